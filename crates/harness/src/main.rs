@@ -1,0 +1,3 @@
+//! The `harness` program.
+
+fn main() {}
