@@ -1,1 +1,17 @@
 //! One run, from a task to a result: decides, asks the model, accepts only what is proven.
+
+pub mod cancel;
+pub mod env;
+pub mod history;
+pub mod model;
+pub mod options;
+pub mod run;
+pub mod skill;
+pub mod task;
+
+pub use cancel::Cancel;
+pub use history::{Refusal, Step};
+pub use options::{AgentOptions, Engine, OptionsError};
+pub use run::event::{Event, EventKind, Listener, Nobody};
+pub use run::result::{Counts, RunResult, Stopped, Tests, Usage};
+pub use task::question::Question;

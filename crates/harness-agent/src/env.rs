@@ -1,0 +1,69 @@
+//! Every environment variable that changes what we do, read in this one place.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// One variable that we honour, for the reference.
+#[derive(Clone, Copy, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub about: &'static str,
+}
+
+/// The variables that users may set, in the order that the reference shows them.
+pub const VARIABLES: &[Variable] = &[
+    Variable { name: "OLLAMA_HOST", about: "address of the local engine's server; scheme and port may be left out (default 127.0.0.1:11434)" },
+    Variable { name: "HARNESS_BASE_URL", about: "base address of the remote engine" },
+    Variable { name: "HARNESS_API_KEY", about: "token for the remote engine" },
+    Variable { name: "HF_TOKEN", about: "hub token, used where HARNESS_API_KEY is not set" },
+    Variable { name: "HUGGING_FACE_HUB_TOKEN", about: "hub token, used where HF_TOKEN is not set" },
+    Variable { name: "HARNESS_MAX_SEND", about: "most characters that one prompt to a remote host may have (default 200000)" },
+    Variable { name: "HARNESS_TOKEN", about: "bearer token that `serve` requires (same as --token)" },
+    Variable { name: "NO_COLOR", about: "no colour in the output" },
+    Variable { name: "CLICOLOR_FORCE", about: "colour even where the output is no terminal" },
+    Variable { name: "TERM", about: "`dumb` means no colour and no live progress line" },
+    Variable { name: "VIRTUAL_ENV", about: "the active virtualenv: its Python runs the project's tests where the project has none of its own" },
+];
+
+/// The environment as it was when the program looked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// The local engine's host, as written.
+    pub local_host: Option<String>,
+    /// The remote engine's base address.
+    pub base_url: Option<String>,
+    /// The remote engine's token.
+    pub api_key: Option<String>,
+    /// The outbound limit, as written.
+    pub max_send: Option<String>,
+    /// The server's bearer token.
+    pub server_token: Option<String>,
+    /// The active virtualenv.
+    pub virtual_env: Option<PathBuf>,
+    /// The folders that programs are looked for in.
+    pub path: Option<OsString>,
+    /// The user's home folder.
+    pub home: Option<PathBuf>,
+}
+
+impl Environment {
+    /// Reads the environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "this is the one room that reads the environment")]
+    pub fn read() -> Environment {
+        // A variable that is set to nothing is not set: shells make that easy to do by accident.
+        let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        Environment {
+            local_host: text("OLLAMA_HOST"),
+            base_url: text("HARNESS_BASE_URL"),
+            api_key: text("HARNESS_API_KEY").or_else(|| text("HF_TOKEN")).or_else(|| text("HUGGING_FACE_HUB_TOKEN")),
+            max_send: text("HARNESS_MAX_SEND"),
+            server_token: text("HARNESS_TOKEN"),
+            virtual_env: path("VIRTUAL_ENV").map(PathBuf::from),
+            path: path("PATH"),
+            home: path("HOME").or_else(|| path("USERPROFILE")).map(PathBuf::from),
+        }
+    }
+}

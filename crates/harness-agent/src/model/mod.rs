@@ -1,0 +1,137 @@
+//! The model: a prompt in, a reply and its cost out. A model never sees the project.
+
+pub mod scripted;
+
+use crate::cancel::Cancel;
+
+/// Who says a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The rules of the conversation.
+    System,
+    /// Us.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl Role {
+    /// Returns the word that chat servers use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        }
+    }
+}
+
+/// One message of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who says it.
+    pub role: Role,
+    /// What is said.
+    pub content: String,
+}
+
+/// What is sent in one model call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The whole conversation; it only grows at its end, so that the server's prefix cache holds.
+    pub messages: Vec<Message>,
+    /// The most tokens that the reply may have.
+    pub max_tokens: u32,
+    /// The window that the whole run needs, in tokens: the same for every call of a run.
+    pub window: u32,
+    /// How freely to sample; 0 takes the likeliest word.
+    pub temperature: f32,
+    /// The seed of the sampling, so that drafts differ and runs repeat.
+    pub seed: u64,
+}
+
+impl Request {
+    /// Returns how many characters the messages have together.
+    pub fn characters(&self) -> u64 {
+        self.messages.iter().map(|message| message.content.chars().count() as u64).sum()
+    }
+}
+
+/// Why a reply ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// The model was done.
+    Stop,
+    /// The reply reached `max_tokens`.
+    Length,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The words.
+    pub text: String,
+    /// Tokens read, as the server counts them; 0 where it does not.
+    pub prompt_tokens: u64,
+    /// Tokens written.
+    pub reply_tokens: u64,
+    /// Why it ended.
+    pub finish: Finish,
+    /// Something the user should hear of, such as a prompt that the server cut.
+    pub notice: Option<String>,
+}
+
+/// Where prompts go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// The address as people know it.
+    pub name: String,
+    /// Whether it is this machine, by its address and not by its spelling.
+    pub this_machine: bool,
+}
+
+/// What is known of an engine and its model before the first prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// The model's name.
+    pub model: String,
+    /// Where prompts go.
+    pub host: Host,
+    /// The longest conversation it can hold, in tokens.
+    pub window: u32,
+}
+
+/// Why a model could not be used. Grouped by what the caller does next.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// The engine cannot be used: unreachable, no such model, no address or token, a bad reply.
+    #[error("{message}")]
+    Unusable {
+        /// What is wrong.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// The outbound check refused the prompt; nothing left this machine.
+    #[error("{message}")]
+    NotSent {
+        /// A stable id such as `send.secret`.
+        rule: &'static str,
+        /// What was refused; never the secret itself.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// The user stopped the run.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// A model that answers prompts.
+pub trait Model: Send {
+    /// Returns what is known of it; asks the engine the first time.
+    fn card(&mut self, cancel: &Cancel) -> Result<Card, ModelError>;
+
+    /// Sends the conversation and returns the whole reply. `heard` is called with each piece as it comes.
+    fn reply(&mut self, request: &Request, heard: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<Reply, ModelError>;
+}

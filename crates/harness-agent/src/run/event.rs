@@ -1,0 +1,93 @@
+//! What a run tells while it goes on. Listeners hear it; they cannot change it, only stop the run.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::task::question::Question;
+
+/// What kind of progress an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EventKind {
+    /// The run began.
+    Started,
+    /// The place was found.
+    Located,
+    /// The user must choose.
+    Question,
+    /// A certain fix was found without a model.
+    Fixed,
+    /// The engine was looked at.
+    Engine,
+    /// A prompt went out.
+    Sent,
+    /// A reply came in.
+    Reply,
+    /// The reply was understood as an action.
+    Action,
+    /// Something was refused.
+    Refused,
+    /// A file was written.
+    Wrote,
+    /// Tests ran.
+    Tests,
+    /// Changes were taken back.
+    Undone,
+    /// The run ended.
+    Finished,
+}
+
+impl EventKind {
+    /// Returns the word that callers see.
+    pub fn name(self) -> &'static str {
+        match self {
+            EventKind::Started => "started",
+            EventKind::Located => "located",
+            EventKind::Question => "question",
+            EventKind::Fixed => "fixed",
+            EventKind::Engine => "engine",
+            EventKind::Sent => "sent",
+            EventKind::Reply => "reply",
+            EventKind::Action => "action",
+            EventKind::Refused => "refused",
+            EventKind::Wrote => "wrote",
+            EventKind::Tests => "tests",
+            EventKind::Undone => "undone",
+            EventKind::Finished => "finished",
+        }
+    }
+}
+
+/// One piece of progress.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// What kind it is.
+    pub kind: EventKind,
+    /// Its facts.
+    pub data: Map<String, Value>,
+    /// Seconds since the run began.
+    pub seconds: f64,
+    /// The same as one sentence for a person.
+    pub text: String,
+}
+
+/// Hears of a run's progress and answers its questions.
+pub trait Listener: Send {
+    /// Hears one event.
+    fn event(&mut self, event: &Event);
+
+    /// Answers a question; `None` means that nobody can, and the run stops with it.
+    fn question(&mut self, question: &Question) -> Option<String>;
+}
+
+/// A listener that hears nothing and answers nothing.
+#[derive(Debug, Default)]
+pub struct Nobody;
+
+impl Listener for Nobody {
+    fn event(&mut self, _event: &Event) {}
+
+    fn question(&mut self, _question: &Question) -> Option<String> {
+        None
+    }
+}

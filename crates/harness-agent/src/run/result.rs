@@ -1,0 +1,125 @@
+//! What a run came to: the one shape that every door shows.
+
+use serde::Serialize;
+
+use crate::history::{Refusal, Step};
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stopped {
+    /// The task is finished, and the evidence says so.
+    Done,
+    /// The user must choose first.
+    Question,
+    /// The step budget is spent.
+    Steps,
+    /// Several turns brought nothing new.
+    Stuck,
+    /// The change made the suite worse and was taken back.
+    Broke,
+    /// The engine could not be used.
+    Engine,
+    /// The prompt may not be sent.
+    Refused,
+    /// Another run holds the project.
+    Busy,
+    /// The user stopped it.
+    Interrupted,
+}
+
+impl Stopped {
+    /// Every value, in the order that the reference shows them.
+    pub const ALL: [Stopped; 9] = [
+        Stopped::Done,
+        Stopped::Question,
+        Stopped::Steps,
+        Stopped::Stuck,
+        Stopped::Broke,
+        Stopped::Engine,
+        Stopped::Refused,
+        Stopped::Busy,
+        Stopped::Interrupted,
+    ];
+
+    /// Returns the word that callers see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stopped::Done => "done",
+            Stopped::Question => "question",
+            Stopped::Steps => "steps",
+            Stopped::Stuck => "stuck",
+            Stopped::Broke => "broke",
+            Stopped::Engine => "engine",
+            Stopped::Refused => "refused",
+            Stopped::Busy => "busy",
+            Stopped::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// How many tests there were, and how they ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Tests that passed.
+    pub passed: u32,
+    /// Tests that failed or could not run.
+    pub failed: u32,
+    /// Tests that were found.
+    pub collected: u32,
+}
+
+/// The project's tests, before and after the change.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tests {
+    /// The command that ran them.
+    pub command: String,
+    /// Before the first write; none when they were not run then.
+    pub before: Option<Counts>,
+    /// After the last write; none when they were not run then.
+    pub after: Option<Counts>,
+    /// Which sandbox held them.
+    pub sandbox: String,
+}
+
+/// What the model cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Usage {
+    /// Model calls made.
+    pub model_calls: u32,
+    /// Tokens read by the model, as the server counts them.
+    pub prompt_tokens: u64,
+    /// Tokens written by the model.
+    pub reply_tokens: u64,
+    /// Characters that were sent in prompts.
+    pub characters_sent: u64,
+    /// The host they were sent to; empty when nothing was sent.
+    pub sent_to: String,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunResult {
+    /// Whether the task is finished.
+    pub ok: bool,
+    /// The closing sentence; the question and its options when one is open.
+    pub summary: String,
+    /// Files changed: project-relative, forward slashes, sorted, each once.
+    pub writes: Vec<String>,
+    /// Every turn, in order.
+    pub steps: Vec<Step>,
+    /// What the harness stopped, and why.
+    pub refusals: Vec<Refusal>,
+    /// Why it ended.
+    pub stopped: Stopped,
+    /// The run's id, for `undo` and `last`.
+    pub run_id: String,
+    /// The project's tests; none when they were not run.
+    pub tests: Option<Tests>,
+    /// The change as a unified diff.
+    pub diff: String,
+    /// What the model cost.
+    pub usage: Usage,
+    /// What to do next where the run could not go on; empty otherwise.
+    pub hint: String,
+}

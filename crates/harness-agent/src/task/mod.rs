@@ -1,0 +1,3 @@
+//! The task: a sentence, read.
+
+pub mod question;
