@@ -1,0 +1,236 @@
+//! The languages we read: which file is written in which, and how each is parsed. What is found in them is in `symbols`.
+
+pub mod python;
+
+use serde::Serialize;
+
+use crate::path::RelPath;
+
+/// The language of a file, told from its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub enum Language {
+    /// Python, stubs included.
+    Python,
+    /// Rust.
+    Rust,
+    /// JavaScript, JSX included.
+    JavaScript,
+    /// TypeScript.
+    TypeScript,
+    /// TypeScript with JSX.
+    Tsx,
+    /// Go.
+    Go,
+    /// Java.
+    Java,
+    /// C.
+    C,
+    /// C++.
+    Cpp,
+    /// Ruby.
+    Ruby,
+    /// C#.
+    CSharp,
+    /// PHP.
+    Php,
+    /// Shell scripts.
+    Shell,
+    /// Markdown, reStructuredText and plain text.
+    Prose,
+    /// Configuration and data in text form.
+    Config,
+    /// Anything else.
+    Other,
+}
+
+/// One row of the table of languages.
+struct Row {
+    language: Language,
+    name: &'static str,
+    extensions: &'static [&'static str],
+}
+
+/// File names without a telling extension are in `by_name`.
+const LANGUAGES: &[Row] = &[
+    Row {
+        language: Language::Python,
+        name: "Python",
+        extensions: &["py", "pyi", "pyw"],
+    },
+    Row {
+        language: Language::Rust,
+        name: "Rust",
+        extensions: &["rs"],
+    },
+    Row {
+        language: Language::JavaScript,
+        name: "JavaScript",
+        extensions: &["js", "mjs", "cjs", "jsx"],
+    },
+    Row {
+        language: Language::TypeScript,
+        name: "TypeScript",
+        extensions: &["ts", "mts", "cts"],
+    },
+    Row {
+        language: Language::Tsx,
+        name: "TypeScript",
+        extensions: &["tsx"],
+    },
+    Row {
+        language: Language::Go,
+        name: "Go",
+        extensions: &["go"],
+    },
+    Row {
+        language: Language::Java,
+        name: "Java",
+        extensions: &["java"],
+    },
+    Row {
+        language: Language::C,
+        name: "C",
+        extensions: &["c", "h"],
+    },
+    Row {
+        language: Language::Cpp,
+        name: "C++",
+        extensions: &["cpp", "cc", "cxx", "hpp", "hh", "hxx"],
+    },
+    Row {
+        language: Language::Ruby,
+        name: "Ruby",
+        extensions: &["rb", "rake", "gemspec"],
+    },
+    Row {
+        language: Language::CSharp,
+        name: "C#",
+        extensions: &["cs"],
+    },
+    Row {
+        language: Language::Php,
+        name: "PHP",
+        extensions: &["php"],
+    },
+    Row {
+        language: Language::Shell,
+        name: "Shell",
+        extensions: &["sh", "bash", "zsh"],
+    },
+    Row {
+        language: Language::Prose,
+        name: "text",
+        extensions: &["md", "markdown", "rst", "txt", "adoc"],
+    },
+    Row {
+        language: Language::Config,
+        name: "configuration",
+        extensions: &[
+            "toml",
+            "json",
+            "jsonc",
+            "yaml",
+            "yml",
+            "cfg",
+            "ini",
+            "conf",
+            "properties",
+            "xml",
+            "gradle",
+            "kts",
+        ],
+    },
+];
+
+impl Language {
+    /// Tells the language from the file's name.
+    pub fn of(path: &RelPath) -> Language {
+        let Some(extension) = path.extension() else {
+            return by_name(path.file_name());
+        };
+        for row in LANGUAGES {
+            if row
+                .extensions
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(extension))
+            {
+                return row.language;
+            }
+        }
+        by_name(path.file_name())
+    }
+
+    /// Returns the name a person uses.
+    pub fn name(self) -> &'static str {
+        LANGUAGES
+            .iter()
+            .find(|row| row.language == self)
+            .map_or("other", |row| row.name)
+    }
+
+    /// Says whether files of this language are programs: read, counted and searched for definitions.
+    pub fn is_source(self) -> bool {
+        match self {
+            Language::Python
+            | Language::Rust
+            | Language::JavaScript
+            | Language::TypeScript
+            | Language::Tsx
+            | Language::Go
+            | Language::Java
+            | Language::C
+            | Language::Cpp
+            | Language::Ruby
+            | Language::CSharp
+            | Language::Php
+            | Language::Shell => true,
+            Language::Prose | Language::Config | Language::Other => false,
+        }
+    }
+
+    /// Says whether files of this language are text that a person may search.
+    pub fn is_text(self) -> bool {
+        self.is_source() || matches!(self, Language::Prose | Language::Config)
+    }
+}
+
+fn by_name(name: &str) -> Language {
+    match name {
+        "Rakefile" | "Gemfile" | "Vagrantfile" => Language::Ruby,
+        "SConstruct" | "SConscript" | "wscript" => Language::Python,
+        "README" | "LICENSE" | "COPYING" | "CHANGES" | "CHANGELOG" | "AUTHORS" | "NOTICE"
+        | "TODO" => Language::Prose,
+        "Makefile" | "makefile" | "GNUmakefile" | "justfile" | "Dockerfile" | "Procfile"
+        | "go.mod" | "Pipfile" | ".gitignore" | ".editorconfig" | ".coveragerc" | ".flake8"
+        | ".pylintrc" => Language::Config,
+        _ => Language::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_the_language() {
+        for (name, language) in [
+            ("a/b.py", Language::Python),
+            ("b.PYI", Language::Python),
+            ("x.tsx", Language::Tsx),
+            ("Makefile", Language::Config),
+            ("README", Language::Prose),
+            ("go.mod", Language::Config),
+            ("noext", Language::Other),
+            (".gitignore", Language::Config),
+            ("a.tar.gz", Language::Other),
+        ] {
+            assert_eq!(
+                Language::of(&RelPath::parse(name).unwrap()),
+                language,
+                "{name}"
+            );
+        }
+        assert_eq!(Language::Cpp.name(), "C++");
+        assert_eq!(Language::Tsx.name(), "TypeScript");
+    }
+}

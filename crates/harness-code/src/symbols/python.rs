@@ -1,0 +1,548 @@
+//! Definitions, imports, calls and names of a Python file, from its exact syntax tree.
+
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
+use ruff_python_ast::{Decorator, Expr, ExprContext, Stmt, StmtClassDef, StmtFunctionDef};
+use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashSet;
+
+use crate::language::python::Module;
+use crate::symbols::{
+    Definition, DefinitionKind, Facts, Import, ImportTime, ImportedName, Lines, NameCollector,
+    NameId, SIGNATURE_LENGTH, first_paragraph, one_line,
+};
+
+/// Reads the facts of a parsed module.
+pub(super) fn facts(content: &str, module: &Module) -> Facts {
+    let mut reader = Reader {
+        content,
+        lines: Lines::of(content),
+        names: NameCollector::default(),
+        facts: Facts {
+            broken: module.has_invalid_syntax(),
+            ..Facts::default()
+        },
+        around: Vec::new(),
+        module_calls: Vec::new(),
+        variables: FxHashSet::default(),
+        when: ImportTime::Start,
+        kind: Around::Module,
+    };
+    reader.facts.doc = docstring(module.suite());
+    reader.visit_body(module.suite());
+    reader.facts.calls = sorted(reader.module_calls);
+    reader.facts.names = reader.names.finish();
+    reader.facts
+}
+
+/// What the reader is directly inside of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Module,
+    Class,
+    Function,
+}
+
+/// A definition that is being read.
+struct Open {
+    position: u32,
+    calls: Vec<NameId>,
+}
+
+struct Reader<'a> {
+    content: &'a str,
+    lines: Lines,
+    names: NameCollector<'a>,
+    facts: Facts,
+    around: Vec<Open>,
+    module_calls: Vec<NameId>,
+    /// Variables already seen, by the definition around them: only the first binding counts.
+    variables: FxHashSet<(Option<u32>, &'a str)>,
+    when: ImportTime,
+    kind: Around,
+}
+
+impl<'a> Reader<'a> {
+    fn parent(&self) -> Option<u32> {
+        self.around.last().map(|open| open.position)
+    }
+
+    fn qualified(&self, name: &str) -> Box<str> {
+        match self
+            .parent()
+            .and_then(|at| self.facts.definitions.get(at as usize))
+        {
+            Some(parent) => format!("{}.{name}", parent.qualified).into(),
+            None => name.into(),
+        }
+    }
+
+    fn slice(&self, start: u32, end: u32) -> &'a str {
+        self.content.get(start as usize..end as usize).unwrap_or("")
+    }
+
+    fn define(
+        &mut self,
+        kind: DefinitionKind,
+        name: &str,
+        whole: TextRange,
+        named: TextRange,
+        signature: Box<str>,
+    ) -> u32 {
+        let position = self.facts.definitions.len() as u32;
+        self.facts.definitions.push(Definition {
+            qualified: self.qualified(name),
+            kind,
+            line: self.lines.line(named.start().to_u32()),
+            end_line: self.lines.line(
+                whole
+                    .end()
+                    .to_u32()
+                    .saturating_sub(1)
+                    .max(whole.start().to_u32()),
+            ),
+            start: whole.start().to_u32(),
+            end: whole.end().to_u32(),
+            name_start: named.start().to_u32(),
+            name_length: u16::try_from(name.len()).unwrap_or(u16::MAX),
+            parent: self.parent(),
+            signature,
+            doc: None,
+            decorators: Box::default(),
+            calls: Box::default(),
+        });
+        position
+    }
+
+    fn function(&mut self, function: &'a StmtFunctionDef) {
+        let named = function.name.range();
+        let end = function
+            .returns
+            .as_ref()
+            .map_or(function.parameters.end(), |returns| returns.end());
+        let keyword = if function.is_async {
+            "async def "
+        } else {
+            "def "
+        };
+        let header = self.slice(named.start().to_u32(), end.to_u32());
+        let signature = one_line(&format!("{keyword}{header}"), SIGNATURE_LENGTH);
+        let kind = if self.kind == Around::Class {
+            DefinitionKind::Method
+        } else {
+            DefinitionKind::Function
+        };
+        let position = self.define(kind, &function.name, function.range(), named, signature);
+        self.describe(position, &function.decorator_list, &function.body);
+        self.enter(position, Around::Function, |reader| {
+            if let Some(type_params) = &function.type_params {
+                reader.visit_type_params(type_params);
+            }
+            reader.visit_parameters(&function.parameters);
+            if let Some(returns) = &function.returns {
+                reader.visit_annotation(returns);
+            }
+            reader.visit_body(&function.body);
+        });
+    }
+
+    fn class(&mut self, class: &'a StmtClassDef) {
+        let named = class.name.range();
+        let end = class
+            .arguments
+            .as_ref()
+            .map_or(named.end(), |arguments| arguments.end());
+        let header = self.slice(named.start().to_u32(), end.to_u32());
+        let signature = one_line(&format!("class {header}"), SIGNATURE_LENGTH);
+        let position = self.define(
+            DefinitionKind::Class,
+            &class.name,
+            class.range(),
+            named,
+            signature,
+        );
+        self.describe(position, &class.decorator_list, &class.body);
+        self.enter(position, Around::Class, |reader| {
+            if let Some(type_params) = &class.type_params {
+                reader.visit_type_params(type_params);
+            }
+            if let Some(arguments) = &class.arguments {
+                reader.visit_arguments(arguments);
+            }
+            reader.visit_body(&class.body);
+        });
+    }
+
+    fn describe(&mut self, position: u32, decorators: &'a [Decorator], body: &[Stmt]) {
+        let texts = decorators.iter().map(|d| {
+            one_line(
+                self.slice(d.expression.start().to_u32(), d.expression.end().to_u32()),
+                80,
+            )
+        });
+        let texts: Box<[Box<str>]> = texts.collect();
+        for decorator in decorators {
+            self.visit_expr(&decorator.expression);
+        }
+        if let Some(definition) = self.facts.definitions.get_mut(position as usize) {
+            definition.doc = docstring(body);
+            definition.decorators = texts;
+        }
+    }
+
+    fn enter(&mut self, position: u32, kind: Around, read: impl FnOnce(&mut Self)) {
+        let (outer_kind, outer_when) = (self.kind, self.when);
+        self.kind = kind;
+        if kind == Around::Function && outer_when != ImportTime::Typing {
+            self.when = ImportTime::Later;
+        }
+        self.around.push(Open {
+            position,
+            calls: Vec::new(),
+        });
+        read(self);
+        if let Some(open) = self.around.pop()
+            && let Some(definition) = self.facts.definitions.get_mut(open.position as usize)
+        {
+            definition.calls = sorted(open.calls);
+        }
+        (self.kind, self.when) = (outer_kind, outer_when);
+    }
+
+    fn during(&mut self, when: ImportTime, read: impl FnOnce(&mut Self)) {
+        let outer = self.when;
+        if matches!(outer, ImportTime::Start | ImportTime::Guarded) {
+            self.when = when;
+        }
+        read(self);
+        self.when = outer;
+    }
+
+    fn variable(&mut self, target: &'a Expr, whole: TextRange) {
+        match target {
+            Expr::Name(name) => {
+                let parent = self.parent();
+                let text = self.slice(name.start().to_u32(), name.end().to_u32());
+                if self.kind != Around::Function && self.variables.insert((parent, text)) {
+                    let statement = self.slice(whole.start().to_u32(), whole.end().to_u32());
+                    let first_line = statement.lines().next().unwrap_or("");
+                    let signature = one_line(first_line, 80);
+                    self.define(
+                        DefinitionKind::Variable,
+                        text,
+                        whole,
+                        name.range(),
+                        signature,
+                    );
+                }
+            }
+            Expr::Tuple(tuple) => tuple
+                .elts
+                .iter()
+                .for_each(|target| self.variable(target, whole)),
+            Expr::List(list) => list
+                .elts
+                .iter()
+                .for_each(|target| self.variable(target, whole)),
+            _ => {}
+        }
+    }
+
+    fn assignment(&mut self, target: &'a Expr, value: Option<&'a Expr>, whole: TextRange) {
+        self.variable(target, whole);
+        let at_top = self.around.is_empty();
+        if let (true, Expr::Name(name), Some(value)) = (at_top, target, value)
+            && name.id.as_str() == "__all__"
+            && let Some(exports) = listed(value)
+        {
+            self.facts.exports = Some(match self.facts.exports.take() {
+                Some(before) => before.into_iter().chain(exports).collect(),
+                None => exports.into(),
+            });
+        }
+    }
+
+    fn import(&mut self, statement: &'a Stmt) {
+        let line = self.lines.line(statement.start().to_u32());
+        let when = self.when;
+        match statement {
+            Stmt::Import(import) => {
+                for alias in &import.names {
+                    self.facts.imports.push(Import {
+                        module: alias.name.as_str().into(),
+                        level: 0,
+                        names: Box::default(),
+                        alias: alias.asname.as_ref().map(|name| name.as_str().into()),
+                        line,
+                        when,
+                    });
+                }
+            }
+            Stmt::ImportFrom(import) => {
+                let names = import.names.iter().map(|alias| ImportedName {
+                    name: alias.name.as_str().into(),
+                    alias: alias.asname.as_ref().map(|name| name.as_str().into()),
+                });
+                self.facts.imports.push(Import {
+                    module: import
+                        .module
+                        .as_ref()
+                        .map_or("", |module| module.as_str())
+                        .into(),
+                    level: u8::try_from(import.level).unwrap_or(u8::MAX),
+                    names: names.collect(),
+                    alias: None,
+                    line,
+                    when,
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<'a> Visitor<'a> for Reader<'a> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::FunctionDef(function) => self.function(function),
+            Stmt::ClassDef(class) => self.class(class),
+            Stmt::Import(_) | Stmt::ImportFrom(_) => self.import(statement),
+            Stmt::Assign(assign) => {
+                for target in &assign.targets {
+                    self.assignment(target, Some(&assign.value), assign.range());
+                }
+                walk_stmt(self, statement);
+            }
+            Stmt::AnnAssign(assign) => {
+                self.assignment(&assign.target, assign.value.as_deref(), assign.range());
+                walk_stmt(self, statement);
+            }
+            Stmt::AugAssign(assign) => {
+                self.assignment(&assign.target, Some(&assign.value), assign.range());
+                walk_stmt(self, statement);
+            }
+            Stmt::TypeAlias(alias) => {
+                self.variable(&alias.name, alias.range());
+                walk_stmt(self, statement);
+            }
+            Stmt::Try(_) => self.during(ImportTime::Guarded, |reader| walk_stmt(reader, statement)),
+            Stmt::If(branch) if is_type_checking(&branch.test) => {
+                self.during(ImportTime::Typing, |reader| walk_stmt(reader, statement));
+            }
+            _ => walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        match expression {
+            Expr::Name(name) => {
+                if !matches!(name.ctx, ExprContext::Invalid) {
+                    self.names.id(name.id.as_str());
+                }
+            }
+            Expr::Attribute(attribute) => {
+                self.names.id(attribute.attr.as_str());
+                self.visit_expr(&attribute.value);
+            }
+            Expr::Call(call) => {
+                let called = match &*call.func {
+                    Expr::Name(name) => Some(name.id.as_str()),
+                    Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+                    _ => None,
+                };
+                if let Some(called) = called {
+                    let id = self.names.id(called);
+                    match self.around.last_mut() {
+                        Some(open) => open.calls.push(id),
+                        None => self.module_calls.push(id),
+                    }
+                }
+                walk_expr(self, expression);
+            }
+            _ => walk_expr(self, expression),
+        }
+    }
+}
+
+fn sorted(mut calls: Vec<NameId>) -> Box<[NameId]> {
+    calls.sort_unstable();
+    calls.dedup();
+    calls.into()
+}
+
+/// Returns the first paragraph of the string that opens a body.
+fn docstring(body: &[Stmt]) -> Option<Box<str>> {
+    let Some(Stmt::Expr(first)) = body.first() else {
+        return None;
+    };
+    let Expr::StringLiteral(string) = &*first.value else {
+        return None;
+    };
+    first_paragraph(string.value.to_str())
+}
+
+fn is_type_checking(test: &Expr) -> bool {
+    match test {
+        Expr::Name(name) => name.id.as_str() == "TYPE_CHECKING",
+        Expr::Attribute(attribute) => attribute.attr.as_str() == "TYPE_CHECKING",
+        _ => false,
+    }
+}
+
+/// Returns the strings of a list or tuple, following `+` between them; `None` when anything else is in it.
+fn listed(value: &Expr) -> Option<Vec<Box<str>>> {
+    let elements = match value {
+        Expr::List(list) => &list.elts,
+        Expr::Tuple(tuple) => &tuple.elts,
+        Expr::BinOp(sum) => {
+            let mut left = listed(&sum.left)?;
+            left.extend(listed(&sum.right)?);
+            return Some(left);
+        }
+        _ => return None,
+    };
+    elements
+        .iter()
+        .map(|element| {
+            element
+                .as_string_literal_expr()
+                .map(|string| string.value.to_str().into())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use std::fmt::Write;
+
+    use crate::language::Language;
+    use crate::symbols::read;
+
+    #[track_caller]
+    fn check(content: &str, expected: &Expect) {
+        let facts = read(Language::Python, content);
+        let mut seen = String::new();
+        for d in &facts.definitions {
+            let calls: Vec<&str> = d.calls.iter().map(|id| facts.names.get(*id)).collect();
+            assert_eq!(&content[d.name_span()], d.name());
+            write!(
+                seen,
+                "{:?} {} {}-{} `{}`",
+                d.kind, d.qualified, d.line, d.end_line, d.signature
+            )
+            .unwrap();
+            if let Some(doc) = &d.doc {
+                write!(seen, " doc={doc:?}").unwrap();
+            }
+            if !d.decorators.is_empty() {
+                write!(seen, " decorators={:?}", d.decorators).unwrap();
+            }
+            if !calls.is_empty() {
+                write!(seen, " calls={calls:?}").unwrap();
+            }
+            seen.push('\n');
+        }
+        for i in &facts.imports {
+            let names: Vec<String> = i
+                .names
+                .iter()
+                .map(|n| match &n.alias {
+                    Some(alias) => format!("{} as {alias}", n.name),
+                    None => n.name.to_string(),
+                })
+                .collect();
+            writeln!(
+                seen,
+                "{:?} {}{} {names:?} as {:?} at {}",
+                i.when,
+                ".".repeat(i.level.into()),
+                i.module,
+                i.alias,
+                i.line
+            )
+            .unwrap();
+        }
+        if let Some(exports) = &facts.exports {
+            writeln!(seen, "exports={exports:?}").unwrap();
+        }
+        if facts.broken {
+            writeln!(seen, "broken").unwrap();
+        }
+        expected.assert_eq(&seen);
+    }
+
+    #[test]
+    fn definitions_with_their_signatures_docs_decorators_and_calls() {
+        check(
+            r#"
+"""Orders."""
+LIMIT: int = 3
+a, b = 1, 2
+
+@dataclass(frozen=True)
+class Order(Base, metaclass=M):
+    """One order.
+
+    More.
+    """
+    total = 0
+
+    @property
+    async def sum(
+        self,
+        tax=0,
+    ) -> int:
+        def inner(): return helper()
+        return self.lines.add(inner())
+
+if True:
+    def guarded(): ...
+print(LIMIT)
+"#,
+            &expect![[r#"
+                Variable LIMIT 3-3 `LIMIT: int = 3`
+                Variable a 4-4 `a, b = 1, 2`
+                Variable b 4-4 `a, b = 1, 2`
+                Class Order 7-20 `class Order(Base, metaclass=M)` doc="One order." decorators=["dataclass(frozen=True)"]
+                Variable Order.total 12-12 `total = 0`
+                Method Order.sum 15-20 `async def sum( self, tax=0, ) -> int` decorators=["property"] calls=["add", "inner"]
+                Function Order.sum.inner 19-19 `def inner()` calls=["helper"]
+                Function guarded 23-23 `def guarded()`
+            "#]],
+        );
+    }
+
+    #[test]
+    fn imports_of_every_kind() {
+        check(
+            "import a.b, c as d\nfrom . import x\nfrom ..p.q import (y as z, w)\nfrom m import *\ntry:\n    import fast\nexcept ImportError:\n    fast = None\nif TYPE_CHECKING:\n    import t\ndef f():\n    import later\n__all__ = ['a'] + ['b']\n__all__ += ('c',)\n",
+            &expect![[r#"
+                Variable fast 8-8 `fast = None`
+                Function f 11-12 `def f()`
+                Variable __all__ 13-13 `__all__ = ['a'] + ['b']`
+                Start a.b [] as None at 1
+                Start c [] as Some("d") at 1
+                Start . ["x"] as None at 2
+                Start ..p.q ["y as z", "w"] as None at 3
+                Start m ["*"] as None at 4
+                Guarded fast [] as None at 6
+                Typing t [] as None at 10
+                Later later [] as None at 12
+                exports=["a", "b", "c"]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_broken_file_gives_what_can_be_read() {
+        check(
+            "def f(:\n    return 1\n\nclass B:\n    def g(self):\n        return (\n\ndef h(): pass\n",
+            &expect![[r#"
+                Function f 1-2 `def f(:`
+                Class B 4-8 `class B`
+                Method B.g 5-8 `def g(self)` calls=["h"]
+                broken
+            "#]],
+        );
+    }
+}

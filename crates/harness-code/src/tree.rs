@@ -1,0 +1,534 @@
+//! The files of a project, found once and read in parallel. Facts are kept; source is read again on demand.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use ignore::{DirEntry, WalkBuilder};
+use rayon::prelude::*;
+
+use crate::language::Language;
+use crate::path::RelPath;
+use crate::symbols::{self, Definition, Facts, Reading};
+use crate::text::Text;
+
+/// A larger source file is listed but not read: no person wrote it, and no model can be shown it.
+/// The largest module of CPython's standard library has 0.7 MB.
+pub const LARGEST_SOURCE: u64 = 2 * 1024 * 1024;
+
+/// The files of one project, or of one folder in it.
+#[derive(Debug)]
+pub struct SourceTree {
+    root: PathBuf,
+    files: Vec<SourceFile>,
+}
+
+/// One file of the project.
+#[derive(Debug)]
+pub struct SourceFile {
+    /// Where it is, from the project folder.
+    pub path: RelPath,
+    /// What it is written in.
+    pub language: Language,
+    /// Its size on disk.
+    pub bytes: u64,
+    /// Its lines; 0 for files that are not source.
+    pub lines: u32,
+    /// Whether it holds tests or helps them.
+    pub test: bool,
+    /// What was read from it; empty for files that are not source or could not be read.
+    pub facts: Facts,
+}
+
+/// Why a project or a file of it cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// The project folder is not there or is no folder.
+    #[error("`{0}` is not a folder")]
+    NotAFolder(String),
+    /// The scope is not a folder of the project.
+    #[error("the scope `{0}` is not a folder of the project")]
+    NoSuchScope(RelPath),
+    /// There is no such regular file in the project.
+    #[error("`{0}` is not a file of the project")]
+    NotAFile(RelPath),
+    /// The file is too large to be worked on.
+    #[error("`{0}` is larger than {limit} MB", limit = LARGEST_SOURCE / 1024 / 1024)]
+    TooLarge(RelPath),
+    /// The file holds no text.
+    #[error("`{0}` is not text")]
+    NotText(RelPath),
+    /// The system refused.
+    #[error("cannot read `{path}`: {source}")]
+    Unreadable {
+        /// The file.
+        path: RelPath,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl SourceTree {
+    /// Reads the project at `root`, or the part of it below `scope`.
+    pub fn read(root: &Path, scope: Option<&RelPath>) -> Result<SourceTree, TreeError> {
+        SourceTree::read_with(root, scope, |_, _| ()).map(|(tree, _)| tree)
+    }
+
+    /// Reads the project and lets `look` see every source file while its syntax tree exists.
+    ///
+    /// Returns one value a file, in the order of [`SourceTree::files`]; `None` for files that are not source.
+    pub fn read_with<T: Send>(
+        root: &Path,
+        scope: Option<&RelPath>,
+        look: impl Fn(&RelPath, &Reading<'_>) -> T + Sync,
+    ) -> Result<(SourceTree, Vec<Option<T>>), TreeError> {
+        let root = real_folder(root)?;
+        let top = match scope {
+            Some(scope) => scope_folder(&root, scope)?,
+            None => root.clone(),
+        };
+        let paths = find(&root, &top);
+        let (files, looked) = paths
+            .into_par_iter()
+            .map(|path| read_file(&root, path, &look))
+            .unzip();
+        Ok((SourceTree { root, files }, looked))
+    }
+
+    /// Returns the project folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns all files, sorted by path.
+    pub fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    /// Returns the files that are source code.
+    pub fn sources(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.iter().filter(|file| file.language.is_source())
+    }
+
+    /// Returns the file at this path.
+    pub fn file(&self, path: &RelPath) -> Option<&SourceFile> {
+        self.position(path).map(|at| &self.files[at])
+    }
+
+    /// Returns where in [`SourceTree::files`] this path is.
+    pub fn position(&self, path: &RelPath) -> Option<usize> {
+        self.files.binary_search_by(|file| file.path.cmp(path)).ok()
+    }
+
+    /// Reads the text of a file again from disk.
+    pub fn text(&self, path: &RelPath) -> Result<Text, TreeError> {
+        let bytes = read_inside(&self.root, path)?;
+        Text::from_bytes(bytes).map_err(|_| TreeError::NotText(path.clone()))
+    }
+
+    /// Returns every definition with its file.
+    pub fn definitions(&self) -> impl Iterator<Item = (&SourceFile, &Definition)> {
+        self.files.iter().flat_map(|file| {
+            file.facts
+                .definitions
+                .iter()
+                .map(move |definition| (file, definition))
+        })
+    }
+}
+
+fn real_folder(root: &Path) -> Result<PathBuf, TreeError> {
+    let not_a_folder = || TreeError::NotAFolder(root.display().to_string());
+    let real = root.canonicalize().map_err(|_| not_a_folder())?;
+    if real.is_dir() {
+        Ok(real)
+    } else {
+        Err(not_a_folder())
+    }
+}
+
+fn scope_folder(root: &Path, scope: &RelPath) -> Result<PathBuf, TreeError> {
+    let no_such_scope = || TreeError::NoSuchScope(scope.clone());
+    let real = scope
+        .under(root)
+        .canonicalize()
+        .map_err(|_| no_such_scope())?;
+    // A link that leads out of the project is no scope of it, and one that leads elsewhere inside would
+    // give files paths that they do not have.
+    if real.is_dir() && real == scope.under(root) {
+        Ok(real)
+    } else {
+        Err(no_such_scope())
+    }
+}
+
+/// Returns the paths of all regular files below `top`, sorted.
+fn find(root: &Path, top: &Path) -> Vec<RelPath> {
+    let walk = WalkBuilder::new(top)
+        .hidden(false)
+        // Nothing outside the project is read: no parent's or user's ignore files.
+        .parents(false)
+        .git_global(false)
+        .require_git(false)
+        .follow_links(false)
+        .filter_entry(|entry| entry.depth() == 0 || is_wanted(entry))
+        .build();
+    let mut paths: Vec<RelPath> = walk
+        // What cannot be read is left out: a brief of the rest is better than none.
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+        .filter_map(|entry| relative(root, entry.path()))
+        .collect();
+    paths.sort_unstable();
+    paths
+}
+
+/// Returns `path` below `root`; `None` for names that cannot be written with forward slashes in UTF-8.
+fn relative(root: &Path, path: &Path) -> Option<RelPath> {
+    let inside = path.strip_prefix(root).ok()?.to_str()?;
+    if cfg!(unix) && inside.contains('\\') {
+        return None;
+    }
+    RelPath::parse(inside).ok()
+}
+
+/// Folders that hold what tools made or others wrote.
+const SKIPPED_FOLDERS: &[&str] = &[
+    "__pycache__",
+    "node_modules",
+    "bower_components",
+    "site-packages",
+    "vendor",
+    "_vendor",
+    "third_party",
+    "thirdparty",
+    "CVS",
+    "__pypackages__",
+    "htmlcov",
+    "DerivedData",
+];
+
+/// Hidden folders that people write in; all others belong to tools.
+const KEPT_HIDDEN_FOLDERS: &[&str] = &[
+    ".github",
+    ".gitlab",
+    ".circleci",
+    ".ci",
+    ".agents",
+    ".claude",
+];
+
+fn is_wanted(entry: &DirEntry) -> bool {
+    let Some(kind) = entry.file_type() else {
+        return false;
+    };
+    if !kind.is_dir() {
+        return kind.is_file();
+    }
+    let Some(name) = entry.file_name().to_str() else {
+        return false;
+    };
+    if name.starts_with('.') {
+        return KEPT_HIDDEN_FOLDERS.contains(&name);
+    }
+    if SKIPPED_FOLDERS.contains(&name)
+        || name.ends_with(".egg-info")
+        || name.ends_with(".dist-info")
+    {
+        return false;
+    }
+    // These two files are how tools mark a virtual environment and a cache.
+    !entry.path().join("pyvenv.cfg").exists() && !entry.path().join("CACHEDIR.TAG").exists()
+}
+
+fn read_file<T>(
+    root: &Path,
+    path: RelPath,
+    look: &(impl Fn(&RelPath, &Reading<'_>) -> T + Sync),
+) -> (SourceFile, Option<T>) {
+    let language = Language::of(&path);
+    let test = is_test(&path);
+    let mut file = SourceFile {
+        path,
+        language,
+        bytes: 0,
+        lines: 0,
+        test,
+        facts: Facts::default(),
+    };
+    let full = file.path.under(root);
+    let read = if language.is_source() {
+        read_regular(&full, &file.path).ok()
+    } else {
+        None
+    };
+    let Some(bytes) = read else {
+        file.bytes = full.symlink_metadata().map_or(0, |metadata| metadata.len());
+        return (file, None);
+    };
+    file.bytes = bytes.len() as u64;
+    let Ok(text) = Text::from_bytes(bytes) else {
+        return (file, None);
+    };
+    let content = text.content();
+    file.lines = count_lines(content);
+    let (facts, looked) =
+        symbols::read_with(language, content, |reading| look(&file.path, reading));
+    file.facts = facts;
+    (file, Some(looked))
+}
+
+fn count_lines(content: &str) -> u32 {
+    let ended = memchr::memchr_iter(b'\n', content.as_bytes()).count();
+    let unended = usize::from(!content.is_empty() && !content.ends_with('\n'));
+    u32::try_from(ended + unended).unwrap_or(u32::MAX)
+}
+
+/// Says whether a file holds tests or helps them, from its path alone.
+pub fn is_test(path: &RelPath) -> bool {
+    let in_test_folder = path.parent().is_some_and(|folder| {
+        folder.parts().any(|part| {
+            matches!(
+                part,
+                "tests" | "test" | "testing" | "__tests__" | "spec" | "specs"
+            )
+        })
+    });
+    let name = path.file_name();
+    let stem = path.stem();
+    in_test_folder
+        || name == "conftest.py"
+        || stem.starts_with("test_") && Language::of(path).is_source()
+        || stem.ends_with("_test") && Language::of(path).is_source()
+        || stem.ends_with("_spec") && Language::of(path) == Language::Ruby
+        || stem.ends_with(".test")
+        || stem.ends_with(".spec")
+        || (stem.ends_with("Test") || stem.ends_with("Tests"))
+            && matches!(
+                Language::of(path),
+                Language::Java | Language::CSharp | Language::Php
+            )
+        || matches!(name, "tests.py" | "test.py")
+}
+
+/// Reads a regular file inside `root`, following no link in any part of its path.
+fn read_inside(root: &Path, path: &RelPath) -> Result<Vec<u8>, TreeError> {
+    let folder_is_real = path.parent().is_none_or(|parent| {
+        let folder = parent.under(root);
+        folder.canonicalize().is_ok_and(|real| real == folder)
+    });
+    if !folder_is_real {
+        return Err(TreeError::NotAFile(path.clone()));
+    }
+    read_regular(&path.under(root), path)
+}
+
+/// Reads a regular file whose folder is known to be inside the project.
+fn read_regular(full: &Path, path: &RelPath) -> Result<Vec<u8>, TreeError> {
+    let unreadable = |source| TreeError::Unreadable {
+        path: path.clone(),
+        source,
+    };
+    let file = open_without_waiting(full).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => TreeError::NotAFile(path.clone()),
+        _ => unreadable(source),
+    })?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(TreeError::NotAFile(path.clone()));
+    }
+    if metadata.len() > LARGEST_SOURCE {
+        return Err(TreeError::TooLarge(path.clone()));
+    }
+    let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
+    // A file that grows while it is read must not fill the memory.
+    file.take(LARGEST_SOURCE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.len() as u64 > LARGEST_SOURCE {
+        return Err(TreeError::TooLarge(path.clone()));
+    }
+    Ok(bytes)
+}
+
+/// Opens for reading; a FIFO does not block and a link is not followed.
+#[cfg(unix)]
+fn open_without_waiting(path: &Path) -> std::io::Result<File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+}
+
+#[cfg(not(unix))]
+fn open_without_waiting(path: &Path) -> std::io::Result<File> {
+    if path.symlink_metadata()?.file_type().is_file() {
+        return File::open(path);
+    }
+    Err(std::io::ErrorKind::NotFound.into())
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out projects in a temporary folder"
+)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        folder
+    }
+
+    #[track_caller]
+    fn check(folder: &Path, expected: &[&str]) {
+        let tree = SourceTree::read(folder, None).unwrap();
+        let found: Vec<&str> = tree.files().iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn ignored_cached_and_foreign_folders_are_left_out() {
+        let folder = project(&[
+            (".gitignore", "*.log\n/out/\n"),
+            ("a.py", "x = 1\n"),
+            ("b.log", ""),
+            ("out/c.py", ""),
+            (".venv/lib/d.py", ""),
+            ("env/pyvenv.cfg", ""),
+            ("env/e.py", ""),
+            ("target/CACHEDIR.TAG", ""),
+            ("target/f.rs", ""),
+            ("node_modules/g.js", ""),
+            ("__pycache__/h.pyc", ""),
+            (".github/workflows/ci.yml", ""),
+            (".git/config", ""),
+        ]);
+        check(
+            folder.path(),
+            &[".github/workflows/ci.yml", ".gitignore", "a.py"],
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_devices_fifos_and_strange_names_do_no_harm() {
+        use std::os::unix::ffi::OsStrExt;
+        use std::os::unix::fs::symlink;
+        let outside = project(&[("secret.py", "key = 1\n")]);
+        let folder = project(&[("a.py", "x = 1\n")]);
+        let root = folder.path();
+        symlink(outside.path(), root.join("linked")).unwrap();
+        symlink(outside.path().join("secret.py"), root.join("linked.py")).unwrap();
+        symlink("/dev/zero", root.join("zero.py")).unwrap();
+        symlink(root, root.join("loop")).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            root.join("fifo.py"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .unwrap();
+        fs::write(
+            root.join(std::ffi::OsStr::from_bytes(b"caf\xe9.py")),
+            "x = 1",
+        )
+        .unwrap();
+        fs::write(root.join("back\\slash.py"), "x = 1").unwrap();
+        check(root, &["a.py"]);
+        let tree = SourceTree::read(root, None).unwrap();
+        for name in [
+            "linked/secret.py",
+            "linked.py",
+            "zero.py",
+            "fifo.py",
+            "absent.py",
+            ".",
+        ] {
+            if let Ok(path) = RelPath::parse(name) {
+                assert!(tree.text(&path).is_err(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_scope_narrows_the_tree_and_keeps_project_paths() {
+        let folder = project(&[("a.py", ""), ("sub/b.py", ""), ("sub/deep/c.py", "")]);
+        let scope = RelPath::parse("sub").unwrap();
+        let tree = SourceTree::read(folder.path(), Some(&scope)).unwrap();
+        let found: Vec<&str> = tree.files().iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(found, ["sub/b.py", "sub/deep/c.py"]);
+        let missing = RelPath::parse("nowhere").unwrap();
+        assert_eq!(
+            SourceTree::read(folder.path(), Some(&missing))
+                .unwrap_err()
+                .to_string(),
+            "the scope `nowhere` is not a folder of the project"
+        );
+    }
+
+    #[test]
+    fn large_and_binary_files_are_listed_but_not_read() {
+        let large = "x = 1\n".repeat(400_000);
+        let folder = project(&[
+            ("large.py", &large),
+            ("binary.py", "a\0b"),
+            ("small.py", "def f(): pass"),
+        ]);
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let seen: Vec<_> = tree
+            .files()
+            .iter()
+            .map(|f| (f.path.as_str(), f.bytes, f.lines, f.facts.definitions.len()))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("binary.py", 3, 0, 0),
+                ("large.py", 2_400_000, 0, 0),
+                ("small.py", 13, 1, 1)
+            ]
+        );
+    }
+
+    #[test]
+    fn test_files_are_told_by_their_path() {
+        for (name, test) in [
+            ("tests/a.py", true),
+            ("pkg/tests/data.json", true),
+            ("test_a.py", true),
+            ("a_test.go", true),
+            ("conftest.py", true),
+            ("src/app.spec.ts", true),
+            ("src/UserTest.java", true),
+            ("latest.py", false),
+            ("src/contest.py", false),
+            ("testimony.py", false),
+        ] {
+            assert_eq!(is_test(&RelPath::parse(name).unwrap()), test, "{name}");
+        }
+    }
+
+    #[test]
+    fn one_pass_gives_facts_and_a_value_of_the_callers_own() {
+        let folder = project(&[
+            ("a.py", "import os\nclass A:\n    def f(self): g()\n"),
+            ("b.md", "# hi"),
+        ]);
+        let (tree, lengths) =
+            SourceTree::read_with(folder.path(), None, |_, reading| reading.content.len()).unwrap();
+        assert_eq!(lengths, [Some(40), None]);
+        let found: Vec<_> = tree
+            .definitions()
+            .map(|(file, d)| format!("{}:{} {}", file.path, d.line, d.qualified))
+            .collect();
+        assert_eq!(found, ["a.py:2 A", "a.py:3 A.f"]);
+    }
+}
