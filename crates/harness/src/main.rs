@@ -1,3 +1,7 @@
-//! The `harness` program.
+//! The `harness` program: hands its arguments to the command line and ends with its code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    harness::cli::main(std::env::args_os())
+}

@@ -1,0 +1,93 @@
+//! `ask`, `run`, `serve`: the commands that may call a model.
+
+use harness_agent::env::Environment;
+use harness_agent::{Agent, AgentOptions, Cancel, RunResult};
+
+use crate::cli::args::{AskArguments, CommonArguments, RunArguments, ServeArguments};
+use crate::cli::progress::Progress;
+use crate::cli::settings;
+use crate::exit::Exit;
+use crate::server::{self, ServeOptions};
+use crate::show::text::{self, Complaint};
+use crate::show::json;
+
+/// Answers a question.
+pub(super) fn ask(arguments: &AskArguments, program: &str) -> Result<Exit, Complaint> {
+    let (folder, question) = settings::folder_and_task(&arguments.words, "question")?;
+    let project = settings::project(folder.as_deref(), &arguments.common)?;
+    let options = settings::options(project, &arguments.common, Some(&arguments.model))?;
+    let cancel = cancel_on_signal();
+    let mut progress = Progress::new(&arguments.common);
+    let result = Agent::new(options).ask(Some(&question), &mut progress, &cancel)?;
+    progress.end();
+    Ok(show(&result, &arguments.common, program))
+}
+
+/// Does a task.
+pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Complaint> {
+    let (folder, task) = settings::folder_and_task(&arguments.words, "task")?;
+    let project = settings::project(folder.as_deref(), &arguments.common)?;
+    let options = AgentOptions {
+        allow_writes: !arguments.dry_run,
+        require_sandbox: arguments.require_sandbox,
+        keep: arguments.keep,
+        ..settings::options(project, &arguments.common, Some(&arguments.model))?
+    };
+    let cancel = cancel_on_signal();
+    let mut progress = Progress::new(&arguments.common);
+    let result = Agent::new(options).run(Some(&task), &mut progress, &cancel)?;
+    progress.end();
+    Ok(show(&result, &arguments.common, program))
+}
+
+/// Serves until a signal comes.
+pub(super) fn serve(arguments: &ServeArguments) -> Result<Exit, Complaint> {
+    let project = settings::project(None, &arguments.common)?;
+    let mut options = settings::options(project, &arguments.common, Some(&arguments.model))?;
+    let checked = options.check()?;
+    options.project = checked.project;
+    options.allow_writes = arguments.allow_writes;
+    let token = arguments.token.clone().or_else(|| Environment::read().server_token);
+    server::serve(ServeOptions { agent: options, port: arguments.port, token })
+}
+
+fn show(result: &RunResult, common: &CommonArguments, program: &str) -> Exit {
+    let exit = Exit::of(result.stopped);
+    if common.json {
+        json::print(result);
+    } else if exit == Exit::Done {
+        text::result(&text::run_result(result));
+        if !common.quiet && !result.diff.is_empty() {
+            text::diff(&result.diff);
+        }
+    } else if exit == Exit::Question {
+        text::result(&result.summary);
+    } else if exit == Exit::Failed {
+        text::result(&text::run_result(result));
+    }
+    // What went wrong and what to do is for people, whatever the form of the result.
+    if !matches!(exit, Exit::Done) {
+        let message = result.summary.lines().next().unwrap_or_default().to_owned();
+        let hint = if exit == Exit::Question {
+            "name a file or a function in the task".to_owned()
+        } else {
+            result.hint.clone()
+        };
+        text::complaint(program, &Complaint { exit, message, hint, param: None });
+    }
+    exit
+}
+
+/// Returns a flag that the first Ctrl-C sets; the second ends the program at once.
+fn cancel_on_signal() -> Cancel {
+    let cancel = Cancel::default();
+    let flag = cancel.clone();
+    // Without a handler Ctrl-C still ends the program, and the journal can put files back.
+    drop(ctrlc::set_handler(move || {
+        if flag.stopped() {
+            std::process::exit(i32::from(Exit::Interrupted.code()));
+        }
+        flag.stop();
+    }));
+    cancel
+}

@@ -1,0 +1,269 @@
+//! The words of the command line: every command and option, as clap reads them and help shows them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// A coding agent for one project folder, on your own machine.
+#[derive(Debug, Parser)]
+#[command(name = "harness", version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(after_help = "Run `harness` alone for a short list, `harness COMMAND --help` for one command.")]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The commands, in the order that help shows them.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what the project is, on one screen
+    Brief(ReportArguments),
+    /// Show what makes the project hard to read, worst first
+    Layout(ReportArguments),
+    /// Show what would happen to a task, without doing it
+    Route(RouteArguments),
+    /// Answer a question about the project; never changes files
+    Ask(AskArguments),
+    /// Do a task: change files inside the folder, then run the project's tests
+    Run(RunArguments),
+    /// Start the HTTP server on 127.0.0.1
+    Serve(ServeArguments),
+    /// Write the files that connect an editor; alone, list the editors
+    Editors(EditorsArguments),
+    /// Take a run back, byte for byte
+    Undo(UndoArguments),
+    /// Show the latest runs, or tell the story of one
+    Last(LastArguments),
+    /// Apply what a run recorded and judge it again, without a model
+    Replay(ReplayArguments),
+    /// Check this machine: engine, sandbox, folders
+    Doctor(DoctorArguments),
+    /// Print completions for a shell
+    Completions(CompletionsArguments),
+    /// Print a manual page
+    Man(ManArguments),
+}
+
+/// Options that every command on a project takes; without effect where no model or trace is involved.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CommonArguments {
+    /// The project folder [default: this folder]
+    #[arg(long, value_name = "DIR")]
+    pub project: Option<PathBuf>,
+    /// Stay inside this subfolder
+    #[arg(long, value_name = "DIR")]
+    pub scope: Option<String>,
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    pub json: bool,
+    /// Also show tool results
+    #[arg(short = 'v', long)]
+    pub verbose: bool,
+    /// Show only the result
+    #[arg(short = 'q', long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// The model [default: qwen3:8b]
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Where the model runs: local, on-device or remote [default: local]
+    #[arg(long, value_name = "ENGINE")]
+    pub engine: Option<String>,
+    /// Write no trace
+    #[arg(long)]
+    pub no_record: bool,
+}
+
+/// Options of the commands that call a model.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ModelArguments {
+    /// Load this skill (repeatable); without it the task picks
+    #[arg(long = "skill", value_name = "NAME")]
+    pub skills: Vec<String>,
+    /// The most model turns [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub steps: Option<u32>,
+    /// The longest reply, in tokens [default: 700]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_tokens: Option<u32>,
+    /// Append redacted turns to this file [default: .harness/traces.jsonl in the project]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_record")]
+    pub record: Option<PathBuf>,
+}
+
+/// `brief` and `layout`.
+#[derive(Args, Debug)]
+pub struct ReportArguments {
+    /// The project folder [default: this folder]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// `route`.
+#[derive(Args, Debug)]
+pub struct RouteArguments {
+    /// The project folder, when it is not this one, then the task; `-` reads it from standard input
+    #[arg(value_names = ["DIR", "TASK"], num_args = 1..=2, required = true)]
+    pub words: Vec<OsString>,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// `ask`.
+#[derive(Args, Debug)]
+pub struct AskArguments {
+    /// The project folder, when it is not this one, then the question; `-` reads it from standard input
+    #[arg(value_names = ["DIR", "QUESTION"], num_args = 1..=2, required = true)]
+    pub words: Vec<OsString>,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+    /// Options of the commands that call a model.
+    #[command(flatten)]
+    pub model: ModelArguments,
+}
+
+/// `run`.
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// The project folder, when it is not this one, then the task; `-` reads it from standard input
+    #[arg(value_names = ["DIR", "TASK"], num_args = 1..=2, required = true)]
+    pub words: Vec<OsString>,
+    /// Refuse every change and run nothing; show what would change
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Refuse to run the tests where no sandbox can be had
+    #[arg(long)]
+    pub require_sandbox: bool,
+    /// Leave unproven changes on disk where they made nothing worse
+    #[arg(long)]
+    pub keep: bool,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+    /// Options of the commands that call a model.
+    #[command(flatten)]
+    pub model: ModelArguments,
+}
+
+/// `serve`.
+#[derive(Args, Debug)]
+pub struct ServeArguments {
+    /// The port to listen on; 0 picks a free one
+    #[arg(long, value_name = "N", default_value_t = crate::server::DEFAULT_PORT)]
+    pub port: u16,
+    /// Permit file changes
+    #[arg(long)]
+    pub allow_writes: bool,
+    /// Require this bearer token from clients
+    #[arg(long, value_name = "TOKEN")]
+    pub token: Option<String>,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+    /// Options of the commands that call a model.
+    #[command(flatten)]
+    pub model: ModelArguments,
+}
+
+/// `editors`.
+#[derive(Args, Debug)]
+pub struct EditorsArguments {
+    /// The editor; without it the names are listed
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// Let the written configuration permit file changes
+    #[arg(long)]
+    pub allow_writes: bool,
+    /// Show what would be written, write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Take out what was put in
+    #[arg(long)]
+    pub remove: bool,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// `undo`.
+#[derive(Args, Debug)]
+pub struct UndoArguments {
+    /// The run to take back [default: the latest]
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// Restore even where a file has changed since
+    #[arg(long)]
+    pub force: bool,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// `last`.
+#[derive(Args, Debug)]
+pub struct LastArguments {
+    /// The run to tell of; without it the latest are listed
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// `replay`.
+#[derive(Args, Debug)]
+pub struct ReplayArguments {
+    /// The run to judge again
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// `doctor`.
+#[derive(Args, Debug)]
+pub struct DoctorArguments {
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// `completions`.
+#[derive(Args, Debug)]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: Shell,
+}
+
+/// `man`.
+#[derive(Args, Debug)]
+pub struct ManArguments {
+    /// The command; without it the page of the program
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+}
+
+/// The shells that completions exist for.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shell {
+    /// GNU bash.
+    Bash,
+    /// The Z shell.
+    Zsh,
+    /// The friendly shell.
+    Fish,
+    /// PowerShell.
+    #[value(name = "powershell", alias = "pwsh")]
+    PowerShell,
+    /// Nushell.
+    #[value(name = "nushell", alias = "nu")]
+    Nushell,
+}

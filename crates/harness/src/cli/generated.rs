@@ -1,0 +1,55 @@
+//! Texts made from the command definitions: completions and manual pages.
+
+use clap::CommandFactory;
+use clap_complete::{Generator, Shell as Known, generate};
+use clap_complete_nushell::Nushell;
+
+use crate::cli::args::{Arguments, CompletionsArguments, ManArguments, Shell};
+use crate::exit::Exit;
+use crate::show::text::{self, Complaint};
+
+/// Prints completions for a shell.
+pub(super) fn completions(arguments: &CompletionsArguments) -> Result<Exit, Complaint> {
+    let page = match arguments.shell {
+        Shell::Bash => completions_for(Known::Bash),
+        Shell::Zsh => completions_for(Known::Zsh),
+        Shell::Fish => completions_for(Known::Fish),
+        Shell::PowerShell => completions_for(Known::PowerShell),
+        Shell::Nushell => completions_for(Nushell),
+    };
+    text::bytes(&page);
+    Ok(Exit::Done)
+}
+
+fn completions_for(shell: impl Generator) -> Vec<u8> {
+    let mut page = Vec::new();
+    generate(shell, &mut Arguments::command(), "harness", &mut page);
+    page
+}
+
+/// Prints the manual page of the program or of one command.
+pub(super) fn man(arguments: &ManArguments) -> Result<Exit, Complaint> {
+    let page = match &arguments.command {
+        None => page_of(Arguments::command()),
+        Some(name) => {
+            let command = Arguments::command().get_subcommands().find(|known| known.get_name() == name).cloned();
+            let Some(command) = command else {
+                return Err(Complaint::usage(
+                    format!("there is no command `{name}`"),
+                    "`harness man` prints the page of the program",
+                ));
+            };
+            page_of(command.name(format!("harness-{name}")).version(env!("CARGO_PKG_VERSION")))
+        }
+    };
+    text::bytes(&page);
+    Ok(Exit::Done)
+}
+
+/// Returns a manual page. Options with values that only clap's debug form can show would break the page.
+fn page_of(command: clap::Command) -> Vec<u8> {
+    let mut page = Vec::new();
+    // Writing to memory cannot fail.
+    drop(clap_mangen::Man::new(command).render(&mut page));
+    page
+}

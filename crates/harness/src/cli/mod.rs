@@ -1,0 +1,107 @@
+//! The command line: reads the words, calls the agent, shows what came of it.
+
+pub mod args;
+mod agent;
+mod generated;
+mod list;
+mod past;
+mod progress;
+mod reports;
+mod settings;
+mod usage;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::cli::args::{Arguments, Command, CommonArguments};
+use crate::exit::Exit;
+use crate::show::text::Complaint;
+use crate::show::{json, text};
+
+/// Runs the program with these words (the first names it) and returns its exit code.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let program = program_name(words.first());
+    let wants_json = words.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "--json");
+    let exit = match read(&words, &program) {
+        Ok(Some(arguments)) => perform(arguments, &program),
+        Ok(None) => Ok(Exit::Done),
+        Err(complaint) => Err(complaint),
+    };
+    let exit = exit.unwrap_or_else(|complaint| {
+        if wants_json {
+            json::print(&json::error("invalid_request_error", "bad_input", &complaint));
+        }
+        text::complaint(&program, &complaint);
+        complaint.exit
+    });
+    exit.into()
+}
+
+/// Returns the name the user started us by: `python -m harness` names itself so in usage lines.
+fn program_name(first: Option<&OsString>) -> String {
+    match first.and_then(|word| word.to_str()) {
+        Some(word) if word.ends_with("-m harness") => word.to_owned(),
+        _ => "harness".to_owned(),
+    }
+}
+
+/// Reads the words; `None` means that they asked for text that has been printed.
+fn read(words: &[OsString], program: &str) -> Result<Option<Arguments>, Complaint> {
+    let mut command = Arguments::command().bin_name(program);
+    let matches = match command.try_get_matches_from_mut(words) {
+        Ok(matches) => matches,
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                // A closed pipe ends quietly, as everywhere.
+                drop(error.print());
+                return Ok(None);
+            }
+            _ => return Err(usage::complaint(&error, program)),
+        },
+    };
+    let arguments = Arguments::from_arg_matches(&matches).map_err(|error| usage::complaint(&error, program))?;
+    Ok(Some(arguments))
+}
+
+fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
+    let Some(command) = arguments.command else {
+        text::result(&list::commands(program));
+        return Ok(Exit::Done);
+    };
+    match command {
+        Command::Brief(arguments) => reports::brief(&arguments),
+        Command::Layout(arguments) => reports::layout(&arguments),
+        Command::Route(arguments) => reports::route(&arguments),
+        Command::Ask(arguments) => agent::ask(&arguments, program),
+        Command::Run(arguments) => agent::run(&arguments, program),
+        Command::Serve(arguments) => agent::serve(&arguments),
+        Command::Editors(_) => Err(not_built_yet("editors")),
+        Command::Undo(arguments) => past::undo(&arguments),
+        Command::Last(arguments) => past::last(&arguments),
+        Command::Replay(arguments) => past::replay(&arguments),
+        Command::Doctor(arguments) => past::doctor(&arguments),
+        Command::Completions(arguments) => generated::completions(&arguments),
+        Command::Man(arguments) => generated::man(&arguments),
+    }
+}
+
+/// Prints a value as JSON, or as the text that `words` makes of it.
+fn show<T: serde::Serialize>(common: &CommonArguments, value: &T, words: impl FnOnce() -> String) {
+    if common.json {
+        json::print(value);
+    } else {
+        text::result(&words());
+    }
+}
+
+/// Returns an honest complaint about a command that this version does not have yet.
+fn not_built_yet(command: &str) -> Complaint {
+    Complaint::usage(
+        format!("`{command}` is not built yet"),
+        "CHANGELOG.md says what each version has; nothing was changed",
+    )
+}

@@ -1,0 +1,138 @@
+//! Progress for people, on stderr: plain lines, and on a terminal a live line for what takes long.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use harness_agent::{Event, EventKind, Listener, Question};
+
+use crate::cli::args::CommonArguments;
+use crate::show::text;
+
+/// How often the live line is drawn anew.
+const BEAT: Duration = Duration::from_millis(250);
+/// The longest tool result that `-v` shows, in characters.
+const LONGEST_RESULT: usize = 4_000;
+
+/// Shows events and asks questions.
+pub(super) struct Progress {
+    lines: bool,
+    results: bool,
+    asks: bool,
+    live: Option<LiveLine>,
+}
+
+impl Progress {
+    /// Returns a listener that shows as much as the user asked for.
+    pub(super) fn new(common: &CommonArguments) -> Progress {
+        let draws = !common.quiet && std::io::stderr().is_terminal() && anstream_allows();
+        Progress {
+            lines: !common.quiet,
+            results: common.verbose,
+            asks: !common.json && text::person_present(),
+            live: draws.then(LiveLine::start),
+        }
+    }
+
+    /// Takes the live line away.
+    pub(super) fn end(self) {
+        if let Some(live) = self.live {
+            live.stop();
+        }
+    }
+}
+
+/// A terminal that cannot move its cursor gets plain lines.
+fn anstream_allows() -> bool {
+    !matches!(anstream::stderr().current_choice(), anstream::ColorChoice::Never)
+}
+
+impl Listener for Progress {
+    fn event(&mut self, event: &Event) {
+        if let Some(live) = &self.live {
+            live.now(event);
+        }
+        // The live line shows that something was sent; plain output needs no line for it.
+        if self.lines && event.kind != EventKind::Finished {
+            text::notice(&event.text);
+        }
+        let result = event.data.get("result").and_then(|value| value.as_str());
+        if let (true, Some(result)) = (self.results, result) {
+            let shown: String = result.chars().take(LONGEST_RESULT).collect();
+            for line in shown.lines() {
+                text::notice(&format!("    {line}"));
+            }
+        }
+    }
+
+    fn question(&mut self, question: &Question) -> Option<String> {
+        if !self.asks {
+            return None;
+        }
+        if let Some(live) = &self.live {
+            live.hush();
+        }
+        text::notice(&question.render());
+        drop(write!(std::io::stderr(), "> "));
+        drop(std::io::stderr().flush());
+        let mut line = String::new();
+        std::io::stdin().lock().read_line(&mut line).ok()?;
+        question.answer(&line)
+    }
+}
+
+/// One line at the bottom that says what is going on and for how long.
+struct LiveLine {
+    doing: Arc<Mutex<Option<(String, Instant)>>>,
+    ended: Arc<AtomicBool>,
+    drawer: Option<JoinHandle<()>>,
+}
+
+impl LiveLine {
+    fn start() -> LiveLine {
+        let doing: Arc<Mutex<Option<(String, Instant)>>> = Arc::default();
+        let ended = Arc::new(AtomicBool::new(false));
+        let (shared, end) = (Arc::clone(&doing), Arc::clone(&ended));
+        let drawer = std::thread::spawn(move || {
+            while !end.load(Ordering::Relaxed) {
+                std::thread::sleep(BEAT);
+                let current = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if let Some((words, since)) = current {
+                    draw(&format!("{words} … {} s", since.elapsed().as_secs()));
+                }
+            }
+        });
+        LiveLine { doing, ended, drawer: Some(drawer) }
+    }
+
+    fn now(&self, event: &Event) {
+        draw("");
+        let doing = match event.kind {
+            EventKind::Sent | EventKind::Started | EventKind::Engine => Some((text::clean(&event.text), Instant::now())),
+            _ => None,
+        };
+        *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;
+    }
+
+    fn hush(&self) {
+        *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        draw("");
+    }
+
+    fn stop(mut self) {
+        self.hush();
+        self.ended.store(true, Ordering::Relaxed);
+        if let Some(drawer) = self.drawer.take() {
+            drop(drawer.join());
+        }
+        draw("");
+    }
+}
+
+fn draw(line: &str) {
+    let fitting: String = line.chars().take(text::width().saturating_sub(1)).collect();
+    let mut out = std::io::stderr().lock();
+    drop(write!(out, "\r\u{1b}[K{fitting}").and_then(|()| out.flush()));
+}

@@ -1,0 +1,87 @@
+//! Settings from words: flags first, then the environment, then the user's own config file.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use harness_agent::AgentOptions;
+
+use crate::cli::args::{CommonArguments, ModelArguments};
+use crate::show::text::Complaint;
+
+/// A task is a sentence or a pasted report; more than this is a mistake such as a wrong file.
+const LONGEST_TASK: usize = 8 * 1024 * 1024;
+
+/// Returns the project folder: the positional one, `--project`, or this folder.
+pub(super) fn project(positional: Option<&Path>, common: &CommonArguments) -> Result<PathBuf, Complaint> {
+    match (positional, &common.project) {
+        (Some(first), Some(second)) if first != second.as_path() => Err(Complaint::usage(
+            format!("two project folders are named: `{}` and `{}`", first.display(), second.display()),
+            "name one of them",
+        )),
+        (Some(folder), _) => Ok(folder.to_owned()),
+        (None, Some(folder)) => Ok(folder.clone()),
+        (None, None) => Ok(PathBuf::from(".")),
+    }
+}
+
+/// Returns the settings that flags and the user's files make.
+pub(super) fn options(
+    project: PathBuf,
+    common: &CommonArguments,
+    model: Option<&ModelArguments>,
+) -> Result<AgentOptions, Complaint> {
+    let mut options = AgentOptions::new(project);
+    if let Some(engine) = &common.engine {
+        options.engine = engine.parse().map_err(Complaint::from)?;
+    }
+    if let Some(name) = &common.model {
+        options.model.clone_from(name);
+    }
+    options.scope = common.scope.clone().unwrap_or_default();
+    options.keep_no_record = common.no_record;
+    if let Some(model) = model {
+        options.skills.clone_from(&model.skills);
+        options.steps = model.steps.unwrap_or(options.steps);
+        options.max_tokens = model.max_tokens.unwrap_or(options.max_tokens);
+        options.record.clone_from(&model.record);
+    }
+    Ok(options)
+}
+
+/// Splits `[DIR] TASK` into the folder and the task's text.
+pub(super) fn folder_and_task(words: &[OsString], what: &str) -> Result<(Option<PathBuf>, String), Complaint> {
+    let missing = || {
+        Complaint::usage(
+            format!("the {what} is missing"),
+            format!("write it in quotes after the folder, or `-` to read it from standard input"),
+        )
+        .about("task")
+    };
+    let (folder, task) = match words {
+        [only] if Path::new(only).is_dir() => return Err(missing()),
+        [task] => (None, task),
+        [folder, task] => (Some(PathBuf::from(folder)), task),
+        _ => return Err(missing()),
+    };
+    let text = if task == "-" { standard_input()? } else { utf8(task)? };
+    if text.trim().is_empty() {
+        return Err(missing());
+    }
+    Ok((folder, text))
+}
+
+fn utf8(word: &OsString) -> Result<String, Complaint> {
+    word.to_str().map(str::to_owned).ok_or_else(|| Complaint::usage("the task is not valid UTF-8", "write it in UTF-8"))
+}
+
+fn standard_input() -> Result<String, Complaint> {
+    let mut bytes = Vec::new();
+    let limit = LONGEST_TASK as u64 + 1;
+    let read = std::io::stdin().lock().take(limit).read_to_end(&mut bytes);
+    read.map_err(|error| Complaint::usage(format!("standard input cannot be read: {error}"), "pass the task in quotes"))?;
+    if bytes.len() > LONGEST_TASK {
+        return Err(Complaint::usage("the task on standard input is longer than 8 MiB", "pass the part that matters"));
+    }
+    String::from_utf8(bytes).map_err(|_| Complaint::usage("standard input is not valid UTF-8", "write the task in UTF-8"))
+}

@@ -1,0 +1,90 @@
+//! Connections: accepted, bounded, and ended in order when a signal comes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+
+use crate::server::{Server, routes};
+
+/// A client that has not sent its headers by then is not worth a connection.
+const HEADER_TIME: Duration = Duration::from_secs(10);
+/// More headers than any real client sends; past it hyper answers 431.
+const MOST_HEADERS: usize = 100;
+/// The request line and headers together; past it hyper answers 431.
+const HEADER_BYTES: usize = 64 * 1024;
+/// Open connections at once: far more than editors need, few enough for a small machine's memory.
+const MOST_CONNECTIONS: usize = 4096;
+
+/// Accepts connections until a signal comes, then gives running requests their grace.
+pub(super) async fn accept(listener: TcpListener, server: Arc<Server>, grace: Duration) {
+    let (stop, stopped) = watch::channel(false);
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let router = routes::router(Arc::clone(&server));
+    let signal = signal();
+    tokio::pin!(signal);
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut signal => break,
+        };
+        let Ok((stream, _)) = accepted else {
+            // Out of descriptors: breathe, then try again.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
+        // Small replies should not wait for more.
+        drop(stream.set_nodelay(true));
+        let service = TowerToHyperService::new(router.clone());
+        let mut stopped = stopped.clone();
+        tokio::spawn(async move {
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEADER_TIME)
+                .max_headers(MOST_HEADERS)
+                .max_buf_size(HEADER_BYTES)
+                .serve_connection(TokioIo::new(stream), service);
+            tokio::pin!(connection);
+            tokio::select! {
+                // A broken connection is the client's business; its run is cancelled by the drop.
+                ended = connection.as_mut() => drop(ended),
+                _ = stopped.changed() => {
+                    connection.as_mut().graceful_shutdown();
+                    drop(connection.await);
+                }
+            }
+            drop(place);
+        });
+    }
+    drop(listener);
+    drop(stop.send(true));
+    let all = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
+    if tokio::time::timeout(grace, places.acquire_many(all)).await.is_err() {
+        server.queue.cancel_all();
+        // Cancelled runs put their files back; that is quick, and worth waiting for.
+        drop(tokio::time::timeout(Duration::from_secs(5), places.acquire_many(all)).await);
+    }
+}
+
+/// Waits for Ctrl-C or a request to end.
+async fn signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+            drop(tokio::signal::ctrl_c().await);
+            return;
+        };
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    drop(tokio::signal::ctrl_c().await);
+}

@@ -1,0 +1,74 @@
+//! The loopback server: HTTP in, the same calls as the command line, the same JSON out. Async lives here only.
+
+mod answer;
+mod body;
+mod chat;
+mod connection;
+mod doorkeeper;
+mod fields;
+mod routes;
+mod work;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use harness_agent::AgentOptions;
+use tokio::net::TcpListener;
+
+use crate::exit::Exit;
+use crate::server::work::Queue;
+use crate::show::text::{self, Complaint};
+
+/// The port when none is named (CONTRACT, Names).
+pub const DEFAULT_PORT: u16 = 8090;
+/// How long running requests get after a signal (CONTRACT, HTTP).
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// The project and the settings of every run.
+    pub agent: AgentOptions,
+    /// The port; 0 picks a free one.
+    pub port: u16,
+    /// The bearer token that clients must send, when one is required.
+    pub token: Option<String>,
+}
+
+/// What every request shares.
+#[derive(Debug)]
+struct Server {
+    agent: AgentOptions,
+    token: Option<String>,
+    queue: Queue,
+}
+
+/// Serves until a signal comes.
+pub fn serve(options: ServeOptions) -> Result<Exit, Complaint> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime
+        .map_err(|error| Complaint::usage(format!("the server cannot start: {error}"), "check the machine's limits"))?;
+    let exit = runtime.block_on(listen(options));
+    // Runs that ignored their cancel flag for the whole grace are not waited for.
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    exit
+}
+
+async fn listen(options: ServeOptions) -> Result<Exit, Complaint> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
+    let listener = TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => Complaint::usage(
+            format!("port {} is in use", options.port),
+            "name another with --port, or --port 0 for a free one",
+        ),
+        _ => Complaint::usage(format!("cannot listen on port {}: {error}", options.port), "name another with --port"),
+    })?;
+    let port = listener.local_addr().map_or(options.port, |address| address.port());
+    let mode = if options.agent.allow_writes { "writes allowed" } else { "read-only" };
+    text::result(&format!("listening on http://127.0.0.1:{port}"));
+    text::notice(&format!("project {} ({mode}); Ctrl-C stops", options.agent.project.display()));
+    let server = Server { agent: options.agent, token: options.token, queue: Queue::default() };
+    connection::accept(listener, Arc::new(server), GRACE).await;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,166 @@
+//! The routes: one function each, from a request to a call of the agent and back.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware;
+use axum::response::Response;
+use axum::routing::{MethodRouter, get, post};
+use harness_agent::{Agent, AgentOptions};
+use serde_json::json;
+
+use crate::server::answer::{Problem, answer};
+use crate::server::fields::Fields;
+use crate::server::work::{self, Work};
+use crate::server::{Server, body, chat, doorkeeper};
+
+/// One route, for the router, `/health` and the reference.
+pub(super) struct Route {
+    pub(super) method: Method,
+    pub(super) path: &'static str,
+    serve: fn() -> MethodRouter<Arc<Server>>,
+}
+
+/// Every route that this server has.
+pub(super) const ROUTES: &[Route] = &[
+    Route { method: Method::GET, path: "/health", serve: || get(health) },
+    Route { method: Method::GET, path: "/v1/models", serve: || get(models) },
+    Route { method: Method::POST, path: "/v1/brief", serve: || post(brief) },
+    Route { method: Method::POST, path: "/v1/layout", serve: || post(layout) },
+    Route { method: Method::POST, path: "/v1/route", serve: || post(route) },
+    Route { method: Method::POST, path: "/v1/ask", serve: || post(ask) },
+    Route { method: Method::POST, path: "/v1/run", serve: || post(run) },
+    Route { method: Method::POST, path: "/v1/chat/completions", serve: || post(chat::completions) },
+];
+
+/// Returns the router with the doorkeeper in front of every route, known or not.
+pub(super) fn router(server: Arc<Server>) -> Router {
+    let mut router = Router::new();
+    for route in ROUTES {
+        router = router.route(route.path, (route.serve)());
+    }
+    router
+        .fallback(not_found)
+        .method_not_allowed_fallback(not_allowed)
+        .layer(middleware::from_fn_with_state(Arc::clone(&server), doorkeeper::keep))
+        .with_state(server)
+}
+
+async fn not_found() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "not_found", "there is no such route", "GET /health lists the routes")
+}
+
+async fn not_allowed(request: Request) -> Problem {
+    let path = request.uri().path();
+    let allowed: Vec<&str> = ROUTES.iter().filter(|route| route.path == path).map(|route| route.method.as_str()).collect();
+    let allowed = allowed.join(", ");
+    let message = format!("{} is not possible here", request.method());
+    Problem {
+        header: Some((header::ALLOW, allowed.clone())),
+        ..Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message, format!("use {allowed}"))
+    }
+}
+
+async fn health(State(server): State<Arc<Server>>) -> Response {
+    let routes: Vec<String> = ROUTES.iter().map(|route| format!("{} {}", route.method, route.path)).collect();
+    let value = json!({
+        "ok": true,
+        "status": "ok",
+        "version": env!("CARGO_PKG_VERSION"),
+        "project": server.agent.project.to_string_lossy(),
+        "allow_writes": server.agent.allow_writes,
+        "engine": server.agent.engine.name(),
+        "model": server.agent.model,
+        "routes": routes,
+    });
+    answer(StatusCode::OK, &value)
+}
+
+async fn models(State(server): State<Arc<Server>>) -> Response {
+    let model = |name: &str| json!({"id": name, "object": "model", "created": 0, "owned_by": "harness"});
+    answer(StatusCode::OK, &json!({"object": "list", "data": [model(&server.agent.model)]}))
+}
+
+async fn brief(State(server): State<Arc<Server>>, headers: HeaderMap, request: Body) -> Result<Response, Problem> {
+    let options = report_options(&server, Fields(body::object(&headers, request).await?))?;
+    work::blocking(move || {
+        let brief = Agent::new(options).brief().map_err(work::options_problem)?;
+        Ok(answer(StatusCode::OK, &json!({"brief": brief.render_for_person(80), "data": brief})))
+    })
+    .await
+}
+
+async fn layout(State(server): State<Arc<Server>>, headers: HeaderMap, request: Body) -> Result<Response, Problem> {
+    let options = report_options(&server, Fields(body::object(&headers, request).await?))?;
+    work::blocking(move || {
+        let layout = Agent::new(options).layout().map_err(work::options_problem)?;
+        Ok(answer(StatusCode::OK, &json!({"layout": layout.render(80), "data": layout})))
+    })
+    .await
+}
+
+async fn route(State(server): State<Arc<Server>>, headers: HeaderMap, request: Body) -> Result<Response, Problem> {
+    let mut fields = Fields(body::object(&headers, request).await?);
+    let task = fields.required_text("task")?;
+    let options = report_options(&server, fields)?;
+    work::blocking(move || {
+        let plan = Agent::new(options).route(&task).map_err(work::options_problem)?;
+        Ok(answer(StatusCode::OK, &json!({"route": plan.render(80), "data": plan})))
+    })
+    .await
+}
+
+async fn ask(State(server): State<Arc<Server>>, headers: HeaderMap, request: Body) -> Result<Response, Problem> {
+    let mut fields = Fields(body::object(&headers, request).await?);
+    let task = fields.required_text("task")?;
+    let options = run_options(&server, &mut fields)?;
+    fields.end()?;
+    let result = work::perform(&server, Work::Ask, options, task).await?;
+    work::result_answer(result)
+}
+
+async fn run(State(server): State<Arc<Server>>, headers: HeaderMap, request: Body) -> Result<Response, Problem> {
+    if !server.agent.allow_writes {
+        return Err(writes_disabled());
+    }
+    let mut fields = Fields(body::object(&headers, request).await?);
+    let task = fields.required_text("task")?;
+    let dry_run = fields.flag("dry_run")?.unwrap_or(false);
+    let mut options = run_options(&server, &mut fields)?;
+    fields.end()?;
+    options.allow_writes = !dry_run;
+    let work = if dry_run { Work::DryRun } else { Work::Run };
+    let result = work::perform(&server, work, options, task).await?;
+    work::result_answer(result)
+}
+
+/// Returns the refusal of a read-only server.
+pub(super) fn writes_disabled() -> Problem {
+    let message = "file changes are off on this server: start it with --allow-writes";
+    let hint = "harness serve --allow-writes";
+    Problem::new(StatusCode::FORBIDDEN, "writes_disabled", message, hint)
+}
+
+fn report_options(server: &Server, mut fields: Fields) -> Result<AgentOptions, Problem> {
+    let mut options = server.agent.clone();
+    options.scope = fields.text("scope")?.unwrap_or(options.scope);
+    fields.end()?;
+    work::check_options(&options)?;
+    Ok(options)
+}
+
+fn run_options(server: &Server, fields: &mut Fields) -> Result<AgentOptions, Problem> {
+    let mut options = server.agent.clone();
+    options.scope = fields.text("scope")?.unwrap_or(options.scope);
+    options.model = fields.text("model")?.unwrap_or(options.model);
+    options.skills = fields.texts("skills")?.unwrap_or(options.skills);
+    options.steps = fields.count("steps")?.unwrap_or(options.steps);
+    options.max_tokens = fields.count("max_tokens")?.unwrap_or(options.max_tokens);
+    // A server that may not write leaves no trace in the project either.
+    options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();
+    work::check_options(&options)?;
+    Ok(options)
+}

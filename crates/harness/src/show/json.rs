@@ -1,0 +1,53 @@
+//! JSON for programs: the same shape on the command line, over HTTP and in Python.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::show::text::{self, Complaint};
+
+/// Returns one JSON document, ending in a newline, with every control character escaped.
+pub fn document<T: Serialize>(value: &T) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| {
+        // Only a map with keys that are no strings could fail, and no value of ours has one.
+        json!({"error": {"message": error.to_string()}}).to_string()
+    });
+    let mut safe = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        // JSON leaves these raw inside strings; a terminal would obey some of them.
+        if matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+            safe.push_str(&format!("\\u{:04x}", c as u32));
+        } else {
+            safe.push(c);
+        }
+    }
+    safe.push('\n');
+    safe
+}
+
+/// Prints one JSON document on stdout.
+pub fn print<T: Serialize>(value: &T) {
+    text::bytes(document(value).as_bytes());
+}
+
+/// Returns the error shape of every door.
+pub fn error(kind: &str, code: &str, complaint: &Complaint) -> Value {
+    json!({"error": {
+        "message": complaint.message,
+        "type": kind,
+        "code": code,
+        "param": complaint.param,
+        "hint": complaint.hint,
+    }})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::document;
+
+    #[test]
+    fn control_characters_are_escaped_and_read_back() {
+        let text = document(&"a\u{1b}\u{9b}\u{202e}\u{7f}b");
+        assert_eq!(text, "\"a\\u001b\\u009b\\u202e\\u007fb\"\n");
+        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), "a\u{1b}\u{9b}\u{202e}\u{7f}b");
+    }
+}

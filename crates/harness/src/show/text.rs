@@ -1,0 +1,137 @@
+//! Text for people: clean of control characters, quiet when a pipe closes. The one place that prints.
+
+use std::io::{self, IsTerminal, Write};
+
+use anstream::AutoStream;
+use harness_agent::RunResult;
+
+use crate::exit::Exit;
+
+/// Something the user must hear: what is wrong, then what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// How the program ends.
+    pub exit: Exit,
+    /// What is wrong, lowercase, no full stop.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+    /// The option or field that is wrong, where one is.
+    pub param: Option<String>,
+}
+
+impl Complaint {
+    /// Returns a complaint about how the program was called.
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Complaint {
+        Complaint { exit: Exit::Usage, message: message.into(), hint: hint.into(), param: None }
+    }
+
+    /// Returns the same complaint with the option or field that is wrong.
+    #[must_use]
+    pub fn about(self, param: impl Into<String>) -> Complaint {
+        Complaint { param: Some(param.into()), ..self }
+    }
+}
+
+impl From<harness_agent::OptionsError> for Complaint {
+    fn from(error: harness_agent::OptionsError) -> Complaint {
+        Complaint::usage(error.message, error.hint).about(error.field)
+    }
+}
+
+/// Returns text without anything that a terminal would obey: control characters and direction overrides become `�`.
+pub fn clean(text: &str) -> String {
+    text.chars().map(|c| if obeyed(c) { '\u{fffd}' } else { c }).collect()
+}
+
+fn obeyed(c: char) -> bool {
+    let layout = matches!(c, '\n' | '\t');
+    // Overrides and isolates reorder what is shown; source code has been hidden with them.
+    let reorders = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (c.is_control() && !layout) || reorders
+}
+
+/// Prints a result on stdout. A closed pipe ends quietly: nobody is left to read.
+pub fn result(text: &str) {
+    let mut out = io::stdout().lock();
+    let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    drop(write!(out, "{}{newline}", clean(text)).and_then(|()| out.flush()));
+}
+
+/// Prints exact bytes on stdout: JSON, completions, manual pages.
+pub fn bytes(text: &[u8]) {
+    let mut out = io::stdout().lock();
+    drop(out.write_all(text).and_then(|()| out.flush()));
+}
+
+/// Prints one line of progress or notice on stderr.
+pub fn notice(text: &str) {
+    drop(writeln!(io::stderr().lock(), "{}", clean(text)));
+}
+
+/// Prints a complaint on stderr: what is wrong, then the hint.
+pub fn complaint(program: &str, complaint: &Complaint) {
+    let mut text = format!("{program}: {}\n", complaint.message);
+    if !complaint.hint.is_empty() {
+        text.push_str(&format!("hint: {}\n", complaint.hint));
+    }
+    drop(io::stderr().lock().write_all(clean(&text).as_bytes()));
+}
+
+/// Returns the width to lay text out for: the terminal's, else 80.
+pub fn width() -> usize {
+    terminal_size::terminal_size().map_or(80, |(columns, _)| usize::from(columns.0)).clamp(20, 120)
+}
+
+/// Returns what a person reads after a run: the summary, the diff, the tests, how to take it back.
+pub fn run_result(result: &RunResult) -> String {
+    let mut text = format!("{}\n", result.summary.trim_end());
+    if let Some(tests) = &result.tests {
+        let counts = |counts: &harness_agent::Counts| format!("{} passed, {} failed", counts.passed, counts.failed);
+        let before = tests.before.as_ref().map(counts);
+        let after = tests.after.as_ref().map(counts);
+        match (before, after) {
+            (Some(before), Some(after)) => text.push_str(&format!("tests: {before} before; {after} now\n")),
+            (None, Some(after)) => text.push_str(&format!("tests: {after}\n")),
+            (Some(before), None) => text.push_str(&format!("tests: {before} before the change\n")),
+            (None, None) => {}
+        }
+    }
+    if !result.writes.is_empty() {
+        text.push_str(&format!("changed: {}\n", result.writes.join(", ")));
+        text.push_str(&format!("take it back with: harness undo {}\n", result.run_id));
+    }
+    text
+}
+
+/// Prints a diff on stdout, coloured where the terminal has colour.
+pub fn diff(text: &str) {
+    let mut out = AutoStream::auto(io::stdout().lock());
+    for line in clean(text).lines() {
+        let colour = match line.as_bytes().first() {
+            Some(b'+') => "\u{1b}[32m",
+            Some(b'-') => "\u{1b}[31m",
+            Some(b'@') => "\u{1b}[36m",
+            _ => "",
+        };
+        let reset = if colour.is_empty() { "" } else { "\u{1b}[0m" };
+        if writeln!(out, "{colour}{line}{reset}").is_err() {
+            return;
+        }
+    }
+}
+
+/// Returns whether a question can be put to a person here.
+pub fn person_present() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_shown() {
+        assert_eq!(clean("a\u{1b}[31mb\rc\u{7}\u{9b}d\u{202e}e\tf\n"), "a\u{fffd}[31mb\u{fffd}c\u{fffd}\u{fffd}d\u{fffd}e\tf\n");
+    }
+}

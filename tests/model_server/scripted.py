@@ -1,0 +1,113 @@
+"""A server with the local engine's API whose replies are written down. The last reply repeats.
+
+    python scripted.py FOLDER       plays the text files of FOLDER in order and prints its address
+
+Standard library only; 127.0.0.1 only. Every request is kept, so that a test can see what was sent.
+"""
+
+import contextlib
+import http.server
+import json
+import pathlib
+import sys
+import threading
+
+MODEL = "qwen3:8b"
+
+
+class ScriptedServer:
+    """Answers `/api/chat` from a list of replies."""
+
+    def __init__(self, replies):
+        self.replies = list(replies) or ["I do not know."]
+        self.requests = []
+        self._lock = threading.Lock()
+        handler = type("Handler", (_Handler,), {"script": self})
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self.host = f"127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def next_reply(self, request):
+        with self._lock:
+            self.requests.append(request)
+            return self.replies[min(len(self.requests), len(self.replies)) - 1]
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    script = None
+
+    def do_GET(self):
+        if self.path == "/api/tags":
+            self._json(200, {"models": [{"name": MODEL, "model": MODEL, "digest": "0" * 64}]})
+        elif self.path == "/api/version":
+            self._json(200, {"version": "0.16.0"})
+        else:
+            self._json(404, {"error": "not found"})
+
+    def do_POST(self):
+        length = int(self.headers.get("content-length") or 0)
+        body = json.loads(self.rfile.read(length) or b"{}")
+        if self.path == "/api/show":
+            info = {"general.architecture": "qwen3", "qwen3.context_length": 40960}
+            self._json(200, {"capabilities": ["completion"], "model_info": info})
+        elif self.path == "/api/chat":
+            self._chat(body)
+        else:
+            self._json(404, {"error": "not found"})
+
+    def _chat(self, body):
+        if not body.get("messages"):
+            self._json(200, {"model": MODEL, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "load"})
+            return
+        text = self.script.next_reply(body)
+        words = sum(len(message["content"]) for message in body["messages"])
+        last = {"done": True, "done_reason": "stop", "prompt_eval_count": words // 4 + 1, "eval_count": len(text) // 4 + 1}
+        message = lambda content: {"model": MODEL, "message": {"role": "assistant", "content": content}}
+        if not body.get("stream", True):
+            self._json(200, {**message(text), **last})
+            return
+        half = len(text) // 2
+        lines = [{**message(text[:half]), "done": False}, {**message(text[half:]), "done": False}, {**message(""), **last}]
+        self._send(200, b"".join(json.dumps(line).encode() + b"\n" for line in lines), "application/x-ndjson")
+
+    def _json(self, status, value):
+        self._send(status, json.dumps(value).encode(), "application/json")
+
+    def _send(self, status, data, kind):
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        # The client may be gone: that is its own business.
+        with contextlib.suppress(OSError):
+            self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+def read_replies(folder):
+    """The replies of a folder, in the order of their names."""
+    return [file.read_text(encoding="utf-8") for file in sorted(pathlib.Path(folder).glob("*.txt"))]
+
+
+def main():
+    server = ScriptedServer(read_replies(sys.argv[1]))
+    print(server.host, flush=True)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
