@@ -1,3 +1,5 @@
 //! The task: a sentence, read.
 
+pub mod kind;
 pub mod question;
+mod words;

@@ -1,0 +1,168 @@
+//! The words of a task, cut into clauses. Knows what is English and what is a name; knows nothing of kinds.
+
+/// One word of the task, lowercase, with what stood around it.
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    pub(super) text: String,
+    /// A name, path, call or quotation: never read as English.
+    pub(super) code: bool,
+    /// Written with parentheses behind it.
+    pub(super) call: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clause {
+    pub(super) words: Vec<Word>,
+    /// The sentence that this clause belongs to ends in a question mark.
+    pub(super) question: bool,
+}
+
+impl Clause {
+    /// Says whether the word at `at` is English and one of `any`, written with spaces between them.
+    pub(super) fn is(&self, at: usize, any: &str) -> bool {
+        self.words.get(at).is_some_and(|word| !word.code && among(any, &word.text))
+    }
+
+    /// Says whether any word is English and one of `any`.
+    pub(super) fn has(&self, any: &str) -> bool {
+        (0..self.words.len()).any(|at| self.is(at, any))
+    }
+
+    /// English only, names as `_`, so that phrases can be looked for.
+    pub(super) fn english(&self) -> String {
+        let words: Vec<&str> =
+            self.words.iter().map(|word| if word.code { "_" } else { word.text.as_str() }).collect();
+        format!(" {} ", words.join(" "))
+    }
+
+    /// Says whether any of the phrases, written with bars between them, stands here.
+    pub(super) fn says(&self, phrases: &str) -> bool {
+        let english = self.english();
+        phrases.split('|').any(|phrase| english.contains(&format!(" {phrase} ")))
+    }
+}
+
+/// Says whether `word` is one of the words of `list`.
+pub(super) fn among(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Characters of a task that are read for its kind: what is wanted is said first, the evidence follows.
+const GIST_CHARACTERS: usize = 700;
+
+/// The task's own sentences: no fenced code, no quoted reply, no hidden comment, no rest of a long report.
+pub(super) fn gist(text: &str) -> String {
+    let mut kept = String::new();
+    let mut fenced = false;
+    let mut hidden = false;
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            fenced = !fenced;
+        }
+        hidden |= line.starts_with("<!--");
+        let skipped = fenced || hidden || line.starts_with("```") || line.starts_with('>');
+        hidden &= !line.contains("-->");
+        if !skipped {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+        if kept.len() > GIST_CHARACTERS {
+            break;
+        }
+    }
+    if kept.trim().is_empty() { text.chars().take(GIST_CHARACTERS).collect() } else { kept }
+}
+
+/// Cuts the task into clauses: at the ends of sentences, at commas and colons, and before "and", "then", "but".
+pub(super) fn clauses(gist: &str) -> Vec<Clause> {
+    let mut clauses = Vec::new();
+    let mut open = Clause::default();
+    let mut sentence_start = 0;
+    for line in gist.lines() {
+        for raw in joined_quotations(line) {
+            let word = word(&raw);
+            let joins = !word.code && ["and", "then", "but", "&"].contains(&word.text.as_str());
+            if joins {
+                close(&mut clauses, &mut open);
+                continue;
+            }
+            let lone_mark = word.text.is_empty();
+            if !lone_mark {
+                open.words.push(word);
+            }
+            let tail = raw.trim_end_matches(['"', '\'', ')', '`']);
+            if tail.ends_with([',', ';', ':', '.', '!', '?']) || (lone_mark && raw.contains(['-', '–', '—']))
+            {
+                close(&mut clauses, &mut open);
+            }
+            if tail.ends_with(['.', '!', '?']) {
+                for clause in clauses.iter_mut().skip(sentence_start) {
+                    clause.question = tail.ends_with('?');
+                }
+                sentence_start = clauses.len();
+            }
+        }
+        close(&mut clauses, &mut open);
+        sentence_start = clauses.len();
+    }
+    clauses
+}
+
+fn close(clauses: &mut Vec<Clause>, open: &mut Clause) {
+    if !open.words.is_empty() {
+        clauses.push(std::mem::take(open));
+    }
+}
+
+/// Words of a line, with what stands between backticks or double quotes kept as one.
+fn joined_quotations(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quote = None;
+    for character in line.chars() {
+        match quote {
+            Some(mark) if character == mark => quote = None,
+            None if matches!(character, '`' | '"') => quote = Some(character),
+            _ => {}
+        }
+        if character.is_whitespace() && quote.is_none() {
+            words.push(std::mem::take(&mut word));
+        } else {
+            word.push(character);
+        }
+    }
+    if quote.is_some() {
+        // An unpaired mark is no quotation: read the line word by word.
+        return line.split_whitespace().map(str::to_owned).collect();
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn word(raw: &str) -> Word {
+    if matches!(raw, "->" | "=>" | "→") {
+        return Word { text: raw.to_owned(), code: false, call: false };
+    }
+    let quoted = raw.starts_with(['`', '"']) || raw.contains('`');
+    let bare = raw.trim_matches(|c: char| {
+        matches!(c, ',' | ';' | ':' | '.' | '!' | '?' | '"' | '\'' | '`' | '(' | ')' | '*')
+    });
+    let option = bare.starts_with("--") && bare.len() > 2;
+    let bare = if option { bare } else { bare.trim_matches(['-', '–', '—']) };
+    let call = raw.trim_end_matches([',', '.', '?', '!', ':']).ends_with(')')
+        && raw.contains('(')
+        && !raw.starts_with('(');
+    let mut characters = bare.chars();
+    let first_upper = characters.next().is_some_and(char::is_uppercase);
+    let later_upper = characters.clone().any(char::is_uppercase) && characters.any(char::is_lowercase);
+    let joined = bare.contains(['_', '/', '\\', '=', '<', '>', '@', '[', '{', '$']) || bare.contains("::");
+    let dotted = bare.split('.').filter(|part| !part.is_empty()).count() > 1;
+    let shouted = first_upper && bare.len() > 3 && bare.contains("Error");
+    Word {
+        text: bare.replace('’', "'").to_lowercase(),
+        code: quoted || option || call || joined || dotted || later_upper || shouted,
+        call,
+    }
+}
