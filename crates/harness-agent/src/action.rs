@@ -93,6 +93,9 @@ impl Action {
 
     /// Returns whether it would change a file or start a program.
     pub fn needs_writing(&self) -> bool {
-        matches!(self, Action::Patch { .. } | Action::Edit { .. } | Action::Run { .. })
+        matches!(
+            self,
+            Action::Patch { .. } | Action::Edit { .. } | Action::Run { .. }
+        )
     }
 }

@@ -1,10 +1,12 @@
 //! One run, from a task to a result: decides, asks the model, accepts only what is proven.
 
+pub mod action;
 pub mod cancel;
 pub mod env;
 pub mod history;
 pub mod model;
 pub mod options;
+pub mod reply;
 pub mod run;
 pub mod skill;
 pub mod task;

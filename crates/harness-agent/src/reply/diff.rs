@@ -16,13 +16,22 @@ pub(super) fn read(reply: &str) -> Found {
             close(&mut actions, &path, &mut hunk);
             old_path = file_name(name);
         } else if let Some(name) = line.strip_prefix("+++ ")
-            && hunk.as_ref().is_none_or(|hunk| hunk.old.is_empty() && hunk.new.is_empty())
+            && hunk
+                .as_ref()
+                .is_none_or(|hunk| hunk.old.is_empty() && hunk.new.is_empty())
         {
             let new_path = file_name(name);
-            path = if new_path == "/dev/null" { old_path.clone() } else { new_path };
+            path = if new_path == "/dev/null" {
+                old_path.clone()
+            } else {
+                new_path
+            };
         } else if line.starts_with("@@") {
             close(&mut actions, &path, &mut hunk);
-            hunk = Some(Hunk { old: String::new(), new: String::new() });
+            hunk = Some(Hunk {
+                old: String::new(),
+                new: String::new(),
+            });
         } else if let Some(open) = &mut hunk {
             if line.starts_with("```") {
                 close(&mut actions, &path, &mut hunk);
@@ -32,7 +41,10 @@ pub(super) fn read(reply: &str) -> Found {
         }
     }
     close(&mut actions, &path, &mut hunk);
-    Found { actions, unknown_tool: None }
+    Found {
+        actions,
+        unknown_tool: None,
+    }
 }
 
 fn take(hunk: &mut Hunk, line: &str) {
@@ -63,10 +75,16 @@ fn close(actions: &mut Vec<Action>, path: &str, hunk: &mut Option<Hunk>) {
         hunks.push(hunk);
         return;
     }
-    actions.push(Action::Patch { path: path.to_owned(), hunks: vec![hunk] });
+    actions.push(Action::Patch {
+        path: path.to_owned(),
+        hunks: vec![hunk],
+    });
 }
 
 fn file_name(text: &str) -> String {
     let name = text.split('\t').next().unwrap_or_default().trim();
-    name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).unwrap_or(name).to_owned()
+    name.strip_prefix("a/")
+        .or_else(|| name.strip_prefix("b/"))
+        .unwrap_or(name)
+        .to_owned()
 }

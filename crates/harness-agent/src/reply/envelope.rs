@@ -9,20 +9,31 @@ enum Part {
 }
 
 pub(super) fn read(reply: &str) -> Found {
-    let Some(start) = reply.find("*** Begin Patch") else { return Found::default() };
+    let Some(start) = reply.find("*** Begin Patch") else {
+        return Found::default();
+    };
     let mut parts: Vec<Part> = Vec::new();
     for line in reply[start..].lines().skip(1) {
         if line.starts_with("*** End Patch") {
             break;
         } else if let Some(path) = line.strip_prefix("*** Update File:") {
-            parts.push(Part::Update { path: path.trim().to_owned(), hunks: Vec::new() });
+            parts.push(Part::Update {
+                path: path.trim().to_owned(),
+                hunks: Vec::new(),
+            });
         } else if let Some(path) = line.strip_prefix("*** Add File:") {
-            parts.push(Part::Add { path: path.trim().to_owned(), content: String::new() });
+            parts.push(Part::Add {
+                path: path.trim().to_owned(),
+                content: String::new(),
+            });
         } else if let Some(part) = parts.last_mut() {
             take(part, line);
         }
     }
-    Found { actions: parts.into_iter().filter_map(into_action).collect(), unknown_tool: None }
+    Found {
+        actions: parts.into_iter().filter_map(into_action).collect(),
+        unknown_tool: None,
+    }
 }
 
 fn take(part: &mut Part, line: &str) {
@@ -33,7 +44,10 @@ fn take(part: &mut Part, line: &str) {
         }
         Part::Update { hunks, .. } => {
             if line.starts_with("@@") || hunks.is_empty() {
-                hunks.push(Hunk { old: String::new(), new: String::new() });
+                hunks.push(Hunk {
+                    old: String::new(),
+                    new: String::new(),
+                });
             }
             let Some(hunk) = hunks.last_mut() else { return };
             if line.starts_with("@@") || line.starts_with("*** ") {
@@ -57,7 +71,11 @@ fn take(part: &mut Part, line: &str) {
 
 fn into_action(part: Part) -> Option<Action> {
     match part {
-        Part::Add { path, content } => Some(Action::Edit { path, name: String::new(), content }),
+        Part::Add { path, content } => Some(Action::Edit {
+            path,
+            name: String::new(),
+            content,
+        }),
         Part::Update { path, mut hunks } => {
             hunks.retain(|hunk| hunk.old != hunk.new);
             (!hunks.is_empty()).then_some(Action::Patch { path, hunks })

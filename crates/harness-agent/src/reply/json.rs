@@ -32,7 +32,10 @@ fn objects(text: &str) -> Vec<Value> {
 
 fn collect(value: &Value, found: &mut Found) {
     match value {
-        Value::Array(items) => items.iter().filter(|item| item.is_object()).for_each(|item| collect(item, found)),
+        Value::Array(items) => items
+            .iter()
+            .filter(|item| item.is_object())
+            .for_each(|item| collect(item, found)),
         Value::Object(call) => match call.get("tool_calls") {
             Some(calls) => collect(calls, found),
             None => read_call(call, found),
@@ -42,15 +45,22 @@ fn collect(value: &Value, found: &mut Found) {
 }
 
 fn read_call(call: &Map<String, Value>, found: &mut Found) {
-    let inner = call.get("function").and_then(Value::as_object).unwrap_or(call);
-    let name = ["tool", "name", "action", "tool_name", "function"].iter().find_map(|key| inner.get(*key)?.as_str());
+    let inner = call
+        .get("function")
+        .and_then(Value::as_object)
+        .unwrap_or(call);
+    let name = ["tool", "name", "action", "tool_name", "function"]
+        .iter()
+        .find_map(|key| inner.get(*key)?.as_str());
     let Some(name) = name else { return };
-    let nested = ["arguments", "args", "parameters", "input", "params"].iter().find_map(|key| match inner.get(*key)? {
-        Value::Object(fields) => Some(fields.clone()),
-        // Chat servers send the arguments as a string of JSON.
-        Value::String(text) => serde_json::from_str(text).ok(),
-        _ => None,
-    });
+    let nested = ["arguments", "args", "parameters", "input", "params"]
+        .iter()
+        .find_map(|key| match inner.get(*key)? {
+            Value::Object(fields) => Some(fields.clone()),
+            // Chat servers send the arguments as a string of JSON.
+            Value::String(text) => serde_json::from_str(text).ok(),
+            _ => None,
+        });
     // `edit` carries a definition's name in the same key that other shapes use for the tool's.
     let fields = nested.unwrap_or_else(|| inner.clone());
     match action(name, &fields, inner.contains_key("tool")) {
@@ -62,18 +72,36 @@ fn read_call(call: &Map<String, Value>, found: &mut Found) {
 
 /// An object with a `name` may be data; one that says `tool` or has arguments is a call.
 fn looks_like_tool(name: &str, call: &Map<String, Value>) -> bool {
-    let says_so = ["tool", "tool_name", "arguments", "parameters", "function", "action"].iter().any(|key| call.contains_key(*key));
+    let says_so = [
+        "tool",
+        "tool_name",
+        "arguments",
+        "parameters",
+        "function",
+        "action",
+    ]
+    .iter()
+    .any(|key| call.contains_key(*key));
     says_so && name.len() < 40
 }
 
 fn action(name: &str, fields: &Map<String, Value>, name_is_free: bool) -> Option<Action> {
     let text = |keys: &[&str]| -> String {
-        keys.iter().find_map(|key| fields.get(*key)?.as_str()).unwrap_or_default().to_owned()
+        keys.iter()
+            .find_map(|key| fields.get(*key)?.as_str())
+            .unwrap_or_default()
+            .to_owned()
     };
     let path = || text(&["path", "file", "file_path", "filename", "filePath"]);
     let action = match name.to_ascii_lowercase().as_str() {
-        "read" | "read_file" | "open" | "view" => Action::Read { path: path(), place: place(fields) },
-        "search" | "grep" | "find" => Action::Search { query: text(&["query", "pattern", "text", "q"]), path: path() },
+        "read" | "read_file" | "open" | "view" => Action::Read {
+            path: path(),
+            place: place(fields),
+        },
+        "search" | "grep" | "find" => Action::Search {
+            query: text(&["query", "pattern", "text", "q"]),
+            path: path(),
+        },
         "map" | "list" | "ls" | "tree" => Action::Map { path: path() },
         "patch" | "replace" | "str_replace" => Action::Patch {
             path: path(),
@@ -84,12 +112,22 @@ fn action(name: &str, fields: &Map<String, Value>, name_is_free: bool) -> Option
         },
         "edit" | "write" | "write_file" | "create" => Action::Edit {
             path: path(),
-            name: if name_is_free { text(&["name", "definition", "symbol"]) } else { text(&["definition", "symbol"]) },
+            name: if name_is_free {
+                text(&["name", "definition", "symbol"])
+            } else {
+                text(&["definition", "symbol"])
+            },
             content: text(&["content", "code", "text", "new"]),
         },
-        "run" | "test" | "run_tests" | "tests" => Action::Run { tests: list(fields.get("tests")) },
-        "ask" | "question" => Action::Ask { question: text(&["question", "text"]) },
-        "done" | "finish" | "submit" => Action::Done { summary: text(&["summary", "message", "text"]) },
+        "run" | "test" | "run_tests" | "tests" => Action::Run {
+            tests: list(fields.get("tests")),
+        },
+        "ask" | "question" => Action::Ask {
+            question: text(&["question", "text"]),
+        },
+        "done" | "finish" | "submit" => Action::Done {
+            summary: text(&["summary", "message", "text"]),
+        },
         _ => return None,
     };
     Some(action)
@@ -109,7 +147,10 @@ fn place(fields: &Map<String, Value>) -> String {
 fn list(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::String(text)) => text.split_whitespace().map(str::to_owned).collect(),
-        Some(Value::Array(items)) => items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect(),
+        Some(Value::Array(items)) => items
+            .iter()
+            .filter_map(|item| item.as_str().map(str::to_owned))
+            .collect(),
         _ => Vec::new(),
     }
 }

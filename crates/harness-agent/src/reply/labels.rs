@@ -43,7 +43,12 @@ enum Label {
 
 pub(super) fn read(reply: &str) -> Found {
     let parts = parts(reply);
-    let value = |label: Label| parts.iter().find(|(known, _)| *known == label).map(|(_, text)| text.as_str());
+    let value = |label: Label| {
+        parts
+            .iter()
+            .find(|(known, _)| *known == label)
+            .map(|(_, text)| text.as_str())
+    };
     let word = |label: Label| value(label).map(bare).unwrap_or_default();
     let block = |label: Label| value(label).map(code).unwrap_or_default();
     let says_action = value(Label::Action).is_some();
@@ -54,28 +59,72 @@ pub(super) fn read(reply: &str) -> Found {
         return Found::default();
     }
     let tool = word(Label::Action).to_ascii_lowercase();
-    let tool = tool.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+    let tool = tool
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .next()
+        .unwrap_or_default();
     let path = word(Label::Path);
     let action = match tool {
-        "done" | "finish" => Action::Done { summary: value(Label::Summary).unwrap_or_default().trim().to_owned() },
-        _ if patches => Action::Patch { path, hunks: vec![Hunk { old: block(Label::Find), new: block(Label::Replace) }] },
-        _ if appends => Action::Patch { path, hunks: vec![Hunk { old: String::new(), new: block(Label::Append) }] },
-        "read" | "open" | "view" => Action::Read { path, place: word(Label::Name) },
-        "search" | "grep" => Action::Search { query: word(Label::Query), path },
+        "done" | "finish" => Action::Done {
+            summary: value(Label::Summary).unwrap_or_default().trim().to_owned(),
+        },
+        _ if patches => Action::Patch {
+            path,
+            hunks: vec![Hunk {
+                old: block(Label::Find),
+                new: block(Label::Replace),
+            }],
+        },
+        _ if appends => Action::Patch {
+            path,
+            hunks: vec![Hunk {
+                old: String::new(),
+                new: block(Label::Append),
+            }],
+        },
+        "read" | "open" | "view" => Action::Read {
+            path,
+            place: word(Label::Name),
+        },
+        "search" | "grep" => Action::Search {
+            query: word(Label::Query),
+            path,
+        },
         "map" | "list" => Action::Map { path },
         "run" | "test" => {
-            let tests = word(Label::Query).split_whitespace().map(str::to_owned).collect();
+            let tests = word(Label::Query)
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect();
             Action::Run { tests }
         }
-        "ask" => Action::Ask { question: value(Label::Query).unwrap_or_default().trim().to_owned() },
+        "ask" => Action::Ask {
+            question: value(Label::Query).unwrap_or_default().trim().to_owned(),
+        },
         "edit" | "write" | "create" | "patch" => {
-            let content = value(Label::Content).map(code).or_else(|| fences(reply).into_iter().next().map(|fence| fence.body));
-            let Some(content) = content else { return Found::default() };
-            Action::Edit { path, name: word(Label::Name), content }
+            let content = value(Label::Content)
+                .map(code)
+                .or_else(|| fences(reply).into_iter().next().map(|fence| fence.body));
+            let Some(content) = content else {
+                return Found::default();
+            };
+            Action::Edit {
+                path,
+                name: word(Label::Name),
+                content,
+            }
         }
-        other => return Found { actions: Vec::new(), unknown_tool: Some(other.to_owned()) },
+        other => {
+            return Found {
+                actions: Vec::new(),
+                unknown_tool: Some(other.to_owned()),
+            };
+        }
     };
-    Found { actions: vec![action], unknown_tool: None }
+    Found {
+        actions: vec![action],
+        unknown_tool: None,
+    }
 }
 
 /// Returns the labelled parts of a reply: a label and all lines up to the next one.
@@ -88,7 +137,14 @@ fn parts(reply: &str) -> Vec<(Label, String)> {
         }
         // Inside a fence every line is code, whatever it looks like.
         match labelled(line).filter(|_| !fenced) {
-            Some((label, rest)) => parts.push((label, if rest.is_empty() { String::new() } else { format!("{rest}\n") })),
+            Some((label, rest)) => parts.push((
+                label,
+                if rest.is_empty() {
+                    String::new()
+                } else {
+                    format!("{rest}\n")
+                },
+            )),
             None => {
                 if let Some((_, text)) = parts.last_mut() {
                     text.push_str(line);
@@ -106,16 +162,26 @@ fn labelled(line: &str) -> Option<(Label, &str)> {
     if head.starts_with([' ', '\t']) || head.len() > 30 {
         return None;
     }
-    let head = head.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | '-' | '#' | ' '));
-    let head = head.trim_matches(|c| matches!(c, '*' | '_' | '`' | ' ')).to_ascii_lowercase();
+    let head = head.trim_start_matches(|c: char| {
+        c.is_ascii_digit() || matches!(c, '.' | ')' | '-' | '#' | ' ')
+    });
+    let head = head
+        .trim_matches(|c| matches!(c, '*' | '_' | '`' | ' '))
+        .to_ascii_lowercase();
     let label = LABELS.iter().find(|(word, _)| *word == head)?.1;
     Some((label, rest.trim_start_matches('*').trim()))
 }
 
 /// Returns a value as one bare word or line: quotes, bold and back-ticks off.
 fn bare(text: &str) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    line.trim().trim_matches(|c| matches!(c, '`' | '*' | '"' | '\'')).trim().to_owned()
+    let line = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
+    line.trim()
+        .trim_matches(|c| matches!(c, '`' | '*' | '"' | '\''))
+        .trim()
+        .to_owned()
 }
 
 /// Returns a value as code: the body of its fence, or its own lines.
@@ -124,5 +190,9 @@ fn code(text: &str) -> String {
         return fence.body;
     }
     let trimmed = text.trim_start_matches('\n').trim_end();
-    if trimmed.is_empty() { String::new() } else { format!("{trimmed}\n") }
+    if trimmed.is_empty() {
+        String::new()
+    } else {
+        format!("{trimmed}\n")
+    }
 }

@@ -16,11 +16,17 @@ pub(super) fn read(reply: &str) -> Found {
             path = named;
         }
     }
-    Found { actions, unknown_tool: None }
+    Found {
+        actions,
+        unknown_tool: None,
+    }
 }
 
 fn block<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<Hunk> {
-    let mut hunk = Hunk { old: String::new(), new: String::new() };
+    let mut hunk = Hunk {
+        old: String::new(),
+        new: String::new(),
+    };
     let mut divided = false;
     for line in lines {
         if !divided && is_marker(line, '=', &[""]) {
@@ -28,7 +34,11 @@ fn block<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<Hunk> {
         } else if divided && is_marker(line, '>', &["REPLACE", "UPDATED", ""]) {
             return Some(hunk);
         } else {
-            let side = if divided { &mut hunk.new } else { &mut hunk.old };
+            let side = if divided {
+                &mut hunk.new
+            } else {
+                &mut hunk.old
+            };
             side.push_str(line);
             side.push('\n');
         }
@@ -44,7 +54,10 @@ fn add(actions: &mut Vec<Action>, path: &str, hunk: Hunk) {
         hunks.push(hunk);
         return;
     }
-    actions.push(Action::Patch { path: path.to_owned(), hunks: vec![hunk] });
+    actions.push(Action::Patch {
+        path: path.to_owned(),
+        hunks: vec![hunk],
+    });
 }
 
 /// Five to nine of the same sign, then one of the words.

@@ -17,7 +17,9 @@ pub(super) fn without_thinking(reply: &str) -> String {
     for tag in ["think", "thinking", "reasoning"] {
         let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
         while let Some(start) = text.find(&open) {
-            let end = text[start..].find(&close).map_or(text.len(), |at| start + at + close.len());
+            let end = text[start..]
+                .find(&close)
+                .map_or(text.len(), |at| start + at + close.len());
             text.replace_range(start..end, "");
         }
         // Some servers eat the opening tag; what stands before a lone closing one is thinking too.
@@ -43,14 +45,19 @@ pub(super) fn fences(text: &str) -> Vec<Fence<'_>> {
         let indent = line.len() - line.trim_start().len();
         let mut body = String::new();
         for line in lines.by_ref() {
-            let closes = line.trim().len() >= marker.len() && line.trim().chars().all(|c| marker.starts_with(c));
+            let closes = line.trim().len() >= marker.len()
+                && line.trim().chars().all(|c| marker.starts_with(c));
             if closes {
                 break;
             }
             body.push_str(outdented(line, indent));
             body.push('\n');
         }
-        fences.push(Fence { info: info.trim(), body, above });
+        fences.push(Fence {
+            info: info.trim(),
+            body,
+            above,
+        });
         above = "";
     }
     fences
@@ -65,7 +72,11 @@ fn opening(line: &str) -> Option<(&str, &str)> {
 }
 
 fn outdented(line: &str, most: usize) -> &str {
-    let blanks = line.bytes().take(most).take_while(|byte| *byte == b' ').count();
+    let blanks = line
+        .bytes()
+        .take(most)
+        .take_while(|byte| *byte == b' ')
+        .count();
     &line[blanks..]
 }
 
@@ -75,7 +86,9 @@ pub(super) fn path_alone(line: &str) -> Option<String> {
     for label in ["File:", "file:", "Path:", "path:", "Filename:", "filename:"] {
         word = word.strip_prefix(label).unwrap_or(word).trim();
     }
-    let word = word.trim_matches(|c| matches!(c, '`' | '*' | '"' | '\'' | ':')).trim();
+    let word = word
+        .trim_matches(|c| matches!(c, '`' | '*' | '"' | '\'' | ':'))
+        .trim();
     looks_like_path(word).then(|| word.to_owned())
 }
 
@@ -84,8 +97,13 @@ pub(super) fn looks_like_path(word: &str) -> bool {
     let plain = !word.is_empty() && !word.contains(char::is_whitespace) && word.len() < 300;
     let ends_in_name = word.rsplit(['/', '\\']).next().is_some_and(|last| {
         last.rsplit_once('.').is_some_and(|(_, ending)| {
-            !ending.is_empty() && ending.len() <= 8 && ending.chars().all(|c| c.is_ascii_alphanumeric())
+            !ending.is_empty()
+                && ending.len() <= 8
+                && ending.chars().all(|c| c.is_ascii_alphanumeric())
         })
     });
-    plain && ends_in_name && !word.ends_with('.') && !word.contains(['(', ')', '{', '}', '=', ',', ';'])
+    plain
+        && ends_in_name
+        && !word.ends_with('.')
+        && !word.contains(['(', ')', '{', '}', '=', ',', ';'])
 }

@@ -1,5 +1,83 @@
-//! The task: a sentence, read.
+//! The task: a sentence, read. What it is about and what it names; where that lies is looked up elsewhere.
 
 pub mod kind;
 pub mod question;
 mod words;
+
+use harness_code::path::RelPath;
+
+use crate::task::kind::Kind;
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// The sentence.
+    pub text: String,
+    /// What it asks for.
+    pub kind: Kind,
+}
+
+impl Task {
+    /// Reads a sentence, without a project.
+    pub fn bare(text: &str) -> Task {
+        Task { text: text.to_owned(), kind: Kind::of(text) }
+    }
+
+    /// Returns whether the sentence has this name as a whole word.
+    pub fn speaks_of(&self, name: &str) -> bool {
+        let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
+        !name.is_empty()
+            && self.text.match_indices(name).any(|(at, _)| {
+                let before = self.text[..at].chars().next_back();
+                let after = self.text[at + name.len()..].chars().next();
+                !before.is_some_and(part_of_name) && !after.is_some_and(part_of_name)
+            })
+    }
+
+    /// Returns whether the sentence names this file, by its whole path or by its file name.
+    pub fn names_path(&self, path: &RelPath) -> bool {
+        self.speaks_of(path.as_str()) || self.speaks_of(path.file_name())
+    }
+
+    /// Returns words that are written like names of code: in back-ticks, with underscores, dots, calls or humps.
+    pub fn code_names(&self) -> Vec<&str> {
+        let quoted = self.text.split('`').skip(1).step_by(2);
+        let plain = self.text.split(|c: char| c.is_whitespace() || "`\"',;:!?()[]{}<>=".contains(c));
+        let humped = |word: &str| {
+            let first_low = word.chars().next().is_some_and(char::is_lowercase);
+            let humps = word.chars().filter(|c| c.is_uppercase()).count();
+            (first_low && humps > 0) || (humps > 1 && word.chars().any(char::is_lowercase))
+        };
+        let written_as_name = |word: &&str| word.contains('_') || humped(word) || word.ends_with("()");
+        let mut names: Vec<&str> = quoted.chain(plain.filter(written_as_name)).map(|word| word.trim_matches(['.', '(', ')'])).collect();
+        names.retain(|name| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_.".contains(c)));
+        let mut seen = Vec::new();
+        names.retain(|name| {
+            let new = !seen.contains(name);
+            seen.push(*name);
+            new
+        });
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harness_code::path::RelPath;
+
+    use super::Task;
+
+    #[test]
+    fn names_are_whole_words() {
+        let task = Task::bare("fix line_total in shop/pricing.py");
+        assert!(task.speaks_of("line_total") && !task.speaks_of("total") && !task.speaks_of("line"));
+        assert!(task.names_path(&RelPath::parse("shop/pricing.py").unwrap()));
+        assert!(!task.names_path(&RelPath::parse("shop/report.py").unwrap()));
+    }
+
+    #[test]
+    fn names_of_code_are_told_from_words() {
+        let task = Task::bare("add a parameter `digits` to apply_discount, like OrderLine.total() and parseAll do in Python");
+        assert_eq!(task.code_names(), ["digits", "apply_discount", "OrderLine.total", "parseAll"]);
+    }
+}

@@ -1,0 +1,45 @@
+//! Definitions that would be gone, though the task does not speak of them.
+
+use harness_code::symbols;
+
+use super::Change;
+use crate::history::Refusal;
+use crate::task::Task;
+
+pub(super) fn check(change: &Change, task: &Task) -> Option<Refusal> {
+    let before = change.before.as_deref()?;
+    let after = symbols::definitions(change.language, &change.after);
+    let lost: Vec<String> = symbols::definitions(change.language, before)
+        .iter()
+        // One that moved out of or into a class, or was asked away, is not lost.
+        .filter(|old| !after.iter().any(|new| new.name() == old.name()) && !task.speaks_of(old.name()))
+        .map(|old| format!("`{}`", old.qualified))
+        .collect();
+    if lost.is_empty() {
+        return None;
+    }
+    let (names, path) = (lost.join(", "), &change.path);
+    let reason =
+        format!("{names} would be gone from `{path}`: change only the definition that the task is about");
+    Some(Refusal::new("draft.lost", reason, path.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{change, verdict};
+
+    const TWO: &str = "def f():\n    return 1\n\n\ndef g():\n    return 2\n";
+
+    #[test]
+    fn a_definition_may_not_vanish() {
+        let after = "def f():\n    return 3\n";
+        assert_eq!(verdict(super::check, "fix f", &change("a.py", TWO, after)), "draft.lost");
+    }
+
+    #[test]
+    fn what_the_task_names_may_go() {
+        let after = "def f():\n    return 1\n";
+        assert_eq!(verdict(super::check, "remove `g` from a.py", &change("a.py", TWO, after)), "ok");
+        assert_eq!(verdict(super::check, "fix f", &change("a.py", TWO, &TWO.replace('1', "3"))), "ok");
+    }
+}

@@ -1,0 +1,306 @@
+//! What would happen to a task: free of effects. `route` prints it, `run` follows it, the server asks it.
+
+use std::ops::Range;
+
+use harness_code::locate::{self, LocateOptions, Located};
+use harness_code::mention::Mentions;
+use harness_code::path::RelPath;
+use harness_code::tree::SourceTree;
+use serde::Serialize;
+
+use crate::options::AgentOptions;
+use crate::skill::{self, Skill};
+use crate::task::Task;
+use crate::task::kind::Kind;
+use crate::task::question::Question;
+
+/// How many places the first prompt shows.
+const MOST_SPOTS: usize = 3;
+/// A definition that is longer than this share of a reply cannot be written anew in one (a token is about four bytes).
+const LONGEST_REWRITE: f64 = 0.6 * 4.0;
+
+/// The cheapest way that may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rung {
+    /// The user must choose first.
+    Question,
+    /// A certain fix, no model.
+    Fix,
+    /// One definition, written anew by the model.
+    Rewrite,
+    /// Turn by turn, with tools.
+    Loop,
+    /// An answer, nothing changes.
+    Answer,
+}
+
+impl Rung {
+    /// Returns the word that people are shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rung::Question => "question",
+            Rung::Fix => "fix",
+            Rung::Rewrite => "rewrite",
+            Rung::Loop => "loop",
+            Rung::Answer => "answer",
+        }
+    }
+}
+
+/// A fix that needs no model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedFix {
+    /// What kind of fix it is.
+    pub kind: String,
+    /// The change as a unified diff.
+    pub diff: String,
+}
+
+/// A file that the task may be about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlannedFile {
+    /// The file.
+    pub path: String,
+    /// How likely it is; only the order means something.
+    pub score: f64,
+    /// What speaks for it.
+    pub why: String,
+}
+
+/// A definition that the task may be about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlannedDefinition {
+    /// The file.
+    pub path: String,
+    /// The definition, as `Class.name`.
+    pub name: String,
+    /// Its first line.
+    pub line: u32,
+    /// How likely it is; only the order means something.
+    pub score: f64,
+    /// What speaks for it.
+    pub why: String,
+}
+
+/// A place in the code that the model is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The file.
+    pub path: RelPath,
+    /// The definition; empty means the whole file.
+    pub name: String,
+    /// Its first line.
+    pub line: u32,
+    /// Its bytes in the file's content.
+    pub span: Range<usize>,
+}
+
+/// What would happen to a task.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// What the task asks for.
+    pub kind: &'static str,
+    /// Whether it would change files.
+    pub writes: bool,
+    /// The cheapest way that may do.
+    pub rung: Rung,
+    /// What the user must choose first.
+    pub question: Option<Question>,
+    /// A fix that needs no model.
+    pub fix: Option<PlannedFix>,
+    /// Files that the task may be about, best first.
+    pub files: Vec<PlannedFile>,
+    /// Definitions that the task may be about, best first.
+    pub definitions: Vec<PlannedDefinition>,
+    /// Skills that would be loaded.
+    pub skills: Vec<String>,
+    /// The model that would be asked, or a suggestion of its size.
+    pub model: String,
+    /// How long the first prompt would be, about.
+    pub prompt_tokens: u64,
+    #[serde(skip)]
+    spots: Vec<Spot>,
+    #[serde(skip)]
+    mentions: Mentions,
+}
+
+impl Plan {
+    /// Works out what would happen to a task. Reads the tree, changes nothing.
+    pub fn make(task: &Task, tree: &SourceTree, options: &AgentOptions) -> Plan {
+        let mentions = Mentions::read(&task.text, tree);
+        let include_tests = matches!(task.kind, Kind::Tests | Kind::Question);
+        let located =
+            locate::locate(tree, &task.text, &mentions, &LocateOptions { include_tests, ..LocateOptions::default() });
+        let spots = spots(task, tree, &mentions, &located);
+        let names_nothing = !mentions.names_a_place();
+        let question = (task.kind.writes() && names_nothing).then(|| which_place(task, &located));
+        let rung = match (&question, task.kind) {
+            (_, Kind::Question) => Rung::Answer,
+            (Some(_), _) => Rung::Question,
+            (None, Kind::Rename) => Rung::Fix,
+            (None, _) if fits_a_reply(&spots, &mentions, options.max_tokens) => Rung::Rewrite,
+            (None, _) => Rung::Loop,
+        };
+        let skills = skill::choose(task.kind, &options.skills);
+        let code: usize = spots.iter().map(|spot| spot.span.len()).sum();
+        Plan {
+            kind: task.kind.name(),
+            writes: task.kind.writes(),
+            rung,
+            question,
+            fix: None,
+            files: located.files.iter().map(planned_file).collect(),
+            definitions: located.definitions.iter().map(planned_definition).collect(),
+            skills,
+            model: options.model.clone(),
+            // The fixed words are about 350 tokens; the rest is about four bytes a token.
+            prompt_tokens: 350 + (code + task.text.len()) as u64 / 4,
+            spots,
+            mentions,
+        }
+    }
+
+    /// Returns the places that the model is shown, most likely first.
+    pub fn spots(&self) -> &[Spot] {
+        &self.spots
+    }
+
+    /// Returns what the task names, resolved against the project.
+    pub fn mentions(&self) -> &Mentions {
+        &self.mentions
+    }
+
+    /// Returns the skills to load.
+    pub fn load_skills(&self, tree: &SourceTree) -> Vec<Skill> {
+        let known = skill::available(tree.root());
+        known.into_iter().filter(|skill| self.skills.contains(&skill.name)).collect()
+    }
+
+    /// Returns the plan as text for a person.
+    pub fn render(&self, width: usize) -> String {
+        let mut text = format!("kind     {}{}\n", self.kind, if self.writes { ", changes files" } else { "" });
+        let way = match self.rung {
+            Rung::Question => "asks you first",
+            Rung::Fix => "certain fix, no model",
+            Rung::Rewrite => "one definition, written anew by the model",
+            Rung::Loop => "turn by turn, with tools",
+            Rung::Answer => "an answer, nothing changes",
+        };
+        text.push_str(&format!("way      {} ({way})\n", self.rung.name()));
+        if !matches!(self.rung, Rung::Question | Rung::Fix) {
+            text.push_str(&format!("model    {}, about {} tokens in the first prompt\n", self.model, self.prompt_tokens));
+        }
+        if !self.skills.is_empty() {
+            text.push_str(&format!("skills   {}\n", self.skills.join(", ")));
+        }
+        if let Some(question) = &self.question {
+            text.push_str(&format!("question {}\n", question.render().replace('\n', "\n         ")));
+        }
+        if let Some(fix) = &self.fix {
+            text.push_str(&format!("fix      {}\n{}", fix.kind, fix.diff));
+        }
+        section(&mut text, "definitions", self.definitions.iter().take(5).map(|hit| {
+            (format!("{}:{} {}", hit.path, hit.line, hit.name), hit.why.as_str())
+        }), width);
+        section(&mut text, "files", self.files.iter().take(5).map(|hit| (hit.path.clone(), hit.why.as_str())), width);
+        text
+    }
+}
+
+fn section<'a>(text: &mut String, title: &str, rows: impl Iterator<Item = (String, &'a str)>, width: usize) {
+    let rows: Vec<(String, &str)> = rows.collect();
+    if rows.is_empty() {
+        return;
+    }
+    text.push_str(&format!("\n{title}\n"));
+    let widest = rows.iter().map(|(place, _)| place.chars().count()).max().unwrap_or(0);
+    for (place, why) in rows {
+        if widest + 6 + 20 > width {
+            text.push_str(&format!("  {place}\n      {why}\n"));
+        } else {
+            let room = width.saturating_sub(widest + 4);
+            let why: String = why.chars().take(room).collect();
+            text.push_str(&format!("  {place:widest$}  {why}\n"));
+        }
+    }
+}
+
+fn planned_file(hit: &locate::FileHit) -> PlannedFile {
+    PlannedFile { path: hit.path.to_string(), score: hit.score, why: hit.why.clone() }
+}
+
+fn planned_definition(hit: &locate::DefinitionHit) -> PlannedDefinition {
+    let (path, name) = (hit.path.to_string(), hit.name.clone());
+    PlannedDefinition { path, name, line: hit.line, score: hit.score, why: hit.why.clone() }
+}
+
+/// Returns the places to show: what the task names first, then what was found.
+fn spots(task: &Task, tree: &SourceTree, mentions: &Mentions, located: &Located) -> Vec<Spot> {
+    let mut spots: Vec<Spot> = Vec::new();
+    let mut add = |spot: Option<Spot>| {
+        if let Some(spot) = spot
+            && spots.len() < MOST_SPOTS
+            && !spots.iter().any(|known| known.path == spot.path && known.span.start <= spot.span.start && spot.span.end <= known.span.end)
+        {
+            spots.push(spot);
+        }
+    };
+    let wanted = |path: &RelPath| task.kind == Kind::Tests || !tree.file(path).is_some_and(|file| file.test);
+    let named = |named: &harness_code::mention::NamedDefinition| definition(tree, &named.path, &named.qualified, named.line);
+    mentions.definitions.iter().filter(|named| wanted(&named.path)).for_each(|hit| add(named(hit)));
+    // The innermost frame inside the project is the last one of a traceback.
+    mentions.frames.iter().rev().filter(|frame| wanted(&frame.path)).for_each(|frame| add(around(tree, &frame.path, frame.line)));
+    for path in &mentions.paths {
+        let inside = located.definitions.iter().filter(|hit| &hit.path == path && task.speaks_of(last_part(&hit.name)));
+        inside.for_each(|hit| add(definition(tree, &hit.path, &hit.name, hit.line)));
+        add(whole_file(tree, path));
+    }
+    mentions.literals.iter().for_each(|literal| add(around(tree, &literal.path, literal.line)));
+    if mentions.definitions.is_empty() {
+        located.definitions.iter().filter(|hit| wanted(&hit.path)).for_each(|hit| add(definition(tree, &hit.path, &hit.name, hit.line)));
+    }
+    mentions.definitions.iter().for_each(|hit| add(named(hit)));
+    spots
+}
+
+fn last_part(qualified: &str) -> &str {
+    qualified.rsplit('.').next().unwrap_or(qualified)
+}
+
+fn definition(tree: &SourceTree, path: &RelPath, qualified: &str, line: u32) -> Option<Spot> {
+    let file = tree.file(path)?;
+    let same = file.facts.definitions.iter().filter(|known| &*known.qualified == qualified);
+    let found = same.min_by_key(|known| known.line.abs_diff(line))?;
+    Some(Spot { path: path.clone(), name: found.qualified.to_string(), line: found.line, span: found.span() })
+}
+
+fn around(tree: &SourceTree, path: &RelPath, line: u32) -> Option<Spot> {
+    let file = tree.file(path)?;
+    let inside = file.facts.definitions.iter().filter(|known| (known.line..=known.end_line).contains(&line));
+    let found = inside.min_by_key(|known| known.end_line - known.line);
+    match found {
+        Some(found) => Some(Spot { path: path.clone(), name: found.qualified.to_string(), line: found.line, span: found.span() }),
+        None => whole_file(tree, path),
+    }
+}
+
+fn whole_file(tree: &SourceTree, path: &RelPath) -> Option<Spot> {
+    tree.file(path)?;
+    let length = tree.text(path).ok()?.content().len();
+    Some(Spot { path: path.clone(), name: String::new(), line: 1, span: 0..length })
+}
+
+/// A whole definition can be written anew when it is known and short enough for one reply.
+fn fits_a_reply(spots: &[Spot], mentions: &Mentions, max_tokens: u32) -> bool {
+    let known = !mentions.definitions.is_empty() || !mentions.frames.is_empty() || !mentions.tests.is_empty();
+    let Some(first) = spots.first() else { return false };
+    known && !first.name.is_empty() && (first.span.len() as f64) < f64::from(max_tokens) * LONGEST_REWRITE
+}
+
+/// Returns the question for a task that names no place; its options are the likeliest ones.
+fn which_place(task: &Task, located: &Located) -> Question {
+    let options = located.files.iter().take(4).map(|hit| hit.path.to_string());
+    let gist: String = task.text.split_whitespace().take(8).collect::<Vec<_>>().join(" ");
+    Question::new(format!("\"{gist}\" names no file and no function; which one is it about?"), options)
+}
