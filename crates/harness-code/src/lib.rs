@@ -4,6 +4,7 @@ pub mod edit;
 pub mod language;
 pub mod path;
 pub mod search;
+pub mod suite;
 pub mod symbols;
 pub mod text;
 pub mod tree;
