@@ -1,9 +1,11 @@
 //! Understands a project: text in, facts and edits out. Never writes, never opens a socket, never starts a process.
 
 pub mod edit;
+pub mod imports;
 pub mod language;
 pub mod path;
 pub mod search;
+pub mod suite;
 pub mod symbols;
 pub mod text;
 pub mod tree;

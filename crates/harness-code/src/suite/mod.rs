@@ -1,0 +1,358 @@
+//! Which test suite a project has, how it is run and with which interpreter: from its files and an environment handed in.
+//! Nothing is started here.
+
+mod python;
+mod tool;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::language::Language;
+use crate::path::RelPath;
+use crate::tree::SourceTree;
+
+/// How a project's tests are run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Suite {
+    /// The tool that runs them.
+    pub runner: Runner,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The Python interpreter, for Python suites.
+    pub interpreter: Option<String>,
+    /// The folder to start in, when it is not the project folder.
+    pub folder: Option<RelPath>,
+    /// What this was told from, for a person.
+    pub why: String,
+}
+
+/// A tool that runs tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Runner {
+    /// pytest.
+    Pytest,
+    /// Python's own unittest.
+    Unittest,
+    /// `cargo test`.
+    Cargo,
+    /// `go test`.
+    Go,
+    /// `npm test`.
+    Npm,
+    /// `pnpm test`.
+    Pnpm,
+    /// `yarn test`.
+    Yarn,
+    /// Maven.
+    Maven,
+    /// Gradle.
+    Gradle,
+    /// A make target.
+    Make,
+    /// Anything else that the project's own files declare.
+    Other,
+}
+
+impl Runner {
+    /// Returns the name a person uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Runner::Pytest => "pytest",
+            Runner::Unittest => "unittest",
+            Runner::Cargo => "cargo",
+            Runner::Go => "go",
+            Runner::Npm => "npm",
+            Runner::Pnpm => "pnpm",
+            Runner::Yarn => "yarn",
+            Runner::Maven => "maven",
+            Runner::Gradle => "gradle",
+            Runner::Make => "make",
+            Runner::Other => "other",
+        }
+    }
+}
+
+/// What the caller knows of the machine; nothing is looked up here.
+pub struct SuiteEnvironment<'a> {
+    /// The active virtual environment, if any.
+    pub virtual_env: Option<PathBuf>,
+    /// Finds a program on the search path.
+    pub find_program: &'a dyn Fn(&str) -> Option<PathBuf>,
+}
+
+/// A suite that the project may have, with how much of the project's code is in its language.
+struct Candidate {
+    suite: Suite,
+    lines: u64,
+}
+
+/// What the detectors look at.
+struct Project<'a> {
+    tree: &'a SourceTree,
+    environment: &'a SuiteEnvironment<'a>,
+}
+
+/// Asked in this order; where several answer, the one with most code in its language wins.
+const DETECTORS: &[fn(&Project<'_>) -> Option<Candidate>] = &[
+    python::detect,
+    tool::cargo,
+    tool::go,
+    tool::node,
+    tool::maven,
+    tool::gradle,
+    tool::ruby,
+    tool::php,
+    tool::dotnet,
+];
+
+/// Returns how the project's tests are run, or `None` when it has none that we can tell.
+pub fn detect(tree: &SourceTree, environment: &SuiteEnvironment<'_>) -> Option<Suite> {
+    let project = Project { tree, environment };
+    let mut best: Option<Candidate> = None;
+    for candidate in DETECTORS.iter().filter_map(|detector| detector(&project)) {
+        if best
+            .as_ref()
+            .is_none_or(|best| candidate.lines > best.lines)
+        {
+            best = Some(candidate);
+        }
+    }
+    best.map(|candidate| candidate.suite)
+        .or_else(|| tool::make(&project))
+}
+
+impl Project<'_> {
+    /// Returns the text of a file directly under the project folder or deeper; also outside the scope.
+    fn text(&self, name: &str) -> Option<String> {
+        let path = RelPath::parse(name).ok()?;
+        Some(self.tree.text(&path).ok()?.into_content())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        RelPath::parse(name).is_ok_and(|path| path.under(self.tree.root()).is_file())
+    }
+
+    fn root(&self) -> &Path {
+        self.tree.root()
+    }
+
+    fn lines_in(&self, languages: &[Language]) -> u64 {
+        let files = self
+            .tree
+            .sources()
+            .filter(|file| languages.contains(&file.language));
+        files.map(|file| u64::from(file.lines)).sum()
+    }
+
+    /// Returns the folder that holds `manifest`: the project folder, else the one folder nearest to it.
+    fn folder_of(&self, manifest: &str) -> Option<Option<RelPath>> {
+        if self.has(manifest) {
+            return Some(None);
+        }
+        let found = self
+            .tree
+            .files()
+            .iter()
+            .filter(|file| file.path.file_name() == manifest && !file.test);
+        let nearest = found.min_by_key(|file| file.path.parts().count())?;
+        Some(nearest.path.parent())
+    }
+
+    fn program(&self, name: &str) -> String {
+        (self.environment.find_program)(name)
+            .map_or_else(|| name.to_string(), |path| path.display().to_string())
+    }
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out projects in a temporary folder"
+)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[track_caller]
+    fn check(files: &[(&str, &str)], expected: Option<&str>) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let find = |name: &str| Some(PathBuf::from(format!("/bin/{name}")));
+        let environment = SuiteEnvironment {
+            virtual_env: None,
+            find_program: &find,
+        };
+        let root = tree.root().display().to_string();
+        let seen = detect(&tree, &environment).map(|suite| {
+            let folder = suite
+                .folder
+                .map_or(String::new(), |folder| format!(" in {folder}"));
+            format!(
+                "{}{folder}: {} ({})",
+                suite.runner.name(),
+                suite.command.join(" "),
+                suite.why
+            )
+            .replace(&root, "ROOT")
+        });
+        assert_eq!(seen.as_deref(), expected);
+    }
+
+    const UNITTEST: &str =
+        "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n";
+
+    #[test]
+    fn pytest_is_told_from_its_configuration_and_use() {
+        check(
+            &[("pytest.ini", ""), ("test_a.py", UNITTEST)],
+            Some("pytest: /bin/python3 -m pytest (`pytest.ini`)"),
+        );
+        check(
+            &[
+                ("pyproject.toml", "[tool.pytest.ini_options]\n"),
+                ("tests/test_a.py", ""),
+            ],
+            Some("pytest: /bin/python3 -m pytest (`pyproject.toml` configures pytest)"),
+        );
+        check(
+            &[("tox.ini", "[pytest]\n"), ("test_a.py", "")],
+            Some("pytest: /bin/python3 -m pytest (`tox.ini` configures pytest)"),
+        );
+        check(
+            &[("tests/conftest.py", ""), ("tests/test_a.py", "")],
+            Some("pytest: /bin/python3 -m pytest (`tests/conftest.py`)"),
+        );
+        check(
+            &[("tests/test_a.py", "def test_a(): pass\n")],
+            Some(
+                "pytest: /bin/python3 -m pytest (`tests/test_a.py` has test functions outside classes)",
+            ),
+        );
+        check(
+            &[
+                ("requirements-dev.txt", "pytest>=7\n"),
+                ("tests/test_a.py", UNITTEST),
+            ],
+            Some("pytest: /bin/python3 -m pytest (`requirements-dev.txt` asks for pytest)"),
+        );
+    }
+
+    #[test]
+    fn unittest_is_what_remains() {
+        check(
+            &[("tests/__init__.py", ""), ("tests/test_a.py", UNITTEST)],
+            Some("unittest: /bin/python3 -m unittest discover (`tests/test_a.py` uses unittest)"),
+        );
+        check(
+            &[("tests/test_a.py", UNITTEST)],
+            Some(
+                "unittest: /bin/python3 -m unittest discover -s tests (`tests/test_a.py` uses unittest)",
+            ),
+        );
+        check(
+            &[("test_a.py", UNITTEST)],
+            Some("unittest: /bin/python3 -m unittest discover (`test_a.py` uses unittest)"),
+        );
+        check(
+            &[
+                ("manage.py", ""),
+                ("app/tests.py", "from django.test import TestCase\n"),
+            ],
+            Some("other: /bin/python3 manage.py test (`manage.py`)"),
+        );
+    }
+
+    #[test]
+    fn the_projects_own_environment_is_used() {
+        let python = if cfg!(windows) {
+            "venv/Scripts/python.exe"
+        } else {
+            "venv/bin/python"
+        };
+        check(
+            &[
+                ("venv/pyvenv.cfg", ""),
+                (python, ""),
+                ("pytest.ini", ""),
+                ("test_a.py", ""),
+            ],
+            Some(&format!("pytest: ROOT/{python} -m pytest (`pytest.ini`)")),
+        );
+    }
+
+    #[test]
+    fn other_tools_are_told_from_their_manifests() {
+        check(
+            &[("Cargo.toml", "[package]\nname='a'\n"), ("src/lib.rs", "")],
+            Some("cargo: /bin/cargo test (`Cargo.toml`)"),
+        );
+        check(
+            &[
+                ("Cargo.toml", "[workspace]\nmembers=['a']\n"),
+                ("a/src/lib.rs", ""),
+            ],
+            Some("cargo: /bin/cargo test --workspace (`Cargo.toml`)"),
+        );
+        check(
+            &[("go.mod", "module x\n"), ("a.go", "package a\n")],
+            Some("go: /bin/go test ./... (`go.mod`)"),
+        );
+        let script = r#"{"scripts": {"test": "jest"}}"#;
+        check(
+            &[("package.json", script)],
+            Some("npm: /bin/npm test (`package.json` runs `jest`)"),
+        );
+        check(
+            &[("package.json", script), ("pnpm-lock.yaml", "")],
+            Some("pnpm: /bin/pnpm test (`package.json` runs `jest`)"),
+        );
+        check(
+            &[("package.json", script), ("yarn.lock", "")],
+            Some("yarn: /bin/yarn test (`package.json` runs `jest`)"),
+        );
+        check(
+            &[(
+                "package.json",
+                r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#,
+            )],
+            None,
+        );
+        check(
+            &[("pom.xml", ""), ("A.java", "")],
+            Some("maven: /bin/mvn -B test (`pom.xml`)"),
+        );
+        check(
+            &[("build.gradle", "")],
+            Some("gradle: /bin/gradle test (`build.gradle`)"),
+        );
+        check(
+            &[("Makefile", "all:\n\ntest: all\n\t./run\n")],
+            Some("make: /bin/make test (`Makefile` has the target `test`)"),
+        );
+        check(
+            &[("web/package.json", script)],
+            Some("npm in web: /bin/npm test (`web/package.json` runs `jest`)"),
+        );
+    }
+
+    #[test]
+    fn the_language_with_most_code_decides() {
+        check(
+            &[
+                ("Cargo.toml", "[package]\n"),
+                ("src/lib.rs", "a\nb\nc\n"),
+                ("pytest.ini", ""),
+                ("test_a.py", "x=1\n"),
+            ],
+            Some("cargo: /bin/cargo test (`Cargo.toml`)"),
+        );
+        check(&[("a.py", "x = 1\n")], None);
+    }
+}

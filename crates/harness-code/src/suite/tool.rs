@@ -1,0 +1,289 @@
+//! Suites that a language's own tool runs, each told from its manifest.
+
+use crate::language::Language;
+use crate::path::RelPath;
+use crate::suite::{Candidate, Project, Runner, Suite};
+
+/// The parts of a suite that differ from tool to tool.
+struct Found<'a> {
+    runner: Runner,
+    program: String,
+    arguments: &'a [&'a str],
+    folder: Option<RelPath>,
+    why: String,
+    languages: &'a [Language],
+}
+
+impl Found<'_> {
+    fn candidate(self, project: &Project<'_>) -> Candidate {
+        let arguments = self.arguments.iter().map(|argument| argument.to_string());
+        let command = std::iter::once(self.program).chain(arguments).collect();
+        let suite = Suite {
+            runner: self.runner,
+            command,
+            interpreter: None,
+            folder: self.folder,
+            why: self.why,
+        };
+        Candidate {
+            suite,
+            lines: project.lines_in(self.languages),
+        }
+    }
+}
+
+fn inside(folder: Option<&RelPath>, name: &str) -> String {
+    folder.map_or_else(|| name.to_string(), |folder| format!("{folder}/{name}"))
+}
+
+pub(super) fn cargo(project: &Project<'_>) -> Option<Candidate> {
+    let folder = project.folder_of("Cargo.toml")?;
+    let manifest = inside(folder.as_ref(), "Cargo.toml");
+    let text = project.text(&manifest).unwrap_or_default();
+    let is_workspace = text.lines().any(|line| line.trim() == "[workspace]");
+    let arguments: &[&str] = if is_workspace {
+        &["test", "--workspace"]
+    } else {
+        &["test"]
+    };
+    let program = project.program("cargo");
+    let why = format!("`{manifest}`");
+    Some(
+        Found {
+            runner: Runner::Cargo,
+            program,
+            arguments,
+            folder,
+            why,
+            languages: &[Language::Rust],
+        }
+        .candidate(project),
+    )
+}
+
+pub(super) fn go(project: &Project<'_>) -> Option<Candidate> {
+    let folder = project.folder_of("go.mod")?;
+    let why = format!("`{}`", inside(folder.as_ref(), "go.mod"));
+    let program = project.program("go");
+    let arguments = &["test", "./..."];
+    Some(
+        Found {
+            runner: Runner::Go,
+            program,
+            arguments,
+            folder,
+            why,
+            languages: &[Language::Go],
+        }
+        .candidate(project),
+    )
+}
+
+pub(super) fn node(project: &Project<'_>) -> Option<Candidate> {
+    let folder = project.folder_of("package.json")?;
+    let manifest = inside(folder.as_ref(), "package.json");
+    let package: serde_json::Value = serde_json::from_str(&project.text(&manifest)?).ok()?;
+    let script = package.get("scripts")?.get("test")?.as_str()?;
+    // This is what `npm init` writes when nothing was said.
+    if script.trim().is_empty() || script.contains("no test specified") {
+        return None;
+    }
+    let declared = package
+        .get("packageManager")
+        .and_then(|value| value.as_str())
+        .unwrap_or_default();
+    let locked = |name: &str| project.has(&inside(folder.as_ref(), name)) || project.has(name);
+    let (runner, name) = if declared.starts_with("pnpm") || locked("pnpm-lock.yaml") {
+        (Runner::Pnpm, "pnpm")
+    } else if declared.starts_with("yarn") || locked("yarn.lock") {
+        (Runner::Yarn, "yarn")
+    } else {
+        (Runner::Npm, "npm")
+    };
+    let why = format!("`{manifest}` runs `{script}`");
+    let program = project.program(name);
+    let languages = &[Language::JavaScript, Language::TypeScript, Language::Tsx];
+    Some(
+        Found {
+            runner,
+            program,
+            arguments: &["test"],
+            folder,
+            why,
+            languages,
+        }
+        .candidate(project),
+    )
+}
+
+pub(super) fn maven(project: &Project<'_>) -> Option<Candidate> {
+    let folder = project.folder_of("pom.xml")?;
+    let why = format!("`{}`", inside(folder.as_ref(), "pom.xml"));
+    let program = wrapper(project, folder.as_ref(), "mvnw", "mvn");
+    let arguments = &["-B", "test"];
+    Some(
+        Found {
+            runner: Runner::Maven,
+            program,
+            arguments,
+            folder,
+            why,
+            languages: &[Language::Java],
+        }
+        .candidate(project),
+    )
+}
+
+pub(super) fn gradle(project: &Project<'_>) -> Option<Candidate> {
+    let build = [
+        "build.gradle",
+        "build.gradle.kts",
+        "settings.gradle",
+        "settings.gradle.kts",
+    ];
+    let (name, folder) = build
+        .iter()
+        .find_map(|name| Some((name, project.folder_of(name)?)))?;
+    let why = format!("`{}`", inside(folder.as_ref(), name));
+    let program = wrapper(project, folder.as_ref(), "gradlew", "gradle");
+    Some(
+        Found {
+            runner: Runner::Gradle,
+            program,
+            arguments: &["test"],
+            folder,
+            why,
+            languages: &[Language::Java],
+        }
+        .candidate(project),
+    )
+}
+
+/// Returns the project's own wrapper script, else the tool itself.
+fn wrapper(project: &Project<'_>, folder: Option<&RelPath>, script: &str, tool: &str) -> String {
+    let script = if cfg!(windows) {
+        format!("{script}.bat")
+    } else {
+        script.to_string()
+    };
+    if project.has(&inside(folder, &script)) {
+        return project
+            .root()
+            .join(inside(folder, &script))
+            .display()
+            .to_string();
+    }
+    project.program(tool)
+}
+
+pub(super) fn ruby(project: &Project<'_>) -> Option<Candidate> {
+    let folder = project
+        .folder_of("Gemfile")
+        .or_else(|| project.folder_of("Rakefile"))?;
+    let rakefile = inside(folder.as_ref(), "Rakefile");
+    let (program, arguments, why): (String, &[&str], String) =
+        if project.has(&inside(folder.as_ref(), ".rspec")) {
+            (
+                project.program("bundle"),
+                &["exec", "rspec"],
+                "`.rspec`".to_string(),
+            )
+        } else if project
+            .text(&rakefile)
+            .is_some_and(|text| text.contains("TestTask") || text.contains("task :test"))
+        {
+            (
+                project.program("rake"),
+                &["test"],
+                format!("`{rakefile}` has the task `test`"),
+            )
+        } else {
+            return None;
+        };
+    Some(
+        Found {
+            runner: Runner::Other,
+            program,
+            arguments,
+            folder,
+            why,
+            languages: &[Language::Ruby],
+        }
+        .candidate(project),
+    )
+}
+
+pub(super) fn php(project: &Project<'_>) -> Option<Candidate> {
+    let (name, folder) = ["phpunit.xml", "phpunit.xml.dist"]
+        .iter()
+        .find_map(|name| Some((name, project.folder_of(name)?)))?;
+    let why = format!("`{}`", inside(folder.as_ref(), name));
+    let installed = inside(folder.as_ref(), "vendor/bin/phpunit");
+    let program = if project.has(&installed) {
+        project.root().join(installed).display().to_string()
+    } else {
+        project.program("phpunit")
+    };
+    Some(
+        Found {
+            runner: Runner::Other,
+            program,
+            arguments: &[],
+            folder,
+            why,
+            languages: &[Language::Php],
+        }
+        .candidate(project),
+    )
+}
+
+pub(super) fn dotnet(project: &Project<'_>) -> Option<Candidate> {
+    let is_solution = |extension: Option<&str>| matches!(extension, Some("sln" | "slnx"));
+    let file = project
+        .tree
+        .files()
+        .iter()
+        .find(|file| is_solution(file.path.extension()))?;
+    let why = format!("`{}`", file.path);
+    let (program, folder) = (project.program("dotnet"), file.path.parent());
+    Some(
+        Found {
+            runner: Runner::Other,
+            program,
+            arguments: &["test"],
+            folder,
+            why,
+            languages: &[Language::CSharp],
+        }
+        .candidate(project),
+    )
+}
+
+/// A makefile is asked last: its `test` target usually starts one of the others.
+pub(super) fn make(project: &Project<'_>) -> Option<Suite> {
+    let name = ["GNUmakefile", "makefile", "Makefile"]
+        .into_iter()
+        .find(|name| project.has(name))?;
+    let text = project.text(name)?;
+    let has_target = |target: &&&str| {
+        text.lines().any(|line| {
+            line.strip_prefix(**target)
+                .is_some_and(|rest| rest.trim_start().starts_with(':') && !rest.contains(":="))
+        })
+    };
+    let target = ["test", "tests", "check"].iter().find(has_target)?;
+    let why = format!("`{name}` has the target `{target}`");
+    let program = project.program("make");
+    Some(
+        Found {
+            runner: Runner::Make,
+            program,
+            arguments: &[target],
+            folder: None,
+            why,
+            languages: &[],
+        }
+        .candidate(project)
+        .suite,
+    )
+}
