@@ -1,0 +1,98 @@
+//! Permission as a thing one holds: only a [`Writer`] changes files, only a [`Runner`] starts
+//! programs, and a read-only project gives neither out.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use harness_code::path::RelPath;
+
+use crate::door::{Door, DoorError};
+use crate::journal::{Header, RunId};
+use crate::lock::Waiting;
+use crate::runs::{self, RunRecord};
+use crate::transaction::{Backups, Transaction, WriteError};
+use crate::undo::{self, Force, UndoError, Undone};
+
+/// What may be done to a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Files may change and the project's tests may run.
+    Writing,
+    /// Nothing changes and nothing is started.
+    ReadOnly,
+}
+
+/// A project folder, and what may be done to it.
+#[derive(Debug)]
+pub struct Project {
+    door: Arc<Door>,
+    writer: Option<Writer>,
+}
+
+impl Project {
+    /// Opens a project folder, walled to `scope` when there is one.
+    pub fn open(
+        path: &Path,
+        scope: Option<&RelPath>,
+        access: Access,
+    ) -> Result<Project, DoorError> {
+        let door = Door::open(path)?;
+        let door = Arc::new(match scope {
+            Some(scope) => door.scoped(scope)?,
+            None => door,
+        });
+        let may = access == Access::Writing;
+        let writer = may.then(|| Writer {
+            door: Arc::clone(&door),
+        });
+        Ok(Project { door, writer })
+    }
+
+    /// Returns the way in, for reading.
+    pub fn door(&self) -> &Door {
+        &self.door
+    }
+
+    /// Returns the permission to change files, unless the project is read-only.
+    pub fn writer(&self) -> Option<&Writer> {
+        self.writer.as_ref()
+    }
+
+    /// Lists the runs that are remembered, newest first.
+    pub fn runs(&self) -> Result<Vec<RunRecord>, DoorError> {
+        runs::runs(&self.door.unscoped()?)
+    }
+}
+
+/// The permission to change files of one project.
+#[derive(Debug)]
+pub struct Writer {
+    door: Arc<Door>,
+}
+
+impl Writer {
+    /// Takes the project for a run, waiting when another run holds it.
+    pub fn begin(
+        &self,
+        run: &RunId,
+        task: &str,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Transaction, WriteError> {
+        let header = Header {
+            id: run.clone(),
+            task: task.to_string(),
+            undoes: None,
+        };
+        Transaction::begin(&self.door, &header, Backups::Kept, waiting)
+    }
+
+    /// Takes a run back; without a name, the latest that still has changes.
+    pub fn undo(
+        &self,
+        run: Option<&RunId>,
+        force: Force,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Undone, UndoError> {
+        undo::undo(&self.door, run, force, waiting)
+    }
+}

@@ -1,0 +1,216 @@
+//! The runs a project remembers: listed, tidied after a crash, pruned by age and size.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use harness_code::path::RelPath;
+
+use crate::door::folder::Folder;
+use crate::door::{Door, DoorError, Kind};
+use crate::journal::{self, ENDING, Ending, Past, RunId, Was};
+
+/// Runs are kept this long: a month of second thoughts.
+const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Above this many bytes the oldest runs go first.
+const KEPT_BYTES: u64 = 200 * 1024 * 1024;
+/// The newest runs stay whatever their age and size.
+const KEPT_ALWAYS: usize = 5;
+/// More runs than this are never kept: `last` reads each of them.
+const KEPT_AT_MOST: usize = 200;
+
+/// What is remembered of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRecord {
+    /// Its name.
+    pub id: RunId,
+    /// When it began, in universal time.
+    pub at: String,
+    /// What was asked for.
+    pub task: String,
+    /// The reason for stopping, such as `done`; `unfinished` when it ended by a crash.
+    pub outcome: String,
+    /// Its closing sentence.
+    pub summary: String,
+    /// The files it left changed, sorted.
+    pub files: Vec<RelPath>,
+    /// What the tests said, in the shape the result has.
+    pub tests: serde_json::Value,
+    /// The run that this one took back, when it is an undo.
+    pub undoes: Option<RunId>,
+    /// Whether a later undo took it back.
+    pub undone: bool,
+}
+
+/// How a run that never came to its end is called.
+pub const UNFINISHED: &str = "unfinished";
+
+/// Lists the runs of a project, newest first.
+pub fn runs(door: &Door) -> Result<Vec<RunRecord>, DoorError> {
+    let Some(folder) = journal::runs_folder(door)? else {
+        return Ok(Vec::new());
+    };
+    let mut records = Vec::new();
+    for id in ids(&folder).into_iter().rev() {
+        // A run that cannot be read is no reason to hide the others.
+        if let Ok(past) = Past::read(&folder, &id) {
+            records.push(record(&past));
+        }
+    }
+    mark_undone(&mut records);
+    Ok(records)
+}
+
+fn record(past: &Past) -> RunRecord {
+    let ending = past.ending.clone().unwrap_or_else(unfinished);
+    RunRecord {
+        id: past.header.id.clone(),
+        at: past.header.id.began(),
+        task: past.header.task.clone(),
+        outcome: ending.outcome,
+        summary: ending.summary,
+        files: left_changed(past),
+        tests: ending.tests,
+        undoes: past.header.undoes.clone(),
+        undone: false,
+    }
+}
+
+/// Newest first: an undo counts unless a later one took it back.
+fn mark_undone(records: &mut [RunRecord]) {
+    for index in 0..records.len() {
+        let takes_back = !records[index].undone && records[index].outcome == "done";
+        if let Some(target) = records[index].undoes.clone().filter(|_| takes_back) {
+            for other in records.iter_mut().filter(|other| other.id == target) {
+                other.undone = true;
+            }
+        }
+    }
+}
+
+/// Returns the files whose last state differs from their first, by the journal alone.
+pub(crate) fn left_changed(past: &Past) -> Vec<RelPath> {
+    let mut ends: std::collections::BTreeMap<&RelPath, (&Was, &Was)> = Default::default();
+    let effects = past.changes.iter().flat_map(|change| &change.effects);
+    for effect in effects.filter(|effect| !effect.backup) {
+        ends.entry(&effect.path)
+            .and_modify(|(_, last)| *last = &effect.after)
+            .or_insert((&effect.before, &effect.after));
+    }
+    let changed = ends.into_iter().filter(|(_, (first, last))| {
+        !first.same_bytes(last) && **first != Was::Folder && **last != Was::Folder
+    });
+    changed.map(|(path, _)| path.clone()).collect()
+}
+
+fn ids(folder: &Folder) -> Vec<RunId> {
+    let names = folder.names().unwrap_or_default();
+    names.iter().filter_map(|name| RunId::parse(name)).collect()
+}
+
+fn unfinished() -> Ending {
+    Ending {
+        outcome: UNFINISHED.to_string(),
+        summary: "the run was ended from outside before it could finish".to_string(),
+        tests: serde_json::Value::Null,
+    }
+}
+
+/// Clears up after runs that were killed: the caller holds the project, so whoever has no end is
+/// dead. Temporary files go, what was changed stays for `undo`. Trouble here stops nobody.
+pub(crate) fn tidy(door: &Door) {
+    let Ok(Some(folder)) = journal::runs_folder(door) else {
+        return;
+    };
+    for id in ids(&folder) {
+        let Ok(run) = journal::open_run(&folder, &id) else {
+            continue;
+        };
+        if !matches!(run.metadata(ENDING), Ok(None)) {
+            continue;
+        }
+        let Ok(past) = Past::read(&folder, &id) else {
+            continue;
+        };
+        for change in &past.changes {
+            if let (Some(temp), Some(effect)) = (&change.temp, change.effects.first()) {
+                remove_temporary(door, &effect.path, temp);
+            }
+        }
+        let text = serde_json::to_vec(&unfinished()).unwrap_or_default();
+        let _ = journal::place(&run, ENDING, &text);
+    }
+}
+
+fn remove_temporary(door: &Door, beside: &RelPath, temp: &str) {
+    // The journal is only text: nothing but a temporary file of ours is ever removed by its word.
+    let is_ours =
+        temp.starts_with(".harness-") && temp.ends_with(".tmp") && !temp.contains(['/', '\\']);
+    if !is_ours {
+        return;
+    }
+    if let Ok(folder) = door.folder_of(beside)
+        && matches!(folder.metadata(temp), Ok(Some(found)) if found.kind == Kind::File)
+    {
+        let _ = folder.remove(temp);
+    }
+}
+
+/// Removes old runs, sparing `current`. Trouble here stops nobody.
+pub(crate) fn prune(door: &Door, current: &RunId) {
+    let Ok(Some(folder)) = journal::runs_folder(door) else {
+        return;
+    };
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let oldest = journal::stamp(now.saturating_sub(KEPT_FOR).as_secs());
+    let mut kept_bytes = 0;
+    for (age, id) in ids(&folder).into_iter().rev().enumerate() {
+        kept_bytes += bytes_of(&folder, &id);
+        let too_old = id.as_str() < oldest.as_str() || age >= KEPT_AT_MOST;
+        let goes = age >= KEPT_ALWAYS && (too_old || kept_bytes > KEPT_BYTES);
+        if goes && id != *current {
+            remove_run(&folder, &id);
+        }
+    }
+}
+
+fn bytes_of(runs: &Folder, id: &RunId) -> u64 {
+    let Ok(run) = journal::open_run(runs, id) else {
+        return 0;
+    };
+    let images = journal::images_of(&run);
+    let sizes = |folder: &Folder| -> u64 {
+        let names = folder.names().unwrap_or_default();
+        let found = names
+            .iter()
+            .filter_map(|name| folder.metadata(name).ok().flatten());
+        found.map(|found| found.bytes).sum()
+    };
+    sizes(&run) + images.as_ref().map_or(0, sizes)
+}
+
+/// Forgets a run.
+pub(crate) fn forget(door: &Door, id: &RunId) {
+    if let Ok(Some(folder)) = journal::runs_folder(door) {
+        remove_run(&folder, id);
+    }
+}
+
+fn remove_run(runs: &Folder, id: &RunId) {
+    let Ok(run) = journal::open_run(runs, id) else {
+        return;
+    };
+    if let Some(images) = journal::images_of(&run) {
+        clear(&images);
+        let _ = run.remove_folder(journal::IMAGES);
+    }
+    clear(&run);
+    let _ = runs.remove_folder(id.as_str());
+}
+
+fn clear(folder: &Folder) {
+    for name in folder.names().unwrap_or_default() {
+        // Removing never follows a link; a folder that is not ours makes it fail, and stays.
+        let _ = folder.remove(&name);
+    }
+}
