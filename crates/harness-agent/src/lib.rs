@@ -6,6 +6,7 @@ pub mod history;
 pub mod model;
 pub mod options;
 pub mod run;
+pub mod secret;
 pub mod skill;
 pub mod task;
 

@@ -1,8 +1,30 @@
 //! The model: a prompt in, a reply and its cost out. A model never sees the project.
 
+pub(crate) mod address;
+#[cfg(test)]
+pub(crate) mod fault;
+pub(crate) mod gather;
+pub(crate) mod http;
+pub mod local;
+pub mod outbound;
 pub mod scripted;
+pub(crate) mod trouble;
+pub(crate) mod wire;
 
 use crate::cancel::Cancel;
+use crate::env::Environment;
+use crate::options::{AgentOptions, Engine};
+
+/// Returns the model that the settings ask for. Reaches for nothing yet: the first call does.
+pub fn open(
+    options: &AgentOptions,
+    environment: &Environment,
+) -> Result<Box<dyn Model>, ModelError> {
+    match options.engine {
+        Engine::Local => Ok(Box::new(local::Local::new(&options.model, environment)?)),
+        Engine::Remote | Engine::OnDevice => Err(trouble::unusable("not built yet", "")),
+    }
+}
 
 /// Who says a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,7 +75,10 @@ pub struct Request {
 impl Request {
     /// Returns how many characters the messages have together.
     pub fn characters(&self) -> u64 {
-        self.messages.iter().map(|message| message.content.chars().count() as u64).sum()
+        self.messages
+            .iter()
+            .map(|message| message.content.chars().count() as u64)
+            .sum()
     }
 }
 
@@ -99,6 +124,19 @@ pub struct Card {
     pub host: Host,
     /// The longest conversation it can hold, in tokens.
     pub window: u32,
+    /// What it can do besides words.
+    pub abilities: Abilities,
+}
+
+/// What a model and its server can do besides answering in words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abilities {
+    /// The model can think before it answers; we ask it not to.
+    pub thinking: bool,
+    /// The model has calls of tools in its own form.
+    pub tools: bool,
+    /// The server can hold a reply to a JSON schema.
+    pub schema: bool,
 }
 
 /// Why a model could not be used. Grouped by what the caller does next.
@@ -133,5 +171,10 @@ pub trait Model: Send {
     fn card(&mut self, cancel: &Cancel) -> Result<Card, ModelError>;
 
     /// Sends the conversation and returns the whole reply. `heard` is called with each piece as it comes.
-    fn reply(&mut self, request: &Request, heard: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<Reply, ModelError>;
+    fn reply(
+        &mut self,
+        request: &Request,
+        heard: &mut dyn FnMut(&str),
+        cancel: &Cancel,
+    ) -> Result<Reply, ModelError>;
 }
