@@ -8,6 +8,7 @@ pub mod model;
 pub mod options;
 pub mod reply;
 pub mod run;
+pub mod secret;
 pub mod skill;
 pub mod task;
 

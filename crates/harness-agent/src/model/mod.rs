@@ -1,8 +1,30 @@
 //! The model: a prompt in, a reply and its cost out. A model never sees the project.
 
+pub(crate) mod address;
+#[cfg(test)]
+pub(crate) mod fault;
+pub(crate) mod gather;
+pub(crate) mod http;
+pub mod local;
+pub mod outbound;
 pub mod scripted;
+pub(crate) mod trouble;
+pub(crate) mod wire;
 
 use crate::cancel::Cancel;
+use crate::env::Environment;
+use crate::options::{AgentOptions, Engine};
+
+/// Returns the model that the settings ask for. Reaches for nothing yet: the first call does.
+pub fn open(
+    options: &AgentOptions,
+    environment: &Environment,
+) -> Result<Box<dyn Model>, ModelError> {
+    match options.engine {
+        Engine::Local => Ok(Box::new(local::Local::new(&options.model, environment)?)),
+        Engine::Remote | Engine::OnDevice => Err(trouble::unusable("not built yet", "")),
+    }
+}
 
 /// Who says a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,6 +124,19 @@ pub struct Card {
     pub host: Host,
     /// The longest conversation it can hold, in tokens.
     pub window: u32,
+    /// What it can do besides words.
+    pub abilities: Abilities,
+}
+
+/// What a model and its server can do besides answering in words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abilities {
+    /// The model can think before it answers; we ask it not to.
+    pub thinking: bool,
+    /// The model has calls of tools in its own form.
+    pub tools: bool,
+    /// The server can hold a reply to a JSON schema.
+    pub schema: bool,
 }
 
 /// Why a model could not be used. Grouped by what the caller does next.

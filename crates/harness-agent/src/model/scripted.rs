@@ -1,7 +1,7 @@
 //! A model whose replies are written down, for tests of the run itself. The last reply repeats.
 
 use crate::cancel::Cancel;
-use crate::model::{Card, Finish, Host, Model, ModelError, Reply, Request};
+use crate::model::{Abilities, Card, Finish, Host, Model, ModelError, Reply, Request};
 
 /// Plays replies from a list and keeps the requests it got.
 #[derive(Debug, Default)]
@@ -31,6 +31,7 @@ impl Model for Scripted {
             model: "scripted".to_owned(),
             host,
             window: 8192,
+            abilities: Abilities::default(),
         })
     }
 

@@ -1,0 +1,441 @@
+//! One HTTP call to a model server, read line by line. Says what went wrong as a value; knows no chat.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ureq::tls::{RootCerts, TlsConfig};
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector, RustlsConnector};
+use ureq::{Agent, BodyReader, Proxy};
+
+use crate::cancel::Cancel;
+use crate::model::address::{Address, LookUp, is_loopback};
+use crate::model::wire::{Pinned, Plug, Wire};
+use crate::options::shown;
+
+/// The longest line that is read. A whole reply in one piece is far smaller; a longer line is a broken server.
+const LONGEST_LINE: usize = 8 << 20;
+/// The most bytes of an error page that are looked at: the sentence is in its first lines.
+const LONGEST_ERROR: usize = 64 << 10;
+
+/// How long silence may last. There is no limit on the whole: a slow model is slow, not broken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Until a connection stands.
+    pub(crate) connect: Duration,
+    /// Until the first piece of a reply: a large model may be read from disk, and a long prompt be worked through.
+    pub(crate) first: Duration,
+    /// Between two pieces of a reply.
+    pub(crate) between: Duration,
+    /// For a question about the server itself, which no model works on.
+    pub(crate) probe: Duration,
+}
+
+impl Limits {
+    /// The limits for people. 30 minutes: 8,000 tokens of prompt at 5 tokens a second, the slowest laptop we know of.
+    pub(crate) const USUAL: Limits = Limits {
+        connect: Duration::from_secs(10),
+        first: Duration::from_secs(30 * 60),
+        between: Duration::from_secs(3 * 60),
+        probe: Duration::from_secs(10),
+    };
+}
+
+/// What went wrong before an answer was whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// Nothing listens there.
+    Refused,
+    /// The host's name leads nowhere.
+    UnknownHost,
+    /// The network has no way there, or no connection came about in time.
+    Unreachable,
+    /// The connection ended before the answer did.
+    Broken,
+    /// The server said nothing for this many seconds.
+    Silent(u64),
+    /// The connection could not be encrypted, or the certificate is not trusted.
+    Tls(String),
+    /// The socket led to another machine than was judged.
+    Elsewhere,
+    /// The proxy did not let us through.
+    Proxy(String),
+    /// What came is not HTTP, or not a text.
+    Garbled(String),
+    /// The user stopped it.
+    Interrupted,
+}
+
+impl Trouble {
+    /// Returns whether asking again may help and nothing was heard yet.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Trouble::Broken)
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::Refused => out.write_str("nothing listens there"),
+            Trouble::UnknownHost => out.write_str("the name leads nowhere"),
+            Trouble::Unreachable => out.write_str("no connection came about"),
+            Trouble::Broken => out.write_str("the connection ended too early"),
+            Trouble::Silent(seconds) => write!(out, "it said nothing for {seconds} seconds"),
+            Trouble::Tls(why) => write!(out, "the connection could not be secured ({why})"),
+            Trouble::Elsewhere => out.write_str("the address changed to another machine"),
+            Trouble::Proxy(why) => write!(out, "the proxy refused ({why})"),
+            Trouble::Garbled(why) => write!(out, "the answer cannot be read ({why})"),
+            Trouble::Interrupted => out.write_str("stopped"),
+        }
+    }
+}
+
+/// Where a call goes, judged before it is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    addresses: Vec<SocketAddr>,
+    proxied: bool,
+}
+
+impl Route {
+    /// Returns whether every number behind the name is this machine and no proxy is between.
+    pub(crate) fn this_machine(&self) -> bool {
+        !self.proxied
+            && !self.addresses.is_empty()
+            && self.addresses.iter().all(|one| is_loopback(one.ip()))
+    }
+}
+
+/// What is asked of a server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call<'a> {
+    /// The route below the address.
+    pub(crate) route: &'a str,
+    /// The JSON to post; none asks with GET.
+    pub(crate) body: Option<&'a str>,
+    /// The bearer token.
+    pub(crate) token: Option<&'a str>,
+    /// How long the server may be silent before its first line.
+    pub(crate) patience: Duration,
+}
+
+/// Makes calls to one server.
+#[derive(Debug)]
+pub(crate) struct Client {
+    address: Address,
+    limits: Limits,
+    wire: Arc<Wire>,
+    direct: Agent,
+    proxied: Option<Agent>,
+}
+
+impl Client {
+    /// Returns a client for a server; the proxy is used only for hosts that are not this machine.
+    pub(crate) fn new(address: Address, proxy: Option<Proxy>, limits: Limits) -> Client {
+        let wire = Arc::new(Wire::default());
+        let direct = agent(&wire, None);
+        let proxied = proxy.map(|proxy| agent(&wire, Some(proxy)));
+        Client {
+            address,
+            limits,
+            wire,
+            direct,
+            proxied,
+        }
+    }
+
+    /// Returns the server's address.
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Returns the limits on silence.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Judges where a call would go. Connects to nothing.
+    pub(crate) fn look(&self, cancel: &Cancel) -> Result<Route, Trouble> {
+        let direct = match self.address.look_up(cancel) {
+            Ok(addresses) => Route {
+                addresses,
+                proxied: false,
+            },
+            Err(LookUp::Interrupted) => return Err(Trouble::Interrupted),
+            // Behind a proxy names are often known to the proxy alone.
+            Err(LookUp::Unknown) if self.proxied.is_some() => Route {
+                addresses: Vec::new(),
+                proxied: true,
+            },
+            Err(LookUp::Unknown) => return Err(Trouble::UnknownHost),
+        };
+        if direct.this_machine() || self.proxied.is_none() {
+            return Ok(direct);
+        }
+        Ok(Route {
+            proxied: true,
+            ..direct
+        })
+    }
+
+    /// Makes one call along a judged route and returns the answer's head; its lines follow.
+    pub(crate) fn call(
+        &self,
+        route: &Route,
+        call: Call<'_>,
+        cancel: &Cancel,
+    ) -> Result<Answer, Trouble> {
+        self.wire.obey(cancel);
+        self.wire.wait_for(call.patience);
+        self.wire.connect_within(self.limits.connect);
+        self.wire.keep_here(route.this_machine());
+        self.wire.pin(&self.address.host, &route.addresses);
+        let agent = match (&self.proxied, route.proxied) {
+            (Some(proxied), true) => proxied,
+            (Some(_) | None, _) => &self.direct,
+        };
+        let url = self.address.url(call.route);
+        let trouble = |error: ureq::Error| self.trouble(error, call.patience, cancel);
+        let response = match call.body {
+            Some(body) => {
+                let mut request = agent.post(&url).header("content-type", "application/json");
+                if let Some(token) = call.token {
+                    request = request.header("authorization", format!("Bearer {token}"));
+                }
+                request.send(body).map_err(trouble)?
+            }
+            None => {
+                let mut request = agent.get(&url);
+                if let Some(token) = call.token {
+                    request = request.header("authorization", format!("Bearer {token}"));
+                }
+                request.call().map_err(trouble)?
+            }
+        };
+        let header = |name: &str| {
+            response
+                .headers()
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .map(str::to_owned)
+        };
+        let head = Head {
+            status: response.status().as_u16(),
+            content_type: header("content-type")
+                .unwrap_or_default()
+                .to_ascii_lowercase(),
+            retry_after: header("retry-after").and_then(|value| value.trim().parse::<u64>().ok()),
+            location: header("location"),
+        };
+        let reader = response
+            .into_body()
+            .into_with_config()
+            .limit(u64::MAX)
+            .reader();
+        let reader = BufReader::with_capacity(16 << 10, reader);
+        Ok(Answer {
+            head,
+            reader,
+            wire: Arc::clone(&self.wire),
+            patience: call.patience,
+            cancel: cancel.clone(),
+        })
+    }
+
+    fn trouble(&self, error: ureq::Error, patience: Duration, cancel: &Cancel) -> Trouble {
+        if cancel.stopped() {
+            return Trouble::Interrupted;
+        }
+        match error {
+            ureq::Error::Io(error) => io_trouble(&error, patience),
+            ureq::Error::HostNotFound => Trouble::UnknownHost,
+            ureq::Error::ConnectionFailed => Trouble::Unreachable,
+            ureq::Error::Timeout(_) => Trouble::Silent(patience.as_secs()),
+            ureq::Error::Tls(why) => Trouble::Tls(why.to_owned()),
+            ureq::Error::Rustls(why) => Trouble::Tls(shown(&why.to_string())),
+            ureq::Error::ConnectProxyFailed(why) => Trouble::Proxy(shown(&why)),
+            other => Trouble::Garbled(shown(&other.to_string())),
+        }
+    }
+}
+
+fn agent(wire: &Arc<Wire>, proxy: Option<Proxy>) -> Agent {
+    let tls = TlsConfig::builder()
+        .root_certs(RootCerts::PlatformVerifier)
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .build();
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        // We judge every redirect ourselves: prompts and tokens must not travel to another host.
+        .max_redirects(0)
+        .proxy(proxy)
+        .tls_config(tls)
+        .user_agent(concat!("harness/", env!("CARGO_PKG_VERSION")))
+        .accept("*/*")
+        .build();
+    let connector =
+        ().chain(ConnectProxyConnector::default())
+            .chain(Plug(Arc::clone(wire)))
+            .chain(RustlsConnector::default());
+    Agent::with_parts(config, connector, Pinned(Arc::clone(wire)))
+}
+
+fn io_trouble(error: &io::Error, patience: Duration) -> Trouble {
+    // Layers above wrap an error in another; the innermost one knows.
+    if let Some(inner) = error.get_ref() {
+        if let Some(ureq::Error::Io(inner)) = inner.downcast_ref::<ureq::Error>() {
+            return io_trouble(inner, patience);
+        }
+        if let Some(ureq::Error::Rustls(why)) = inner.downcast_ref::<ureq::Error>() {
+            return Trouble::Tls(shown(&why.to_string()));
+        }
+        if let Some(why) = inner.downcast_ref::<rustls::Error>() {
+            return Trouble::Tls(shown(&why.to_string()));
+        }
+        if let Some(inner) = inner.downcast_ref::<io::Error>() {
+            return io_trouble(inner, patience);
+        }
+    }
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => Trouble::Refused,
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Trouble::Silent(patience.as_secs()),
+        io::ErrorKind::PermissionDenied => Trouble::Elsewhere,
+        io::ErrorKind::HostUnreachable
+        | io::ErrorKind::NetworkUnreachable
+        | io::ErrorKind::AddrNotAvailable
+        | io::ErrorKind::NetworkDown => Trouble::Unreachable,
+        io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::BrokenPipe
+        | io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::NotConnected => Trouble::Broken,
+        _ => Trouble::Garbled(shown(&error.to_string())),
+    }
+}
+
+/// The head of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// The status code.
+    pub(crate) status: u16,
+    /// The kind of text, in small letters; empty where none is said.
+    pub(crate) content_type: String,
+    /// The seconds the server asks us to wait.
+    pub(crate) retry_after: Option<u64>,
+    /// Where it points us to.
+    pub(crate) location: Option<String>,
+}
+
+/// An answer whose lines are still coming. Dropping it ends the connection, and with it the model's work.
+pub(crate) struct Answer {
+    /// Its head.
+    pub(crate) head: Head,
+    reader: BufReader<BodyReader<'static>>,
+    wire: Arc<Wire>,
+    patience: Duration,
+    cancel: Cancel,
+}
+
+impl Answer {
+    /// Says how long the server may be silent from now on.
+    pub(crate) fn wait_for(&mut self, patience: Duration) {
+        self.patience = patience;
+        self.wire.wait_for(patience);
+    }
+
+    /// Returns the next line without its ending; `None` at the end. The last line needs no ending.
+    pub(crate) fn line(&mut self) -> Result<Option<Vec<u8>>, Trouble> {
+        let mut line = Vec::new();
+        loop {
+            let (used, ended) = {
+                let piece = match self.reader.fill_buf() {
+                    Ok(piece) => piece,
+                    Err(error) => return Err(self.trouble(&error)),
+                };
+                if piece.is_empty() {
+                    // Where the end of the connection ends the answer, a stop looks like the end.
+                    if self.cancel.stopped() {
+                        return Err(Trouble::Interrupted);
+                    }
+                    return Ok(if line.is_empty() { None } else { Some(line) });
+                }
+                match piece.iter().position(|byte| *byte == b'\n') {
+                    Some(at) => {
+                        line.extend_from_slice(&piece[..at]);
+                        (at + 1, true)
+                    }
+                    None => {
+                        line.extend_from_slice(piece);
+                        (piece.len(), false)
+                    }
+                }
+            };
+            self.reader.consume(used);
+            if line.len() > LONGEST_LINE {
+                let megabytes = LONGEST_LINE >> 20;
+                return Err(Trouble::Garbled(format!(
+                    "a line of more than {megabytes} MB"
+                )));
+            }
+            if ended {
+                if line.last() == Some(&b'\r') {
+                    line.pop();
+                }
+                return Ok(Some(line));
+            }
+        }
+    }
+
+    /// Returns the rest as text, up to a limit. For answers in one piece.
+    pub(crate) fn whole(&mut self) -> Result<String, Trouble> {
+        let text = self.some(LONGEST_LINE)?;
+        if text.len() > LONGEST_LINE {
+            return Err(Trouble::Garbled(format!(
+                "an answer of more than {} MB",
+                LONGEST_LINE >> 20
+            )));
+        }
+        Ok(text)
+    }
+
+    /// Returns the beginning of an error page; whatever breaks while it is read, what was read is enough.
+    pub(crate) fn beginning(&mut self) -> String {
+        self.some(LONGEST_ERROR).unwrap_or_default()
+    }
+
+    fn some(&mut self, limit: usize) -> Result<String, Trouble> {
+        let mut bytes = Vec::new();
+        while bytes.len() <= limit {
+            let used = {
+                let piece = match self.reader.fill_buf() {
+                    Ok(piece) => piece,
+                    Err(error) if bytes.is_empty() => return Err(self.trouble(&error)),
+                    Err(error) => match self.trouble(&error) {
+                        Trouble::Interrupted => return Err(Trouble::Interrupted),
+                        trouble if limit == LONGEST_LINE => return Err(trouble),
+                        _ => break,
+                    },
+                };
+                bytes.extend_from_slice(piece);
+                piece.len()
+            };
+            if used == 0 {
+                if self.cancel.stopped() {
+                    return Err(Trouble::Interrupted);
+                }
+                break;
+            }
+            self.reader.consume(used);
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn trouble(&self, error: &io::Error) -> Trouble {
+        if self.cancel.stopped() {
+            return Trouble::Interrupted;
+        }
+        io_trouble(error, self.patience)
+    }
+}

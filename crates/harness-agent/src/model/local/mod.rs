@@ -1,0 +1,677 @@
+//! The local engine: a model server with Ollama's API, on this machine or where `OLLAMA_HOST` points.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::cancel::Cancel;
+use crate::env::Environment;
+use crate::model::address::{Address, Defaults};
+use crate::model::gather::{self, Flow, Gather};
+use crate::model::http::{Answer, Call, Client, Limits, Route, Trouble};
+use crate::model::trouble::{Backoff, after_colon, said, unusable};
+use crate::model::{
+    Abilities, Card, Finish, Host, Model, ModelError, Reply, Request, Role, outbound,
+};
+use crate::options::shown;
+
+/// Where Ollama listens unless told otherwise.
+const USUAL: Defaults = Defaults {
+    port: Some(11434),
+    secure: false,
+};
+/// The window that is assumed where the server does not say: every model of the last years has it.
+const UNKNOWN_WINDOW: u32 = 32_768;
+/// How long the server keeps the model loaded after a call: tests run between two calls of a run.
+const KEEP_ALIVE: &str = "30m";
+/// No text or code in use has more characters a token; fewer tokens than that means that the prompt was cut.
+const MOST_CHARACTERS_PER_TOKEN: u64 = 8;
+
+/// A model behind Ollama's API.
+#[derive(Debug)]
+pub struct Local {
+    client: Client,
+    model: String,
+    max_send: u64,
+    first_pause: Duration,
+    known: Option<Known>,
+    window: Option<u32>,
+    speech: Speech,
+}
+
+/// What was found out about the server and the model.
+#[derive(Clone, Debug)]
+struct Known {
+    card: Card,
+    route: Route,
+    /// Whether the model may think, where the server says so.
+    thinks: Option<bool>,
+    /// The window that the model is loaded with right now.
+    loaded: Option<u32>,
+}
+
+/// How the server wants to be spoken to; learned from its refusals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Speech {
+    chat: bool,
+    think: bool,
+    careful: bool,
+}
+
+impl Local {
+    /// Returns the engine for a model; connects to nothing yet.
+    pub fn new(model: &str, environment: &Environment) -> Result<Local, ModelError> {
+        Local::with_limits(model, environment, Limits::USUAL)
+    }
+
+    pub(crate) fn with_limits(
+        model: &str,
+        environment: &Environment,
+        limits: Limits,
+    ) -> Result<Local, ModelError> {
+        let written = environment.local_host.as_deref().unwrap_or("127.0.0.1");
+        let address = Address::read(written, USUAL).map_err(|bad| {
+            unusable(
+                format!("OLLAMA_HOST cannot be used: {}", bad.message),
+                bad.hint,
+            )
+        })?;
+        Ok(Local {
+            client: Client::new(address, None, limits),
+            model: model.to_owned(),
+            max_send: outbound::limit(environment.max_send.as_deref())?,
+            first_pause: Duration::from_millis(500),
+            known: None,
+            window: None,
+            speech: Speech {
+                chat: true,
+                think: true,
+                careful: true,
+            },
+        })
+    }
+
+    fn know(&mut self, cancel: &Cancel) -> Result<Known, ModelError> {
+        if let Some(known) = &self.known {
+            return Ok(known.clone());
+        }
+        let route = self
+            .client
+            .look(cancel)
+            .map_err(|trouble| self.broken(&trouble))?;
+        let host = Host {
+            name: self.client.address().name(),
+            this_machine: route.this_machine(),
+        };
+        let card = Card {
+            model: self.model.clone(),
+            host,
+            window: UNKNOWN_WINDOW,
+            abilities: Abilities::default(),
+        };
+        let mut known = Known {
+            card,
+            route,
+            thinks: None,
+            loaded: None,
+        };
+        // Another machine hears nothing of us before the outbound check let a prompt pass.
+        if known.route.this_machine() {
+            self.probe(&mut known, cancel)?;
+        }
+        self.known = Some(known.clone());
+        Ok(known)
+    }
+
+    /// Asks the server about the model. Only a server that cannot be reached is an error here.
+    fn probe(&self, known: &mut Known, cancel: &Cancel) -> Result<(), ModelError> {
+        let body = json!({ "model": self.model }).to_string();
+        match self.ask_about(&known.route, "/api/show", Some(&body), cancel) {
+            Ok(Some(shown)) => learn(known, &shown, self.client.address()),
+            Ok(None) => {}
+            Err(trouble) => return Err(self.broken(&trouble)),
+        }
+        if let Ok(Some(running)) = self.ask_about(&known.route, "/api/ps", None, cancel) {
+            known.loaded = entry_for(&running, &self.model)
+                .and_then(|entry| entry.get("context_length"))
+                .and_then(Value::as_u64)
+                .and_then(|tokens| u32::try_from(tokens).ok());
+        }
+        Ok(())
+    }
+
+    /// Returns the JSON that a route of the server answers with; `None` where it has no such route.
+    fn ask_about(
+        &self,
+        route: &Route,
+        path: &str,
+        body: Option<&str>,
+        cancel: &Cancel,
+    ) -> Result<Option<Value>, Trouble> {
+        let call = Call {
+            route: path,
+            body,
+            token: None,
+            patience: self.client.limits().probe,
+        };
+        let mut answer = self.client.call(route, call, cancel)?;
+        if answer.head.status != 200 {
+            return Ok(None);
+        }
+        match answer.whole() {
+            Ok(text) => Ok(serde_json::from_str(&text).ok()),
+            Err(Trouble::Interrupted) => Err(Trouble::Interrupted),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Makes one model call and returns the reply, or an empty one when the model said nothing.
+    fn once(
+        &mut self,
+        request: &Request,
+        heard: &mut dyn FnMut(&str),
+        cancel: &Cancel,
+    ) -> Result<Reply, ModelError> {
+        let known = self.know(cancel)?;
+        let window = *self
+            .window
+            .get_or_insert_with(|| window_for(request, &known));
+        let mut backoff = Backoff::new(self.first_pause);
+        loop {
+            let body = self.body(request, &known, window).to_string();
+            if !known.card.host.this_machine {
+                outbound::check(request, &body, self.max_send)?;
+            }
+            let path = if self.speech.chat {
+                "/api/chat"
+            } else {
+                "/api/generate"
+            };
+            let call = Call {
+                route: path,
+                body: Some(&body),
+                token: None,
+                patience: self.client.limits().first,
+            };
+            let answer = match self.client.call(&known.route, call, cancel) {
+                Ok(answer) => answer,
+                Err(trouble) if trouble.may_pass() && backoff.wait(None, cancel)? => continue,
+                Err(trouble) => {
+                    // The numbers behind the name may have changed: look again next time.
+                    self.known = None;
+                    return Err(self.broken(&trouble));
+                }
+            };
+            if answer.head.status == 200 {
+                return self.read(answer, request, window, heard);
+            }
+            self.refused(answer, &known, &mut backoff, cancel)?;
+        }
+    }
+
+    fn body(&self, request: &Request, known: &Known, window: u32) -> Value {
+        let mut body = Map::new();
+        body.insert("model".to_owned(), self.model.clone().into());
+        if self.speech.chat {
+            let messages = request.messages.iter();
+            let messages =
+                messages.map(|one| json!({ "role": one.role.name(), "content": one.content }));
+            body.insert("messages".to_owned(), messages.collect());
+        } else {
+            let (system, prompt) = flattened(request);
+            body.insert("system".to_owned(), system.into());
+            body.insert("prompt".to_owned(), prompt.into());
+        }
+        body.insert("stream".to_owned(), true.into());
+        if self.speech.think && known.thinks == Some(true) {
+            // This family cannot stop thinking; it can think little.
+            let little = if self.model.contains("gpt-oss") {
+                json!("low")
+            } else {
+                json!(false)
+            };
+            body.insert("think".to_owned(), little);
+        }
+        body.insert("keep_alive".to_owned(), KEEP_ALIVE.into());
+        if self.speech.careful {
+            // Newer servers then refuse a prompt that does not fit instead of cutting it without a word.
+            body.insert("truncate".to_owned(), false.into());
+            body.insert("shift".to_owned(), false.into());
+        }
+        body.insert(
+            "options".to_owned(),
+            json!({
+                "num_ctx": window,
+                "num_predict": request.max_tokens,
+                "temperature": request.temperature,
+                "seed": request.seed,
+            }),
+        );
+        Value::Object(body)
+    }
+
+    /// Decides what a refusal means: speak otherwise and go on, wait and go on, or give up with a sentence.
+    fn refused(
+        &mut self,
+        mut answer: Answer,
+        known: &Known,
+        backoff: &mut Backoff,
+        cancel: &Cancel,
+    ) -> Result<(), ModelError> {
+        let status = answer.head.status;
+        let page = answer.beginning();
+        if cancel.stopped() {
+            return Err(ModelError::Interrupted);
+        }
+        let sentence = said(&page);
+        let small = sentence.to_ascii_lowercase();
+        let name = self.client.address().name();
+        match status {
+            400 if self.speech.think && small.contains("think") => self.speech.think = false,
+            400 if self.speech.careful
+                && (small.contains("unknown field") || small.contains("truncate\"")) =>
+            {
+                self.speech.careful = false;
+            }
+            400 | 413 | 500
+                if small.contains("context")
+                    && (small.contains("exceed") || small.contains("length")) =>
+            {
+                return Err(unusable(
+                    format!(
+                        "the prompt is longer than the model's window{}",
+                        after_colon(&sentence)
+                    ),
+                    "narrow the task with --scope, or use a model with a larger window",
+                ));
+            }
+            404 if names_model(&small, &self.model) => {
+                return Err(self.no_such_model(known, cancel));
+            }
+            404 | 405 | 501 if self.speech.chat => self.speech.chat = false,
+            401 | 403 => {
+                return Err(unusable(
+                    format!(
+                        "the model server at `{name}` does not let us in{}",
+                        after_colon(&sentence)
+                    ),
+                    "sign in with `ollama signin`, or choose a model that runs on this machine",
+                ));
+            }
+            500 if small.contains("memory") => {
+                return Err(unusable(
+                    format!(
+                        "the model server cannot load `{}`{}",
+                        shown(&self.model),
+                        after_colon(&sentence)
+                    ),
+                    "choose a smaller model with --model, or close other programs",
+                ));
+            }
+            408 | 429 | 500..=599 if backoff.wait(answer.head.retry_after, cancel)? => {}
+            _ => {
+                return Err(unusable(
+                    format!(
+                        "the model server at `{name}` answered with status {status}{}",
+                        after_colon(&sentence)
+                    ),
+                    "look into the server's log; `harness doctor` shows what it says about itself",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn read(
+        &mut self,
+        mut answer: Answer,
+        request: &Request,
+        window: u32,
+        heard: &mut dyn FnMut(&str),
+    ) -> Result<Reply, ModelError> {
+        let limits = self.client.limits();
+        let mut gather = Gather::new(request.max_tokens, heard);
+        let mut flow = Flow::More;
+        let mut last = Value::Null;
+        while flow == Flow::More {
+            let line = match answer.line() {
+                Ok(Some(line)) => line,
+                Ok(None) => break,
+                Err(trouble) => return Err(self.cut_off(&trouble)),
+            };
+            let text = String::from_utf8_lossy(&line);
+            let text = text.trim();
+            let text = text.strip_prefix("data:").unwrap_or(text).trim();
+            if text.is_empty() || text == "[DONE]" {
+                continue;
+            }
+            let piece = match serde_json::from_str::<Value>(text) {
+                Ok(piece) => piece,
+                // An answer in one piece may be spread over lines.
+                Err(error) if error.is_eof() && gather.is_empty() => {
+                    let rest = answer.whole().map_err(|trouble| self.cut_off(&trouble))?;
+                    serde_json::from_str(&format!("{text}\n{rest}")).map_err(|_| self.garbled())?
+                }
+                Err(_) => return Err(self.garbled()),
+            };
+            if let Some(error) = piece.get("error") {
+                return Err(self.failed_midway(&said(&error.to_string())));
+            }
+            flow = take(&piece, &mut gather);
+            answer.wait_for(limits.between);
+            if piece.get("done").and_then(Value::as_bool) == Some(true) {
+                last = piece;
+                break;
+            }
+        }
+        if last.is_null() && flow == Flow::More && gather.is_empty() {
+            return Err(self.garbled());
+        }
+        if last.is_null() && flow == Flow::More {
+            return Err(self.cut_off(&Trouble::Broken));
+        }
+        Ok(finished(&last, gather, flow, request, window))
+    }
+
+    fn no_such_model(&self, known: &Known, cancel: &Cancel) -> ModelError {
+        let model = shown(&self.model);
+        let there = self
+            .ask_about(&known.route, "/api/tags", None, cancel)
+            .ok()
+            .flatten()
+            .map(|listed| model_names(&listed))
+            .unwrap_or_default();
+        let others = match there.as_slice() {
+            [] => String::new(),
+            names => {
+                let listed: Vec<String> = names
+                    .iter()
+                    .take(8)
+                    .map(|name| format!("`{}`", shown(name)))
+                    .collect();
+                format!("; it has {}", listed.join(", "))
+            }
+        };
+        unusable(
+            format!(
+                "the model server at `{}` does not have `{model}`",
+                self.client.address().name()
+            ),
+            format!("get it with `ollama pull {model}`{others}"),
+        )
+    }
+
+    fn broken(&self, trouble: &Trouble) -> ModelError {
+        let name = self.client.address().name();
+        match trouble {
+            Trouble::Interrupted => ModelError::Interrupted,
+            Trouble::Refused | Trouble::UnknownHost | Trouble::Unreachable => unusable(
+                format!("no model server answers at `{name}`"),
+                "start it with `ollama serve`, or set OLLAMA_HOST to where it runs",
+            ),
+            Trouble::Silent(seconds) => unusable(
+                format!("the model server at `{name}` said nothing for {seconds} seconds"),
+                "see whether it is busy with `ollama ps`, or choose a smaller model with --model",
+            ),
+            Trouble::Broken
+            | Trouble::Tls(_)
+            | Trouble::Elsewhere
+            | Trouble::Proxy(_)
+            | Trouble::Garbled(_) => unusable(
+                format!("the model server at `{name}` cannot be used: {trouble}"),
+                "check that OLLAMA_HOST is the address of a model server, and look into its log",
+            ),
+        }
+    }
+
+    fn cut_off(&self, trouble: &Trouble) -> ModelError {
+        let name = self.client.address().name();
+        match trouble {
+            Trouble::Interrupted => ModelError::Interrupted,
+            Trouble::Silent(seconds) => unusable(
+                format!(
+                    "the model server at `{name}` stopped in the middle of a reply and said nothing for {seconds} seconds"
+                ),
+                "look into the server's log, then try again",
+            ),
+            other => unusable(
+                format!("the reply from `{name}` broke off: {other}"),
+                "look into the server's log, then try again",
+            ),
+        }
+    }
+
+    fn garbled(&self) -> ModelError {
+        unusable(
+            format!(
+                "what `{}` answered is not what a model server sends",
+                self.client.address().name()
+            ),
+            "check that OLLAMA_HOST is the address of a server with Ollama's API",
+        )
+    }
+
+    fn failed_midway(&self, sentence: &str) -> ModelError {
+        unusable(
+            format!(
+                "the model server at `{}` failed{}",
+                self.client.address().name(),
+                after_colon(sentence)
+            ),
+            "look into the server's log, or choose a smaller model with --model",
+        )
+    }
+}
+
+impl Model for Local {
+    fn card(&mut self, cancel: &Cancel) -> Result<Card, ModelError> {
+        Ok(self.know(cancel)?.card)
+    }
+
+    fn reply(
+        &mut self,
+        request: &Request,
+        heard: &mut dyn FnMut(&str),
+        cancel: &Cancel,
+    ) -> Result<Reply, ModelError> {
+        let reply = self.once(request, heard, cancel)?;
+        if !reply.text.trim().is_empty() {
+            return Ok(reply);
+        }
+        // An empty reply is asked for once more, a little warmer: the likeliest word was the end.
+        let again = Request {
+            temperature: request.temperature.max(0.3),
+            seed: request.seed.wrapping_add(1),
+            ..request.clone()
+        };
+        let second = self.once(&again, heard, cancel)?;
+        let (prompt_tokens, reply_tokens) = (
+            reply.prompt_tokens.saturating_add(second.prompt_tokens),
+            reply.reply_tokens.saturating_add(second.reply_tokens),
+        );
+        Ok(Reply {
+            prompt_tokens,
+            reply_tokens,
+            ..second
+        })
+    }
+}
+
+fn window_for(request: &Request, known: &Known) -> u32 {
+    let wanted = request.window.min(known.card.window).max(1);
+    // A model that is loaded with a larger window already would be loaded anew for a smaller one.
+    match known.loaded {
+        Some(loaded) if loaded >= wanted => loaded,
+        Some(_) | None => wanted,
+    }
+}
+
+/// Takes what the server says of a model: window, abilities, and whether it runs elsewhere.
+fn learn(known: &mut Known, told: &Value, address: &Address) {
+    let facts = told.get("model_info").and_then(Value::as_object);
+    let window = facts.and_then(|facts| {
+        facts
+            .iter()
+            .find(|(key, _)| key.ends_with(".context_length"))
+            .and_then(|(_, value)| value.as_u64())
+    });
+    if let Some(window) = window
+        .and_then(|tokens| u32::try_from(tokens).ok())
+        .filter(|tokens| *tokens > 0)
+    {
+        known.card.window = window;
+    }
+    if let Some(abilities) = told.get("capabilities").and_then(Value::as_array) {
+        let has = |name: &str| {
+            abilities
+                .iter()
+                .any(|ability| ability.as_str() == Some(name))
+        };
+        known.thinks = Some(has("thinking"));
+        known.card.abilities = Abilities {
+            thinking: has("thinking"),
+            tools: has("tools"),
+            schema: true,
+        };
+    }
+    let elsewhere = told
+        .get("remote_host")
+        .and_then(Value::as_str)
+        .filter(|host| !host.is_empty());
+    if let Some(host) = elsewhere {
+        let host = shown(host.split("://").last().unwrap_or(host));
+        known.card.host = Host {
+            name: format!("{host} through {}", address.name()),
+            this_machine: false,
+        };
+    }
+}
+
+/// Returns the entry of a model in a list of them; a name without tag means `latest`.
+fn entry_for<'a>(listed: &'a Value, model: &str) -> Option<&'a Value> {
+    let full = |name: &str| {
+        if name.contains(':') {
+            name.to_owned()
+        } else {
+            format!("{name}:latest")
+        }
+    };
+    let wanted = full(model);
+    listed.get("models")?.as_array()?.iter().find(|entry| {
+        ["name", "model"].iter().any(|key| {
+            entry
+                .get(*key)
+                .and_then(Value::as_str)
+                .is_some_and(|name| full(name) == wanted)
+        })
+    })
+}
+
+fn model_names(listed: &Value) -> Vec<String> {
+    let entries = listed.get("models").and_then(Value::as_array);
+    entries
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.get("name")?.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// Whether a refusal speaks of the model and not of the route.
+fn names_model(small: &str, model: &str) -> bool {
+    small.contains("model") || small.contains(&model.to_ascii_lowercase())
+}
+
+/// Returns the conversation for a server without chat: the rules, then the talk with a name before each turn.
+fn flattened(request: &Request) -> (String, String) {
+    let mut system = String::new();
+    let mut prompt = String::new();
+    let alone = request
+        .messages
+        .iter()
+        .filter(|one| one.role != Role::System)
+        .count()
+        == 1;
+    for message in &request.messages {
+        match message.role {
+            Role::System => system.push_str(&message.content),
+            Role::User if alone => prompt.push_str(&message.content),
+            Role::User => prompt.push_str(&format!("User: {}\n\n", message.content)),
+            Role::Assistant => prompt.push_str(&format!("Assistant: {}\n\n", message.content)),
+        }
+    }
+    if !alone {
+        prompt.push_str("Assistant:");
+    }
+    (system, prompt)
+}
+
+/// Takes the words out of one piece of a stream.
+fn take(piece: &Value, gather: &mut Gather<'_>) -> Flow {
+    let message = piece.get("message").unwrap_or(piece);
+    let word = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
+    for call in message
+        .get("tool_calls")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        let function = call.get("function").unwrap_or(call);
+        let name = function
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        gather.call(name, function.get("arguments").unwrap_or(&Value::Null));
+    }
+    if gather.think(word("thinking")) == Flow::Enough {
+        return Flow::Enough;
+    }
+    let content = word("content");
+    gather.say(if content.is_empty() {
+        word("response")
+    } else {
+        content
+    })
+}
+
+fn finished(last: &Value, gather: Gather<'_>, flow: Flow, request: &Request, window: u32) -> Reply {
+    let count = |key: &str| last.get(key).and_then(Value::as_u64);
+    let gathered = gather.end();
+    let finish = gather::finish(last.get("done_reason").and_then(Value::as_str), flow);
+    let prompt_tokens = count("prompt_eval_count").unwrap_or_default();
+    let reply_tokens = count("eval_count").unwrap_or(u64::from(gathered.pieces));
+    let cut = prompt_tokens > 0
+        && prompt_tokens < request.characters() / MOST_CHARACTERS_PER_TOKEN
+        && u64::from(window) < request.characters() / 3;
+    let full = finish == Finish::Length
+        && reply_tokens > 0
+        && reply_tokens < u64::from(request.max_tokens)
+        && flow == Flow::More;
+    let notice = if cut {
+        Some(format!(
+            "the server read only {prompt_tokens} tokens of the prompt: it was cut to fit the window of {window}"
+        ))
+    } else if full {
+        Some(format!(
+            "the window of {window} tokens was full before the reply was"
+        ))
+    } else if flow == Flow::Enough {
+        Some(format!(
+            "the reply ran past {} tokens and was cut",
+            request.max_tokens
+        ))
+    } else if gathered.text.trim().is_empty() && gathered.thought {
+        Some("the model only thought; nothing was left for an answer".to_owned())
+    } else {
+        None
+    };
+    Reply {
+        text: gathered.text,
+        prompt_tokens,
+        reply_tokens,
+        finish,
+        notice,
+    }
+}
+
+#[cfg(test)]
+mod tests;

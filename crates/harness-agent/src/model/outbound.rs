@@ -1,0 +1,192 @@
+//! The last look at a prompt before it leaves this machine: no secrets, not too much. Nothing is sent that it refuses.
+//! Best effort on secrets that were encoded or split; said so in the docs.
+
+use crate::model::{ModelError, Request};
+use crate::secret;
+
+/// The most characters that one prompt to another machine may have (SPEC, Limits).
+pub const DEFAULT_MAX_SEND: u64 = 200_000;
+
+/// Checks the exact words of a request and the exact bytes of its body.
+pub(crate) fn check(request: &Request, body: &str, limit: u64) -> Result<(), ModelError> {
+    let characters = request.characters();
+    if characters > limit {
+        return Err(ModelError::NotSent {
+            rule: "send.too_long",
+            message: format!(
+                "the prompt has {characters} characters; at most {limit} may leave this machine"
+            ),
+            hint: "narrow the task with --scope, or raise HARNESS_MAX_SEND".to_owned(),
+        });
+    }
+    for message in &request.messages {
+        if let Some(secret) = secret::find(&message.content).first() {
+            let place = place(&message.content, secret.range.start);
+            return Err(secret_found(secret.kind.name, &place));
+        }
+    }
+    // The body holds the same words once more, and all else that is sent: a net below the net.
+    if let Some(secret) = secret::find(body).first() {
+        return Err(secret_found(secret.kind.name, ""));
+    }
+    Ok(())
+}
+
+/// Reads the limit as users write it; what cannot be read is an error, so that a slip never lifts the limit.
+pub(crate) fn limit(written: Option<&str>) -> Result<u64, ModelError> {
+    let Some(written) = written else {
+        return Ok(DEFAULT_MAX_SEND);
+    };
+    written
+        .trim()
+        .replace(['_', ','], "")
+        .parse()
+        .map_err(|_| ModelError::Unusable {
+            message: format!(
+                "HARNESS_MAX_SEND is `{}`, which is no number",
+                crate::options::shown(written)
+            ),
+            hint: format!(
+                "set it to a number of characters such as {DEFAULT_MAX_SEND}, or unset it"
+            ),
+        })
+}
+
+fn secret_found(name: &str, place: &str) -> ModelError {
+    ModelError::NotSent {
+        rule: "send.secret",
+        message: format!("the prompt holds {name}{place}; nothing was sent"),
+        hint: "take it out of the file, leave the file out with --scope, or use a model on this machine".to_owned(),
+    }
+}
+
+/// Returns ` in `file`, line n` as far as the words before the secret tell: prompts name the file above what they show.
+fn place(content: &str, at: usize) -> String {
+    let before = content.get(..at).unwrap_or_default();
+    let mut lines_since = 1;
+    for line in before.rsplit('\n').skip(1) {
+        if let Some(path) = path_in(line) {
+            return format!(" in `{path}`, about line {lines_since} of what is shown");
+        }
+        lines_since += 1;
+    }
+    format!(", in line {lines_since} of a message")
+}
+
+/// Returns the path that a heading line names: a word with an ending, on a short line of few words.
+fn path_in(line: &str) -> Option<&str> {
+    let line = line.trim();
+    if line.len() > 160 || line.split_whitespace().count() > 6 {
+        return None;
+    }
+    let is_heading = line.starts_with(['#', '`', '=', '-', '+', '<', '[', '@'])
+        || line.ends_with(':')
+        || !line.contains(['(', '=', '"']);
+    if !is_heading {
+        return None;
+    }
+    line.split(|c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '`' | '"' | '\'' | '<' | '>' | '(' | ')' | '[' | ']' | ',' | '='
+            )
+    })
+    .map(|word| word.trim_end_matches([':', '.']))
+    .map(|word| {
+        word.strip_prefix("a/")
+            .or_else(|| word.strip_prefix("b/"))
+            .unwrap_or(word)
+    })
+    .find(|word| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        let Some((stem, ending)) = name.rsplit_once('.') else {
+            return false;
+        };
+        let short =
+            (1..=5).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric());
+        let named = stem.chars().any(char::is_alphabetic) || (stem.is_empty() && word.len() > 1);
+        short && named && ending.chars().any(char::is_alphabetic)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Message, Role};
+
+    fn request(content: &str) -> Request {
+        let message = Message {
+            role: Role::User,
+            content: content.to_owned(),
+        };
+        Request {
+            messages: vec![message],
+            max_tokens: 10,
+            window: 4096,
+            temperature: 0.0,
+            seed: 1,
+        }
+    }
+
+    fn key() -> String {
+        format!("{}{}", "AKIA", "J4QZ7WMX2KRT5VBN")
+    }
+
+    #[track_caller]
+    fn check_refused(content: &str, sentence: &str) {
+        let refused = check(&request(content), "", DEFAULT_MAX_SEND).unwrap_err();
+        let text = format!("{refused:?}");
+        assert!(text.contains(sentence), "{text}");
+        assert!(!text.contains(&key()), "{text}");
+    }
+
+    #[test]
+    fn a_refusal_names_kind_and_place_and_never_the_value() {
+        check_refused(
+            &key(),
+            "holds an AWS access key, in line 1 of a message; nothing was sent",
+        );
+        check_refused(
+            &format!("File: config/prod.py\n```\na = 1\nKEY = '{}'\n```", key()),
+            "in `config/prod.py`, about line 3",
+        );
+        check_refused(
+            &format!("+++ b/settings.toml\n@@ -1 +1 @@\n+key = '{}'", key()),
+            "in `settings.toml`",
+        );
+    }
+
+    #[test]
+    fn the_limit_counts_characters_not_bytes() {
+        assert_eq!(check(&request(&"é".repeat(10)), "", 10), Ok(()));
+        let refused = check(&request(&"e".repeat(11)), "", 10).unwrap_err();
+        assert!(matches!(
+            refused,
+            ModelError::NotSent {
+                rule: "send.too_long",
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn the_limit_is_read_as_written() {
+        assert_eq!(limit(None), Ok(200_000));
+        assert_eq!(limit(Some(" 1_000 ")), Ok(1000));
+        assert!(limit(Some("much")).is_err());
+        assert!(limit(Some("-1")).is_err());
+    }
+
+    #[test]
+    fn a_secret_outside_the_messages_is_seen_too() {
+        assert!(
+            check(
+                &request("hello"),
+                &format!("{{\"model\":\"{}\"}}", key()),
+                100
+            )
+            .is_err()
+        );
+    }
+}
