@@ -3,6 +3,7 @@
 pub mod edit;
 pub mod language;
 pub mod path;
+pub mod scope;
 pub mod search;
 pub mod symbols;
 pub mod text;
