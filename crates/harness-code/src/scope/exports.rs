@@ -1,0 +1,144 @@
+//! What a module gives out: `__all__`, and what a star import brings.
+
+use ruff_python_ast::{self as ast, Expr};
+use rustc_hash::FxHashSet;
+
+use super::build::Builder;
+use super::statement::is_name;
+use super::{Export, Scopes};
+
+/// A `from module import *`.
+#[derive(Clone, Copy, Debug)]
+pub struct StarImport<'i> {
+    /// Leading dots.
+    pub level: u32,
+    /// The dotted module text.
+    pub module: &'i str,
+}
+
+/// What a star import of a module brings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exports {
+    /// Exactly these names.
+    Names(Vec<String>),
+    /// The module cannot be read, or what it gives out is made while it runs.
+    Unknown,
+}
+
+/// The names that the star imports of one file bring.
+pub(super) struct Stars {
+    names: FxHashSet<String>,
+    open: bool,
+}
+
+impl Stars {
+    pub(super) fn of(
+        scopes: &Scopes<'_>,
+        read: Option<&dyn Fn(&StarImport<'_>) -> Exports>,
+    ) -> Stars {
+        let mut stars = Stars {
+            names: FxHashSet::default(),
+            open: false,
+        };
+        for import in scopes.stars() {
+            let star = StarImport {
+                level: import.level,
+                module: import.module,
+            };
+            match read.map_or(Exports::Unknown, |read| read(&star)) {
+                Exports::Names(names) => stars.names.extend(names),
+                Exports::Unknown => stars.open = true,
+            }
+        }
+        stars
+    }
+
+    pub(super) fn may_bring(&self, name: &str) -> bool {
+        self.open || self.names.contains(name)
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// `__all__ = value`.
+    pub(super) fn set_exports(&mut self, value: &'a Expr) {
+        self.out.exports = Some(Vec::new());
+        self.out.exports_open = false;
+        self.add_to_exports(value);
+    }
+
+    /// `__all__ += value`, or a part of a sum that `__all__` is set to.
+    pub(super) fn add_to_exports(&mut self, value: &'a Expr) {
+        match value {
+            Expr::List(ast::ExprList { elts, .. })
+            | Expr::Tuple(ast::ExprTuple { elts, .. })
+            | Expr::Set(ast::ExprSet { elts, .. }) => {
+                for element in elts {
+                    match element {
+                        Expr::StringLiteral(text) => {
+                            let export = Export {
+                                name: text.value.to_str(),
+                                span: text.range,
+                            };
+                            self.add_exports([export]);
+                        }
+                        _ => self.out.exports_open = true,
+                    }
+                }
+            }
+            Expr::BinOp(node) => {
+                self.deeper(|walk| {
+                    walk.add_to_exports(&node.left);
+                    walk.add_to_exports(&node.right);
+                });
+            }
+            _ => {
+                self.add_exports([]);
+                self.out.exports_open = true;
+            }
+        }
+    }
+
+    /// `__all__.extend(...)`, `__all__.append(...)`.
+    pub(super) fn extend_exports(&mut self, expression: &'a Expr) {
+        if self.scope != 0 {
+            return;
+        }
+        let Expr::Call(call) = expression else { return };
+        let Expr::Attribute(method) = call.func.as_ref() else {
+            return;
+        };
+        if !is_name(&method.value, "__all__") {
+            return;
+        }
+        match (method.attr.as_str(), call.arguments.args.as_ref()) {
+            ("extend", [value]) => self.add_to_exports(value),
+            ("append", [Expr::StringLiteral(text)]) => {
+                let export = Export {
+                    name: text.value.to_str(),
+                    span: text.range,
+                };
+                self.add_exports([export]);
+            }
+            _ => self.out.exports_open = true,
+        }
+    }
+}
+
+impl Scopes<'_> {
+    /// The names that `from this import *` brings, star imports of its own left out.
+    pub fn public_names(&self) -> Vec<&str> {
+        if let Some(exports) = &self.exports
+            && !self.exports_open
+        {
+            return exports.iter().map(|export| export.name).collect();
+        }
+        let module = self
+            .symbols
+            .iter()
+            .filter(|symbol| symbol.scope == 0 && (symbol.assigned || symbol.declared_inside));
+        let mut names: Vec<&str> = module.map(|symbol| self.name(symbol.name)).collect();
+        names.retain(|name| !name.starts_with('_'));
+        names.extend(self.exports.iter().flatten().map(|export| export.name));
+        names
+    }
+}

@@ -1,0 +1,97 @@
+//! Names that Python itself provides, and names that older Pythons did.
+
+use std::sync::LazyLock;
+
+use ruff_python_stdlib::builtins::{python_builtins, python_magic_globals};
+use rustc_hash::FxHashSet;
+
+/// The newest minor version whose builtins count: a name that any Python 3 has is not misspelled.
+const NEWEST_MINOR: u8 = 15;
+
+static BUILTINS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| {
+    python_builtins(NEWEST_MINOR, false)
+        .chain(python_magic_globals(NEWEST_MINOR))
+        .chain([
+            "__file__",
+            "__name__",
+            "__doc__",
+            "__builtins__",
+            "__annotations__",
+            "__debug__",
+            "__loader__",
+        ])
+        .chain([
+            "__spec__",
+            "__package__",
+            "__cached__",
+            "__dict__",
+            "WindowsError",
+            "reveal_type",
+            "reveal_locals",
+        ])
+        .filter(|name| {
+            !matches!(
+                *name,
+                "__path__" | "__module__" | "__qualname__" | "__dict__"
+            )
+        })
+        .collect()
+});
+
+/// Names of Python 2 and of interactive sessions: seen in code that runs on both, never misspellings.
+const ELSEWHERE: &[&str] = &[
+    "unicode",
+    "basestring",
+    "long",
+    "xrange",
+    "unichr",
+    "raw_input",
+    "reduce",
+    "file",
+    "cmp",
+    "execfile",
+    "reload",
+    "buffer",
+    "apply",
+    "intern",
+    "coerce",
+    "StandardError",
+    "get_ipython",
+    "_",
+    "__",
+    "ngettext",
+    "_n",
+    "N_",
+    "copyright",
+    "profile",
+    "undefined",
+    "ipython",
+    "display",
+    "spark",
+    "dbutils",
+];
+
+/// Returns whether every Python 3 module can use `name` without binding it.
+pub fn is_builtin(name: &str) -> bool {
+    BUILTINS.contains(name)
+}
+
+/// Returns the builtins, in no particular order.
+pub fn builtins() -> impl Iterator<Item = &'static str> {
+    BUILTINS.iter().copied()
+}
+
+/// Returns whether `name` is provided by another Python or by a tool that runs the file.
+pub fn is_from_elsewhere(name: &str) -> bool {
+    ELSEWHERE.contains(&name)
+}
+
+/// Returns whether `name` is a keyword of any Python 3.
+pub fn is_keyword(name: &str) -> bool {
+    ruff_python_stdlib::keyword::is_keyword(name)
+}
+
+/// Returns whether `name` could be written as a name at all.
+pub fn is_identifier(name: &str) -> bool {
+    ruff_python_stdlib::identifiers::is_identifier(name)
+}

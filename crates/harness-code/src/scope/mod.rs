@@ -1,0 +1,578 @@
+//! Python's binding rules, once: scopes, what binds a name, what a name refers to, and names that nothing binds.
+//!
+//! One walk over a parsed file gives a [`Scopes`] value. Order matters at module and class level (a name must
+//! be bound before it is used there), bodies of functions are looked at afterwards. What is bound dynamically is
+//! marked, so that a caller can say "do not know" instead of guessing. Nothing here looks at other files.
+
+mod annotation;
+mod build;
+pub mod doctest;
+mod exports;
+mod expression;
+pub mod known;
+mod statement;
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use ruff_python_ast as ast;
+use ruff_python_parser::{Parsed, parse_unchecked};
+use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashMap;
+
+pub use exports::{Exports, StarImport};
+
+/// The place of a name among the distinct names of one file.
+pub type NameId = u32;
+/// The place of a scope among the scopes of one file; 0 is the module.
+pub type ScopeId = u32;
+/// The place of a symbol (one name in one scope) among the symbols of one file.
+pub type SymbolId = u32;
+
+/// What kind of block a scope belongs to.
+#[derive(Clone, Copy, Debug)]
+pub enum ScopeKind<'a> {
+    /// The file itself.
+    Module,
+    /// The body of a class.
+    Class(&'a ast::StmtClassDef),
+    /// The parameters and body of a function.
+    Function(&'a ast::StmtFunctionDef),
+    /// A lambda.
+    Lambda(&'a ast::ExprLambda),
+    /// A list, set or dict comprehension or a generator expression.
+    Comprehension,
+    /// The type parameters of a class, function or type alias.
+    TypeParameters,
+}
+
+/// One block with names of its own.
+#[derive(Clone, Debug)]
+pub struct Scope<'a> {
+    /// What it belongs to.
+    pub kind: ScopeKind<'a>,
+    /// The scope around it; `None` for the module.
+    pub parent: Option<ScopeId>,
+    /// The symbol that the class or function itself is bound to, in the scope around it.
+    pub owner: Option<SymbolId>,
+}
+
+/// One name in one scope.
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    /// Its name.
+    pub name: NameId,
+    /// The scope it lives in.
+    pub scope: ScopeId,
+    /// Whether anything ever gives it a value (an annotation alone does not).
+    pub assigned: bool,
+    /// Whether a `global` or `nonlocal` statement of an inner scope names it.
+    pub declared_inside: bool,
+    /// Whether it is bound at this point of the walk.
+    bound: bool,
+    first: u32,
+    last: u32,
+}
+
+/// How a name gets its value.
+#[derive(Clone, Copy, Debug)]
+pub enum BindingKind<'a> {
+    /// A parameter of a function or lambda.
+    Parameter(&'a ast::Parameter),
+    /// A `def`.
+    Function(&'a ast::StmtFunctionDef),
+    /// A `class`.
+    Class(&'a ast::StmtClassDef),
+    /// An import; the value is its place in [`Scopes::imports`].
+    Import(u32),
+    /// `name = value`.
+    Assigned(&'a ast::Expr),
+    /// `name: annotation` with or without a value.
+    Annotated(&'a ast::Expr, Option<&'a ast::Expr>),
+    /// `with value as name`.
+    With(&'a ast::Expr),
+    /// A type parameter or a type alias.
+    Type,
+    /// `except E as name`.
+    Except(Option<&'a ast::Expr>),
+    /// Named by a `global` or `nonlocal` statement.
+    Declared,
+    /// Bound without a single value to look at: loop variables, unpacking, patterns, deletion.
+    Other,
+}
+
+/// One place that binds a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding<'a> {
+    /// What it binds.
+    pub symbol: SymbolId,
+    /// The name's own bytes.
+    pub span: TextRange,
+    /// How.
+    pub kind: BindingKind<'a>,
+    next: u32,
+}
+
+/// One imported module or name.
+#[derive(Clone, Copy, Debug)]
+pub struct Import<'a> {
+    /// Where it stands.
+    pub scope: ScopeId,
+    /// Leading dots.
+    pub level: u32,
+    /// The dotted module text; empty for `from . import x`.
+    pub module: &'a str,
+    /// The bytes of the module text.
+    pub module_span: TextRange,
+    /// The member of a `from` import, `*` included.
+    pub member: Option<&'a str>,
+    /// The bytes of the member.
+    pub member_span: TextRange,
+    /// The bytes of the `as` name.
+    pub alias: Option<TextRange>,
+    /// What surrounds it.
+    pub guard: Guard,
+    /// The whole statement.
+    pub statement: TextRange,
+}
+
+/// What stands around a use and could make a failure harmless.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guard(u8);
+
+impl Guard {
+    const NAME_ERROR: u8 = 1;
+    const IMPORT_ERROR: u8 = 2;
+    const ATTRIBUTE_ERROR: u8 = 4;
+    const BROAD: u8 = 8;
+    const TYPE_CHECKING: u8 = 16;
+
+    /// Inside a `try` that catches `NameError`.
+    pub fn catches_name_error(self) -> bool {
+        self.0 & Self::NAME_ERROR != 0
+    }
+    /// Inside a `try` that catches everything.
+    pub fn catches_all(self) -> bool {
+        self.0 & Self::BROAD != 0
+    }
+    /// Inside a `try` that catches a failed import.
+    pub fn catches_import_error(self) -> bool {
+        self.0 & (Self::IMPORT_ERROR | Self::BROAD) != 0
+    }
+    /// Inside a `try` that catches a missing attribute.
+    pub fn catches_attribute_error(self) -> bool {
+        self.0 & (Self::ATTRIBUTE_ERROR | Self::BROAD) != 0
+    }
+    /// Inside `if TYPE_CHECKING:`.
+    pub fn for_type_checkers(self) -> bool {
+        self.0 & Self::TYPE_CHECKING != 0
+    }
+}
+
+/// Whether nothing binds a name, or only something that comes later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// No visible scope binds it anywhere.
+    Everywhere,
+    /// A visible scope binds it, but not yet, not any more, or by annotation only.
+    Here,
+}
+
+/// A use of a name that is not bound where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Suspect {
+    /// The name.
+    pub name: NameId,
+    /// Its bytes.
+    pub span: TextRange,
+    /// Where it is looked up from.
+    pub scope: ScopeId,
+    /// What stands around it.
+    pub guard: Guard,
+    /// Whether it is bound elsewhere.
+    pub missing: Missing,
+    /// Whether a star import could provide it.
+    pub after_star: bool,
+    /// Whether its bytes are exactly the name (not so in escaped or joined string annotations).
+    pub exact: bool,
+}
+
+/// How a name stands at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Its value is read.
+    Load,
+    /// It is given a value, declared or deleted.
+    Bind,
+}
+
+/// One place where a variable's name stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Occurrence {
+    /// The name.
+    pub name: NameId,
+    /// Its bytes.
+    pub span: TextRange,
+    /// Where it is looked up from.
+    pub scope: ScopeId,
+    /// Read or bound.
+    pub role: Role,
+    /// What it refers to in this file; `None` for builtins, star imports and unknown names.
+    pub symbol: Option<SymbolId>,
+    /// Whether its bytes are exactly the name.
+    pub exact: bool,
+}
+
+/// One `value.name`.
+#[derive(Clone, Copy, Debug)]
+pub struct AttributeUse<'a> {
+    /// The whole expression.
+    pub node: &'a ast::ExprAttribute,
+    /// Where it stands.
+    pub scope: ScopeId,
+    /// What stands around it.
+    pub guard: Guard,
+}
+
+/// One call.
+#[derive(Clone, Copy, Debug)]
+pub struct CallUse<'a> {
+    /// The whole expression.
+    pub node: &'a ast::ExprCall,
+    /// Where it stands.
+    pub scope: ScopeId,
+}
+
+/// One class pattern of a `match` statement.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternUse<'a> {
+    /// The whole pattern.
+    pub node: &'a ast::PatternMatchClass,
+    /// Where it stands.
+    pub scope: ScopeId,
+}
+
+/// Ways in which a file binds names that no walk can see.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Dynamic {
+    /// `globals()`, `vars()`, `exec` or `setattr` on modules may bind module names.
+    pub module_names: bool,
+    /// The module has `__getattr__`.
+    pub module_getattr: bool,
+    /// Nested deeper than the walk goes, so something was left out.
+    pub cut: bool,
+}
+
+/// One entry of `__all__`.
+#[derive(Clone, Copy, Debug)]
+pub struct Export<'a> {
+    /// The name it gives out.
+    pub name: &'a str,
+    /// The bytes of the string literal, quotes included.
+    pub span: TextRange,
+}
+
+/// How much of a file is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Only what is needed to find unresolved names.
+    Names,
+    /// Every occurrence, attribute and call as well.
+    Full,
+}
+
+/// The scopes of one file.
+#[derive(Debug)]
+pub struct Scopes<'a> {
+    /// The distinct names.
+    pub names: Vec<&'a str>,
+    /// All scopes; the module is the first.
+    pub scopes: Vec<Scope<'a>>,
+    /// All symbols.
+    pub symbols: Vec<Symbol>,
+    /// All bindings.
+    pub bindings: Vec<Binding<'a>>,
+    /// All imports in order.
+    pub imports: Vec<Import<'a>>,
+    /// Uses that nothing binds where they stand.
+    pub suspects: Vec<Suspect>,
+    /// Every occurrence of a variable name ([`Depth::Full`] only).
+    pub occurrences: Vec<Occurrence>,
+    /// Every attribute ([`Depth::Full`] only).
+    pub attributes: Vec<AttributeUse<'a>>,
+    /// Every call ([`Depth::Full`] only).
+    pub calls: Vec<CallUse<'a>>,
+    /// Every class pattern ([`Depth::Full`] only).
+    pub patterns: Vec<PatternUse<'a>>,
+    /// What `__all__` lists, where that can be read.
+    pub exports: Option<Vec<Export<'a>>>,
+    /// Whether `__all__` holds more than what could be read.
+    pub exports_open: bool,
+    /// What cannot be seen.
+    pub dynamic: Dynamic,
+    /// String annotations, left for [`Scopes::with_annotations`].
+    pending: Vec<annotation::Pending<'a>>,
+    table: FxHashMap<u64, SymbolId>,
+    interned: FxHashMap<&'a str, NameId>,
+    /// Symbols that are the `typing` module (empty), or a member of it by this name.
+    typing: FxHashMap<SymbolId, &'a str>,
+    depth: Depth,
+}
+
+/// A parsed file and the string annotations in it.
+#[derive(Debug)]
+pub struct Source {
+    content: String,
+    parsed: Parsed<ast::ModModule>,
+    /// Strings in annotations, and strings inside those.
+    annotations: [OnceLock<Vec<annotation::ParsedText>>; 2],
+}
+
+impl Source {
+    /// Parses `content`; broken code gives a partial tree.
+    pub fn parse(content: String) -> Source {
+        let options = ruff_python_parser::ParseOptions::from(ruff_python_parser::Mode::Module);
+        let parsed = parse_unchecked(&content, options)
+            .try_into_module()
+            .unwrap_or_else(empty_module);
+        Source {
+            content,
+            parsed,
+            annotations: [OnceLock::new(), OnceLock::new()],
+        }
+    }
+
+    /// The text.
+    pub fn content(&self) -> &str {
+        &self.content
+    }
+
+    /// The statements.
+    pub fn body(&self) -> &[ast::Stmt] {
+        &self.parsed.syntax().body
+    }
+
+    /// The parsed tree with its tokens.
+    pub fn parsed(&self) -> &Parsed<ast::ModModule> {
+        &self.parsed
+    }
+
+    /// Whether Python can parse it.
+    pub fn is_whole(&self) -> bool {
+        self.parsed.has_valid_syntax()
+    }
+
+    /// Works out the scopes, string annotations included.
+    pub fn scopes(&self, depth: Depth) -> Scopes<'_> {
+        let mut scopes = Scopes::of(self.body(), depth);
+        for level in &self.annotations {
+            if scopes.pending.is_empty() {
+                break;
+            }
+            let parsed = level.get_or_init(|| annotation::parse(&self.content, &scopes));
+            scopes = scopes.with_annotations(parsed);
+        }
+        scopes
+    }
+}
+
+fn empty_module() -> Parsed<ast::ModModule> {
+    // The parser gives a module for `Mode::Module`; an empty text is the same answer without a panic.
+    ruff_python_parser::parse_unchecked_source("", ast::PySourceType::Python)
+}
+
+impl<'a> Scopes<'a> {
+    /// Walks the statements of one file; string annotations are left out.
+    fn of(body: &'a [ast::Stmt], depth: Depth) -> Scopes<'a> {
+        let mut builder = build::Builder::new(depth);
+        builder.module(body);
+        builder.finish()
+    }
+
+    /// The text of a name.
+    pub fn name(&self, name: NameId) -> &'a str {
+        self.names.get(name as usize).copied().unwrap_or_default()
+    }
+
+    /// The id of a name, when the file has it.
+    pub fn name_id(&self, name: &str) -> Option<NameId> {
+        self.interned.get(name).copied()
+    }
+
+    /// The symbol of `name` in exactly `scope`.
+    pub fn symbol_in(&self, scope: ScopeId, name: NameId) -> Option<SymbolId> {
+        self.table.get(&key(scope, name)).copied()
+    }
+
+    /// The module-level symbol called `name`.
+    pub fn module_symbol(&self, name: &str) -> Option<SymbolId> {
+        self.symbol_in(0, self.name_id(name)?)
+    }
+
+    /// What `name` refers to when it is looked up from `scope`, by Python's own rules.
+    pub fn resolve(&self, scope: ScopeId, name: NameId) -> Option<SymbolId> {
+        let mut current = Some(scope);
+        let mut class_visible = true;
+        while let Some(id) = current {
+            let scope = self.scopes.get(id as usize)?;
+            let hidden = matches!(scope.kind, ScopeKind::Class(_)) && !class_visible;
+            if !hidden && let Some(symbol) = self.symbol_in(id, name) {
+                return Some(symbol);
+            }
+            class_visible = matches!(scope.kind, ScopeKind::TypeParameters);
+            current = scope.parent;
+        }
+        None
+    }
+
+    /// The bindings of a symbol, in the order of the walk.
+    pub fn bindings_of(&self, symbol: SymbolId) -> impl Iterator<Item = &Binding<'a>> {
+        let mut next = self
+            .symbols
+            .get(symbol as usize)
+            .map_or(u32::MAX, |symbol| symbol.first);
+        std::iter::from_fn(move || {
+            let binding = self.bindings.get(next as usize)?;
+            next = binding.next;
+            Some(binding)
+        })
+    }
+
+    /// The scope that the body of this class or function opened.
+    pub fn scope_of_node(&self, range: TextRange) -> Option<ScopeId> {
+        let found = self.scopes.iter().position(|scope| match scope.kind {
+            ScopeKind::Class(node) => node.range == range,
+            ScopeKind::Function(node) => node.range == range,
+            ScopeKind::Lambda(node) => node.range == range,
+            ScopeKind::Module | ScopeKind::Comprehension | ScopeKind::TypeParameters => false,
+        })?;
+        u32::try_from(found).ok()
+    }
+
+    /// The innermost class whose method or body `scope` lies in, going through functions.
+    pub fn class_around(&self, scope: ScopeId) -> Option<ScopeId> {
+        let mut current = Some(scope);
+        while let Some(id) = current {
+            let scope = self.scopes.get(id as usize)?;
+            if matches!(scope.kind, ScopeKind::Class(_)) {
+                return Some(id);
+            }
+            current = scope.parent;
+        }
+        None
+    }
+
+    /// The function whose body `scope` lies in, going through comprehensions and lambdas.
+    pub fn function_around(&self, scope: ScopeId) -> Option<(ScopeId, &'a ast::StmtFunctionDef)> {
+        let mut current = Some(scope);
+        while let Some(id) = current {
+            let scope = self.scopes.get(id as usize)?;
+            match scope.kind {
+                ScopeKind::Function(node) => return Some((id, node)),
+                ScopeKind::Class(_) | ScopeKind::Module => return None,
+                ScopeKind::Lambda(_) | ScopeKind::Comprehension | ScopeKind::TypeParameters => {}
+            }
+            current = scope.parent;
+        }
+        None
+    }
+
+    /// The scopes that a name in `scope` is looked up in, innermost first.
+    pub fn visible_from(&self, scope: ScopeId) -> Vec<ScopeId> {
+        let mut visible = Vec::new();
+        let mut current = Some(scope);
+        let mut class_visible = true;
+        while let Some(id) = current {
+            let Some(scope) = self.scopes.get(id as usize) else {
+                break;
+            };
+            if class_visible || !matches!(scope.kind, ScopeKind::Class(_)) {
+                visible.push(id);
+            }
+            class_visible = matches!(scope.kind, ScopeKind::TypeParameters);
+            current = scope.parent;
+        }
+        visible
+    }
+
+    /// The star imports of the file.
+    pub fn stars(&self) -> impl Iterator<Item = &Import<'a>> {
+        self.imports
+            .iter()
+            .filter(|import| import.member == Some("*"))
+    }
+}
+
+fn key(scope: ScopeId, name: NameId) -> u64 {
+    (u64::from(scope) << 32) | u64::from(name)
+}
+
+/// What [`unresolved`] needs to know beside the text.
+#[derive(Default)]
+pub struct Context<'c> {
+    /// Whether the file is an `__init__.py`, where `__path__` exists.
+    pub package: bool,
+    /// Names that the project's tools declare as builtins.
+    pub builtins: &'c [String],
+    /// Whether examples in docstrings are looked at too.
+    pub doctests: bool,
+    /// What a star import brings; without it a star import makes every name possible.
+    pub stars: Option<&'c dyn Fn(&StarImport<'_>) -> Exports>,
+}
+
+/// A name that Python could not resolve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unresolved {
+    /// The name.
+    pub name: String,
+    /// Its bytes in the content.
+    pub span: Range<usize>,
+    /// Whether something binds it elsewhere in the file (too late, deleted, annotated only).
+    pub bound_elsewhere: bool,
+    /// Whether a handler around it or dynamic code in the file may make it right after all.
+    pub doubtful: bool,
+}
+
+/// Finds the names in Python code that nothing binds where they are used.
+pub fn unresolved(content: &str, context: &Context<'_>) -> Vec<Unresolved> {
+    let source = Source::parse(content.to_string());
+    let scopes = source.scopes(Depth::Names);
+    let mut found = unresolved_in(&scopes, context);
+    if context.doctests {
+        found.extend(doctest::unresolved(&source, &scopes, context));
+    }
+    found.sort_by_key(|unresolved| unresolved.span.start);
+    found
+}
+
+/// The names that nothing binds, from scopes that were worked out already.
+pub fn unresolved_in(scopes: &Scopes<'_>, context: &Context<'_>) -> Vec<Unresolved> {
+    let stars = exports::Stars::of(scopes, context.stars);
+    scopes
+        .suspects
+        .iter()
+        .filter(|suspect| !suspect.guard.catches_name_error())
+        .filter_map(|suspect| {
+            let name = scopes.name(suspect.name);
+            let given = (name == "__path__" && context.package)
+                || context.builtins.iter().any(|builtin| builtin == name)
+                || (suspect.after_star && stars.may_bring(name));
+            (!given).then(|| Unresolved {
+                name: name.to_string(),
+                span: suspect.span.into(),
+                bound_elsewhere: suspect.missing == Missing::Here,
+                doubtful: suspect.guard.catches_all()
+                    || scopes.dynamic.module_names
+                    || scopes.dynamic.cut,
+            })
+        })
+        .collect()
+}
+
+/// The bytes of any node, as the rest of the crate counts them.
+pub fn bytes(node: impl Ranged) -> Range<usize> {
+    node.range().into()
+}
+
+#[cfg(test)]
+mod tests;
