@@ -37,7 +37,9 @@ impl Agent {
                 "write AgentOptions(project=...)",
             ));
         };
-        Ok(Agent { options: options.clone().unbind() })
+        Ok(Agent {
+            options: options.clone().unbind(),
+        })
     }
 
     /// The settings it works with.
@@ -63,7 +65,10 @@ impl Agent {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (Py<AgentOptions>,)) {
-        (py.get_type::<Agent>().into_any(), (self.options.clone_ref(py),))
+        (
+            py.get_type::<Agent>().into_any(),
+            (self.options.clone_ref(py),),
+        )
     }
 }
 
@@ -87,16 +92,26 @@ impl Agent {
         let worker = agent::Agent::new(options.plain.clone());
         let cancel = agent::Cancel::default();
         let (say, hear) = mpsc::channel();
-        let mut line = Line { say: say.clone(), listens, answers };
+        let mut line = Line {
+            say: say.clone(),
+            listens,
+            answers,
+        };
         let watched = cancel.clone();
-        let thread = thread::Builder::new().name("harness run".to_owned()).spawn(move || {
-            let outcome = call(&worker, task.as_deref(), &mut line, &watched);
-            // Nobody hears it only when the caller is gone, and then nobody needs it.
-            drop(say.send(Message::Ended(outcome)));
-        });
-        thread.map_err(|error| python_side::fault(py, &format!("a thread cannot be started: {error}")))?;
+        let thread = thread::Builder::new()
+            .name("harness run".to_owned())
+            .spawn(move || {
+                let outcome = call(&worker, task.as_deref(), &mut line, &watched);
+                // Nobody hears it only when the caller is gone, and then nobody needs it.
+                drop(say.send(Message::Ended(outcome)));
+            });
+        thread.map_err(|error| {
+            python_side::fault(py, &format!("a thread cannot be started: {error}"))
+        })?;
         let outcome = attend(py, options, hear, &cancel)?;
-        outcome.map(Result).map_err(|error| python_side::from_options_error(py, &error))
+        outcome
+            .map(Result)
+            .map_err(|error| python_side::from_options_error(py, &error))
     }
 }
 
@@ -131,7 +146,9 @@ impl agent::Listener for Line {
             return None;
         }
         let (answer, wait) = mpsc::channel();
-        self.say.send(Message::Question(question.clone(), answer)).ok()?;
+        self.say
+            .send(Message::Question(question.clone(), answer))
+            .ok()?;
         wait.recv().ok().flatten()
     }
 }
@@ -144,7 +161,12 @@ fn attend(
     mut hear: Receiver<Message>,
     cancel: &agent::Cancel,
 ) -> PyResult<Outcome> {
-    let mut caller = Caller { py, options, cancel, stopped_by: None };
+    let mut caller = Caller {
+        py,
+        options,
+        cancel,
+        stopped_by: None,
+    };
     loop {
         let line = &mut hear;
         match py.detach(move || line.recv_timeout(LOOK_FOR_SIGNALS)) {
@@ -162,7 +184,9 @@ fn attend(
             Ok(Message::Question(question, answer)) => drop(answer.send(caller.put(&question))),
             Err(RecvTimeoutError::Timeout) => caller.look_for_signals(),
             Err(RecvTimeoutError::Disconnected) => {
-                let fault = || python_side::fault(py, "the run broke off; this is a fault of harness itself");
+                let fault = || {
+                    python_side::fault(py, "the run broke off; this is a fault of harness itself")
+                };
                 return Err(caller.stopped_by.unwrap_or_else(fault));
             }
         }
@@ -185,8 +209,12 @@ impl<'py> Caller<'py, '_> {
     }
 
     fn tell(&mut self, event: &agent::Event) {
-        let Some(on_event) = self.callback(self.options.on_event.as_ref()) else { return };
-        if let Err(error) = python_side::event(self.py, event).and_then(|event| on_event.call1((event,))) {
+        let Some(on_event) = self.callback(self.options.on_event.as_ref()) else {
+            return;
+        };
+        if let Err(error) =
+            python_side::event(self.py, event).and_then(|event| on_event.call1((event,)))
+        {
             self.stop(error);
         }
     }
@@ -205,7 +233,9 @@ impl<'py> Caller<'py, '_> {
 
     /// Returns the callable, unless the run is to stop: then nobody is called any more.
     fn callback(&self, callable: Option<&Py<PyAny>>) -> Option<Bound<'py, PyAny>> {
-        callable.filter(|_| self.stopped_by.is_none()).map(|callable| callable.bind(self.py).clone())
+        callable
+            .filter(|_| self.stopped_by.is_none())
+            .map(|callable| callable.bind(self.py).clone())
     }
 
     /// Asks the run to stop. The first reason counts: a second Ctrl-C while it winds down adds nothing.

@@ -8,13 +8,20 @@ use serde_json::{Map, Value};
 use crate::python_side;
 
 /// Returns anything of ours as the dictionary that its JSON would be.
-pub(crate) fn as_dict<'py, T: Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py, PyAny>> {
-    let json = serde_json::to_value(value).map_err(|error| python_side::fault(py, &error.to_string()))?;
+pub(crate) fn as_dict<'py, T: Serialize>(
+    py: Python<'py>,
+    value: &T,
+) -> PyResult<Bound<'py, PyAny>> {
+    let json =
+        serde_json::to_value(value).map_err(|error| python_side::fault(py, &error.to_string()))?;
     any(py, &json)
 }
 
 /// Returns a JSON object as a dictionary.
-pub(crate) fn object<'py>(py: Python<'py>, map: &Map<String, Value>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn object<'py>(
+    py: Python<'py>,
+    map: &Map<String, Value>,
+) -> PyResult<Bound<'py, PyAny>> {
     let dictionary = PyDict::new(py);
     for (key, value) in map {
         dictionary.set_item(key, any(py, value)?)?;

@@ -72,7 +72,10 @@ impl AgentOptions {
             ));
         }
         let options = read(py, settings)?;
-        options.plain.check().map_err(|error| python_side::from_options_error(py, &error))?;
+        options
+            .plain
+            .check()
+            .map_err(|error| python_side::from_options_error(py, &error))?;
         Ok(options)
     }
 
@@ -133,7 +136,11 @@ impl AgentOptions {
     /// The file to which redacted turns are appended; None means `.harness/traces.jsonl` inside the project.
     #[getter]
     fn record<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.plain.record.as_deref().map(|path| path_object(py, path)).transpose()
+        self.plain
+            .record
+            .as_deref()
+            .map(|path| path_object(py, path))
+            .transpose()
     }
 
     /// Whether to write no trace at all.
@@ -145,18 +152,26 @@ impl AgentOptions {
     /// Called with an Event for every piece of progress.
     #[getter]
     fn on_event(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.on_event.as_ref().map(|callable| callable.clone_ref(py))
+        self.on_event
+            .as_ref()
+            .map(|callable| callable.clone_ref(py))
     }
 
     /// Called with a Question when only the user can decide.
     #[getter]
     fn on_question(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.on_question.as_ref().map(|callable| callable.clone_ref(py))
+        self.on_question
+            .as_ref()
+            .map(|callable| callable.clone_ref(py))
     }
 
     /// The same settings with some of them changed.
     #[pyo3(signature = (**changes))]
-    fn replace(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<AgentOptions> {
+    fn replace(
+        &self,
+        py: Python<'_>,
+        changes: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<AgentOptions> {
         let settings = self.fields(py)?;
         if let Some(changes) = changes {
             settings.update(changes.as_mapping())?;
@@ -165,7 +180,11 @@ impl AgentOptions {
     }
 
     #[pyo3(signature = (**changes))]
-    fn __replace__(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<AgentOptions> {
+    fn __replace__(
+        &self,
+        py: Python<'_>,
+        changes: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<AgentOptions> {
         self.replace(py, changes)
     }
 
@@ -174,7 +193,9 @@ impl AgentOptions {
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let Ok(other) = other.cast::<AgentOptions>() else { return Ok(false) };
+        let Ok(other) = other.cast::<AgentOptions>() else {
+            return Ok(false);
+        };
         let other = other.get();
         Ok(self.plain == other.plain
             && same(py, self.on_event.as_ref(), other.on_event.as_ref())?
@@ -188,7 +209,10 @@ impl AgentOptions {
         hasher.finish()
     }
 
-    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+    fn __getnewargs_ex__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
         Ok((PyTuple::empty(py), self.fields(py)?))
     }
 
@@ -222,7 +246,11 @@ impl AgentOptions {
 }
 
 fn read(py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<AgentOptions> {
-    let mut options = AgentOptions { plain: agent::AgentOptions::new(""), on_event: None, on_question: None };
+    let mut options = AgentOptions {
+        plain: agent::AgentOptions::new(""),
+        on_event: None,
+        on_question: None,
+    };
     let mut project = None;
     let empty = PyDict::new(py);
     for (name, value) in settings.unwrap_or(&empty) {
@@ -241,10 +269,17 @@ fn read(py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<AgentO
             "record" => plain.record = optional(&value, |value| path(&name, value))?,
             "keep_no_record" => plain.keep_no_record = truth(&name, &value)?,
             "on_event" => options.on_event = optional(&value, |value| callable(&name, value))?,
-            "on_question" => options.on_question = optional(&value, |value| callable(&name, value))?,
+            "on_question" => {
+                options.on_question = optional(&value, |value| callable(&name, value))?
+            }
             _ => {
                 let hint = format!("settings are {}", FIELDS.join(", "));
-                return Err(python_side::wrong_type(py, &name, "there is no such setting", &hint));
+                return Err(python_side::wrong_type(
+                    py,
+                    &name,
+                    "there is no such setting",
+                    &hint,
+                ));
             }
         }
     }
@@ -261,15 +296,29 @@ fn read(py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<AgentO
 
 fn wrong(field: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
     let kind = value.get_type();
-    let kind = kind.name().map_or_else(|_| "something else".to_owned(), |name| name.to_string());
-    python_side::wrong_type(value.py(), field, &format!("must be {wanted}, not {kind}"), "")
+    let kind = kind
+        .name()
+        .map_or_else(|_| "something else".to_owned(), |name| name.to_string());
+    python_side::wrong_type(
+        value.py(),
+        field,
+        &format!("must be {wanted}, not {kind}"),
+        "",
+    )
 }
 
 /// Reads text. A string with halves of characters in it (from undecodable bytes) cannot be sent to anyone.
 pub(crate) fn text(field: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let Ok(string) = value.cast::<PyString>() else { return Err(wrong(field, value, "a string")) };
+    let Ok(string) = value.cast::<PyString>() else {
+        return Err(wrong(field, value, "a string"));
+    };
     string.extract().map_err(|_| {
-        python_side::wrong_value(value.py(), field, "holds characters that cannot be encoded as UTF-8", "")
+        python_side::wrong_value(
+            value.py(),
+            field,
+            "holds characters that cannot be encoded as UTF-8",
+            "",
+        )
     })
 }
 
@@ -287,10 +336,18 @@ fn path(field: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     if value.is_instance_of::<PyBytes>() {
         return Err(wrong(field, value, "a path"));
     }
-    let path =
-        py.import("pathlib")?.getattr("Path")?.call1((value,)).map_err(|_| wrong(field, value, "a path"))?;
+    let path = py
+        .import("pathlib")?
+        .getattr("Path")?
+        .call1((value,))
+        .map_err(|_| wrong(field, value, "a path"))?;
     let expanded = path.call_method0("expanduser").map_err(|_| {
-        python_side::wrong_value(py, field, "its home folder cannot be found", "write the path out in full")
+        python_side::wrong_value(
+            py,
+            field,
+            "its home folder cannot be found",
+            "write the path out in full",
+        )
     })?;
     expanded.extract()
 }
@@ -304,7 +361,8 @@ fn scope(field: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
 
 fn engine(field: &str, value: &Bound<'_, PyAny>) -> PyResult<agent::Engine> {
     let name = text(field, value)?;
-    name.parse().map_err(|error| python_side::from_options_error(value.py(), &error))
+    name.parse()
+        .map_err(|error| python_side::from_options_error(value.py(), &error))
 }
 
 fn number(field: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
@@ -319,7 +377,9 @@ fn number(field: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
 }
 
 fn truth(field: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    value.extract().map_err(|_| wrong(field, value, "True or False"))
+    value
+        .extract()
+        .map_err(|_| wrong(field, value, "True or False"))
 }
 
 fn callable(field: &str, value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -334,7 +394,11 @@ fn optional<'py, T>(
     value: &Bound<'py, PyAny>,
     read: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
 ) -> PyResult<Option<T>> {
-    if value.is_none() { Ok(None) } else { read(value).map(Some) }
+    if value.is_none() {
+        Ok(None)
+    } else {
+        read(value).map(Some)
+    }
 }
 
 fn same(py: Python<'_>, one: Option<&Py<PyAny>>, other: Option<&Py<PyAny>>) -> PyResult<bool> {

@@ -59,7 +59,15 @@ value_class!(Step, {
         seconds: f64,
         tokens: u64,
     ) -> Step {
-        Step(agent::Step { number, action, path, result, refused, seconds, tokens })
+        Step(agent::Step {
+            number,
+            action,
+            path,
+            result,
+            refused,
+            seconds,
+            tokens,
+        })
     }
 
     /// Its place in the run, from 1.
@@ -127,7 +135,11 @@ value_class!(Counts, {
     #[new]
     #[pyo3(signature = (*, passed = 0, failed = 0, collected = 0))]
     fn new(passed: u32, failed: u32, collected: u32) -> Counts {
-        Counts(agent::Counts { passed, failed, collected })
+        Counts(agent::Counts {
+            passed,
+            failed,
+            collected,
+        })
     }
 
     /// Tests that passed.
@@ -173,7 +185,12 @@ value_class!(Tests, {
         sandbox: String,
     ) -> Tests {
         let counts = |counts: &Bound<'_, Counts>| counts.get().0;
-        Tests(agent::Tests { command, before: before.map(counts), after: after.map(counts), sandbox })
+        Tests(agent::Tests {
+            command,
+            before: before.map(counts),
+            after: after.map(counts),
+            sandbox,
+        })
     }
 
     /// The command that ran them.
@@ -226,7 +243,13 @@ value_class!(Usage, {
         characters_sent: u64,
         sent_to: String,
     ) -> Usage {
-        Usage(agent::Usage { model_calls, prompt_tokens, reply_tokens, characters_sent, sent_to })
+        Usage(agent::Usage {
+            model_calls,
+            prompt_tokens,
+            reply_tokens,
+            characters_sent,
+            sent_to,
+        })
     }
 
     /// Model calls made.
@@ -321,7 +344,10 @@ pub(crate) struct Result(pub(crate) agent::RunResult);
 value_class!(Result, {
     #[new]
     #[pyo3(signature = (*, ok, summary, stopped, writes = Vec::new(), steps = Vec::new(), refusals = Vec::new(), run_id = String::new(), tests = None, diff = String::new(), usage = None, hint = String::new()))]
-    #[expect(clippy::too_many_arguments, reason = "each is a named field, given by keyword")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is a named field, given by keyword"
+    )]
     fn new(
         py: Python<'_>,
         ok: bool,
@@ -336,9 +362,14 @@ value_class!(Result, {
         usage: Option<&Bound<'_, Usage>>,
         hint: String,
     ) -> PyResult<Result> {
-        let known = agent::Stopped::ALL.into_iter().find(|known| known.name() == stopped);
+        let known = agent::Stopped::ALL
+            .into_iter()
+            .find(|known| known.name() == stopped);
         let stopped = known.ok_or_else(|| {
-            let names: Vec<&str> = agent::Stopped::ALL.iter().map(|known| known.name()).collect();
+            let names: Vec<&str> = agent::Stopped::ALL
+                .iter()
+                .map(|known| known.name())
+                .collect();
             python_side::wrong_value(
                 py,
                 "stopped",
@@ -351,7 +382,10 @@ value_class!(Result, {
             summary,
             writes,
             steps: steps.into_iter().map(|step| step.get().0.clone()).collect(),
-            refusals: refusals.into_iter().map(|refusal| refusal_from(&refusal)).collect::<PyResult<_>>()?,
+            refusals: refusals
+                .into_iter()
+                .map(|refusal| refusal_from(&refusal))
+                .collect::<PyResult<_>>()?,
             stopped,
             run_id,
             tests: tests.map(|tests| tests.get().0.clone()),
@@ -382,16 +416,24 @@ value_class!(Result, {
     /// Every turn, in order.
     #[getter]
     fn steps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let steps: PyResult<Vec<_>> =
-            self.0.steps.iter().map(|step| Bound::new(py, Step(step.clone()))).collect();
+        let steps: PyResult<Vec<_>> = self
+            .0
+            .steps
+            .iter()
+            .map(|step| Bound::new(py, Step(step.clone())))
+            .collect();
         PyTuple::new(py, steps?)
     }
 
     /// What the harness stopped, and why. Each is a string, the reason.
     #[getter]
     fn refusals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let refusals: PyResult<Vec<_>> =
-            self.0.refusals.iter().map(|refusal| python_side::refusal(py, refusal)).collect();
+        let refusals: PyResult<Vec<_>> = self
+            .0
+            .refusals
+            .iter()
+            .map(|refusal| python_side::refusal(py, refusal))
+            .collect();
         PyTuple::new(py, refusals?)
     }
 
