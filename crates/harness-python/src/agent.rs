@@ -1,0 +1,246 @@
+//! `Agent` in Python: a run on a thread of its own, while the calling thread hears events, answers and listens for Ctrl-C.
+
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use harness_agent as agent;
+use pyo3::prelude::*;
+
+use crate::options::{self, AgentOptions};
+use crate::python_side;
+use crate::values::{Question, Result};
+
+/// How often a waiting caller looks for Ctrl-C: far below what a person notices, and next to no work.
+const LOOK_FOR_SIGNALS: Duration = Duration::from_millis(50);
+
+/// A coding agent that works on one project folder.
+///
+/// One agent may run many tasks, one after the other or from several threads at once. Other Python threads go on
+/// while it runs. Ctrl-C stops a run within a second with files whole and raises KeyboardInterrupt; an exception in a
+/// callback stops it just so and is raised.
+#[pyclass(frozen, module = "harness")]
+pub(crate) struct Agent {
+    options: Py<AgentOptions>,
+}
+
+#[pymethods]
+impl Agent {
+    #[new]
+    fn new(options: &Bound<'_, PyAny>) -> PyResult<Agent> {
+        let Ok(options) = options.cast::<AgentOptions>() else {
+            let message = "must be AgentOptions";
+            return Err(python_side::wrong_type(
+                options.py(),
+                "options",
+                message,
+                "write AgentOptions(project=...)",
+            ));
+        };
+        Ok(Agent {
+            options: options.clone().unbind(),
+        })
+    }
+
+    /// The settings it works with.
+    #[getter]
+    fn options(&self, py: Python<'_>) -> Py<AgentOptions> {
+        self.options.clone_ref(py)
+    }
+
+    /// Performs a task and returns what came of it. Without an argument the task is that of the options.
+    #[pyo3(signature = (task = None))]
+    fn run(&self, py: Python<'_>, task: Option<&Bound<'_, PyAny>>) -> PyResult<Result> {
+        self.perform(py, "task", task, agent::Agent::run)
+    }
+
+    /// Answers a question and never changes a file. Without an argument the question is the options' task.
+    #[pyo3(signature = (question = None))]
+    fn ask(&self, py: Python<'_>, question: Option<&Bound<'_, PyAny>>) -> PyResult<Result> {
+        self.perform(py, "question", question, agent::Agent::ask)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Agent({})", self.options.bind(py).repr()?))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (Py<AgentOptions>,)) {
+        (
+            py.get_type::<Agent>().into_any(),
+            (self.options.clone_ref(py),),
+        )
+    }
+}
+
+/// One of the agent's two calls.
+type Call = fn(&agent::Agent, Option<&str>, &mut dyn agent::Listener, &agent::Cancel) -> Outcome;
+/// What such a call gives back.
+type Outcome = std::result::Result<agent::RunResult, agent::OptionsError>;
+
+impl Agent {
+    fn perform(
+        &self,
+        py: Python<'_>,
+        field: &str,
+        task: Option<&Bound<'_, PyAny>>,
+        call: Call,
+    ) -> PyResult<Result> {
+        let task = task.map(|task| options::text(field, task)).transpose()?;
+        let options = self.options.get();
+        let listens = options.on_event.is_some();
+        let answers = options.on_question.is_some();
+        let worker = agent::Agent::new(options.plain.clone());
+        let cancel = agent::Cancel::default();
+        let (say, hear) = mpsc::channel();
+        let mut line = Line {
+            say: say.clone(),
+            listens,
+            answers,
+        };
+        let watched = cancel.clone();
+        let thread = thread::Builder::new()
+            .name("harness run".to_owned())
+            .spawn(move || {
+                let outcome = call(&worker, task.as_deref(), &mut line, &watched);
+                // Nobody hears it only when the caller is gone, and then nobody needs it.
+                drop(say.send(Message::Ended(outcome)));
+            });
+        thread.map_err(|error| {
+            python_side::fault(py, &format!("a thread cannot be started: {error}"))
+        })?;
+        let outcome = attend(py, options, hear, &cancel)?;
+        outcome
+            .map(Result)
+            .map_err(|error| python_side::from_options_error(py, &error))
+    }
+}
+
+/// What the run says to the caller.
+enum Message {
+    Event(agent::Event, Sender<()>),
+    Question(agent::Question, Sender<Option<String>>),
+    Ended(Outcome),
+}
+
+/// The run's end of the line. Each call waits until the caller has dealt with it, as a plain call would.
+struct Line {
+    say: Sender<Message>,
+    listens: bool,
+    answers: bool,
+}
+
+impl agent::Listener for Line {
+    fn event(&mut self, event: &agent::Event) {
+        if !self.listens {
+            return;
+        }
+        let (heard, wait) = mpsc::channel();
+        if self.say.send(Message::Event(event.clone(), heard)).is_ok() {
+            // An error means that the caller dropped it unheard, which is an answer too.
+            let _ = wait.recv();
+        }
+    }
+
+    fn question(&mut self, question: &agent::Question) -> Option<String> {
+        if !self.answers {
+            return None;
+        }
+        let (answer, wait) = mpsc::channel();
+        self.say
+            .send(Message::Question(question.clone(), answer))
+            .ok()?;
+        wait.recv().ok().flatten()
+    }
+}
+
+/// The caller's end: calls the callbacks here, on the calling thread, and passes Ctrl-C on. Returns when the run has
+/// ended, so that no file is written after it.
+fn attend(
+    py: Python<'_>,
+    options: &AgentOptions,
+    mut hear: Receiver<Message>,
+    cancel: &agent::Cancel,
+) -> PyResult<Outcome> {
+    let mut caller = Caller {
+        py,
+        options,
+        cancel,
+        stopped_by: None,
+    };
+    loop {
+        let line = &mut hear;
+        match py.detach(move || line.recv_timeout(LOOK_FOR_SIGNALS)) {
+            Ok(Message::Ended(outcome)) => {
+                caller.look_for_signals();
+                return caller.stopped_by.map_or(Ok(outcome), Err);
+            }
+            Ok(Message::Event(event, heard)) => {
+                caller.tell(&event);
+                // A run that speaks without pause must not drown Ctrl-C.
+                caller.look_for_signals();
+                // The run may be gone already; then there is nobody to wake.
+                let _ = heard.send(());
+            }
+            Ok(Message::Question(question, answer)) => drop(answer.send(caller.put(&question))),
+            Err(RecvTimeoutError::Timeout) => caller.look_for_signals(),
+            Err(RecvTimeoutError::Disconnected) => {
+                let fault = || {
+                    python_side::fault(py, "the run broke off; this is a fault of harness itself")
+                };
+                return Err(caller.stopped_by.unwrap_or_else(fault));
+            }
+        }
+    }
+}
+
+/// The calling thread, and why it wants the run to stop.
+struct Caller<'py, 'a> {
+    py: Python<'py>,
+    options: &'a AgentOptions,
+    cancel: &'a agent::Cancel,
+    stopped_by: Option<PyErr>,
+}
+
+impl<'py> Caller<'py, '_> {
+    fn look_for_signals(&mut self) {
+        if let Err(error) = self.py.check_signals() {
+            self.stop(error);
+        }
+    }
+
+    fn tell(&mut self, event: &agent::Event) {
+        let Some(on_event) = self.callback(self.options.on_event.as_ref()) else {
+            return;
+        };
+        if let Err(error) =
+            python_side::event(self.py, event).and_then(|event| on_event.call1((event,)))
+        {
+            self.stop(error);
+        }
+    }
+
+    fn put(&mut self, question: &agent::Question) -> Option<String> {
+        let on_question = self.callback(self.options.on_question.as_ref())?;
+        let answer = on_question.call1((Question(question.clone()),));
+        match answer.and_then(|answer| options::text("on_question", &answer)) {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                self.stop(error);
+                None
+            }
+        }
+    }
+
+    /// Returns the callable, unless the run is to stop: then nobody is called any more.
+    fn callback(&self, callable: Option<&Py<PyAny>>) -> Option<Bound<'py, PyAny>> {
+        callable
+            .filter(|_| self.stopped_by.is_none())
+            .map(|callable| callable.bind(self.py).clone())
+    }
+
+    /// Asks the run to stop. The first reason counts: a second Ctrl-C while it winds down adds nothing.
+    fn stop(&mut self, error: PyErr) {
+        self.cancel.stop();
+        self.stopped_by.get_or_insert(error);
+    }
+}

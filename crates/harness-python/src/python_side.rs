@@ -1,0 +1,64 @@
+//! The classes of `harness._types`, found and called from here.
+
+use harness_agent::{Event, OptionsError, Refusal};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+
+use crate::convert;
+
+/// Returns a setting of the wrong type, or one that does not exist, as an exception.
+pub(crate) fn wrong_type(py: Python<'_>, field: &str, message: &str, hint: &str) -> PyErr {
+    option_error(py, "OptionTypeError", field, message, hint)
+}
+
+/// Returns a setting whose value cannot be used as an exception.
+pub(crate) fn wrong_value(py: Python<'_>, field: &str, message: &str, hint: &str) -> PyErr {
+    option_error(py, "OptionValueError", field, message, hint)
+}
+
+/// Returns what the agent says about a setting as an exception.
+pub(crate) fn from_options_error(py: Python<'_>, error: &OptionsError) -> PyErr {
+    wrong_value(py, error.field, &error.message, &error.hint)
+}
+
+/// Returns a fault of our own as an exception.
+pub(crate) fn fault(py: Python<'_>, message: &str) -> PyErr {
+    match class(py, "HarnessError").and_then(|class| class.call1((message,))) {
+        Ok(error) => PyErr::from_value(error),
+        Err(error) => error,
+    }
+}
+
+/// Returns a refusal as the string that it is in Python.
+pub(crate) fn refusal<'py>(py: Python<'py>, refusal: &Refusal) -> PyResult<Bound<'py, PyAny>> {
+    let facts = PyDict::new(py);
+    facts.set_item("rule", &refusal.rule)?;
+    facts.set_item("step", refusal.step)?;
+    facts.set_item("path", &refusal.path)?;
+    class(py, "Refusal")?.call((&refusal.reason,), Some(&facts))
+}
+
+/// Returns an event as the string that it is in Python.
+pub(crate) fn event<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyAny>> {
+    let facts = PyDict::new(py);
+    facts.set_item("kind", event.kind.name())?;
+    facts.set_item("data", convert::object(py, &event.data)?)?;
+    facts.set_item("seconds", event.seconds)?;
+    class(py, "Event")?.call((&event.text,), Some(&facts))
+}
+
+fn option_error(py: Python<'_>, name: &str, field: &str, message: &str, hint: &str) -> PyErr {
+    let separator = if hint.is_empty() { "" } else { "; " };
+    let sentence = format!("{field}: {message}{separator}{hint}");
+    match class(py, name).and_then(|class| class.call1((sentence, field, hint))) {
+        Ok(error) => PyErr::from_value(error),
+        Err(error) => error,
+    }
+}
+
+fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    static TYPES: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let types = TYPES.get_or_try_init(py, || py.import("harness._types").map(Bound::unbind))?;
+    types.bind(py).getattr(name)
+}

@@ -1,0 +1,1 @@
+"""Orders of a small coffee shop: lines, prices, discounts and a report."""

@@ -1,0 +1,48 @@
+"""`python -m harness`: the command `harness`, started as the native program that was installed with this package."""
+
+import os
+import sys
+
+
+def native_program() -> str:
+    """Returns the program that this package's own install put down, or an empty string."""
+    name = "harness.exe" if os.name == "nt" else "harness"
+    if sys.prefix != sys.base_prefix:
+        program = os.path.join(os.path.dirname(sys.executable), name)
+        return program if os.access(program, os.X_OK) else ""
+    # Outside a virtualenv another program of this name may stand beside the interpreter. Only the scripts folder that
+    # belongs to the place of this package holds ours.
+    import sysconfig
+
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for scheme in (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")):
+        program = os.path.join(sysconfig.get_path("scripts", scheme), name)
+        if here == sysconfig.get_path("platlib", scheme) and os.access(program, os.X_OK):
+            return program
+    return ""
+
+
+def main() -> int:
+    """Becomes the native program; where there is none, runs the same code inside this interpreter."""
+    started_as = f"{os.path.basename(sys.orig_argv[0])} -m harness"
+    arguments = [started_as, *sys.argv[1:]]
+    program = native_program()
+    if not program:
+        from harness._harness import _main
+
+        return _main(arguments)
+    if os.name != "nt":
+        os.execv(program, arguments)
+    # Windows cannot replace a process: wait for the program, which hears Ctrl-C from the console itself.
+    import subprocess
+
+    process = subprocess.Popen(arguments, executable=program)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue
+
+
+if __name__ == "__main__":
+    sys.exit(main())

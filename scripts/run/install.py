@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Installs `harness` from this clone: python3 scripts/run/install.py [--demo]
+
+Makes `.venv` when no virtualenv is active, builds the program and the Python module, and installs both so that changes
+to the clone's Python files count at once. Standard library only; the same on Linux, macOS and Windows. Running it again
+is harmless: it builds what has changed.
+"""
+
+import argparse
+import difflib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from steps import (
+    ROOT,
+    WINDOWS,
+    Problem,
+    Progress,
+    check_python,
+    check_rust,
+    duration,
+    editable_install,
+    ensure_pip,
+    environment_python,
+    follow,
+    heard,
+    indented,
+    make_environment,
+    program,
+    shown,
+)
+
+LOG = ROOT / "target" / "install.log"
+
+
+def main(words):
+    """Installs, and runs the demo when asked to. Returns the exit code."""
+    arguments = read_arguments(words)
+    started = time.monotonic()
+    try:
+        check_rust()
+        python = active_environment() or make_environment(ROOT / ".venv")
+        check_python(python)
+        ensure_pip(python)
+        install(python, arguments.verbose)
+        version = check_install(python)
+        print(f"harness {version} is installed ({duration(time.monotonic() - started)})", flush=True)
+        ended_well = demo(python) if arguments.demo else True
+        print_next_steps(python)
+        return 0 if ended_well else 1
+    except Problem as problem:
+        print(f"\ninstall: {problem}\nhint: {problem.hint}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\ninstall: interrupted; run it again to go on where it stopped", file=sys.stderr)
+        return 130
+
+
+def read_arguments(words):
+    parser = argparse.ArgumentParser(prog="install.py", description="Installs harness from this clone.")
+    parser.add_argument("--demo", action="store_true", help="then try it on a throw-away copy of demo/orders")
+    parser.add_argument("--verbose", action="store_true", help="show everything that pip and cargo say")
+    return parser.parse_args(words)
+
+
+def active_environment():
+    """Returns the Python of the virtualenv that the user has activated, or None."""
+    if sys.prefix != sys.base_prefix:
+        return pathlib.Path(sys.executable)
+    named = os.environ.get("VIRTUAL_ENV", "")
+    python = environment_python(pathlib.Path(named)) if named else None
+    return python if python is not None and python.exists() else None
+
+
+def install(python, verbose):
+    """Runs the editable install and shows how far it is."""
+    print("building and installing; the first time takes minutes, later ones seconds", flush=True)
+    if follow(editable_install(python), LOG, Progress("getting the build tools", verbose)) != 0:
+        raise Problem("the build did not succeed:\n" + indented(reason()), f"the whole story is in {shown(LOG)}")
+
+
+def reason():
+    """The lines of the log that tell most: from the first error on, or the last ones."""
+    lines = LOG.read_text(encoding="utf-8", errors="replace").splitlines()
+    errors = [index for index, line in enumerate(lines) if re.match(r"\s*error(\[|:)", line, re.I)]
+    return "\n".join(lines[errors[0] :][:30] if errors else lines[-30:])
+
+
+def check_install(python):
+    """Starts what was installed, as the user will. Returns the version."""
+    for command in ([str(program(python)), "--version"], [str(python), "-c", "from harness import Agent, AgentOptions"]):
+        code, output = heard(command)
+        if code != 0:
+            raise Problem("what was installed does not start:\n" + indented(output), f"the build is told in {shown(LOG)}")
+    return heard([str(program(python)), "--version"])[1].split()[-1]
+
+
+def demo(python):
+    """The main job on a copy of the sample project. Returns whether it ended well."""
+    work = pathlib.Path(tempfile.mkdtemp(prefix="harness-demo-"))
+    try:
+        project = work / "orders"
+        rubbish = shutil.ignore_patterns("__pycache__", ".harness", "*.bak")
+        shutil.copytree(str(ROOT / "demo" / "orders"), str(project), ignore=rubbish)
+        print("\nA throw-away copy of demo/orders. First, what it is:\n", flush=True)
+        show([str(program(python)), "brief"], project, "harness brief")
+        print("Two of its tests fail. One bug needs no model:\n", flush=True)
+        task = "fix the NameError in orders/report.py"
+        code = show([str(program(python)), "run", task], project, f'harness run "{task}"')
+        if code != 0:
+            print(f"The demo did not end well: `harness run` ended with code {code}.")
+            return False
+        show_change(project)
+        show([str(python), "-m", "unittest"], project, "python -m unittest", last_lines=3)
+        print("The test that still fails is the second bug; demo/orders/README.md goes on with it.")
+        return True
+    finally:
+        shutil.rmtree(str(work), ignore_errors=True)
+
+
+def show(command, folder, words, last_lines=None):
+    """Prints a command as a user would type it, then what it says. Returns its exit code."""
+    print(f"$ {words}", flush=True)
+    if last_lines is None:
+        code = subprocess.call(command, cwd=str(folder))
+    else:
+        code, output = heard(command, folder)
+        print("\n".join(output.rstrip().splitlines()[-last_lines:]))
+    print(flush=True)
+    return code
+
+
+def show_change(project):
+    """Prints what differs between the copy and the original: what is on disk, whatever the program said of it."""
+    for changed in sorted(project.rglob("*.py")):
+        name = changed.relative_to(project).as_posix()
+        original = ROOT / "demo" / "orders" / name
+        before = original.read_text(encoding="utf-8").splitlines() if original.exists() else []
+        after = changed.read_text(encoding="utf-8").splitlines()
+        for line in difflib.unified_diff(before, after, "before/" + name, "after/" + name, n=1, lineterm=""):
+            print("  " + line)
+    print(flush=True)
+
+
+def print_next_steps(python):
+    """Says how to activate the environment and what to type first."""
+    active = os.environ.get("VIRTUAL_ENV", "")
+    if active and pathlib.Path(active).resolve() == python.parent.parent.resolve():
+        print("\nThe virtualenv is active. Try:\n")
+    else:
+        print("\nActivate the virtualenv, in every new terminal:\n")
+        print("\n".join(f"    {line}" for line in activation(python.parent)))
+        print("\nThen try:\n")
+    print(f"    cd {shown(ROOT / 'demo' / 'orders')}\n    harness brief")
+    print('    harness run "fix the NameError in orders/report.py" --dry-run\n')
+
+
+def activation(scripts):
+    if WINDOWS:
+        return [f"{shown(scripts)}\\activate.bat    (Command Prompt)", f"{shown(scripts)}\\Activate.ps1    (PowerShell)"]
+    shell = pathlib.PurePath(os.environ.get("SHELL", "sh")).name
+    ending = {"fish": ".fish", "csh": ".csh", "tcsh": ".csh"}.get(shell, "")
+    return [f"source {shown(scripts)}/activate{ending}"]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Runs every test of this clone: python3 scripts/run/test.py [--only STAGE] [--list]
+
+Sets up what the tests need in a virtualenv of its own (target/test-venv) and goes through all stages, even after one
+has failed. The last line is `N passed, N failed`; the exit code is 0 only when nothing failed. Logs are kept under
+target/test.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+import xml.etree.ElementTree
+
+from steps import (
+    ROOT,
+    Problem,
+    Progress,
+    check_python,
+    check_rust,
+    duration,
+    editable_install,
+    ensure_pip,
+    environment_python,
+    follow,
+    heard,
+    indented,
+    make_environment,
+    program,
+    shown,
+)
+
+LOGS = ROOT / "target" / "test"
+ENVIRONMENT = ROOT / "target" / "test-venv"
+PYTHON = environment_python(ENVIRONMENT)
+# Newer versions of a checker find new things; a range keeps a clone of today testable tomorrow.
+TOOLS = ["pytest>=8,<10", "mypy>=1.13,<3", "basedpyright>=1.28,<2"]
+ACCEPTANCE = ROOT.parent / "shared" / "accept" / "accept.py"
+LONGEST_TAIL = 80
+
+
+class Stage:
+    """One stage: its name, what it does, and the function that does it and returns how many passed and failed."""
+
+    def __init__(self, name, about, perform):
+        self.name, self.about, self.perform = name, about, perform
+
+
+def main(words):
+    """Runs the stages that were asked for. Returns the exit code."""
+    arguments = read_arguments(words)
+    if arguments.list:
+        print("\n".join(f"{stage.name:<10} {stage.about}" for stage in STAGES))
+        return 0
+    chosen = [stage for stage in STAGES if not arguments.only or stage.name in arguments.only]
+    try:
+        check_rust()
+        check_components()
+        outcomes = [perform(stage) for stage in chosen]
+    except Problem as problem:
+        print(f"\ntest: {problem}\nhint: {problem.hint}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\ntest: interrupted", file=sys.stderr)
+        return 130
+    return summary(outcomes)
+
+
+def read_arguments(words):
+    names = [stage.name for stage in STAGES]
+    parser = argparse.ArgumentParser(prog="test.py", description="Runs every test of this clone.")
+    parser.add_argument("--only", action="append", choices=names, metavar="STAGE", help="run this stage; repeatable")
+    parser.add_argument("--list", action="store_true", help="say which stages there are")
+    return parser.parse_args(words)
+
+
+def check_components():
+    for component, command in (("rustfmt", ["cargo", "fmt", "--version"]), ("clippy", ["cargo", "clippy", "--version"])):
+        if heard(command)[0] != 0:
+            raise Problem(f"the Rust component `{component}` is missing", f"rustup component add {component}")
+
+
+class Outcome:
+    """What came of a stage."""
+
+    def __init__(self, stage, passed, failed, seconds):
+        self.stage, self.passed, self.failed, self.seconds = stage, passed, failed, seconds
+
+
+def perform(stage):
+    print(f"{stage.name:<10} {stage.about}", flush=True)
+    started = time.monotonic()
+    passed, failed = stage.perform()
+    outcome = Outcome(stage, passed, failed, time.monotonic() - started)
+    verdict = "ok" if not failed else "FAILED"
+    print(f"{'':<10} {verdict}: {passed} passed, {failed} failed ({outcome.seconds:.1f} s)", flush=True)
+    return outcome
+
+
+def summary(outcomes):
+    print("\nstage         passed  failed  seconds")
+    for outcome in outcomes:
+        print(f"{outcome.stage.name:<12} {outcome.passed:>7} {outcome.failed:>7} {outcome.seconds:>8.1f}")
+    passed = sum(outcome.passed for outcome in outcomes)
+    failed = sum(outcome.failed for outcome in outcomes)
+    print(f"\n{passed} passed, {failed} failed")
+    return 0 if failed == 0 and passed > 0 else 1
+
+
+def check(name, command, environment=None):
+    """A command that is one check: it passes or fails as a whole."""
+    return (1, 0) if said(name, command, environment)[0] == 0 else (0, 1)
+
+
+def said(name, command, environment=None):
+    """Runs a command as part of a stage. Returns its exit code and what it said; a failure is shown at once."""
+    log = LOGS / f"{name}.log"
+    code = follow(command, log, Progress(name), environment)
+    output = log.read_text(encoding="utf-8", errors="replace")
+    if code != 0:
+        lines = output.rstrip().splitlines()
+        print(indented("\n".join(lines[-LONGEST_TAIL:])))
+        print(f"    ({' '.join(map(str, command[:4]))} ... ended with code {code}; all of it: {shown(log)})")
+    return code, output
+
+
+# The stages
+
+
+def formatting():
+    """The layout of the Rust code is rustfmt's."""
+    return check("format", ["cargo", "fmt", "--all", "--check"])
+
+
+def lints():
+    """No warning of the compiler or of clippy, in any target."""
+    command = ["cargo", "clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"]
+    return check("lints", command)
+
+
+def rust_tests():
+    """Every Rust test, doc tests included."""
+    code, output = said("rust", ["cargo", "test", "--locked", "--workspace", "--no-fail-fast"])
+    counts = re.findall(r"^test result: \w+\. (\d+) passed; (\d+) failed", output, re.M)
+    passed = sum(int(passed) for passed, _ in counts)
+    failed = sum(int(failed) for _, failed in counts)
+    # What cannot be compiled reports no test at all.
+    return passed, max(failed, int(code != 0))
+
+
+def rust_docs():
+    """The documentation of the crates builds without a warning."""
+    command = ["cargo", "doc", "--locked", "--workspace", "--no-deps", "--lib", "--document-private-items"]
+    return check("rustdoc", command, {"RUSTDOCFLAGS": "--deny warnings"})
+
+
+def package():
+    """The package installs into a fresh virtualenv, and what it needs for the tests with it."""
+    make_environment(ENVIRONMENT)
+    check_python(PYTHON)
+    ensure_pip(PYTHON)
+    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet"]
+    if said("tools", [*pip, *TOOLS])[0] != 0:
+        return 0, 1
+    if said("package", editable_install(PYTHON))[0] != 0:
+        return 0, 1
+    return check("program", [str(program(PYTHON)), "--version"])
+
+
+def python_tests():
+    """The tests of the Python face, the scenarios and the scripts."""
+    require_package()
+    report = LOGS / "python.xml"
+    if report.exists():
+        report.unlink()
+    code, _ = said("python", [str(PYTHON), "-m", "pytest", "-q", "--junit-xml", str(report)])
+    if not report.exists():
+        return 0, 1
+    suite = xml.etree.ElementTree.parse(str(report)).getroot().find("testsuite")
+    total, bad, skipped = (int(suite.get(key, "0")) for key in ("tests", "failures", "skipped"))
+    bad += int(suite.get("errors", "0"))
+    return total - bad - skipped, max(bad, int(code != 0))
+
+
+def types():
+    """The stubs are what the module is (stubtest), and both checkers accept them and a program that uses them."""
+    require_package()
+    results = [
+        check("mypy", [str(PYTHON), "-m", "mypy"]),
+        check("stubtest", [str(PYTHON), "-m", "mypy.stubtest", "harness", "--mypy-config-file", "pyproject.toml"]),
+        check("pyright", [str(PYTHON), "-m", "basedpyright", "--warnings"]),
+    ]
+    return sum(passed for passed, _ in results), sum(failed for _, failed in results)
+
+
+def acceptance():
+    """The public surface as a user meets it, where the acceptance file is there."""
+    require_package()
+    if not ACCEPTANCE.exists():
+        print(f"{'':<10} nothing to do: {shown(ACCEPTANCE)} is not there")
+        return 0, 0
+    environment = {"HARNESS": str(program(PYTHON)), "HARNESS_PYTHON": str(PYTHON)}
+    pending = ROOT / "tests" / "accept_pending.txt"
+    command = [sys.executable, str(ROOT / "scripts" / "run" / "accept.py"), str(ACCEPTANCE), str(pending)]
+    _, output = said("accept", command, environment)
+    last = output.rstrip().splitlines()[-1:] or ["{}"]
+    try:
+        counts = json.loads(last[0])
+        return counts["passed"], counts["failed"]
+    except (ValueError, KeyError, TypeError):
+        return 0, 1
+
+
+def require_package():
+    if not program(PYTHON).exists():
+        raise Problem("this stage needs the installed package", "run the stage `package` first, or all of them")
+
+
+STAGES = [
+    Stage("format", "rustfmt finds nothing to change", formatting),
+    Stage("lints", "no warning from the compiler or clippy", lints),
+    Stage("rust", "the tests of the crates", rust_tests),
+    Stage("rustdoc", "the crates' documentation builds", rust_docs),
+    Stage("package", "the package installs into a fresh virtualenv", package),
+    Stage("python", "the tests of the Python face, the scenarios and the scripts", python_tests),
+    Stage("types", "mypy --strict, pyright and stubtest accept the stubs", types),
+    Stage("accept", "the black-box acceptance of the public surface", acceptance),
+]
+
+if __name__ == "__main__":
+    os.chdir(str(ROOT))
+    sys.exit(main(sys.argv[1:]))
