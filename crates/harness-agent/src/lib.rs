@@ -1,17 +1,23 @@
 //! One run, from a task to a result: decides, asks the model, accepts only what is proven.
 
 pub mod action;
+mod agent;
 pub mod cancel;
 pub mod env;
+mod guard;
 pub mod history;
 pub mod model;
 pub mod options;
+pub mod plan;
+mod record;
 pub mod reply;
 pub mod run;
 pub mod secret;
 pub mod skill;
 pub mod task;
+mod tool;
 
+pub use agent::Agent;
 pub use cancel::Cancel;
 pub use history::{Refusal, Step};
 pub use options::{AgentOptions, Engine, OptionsError};

@@ -1,4 +1,122 @@
 //! A run: the rungs from cheapest to dearest, and what each leaves to the next.
 
+mod answer;
+mod evidence;
 pub mod event;
+mod prompt;
 pub mod result;
+mod session;
+mod talk;
+mod trial;
+mod work;
+
+use harness_code::tree::SourceTree;
+use harness_hands::permit::{Access, Project};
+
+use crate::cancel::Cancel;
+use crate::env::Environment;
+use crate::model::{self, Model, ModelError};
+use crate::options::{AgentOptions, OptionsError};
+use crate::plan::{Plan, Rung};
+use crate::run::event::{EventKind, Listener};
+use crate::run::result::{RunResult, Stopped};
+use crate::run::session::{Ending, Session};
+use crate::task::Task;
+use crate::task::kind::Kind;
+
+/// What the caller wants: an answer that changes nothing, or the task done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Answer,
+    Done,
+}
+
+/// Everything a run is given.
+pub(crate) struct Order<'a> {
+    pub(crate) options: &'a AgentOptions,
+    pub(crate) environment: &'a Environment,
+    pub(crate) wish: Wish,
+    pub(crate) task: &'a str,
+    pub(crate) listener: &'a mut dyn Listener,
+    pub(crate) cancel: &'a Cancel,
+    /// A model to use instead of the one that the options name.
+    pub(crate) model: Option<Box<dyn Model>>,
+}
+
+/// Performs a run from its task to its result.
+pub(crate) fn perform(order: Order<'_>) -> Result<RunResult, OptionsError> {
+    let checked = order.options.check()?;
+    if order.task.trim().is_empty() {
+        return Err(OptionsError {
+            field: "task",
+            message: "the task is empty".to_owned(),
+            hint: "say what should be done".to_owned(),
+        });
+    }
+    let writes = order.options.allow_writes && order.wish == Wish::Done;
+    let access = if writes { Access::Writing } else { Access::ReadOnly };
+    let unusable = |field, error: &dyn std::fmt::Display| OptionsError {
+        field,
+        message: error.to_string(),
+        hint: "check the folder and its permissions".to_owned(),
+    };
+    let project = Project::open(&checked.project, checked.scope.as_ref(), access)
+        .map_err(|error| unusable("project", &error))?;
+    let tree = SourceTree::read(&checked.project, checked.scope.as_ref())
+        .map_err(|error| unusable("project", &error))?;
+    let mut task = Task::bare(order.task);
+    if order.wish == Wish::Answer {
+        task.kind = Kind::Question;
+    }
+    let plan = Plan::make(&task, &tree, order.options);
+    let mut session = Session::new(&order, project, tree, task, plan);
+    let mut model = order.model;
+    let ending = climb(&mut session, &mut model);
+    Ok(session.end(ending))
+}
+
+/// Takes the rungs in order until one ends the run.
+fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Ending {
+    session.tell_start();
+    if let Some(ending) = ask_when_it_must(session) {
+        return ending;
+    }
+    let model = match model {
+        Some(model) => model,
+        None => match model::open(session.options, session.environment) {
+            Ok(opened) => model.insert(opened),
+            Err(error) => return engine_ending(&error),
+        },
+    };
+    match session.plan.rung {
+        Rung::Answer => answer::perform(session, model.as_mut()),
+        Rung::Question | Rung::Fix | Rung::Rewrite | Rung::Loop => work::perform(session, model.as_mut()),
+    }
+}
+
+/// Puts the plan's question, if it has one. The answer becomes part of the task; without one the run ends here.
+fn ask_when_it_must(session: &mut Session<'_>) -> Option<Ending> {
+    let question = session.plan.question.clone()?;
+    session.tell(EventKind::Question, &question.text, [("question", question.render().into())]);
+    let answer = session.listener.question(&question).and_then(|words| question.answer(&words));
+    let Some(answer) = answer else {
+        return Some(Ending::new(Stopped::Question, question.render()));
+    };
+    let kind = session.task.kind;
+    session.task = Task { text: format!("{}\n{answer}", session.task.text), kind };
+    session.plan = Plan::make(&session.task, &session.tree, session.options);
+    None
+}
+
+/// Returns how a run ends that could not use its engine.
+fn engine_ending(error: &ModelError) -> Ending {
+    match error {
+        ModelError::Unusable { message, hint } => {
+            Ending { hint: hint.clone(), ..Ending::new(Stopped::Engine, message) }
+        }
+        ModelError::NotSent { message, hint, .. } => {
+            Ending { hint: hint.clone(), ..Ending::new(Stopped::Refused, message) }
+        }
+        ModelError::Interrupted => Ending::new(Stopped::Interrupted, "interrupted"),
+    }
+}

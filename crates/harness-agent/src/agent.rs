@@ -1,0 +1,97 @@
+//! The agent: settings, and the calls that every door makes.
+
+use harness_code::report::brief::Brief;
+use harness_code::report::layout::Layout;
+use harness_code::suite::{self, SuiteEnvironment};
+use harness_code::tree::SourceTree;
+
+use crate::cancel::Cancel;
+use crate::env::Environment;
+use crate::model::Model;
+use crate::options::{AgentOptions, OptionsError};
+use crate::plan::Plan;
+use crate::run::event::Listener;
+use crate::run::result::RunResult;
+use crate::run::{self, Order, Wish};
+use crate::task::Task;
+
+/// A coding agent that works on one project folder.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    options: AgentOptions,
+    environment: Environment,
+}
+
+impl Agent {
+    /// Returns an agent with these settings and this process's environment. Nothing is checked yet.
+    pub fn new(options: AgentOptions) -> Agent {
+        Agent { options, environment: Environment::read() }
+    }
+
+    /// Returns the settings.
+    pub fn options(&self) -> &AgentOptions {
+        &self.options
+    }
+
+    /// Performs a task. An error means that a setting cannot be used; everything else is in the result.
+    pub fn run(&self, task: Option<&str>, listener: &mut dyn Listener, cancel: &Cancel) -> Result<RunResult, OptionsError> {
+        self.perform(Wish::Done, task, listener, cancel, None)
+    }
+
+    /// Answers a question; never changes a file.
+    pub fn ask(&self, question: Option<&str>, listener: &mut dyn Listener, cancel: &Cancel) -> Result<RunResult, OptionsError> {
+        self.perform(Wish::Answer, question, listener, cancel, None)
+    }
+
+    /// Performs a task with a model of the caller's own.
+    pub fn run_with(
+        &self,
+        model: Box<dyn Model>,
+        task: &str,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
+        self.perform(Wish::Done, Some(task), listener, cancel, Some(model))
+    }
+
+    /// Returns what the project is.
+    pub fn brief(&self) -> Result<Brief, OptionsError> {
+        let tree = self.tree()?;
+        let find_program = |name: &str| self.environment.find_program(name);
+        let virtual_env = self.environment.virtual_env.clone();
+        let suite = suite::detect(&tree, &SuiteEnvironment { virtual_env, find_program: &find_program });
+        Ok(Brief::of(&tree, suite.as_ref()))
+    }
+
+    /// Returns what makes the project hard to read.
+    pub fn layout(&self) -> Result<Layout, OptionsError> {
+        Ok(Layout::of(&self.tree()?))
+    }
+
+    /// Returns what would happen to a task.
+    pub fn route(&self, task: &str) -> Result<Plan, OptionsError> {
+        Ok(Plan::make(&Task::bare(task), &self.tree()?, &self.options))
+    }
+
+    fn tree(&self) -> Result<SourceTree, OptionsError> {
+        let checked = self.options.check()?;
+        SourceTree::read(&checked.project, checked.scope.as_ref()).map_err(|error| OptionsError {
+            field: "project",
+            message: error.to_string(),
+            hint: "check the folder and its permissions".to_owned(),
+        })
+    }
+
+    fn perform(
+        &self,
+        wish: Wish,
+        task: Option<&str>,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+        model: Option<Box<dyn Model>>,
+    ) -> Result<RunResult, OptionsError> {
+        let task = task.unwrap_or(&self.options.task);
+        let (options, environment) = (&self.options, &self.environment);
+        run::perform(Order { options, environment, wish, task, listener, cancel, model })
+    }
+}

@@ -1,0 +1,203 @@
+//! What one run knows while it goes on, and how that becomes its result.
+
+use std::time::Instant;
+
+use harness_code::suite::{self, Suite, SuiteEnvironment};
+use harness_code::tree::SourceTree;
+use harness_hands::journal::RunId;
+use harness_hands::permit::Project;
+use serde_json::{Map, Value, json};
+
+use crate::cancel::Cancel;
+use crate::env::Environment;
+use crate::history::{History, Refusal, Step};
+use crate::model::ModelError;
+use crate::options::AgentOptions;
+use crate::plan::Plan;
+use crate::record::Record;
+use crate::run::Order;
+use crate::run::event::{Event, EventKind, Listener};
+use crate::run::result::{RunResult, Stopped, Tests, Usage};
+use crate::secret;
+use crate::task::Task;
+
+/// The longest result of one step that is kept, in characters.
+const LONGEST_RESULT: usize = 2_000;
+
+/// How a run ends, as the rung that ended it says.
+#[derive(Clone, Debug)]
+pub(super) struct Ending {
+    pub(super) stopped: Stopped,
+    pub(super) summary: String,
+    pub(super) hint: String,
+    pub(super) writes: Vec<String>,
+    pub(super) diff: String,
+    pub(super) tests: Option<Tests>,
+}
+
+impl Ending {
+    /// Returns an ending that changed nothing.
+    pub(super) fn new(stopped: Stopped, summary: impl Into<String>) -> Ending {
+        let (summary, hint, diff) = (summary.into(), String::new(), String::new());
+        Ending { stopped, summary, hint, writes: Vec::new(), diff, tests: None }
+    }
+}
+
+/// One run under way.
+pub(super) struct Session<'a> {
+    pub(super) options: &'a AgentOptions,
+    pub(super) environment: &'a Environment,
+    pub(super) listener: &'a mut dyn Listener,
+    pub(super) cancel: &'a Cancel,
+    pub(super) project: Project,
+    pub(super) tree: SourceTree,
+    pub(super) task: Task,
+    pub(super) plan: Plan,
+    pub(super) history: History,
+    pub(super) usage: Usage,
+    pub(super) run: RunId,
+    pub(super) record: Record,
+    /// What a refused write of a read-only run would have changed.
+    pub(super) proposal: String,
+    /// What to do about an engine that failed.
+    pub(super) engine_hint: Option<String>,
+    began: Instant,
+}
+
+impl<'a> Session<'a> {
+    /// Begins a run.
+    pub(super) fn new(order: &'a mut Order<'_>, project: Project, tree: SourceTree, task: Task, plan: Plan) -> Session<'a> {
+        let run = RunId::new();
+        let record = Record::open(order.options, run.as_str(), order.environment.home.as_deref());
+        Session {
+            options: order.options,
+            environment: order.environment,
+            listener: &mut *order.listener,
+            cancel: order.cancel,
+            project,
+            tree,
+            task,
+            plan,
+            history: History::default(),
+            usage: Usage::default(),
+            run,
+            record,
+            proposal: String::new(),
+            engine_hint: None,
+            began: Instant::now(),
+        }
+    }
+
+    /// Returns whether files may not change in this run.
+    pub(super) fn read_only(&self) -> bool {
+        self.project.writer().is_none()
+    }
+
+    /// Tells the listener of progress.
+    pub(super) fn tell<const N: usize>(&mut self, kind: EventKind, text: &str, data: [(&str, Value); N]) {
+        let data: Map<String, Value> = data.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let seconds = self.began.elapsed().as_secs_f64();
+        self.listener.event(&Event { kind, data, seconds, text: text.to_owned() });
+    }
+
+    /// Tells that the run began and where it will look.
+    pub(super) fn tell_start(&mut self) {
+        let (kind, rung) = (self.plan.kind, self.plan.rung.name());
+        let files = self.tree.files().len();
+        let run = self.run.as_str().to_owned();
+        let recorded = self.record.start(&self.project, &self.task.text, self.options);
+        self.heed(recorded);
+        self.tell(
+            EventKind::Started,
+            &format!("read {files} files; this is a {kind} task ({rung})"),
+            [("run", run.into()), ("kind", kind.into()), ("rung", rung.into())],
+        );
+        let spots: Vec<String> = self.plan.spots().iter().map(described).collect();
+        if !spots.is_empty() {
+            let text = format!("looking at {}", spots.join(", "));
+            self.tell(EventKind::Located, &text, [("places", spots.into())]);
+        }
+    }
+
+    /// Adds a refusal to the history and tells of it.
+    pub(super) fn refuse(&mut self, refusal: &Refusal) {
+        self.history.refuse(refusal.clone());
+        let data = [("rule", refusal.rule.clone().into()), ("path", refusal.path.clone().into())];
+        self.tell(EventKind::Refused, &format!("refused: {}", first_line(&refusal.reason)), data);
+    }
+
+    /// Adds a step to the history.
+    pub(super) fn push(&mut self, step: Step) {
+        let result: String = step.result.chars().take(LONGEST_RESULT).collect();
+        let step = Step { result: secret::redact(&result).into_owned(), ..step };
+        let recorded = self.record.turn(&self.project, &step);
+        self.heed(recorded);
+        self.history.push(step);
+    }
+
+    /// Tells of a record that cannot be written, once; the run itself goes on.
+    fn heed(&mut self, recorded: Result<(), String>) {
+        if let Err(error) = recorded {
+            self.record.give_up();
+            self.tell(EventKind::Refused, &format!("no trace is kept: {error}"), []);
+        }
+    }
+
+    /// Returns how the project's tests are run, when it has any.
+    pub(super) fn suite(&self) -> Option<Suite> {
+        let find_program = |name: &str| self.environment.find_program(name);
+        let virtual_env = self.environment.virtual_env.clone();
+        suite::detect(&self.tree, &SuiteEnvironment { virtual_env, find_program: &find_program })
+    }
+
+    /// Ends the run and returns its result.
+    pub(super) fn end(mut self, ending: Ending) -> RunResult {
+        let ok = ending.stopped == Stopped::Done;
+        let (steps, refusals) = std::mem::take(&mut self.history).into_parts();
+        let result = RunResult {
+            ok,
+            summary: ending.summary,
+            writes: ending.writes,
+            steps,
+            refusals,
+            stopped: ending.stopped,
+            run_id: self.run.as_str().to_owned(),
+            tests: ending.tests,
+            diff: ending.diff,
+            usage: std::mem::take(&mut self.usage),
+            hint: ending.hint,
+        };
+        let fields = json!({
+            "ok": result.ok,
+            "stopped": result.stopped,
+            "writes": result.writes,
+            "tests": result.tests,
+            "summary": result.summary,
+        });
+        let recorded = self.record.end(&self.project, fields);
+        self.heed(recorded);
+        let text = first_line(&result.summary).to_owned();
+        self.tell(EventKind::Finished, &text, [("ok", ok.into()), ("stopped", result.stopped.name().into())]);
+        result
+    }
+
+    /// Returns how the run ends when the engine failed; keeps a refusal to send in the history.
+    pub(super) fn engine_failed(&mut self, error: &ModelError) -> Ending {
+        if let ModelError::NotSent { rule, message, .. } = error {
+            self.refuse(&Refusal::new(rule, message.clone(), ""));
+        }
+        super::engine_ending(error)
+    }
+}
+
+fn described(spot: &crate::plan::Spot) -> String {
+    match spot.name.as_str() {
+        "" => spot.path.to_string(),
+        name => format!("{name} ({}:{})", spot.path, spot.line),
+    }
+}
+
+/// Returns the first line of a text.
+pub(super) fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
