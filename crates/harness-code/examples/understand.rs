@@ -1,7 +1,12 @@
-//! Reads a project and says what was found: the measuring stick for `bench/understand.py`.
+//! Reads a project and prints its brief, layout or map: the measuring stick for `bench/understand.py`.
 
 use std::path::PathBuf;
 
+use harness_code::path::RelPath;
+use harness_code::report::brief::Brief;
+use harness_code::report::layout::Layout;
+use harness_code::report::map::map;
+use harness_code::suite::{self, SuiteEnvironment};
 use harness_code::tree::SourceTree;
 
 #[expect(clippy::print_stdout, reason = "an example program talks to its user")]
@@ -16,11 +21,32 @@ fn main() {
             std::process::exit(2);
         }
     };
-    let lines: u64 = tree.sources().map(|file| u64::from(file.lines)).sum();
-    println!(
-        "{what}: {} files, {} sources, {lines} lines, {} definitions",
-        tree.files().len(),
-        tree.sources().count(),
-        tree.definitions().count()
-    );
+    let environment = SuiteEnvironment {
+        virtual_env: None,
+        find_program: &|_| None,
+    };
+    match what.as_str() {
+        "brief" => {
+            let suite = suite::detect(&tree, &environment);
+            let brief = Brief::of(&tree, suite.as_ref());
+            println!("{}", brief.render_for_person(100));
+        }
+        "brief-model" => println!(
+            "{}",
+            Brief::of(&tree, suite::detect(&tree, &environment).as_ref()).render_for_model()
+        ),
+        "layout" => println!("{}", Layout::of(&tree).render_for_person(100)),
+        "map" => {
+            let place = arguments.next().and_then(|text| RelPath::parse(&text).ok());
+            println!("{}", map(&tree, place.as_ref(), 4000).unwrap_or_default());
+        }
+        _ => {
+            let lines: u64 = tree.sources().map(|file| u64::from(file.lines)).sum();
+            println!(
+                "{} files, {lines} lines, {} definitions",
+                tree.files().len(),
+                tree.definitions().count()
+            );
+        }
+    }
 }

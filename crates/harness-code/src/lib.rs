@@ -4,6 +4,7 @@ pub mod edit;
 pub mod imports;
 pub mod language;
 pub mod path;
+pub mod report;
 pub mod scope;
 pub mod search;
 pub mod suite;

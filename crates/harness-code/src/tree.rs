@@ -287,12 +287,9 @@ fn count_lines(content: &str) -> u32 {
 /// Says whether a file holds tests or helps them, from its path alone.
 pub fn is_test(path: &RelPath) -> bool {
     let in_test_folder = path.parent().is_some_and(|folder| {
-        folder.parts().any(|part| {
-            matches!(
-                part,
-                "tests" | "test" | "testing" | "__tests__" | "spec" | "specs"
-            )
-        })
+        folder.parts().any(|part| matches!(part, "tests" | "test" | "__tests__"))
+            // Deeper down these are words of the product.
+            || matches!(folder.parts().next(), Some("testing" | "spec" | "specs"))
     });
     let name = path.file_name();
     let stem = path.stem();

@@ -72,7 +72,7 @@ fn runner(project: &Project<'_>) -> Option<(Runner, Vec<String>, String)> {
             file.path
         ));
     }
-    let file = first(&|file| imports(file, "unittest"))?;
+    let file = first(&|file| is_test_module(file) && imports(file, "unittest"))?;
     let why = format!("`{}` uses unittest", file.path);
     // Discovery from the project folder enters only packages.
     let folder = file
@@ -158,12 +158,20 @@ fn imports(file: &SourceFile, module: &str) -> bool {
         .any(|import| import.level == 0 && inside(&import.module))
 }
 
+/// Says whether pytest and unittest would look into this file; a `test` folder also holds the product's own helpers.
+fn is_test_module(file: &SourceFile) -> bool {
+    let stem = file.path.stem();
+    stem.starts_with("test") || stem.ends_with("_test")
+}
+
 fn has_test_functions(file: &SourceFile) -> bool {
     let is_test = |name: &str| name.starts_with("test_");
-    file.facts
-        .definitions
-        .iter()
-        .any(|d| d.kind == DefinitionKind::Function && d.parent.is_none() && is_test(d.name()))
+    is_test_module(file)
+        && file
+            .facts
+            .definitions
+            .iter()
+            .any(|d| d.kind == DefinitionKind::Function && d.parent.is_none() && is_test(d.name()))
 }
 
 /// The project's own environment comes first: the active one is often the one that this program was installed in.

@@ -22,6 +22,10 @@ pub struct Facts {
     pub doc: Option<Box<str>>,
     /// Every name the file reads, calls or sets, attribute names included; each once.
     pub names: Names,
+    /// Strings shaped like a dotted name, each once: modules and classes are often named this way.
+    pub dotted: Box<[Box<str>]>,
+    /// Whether the file is meant to be started: Python's `if __name__ == "__main__"`.
+    pub runnable: bool,
     /// The names called outside any definition.
     pub calls: Box<[NameId]>,
     /// Whether the parser found a syntax error. What could be read is here all the same.

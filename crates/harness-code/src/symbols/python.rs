@@ -24,12 +24,16 @@ pub(super) fn facts(content: &str, module: &Module) -> Facts {
         around: Vec::new(),
         module_calls: Vec::new(),
         variables: FxHashSet::default(),
+        dotted: FxHashSet::default(),
         when: ImportTime::Start,
         kind: Around::Module,
     };
     reader.facts.doc = docstring(module.suite());
     reader.visit_body(module.suite());
     reader.facts.calls = sorted(reader.module_calls);
+    let mut dotted: Vec<Box<str>> = reader.dotted.into_iter().map(Box::from).collect();
+    dotted.sort_unstable();
+    reader.facts.dotted = dotted.into();
     reader.facts.names = reader.names.finish();
     reader.facts
 }
@@ -57,6 +61,7 @@ struct Reader<'a> {
     module_calls: Vec<NameId>,
     /// Variables already seen, by the definition around them: only the first binding counts.
     variables: FxHashSet<(Option<u32>, &'a str)>,
+    dotted: FxHashSet<&'a str>,
     when: ImportTime,
     kind: Around,
 }
@@ -325,6 +330,10 @@ impl<'a> Visitor<'a> for Reader<'a> {
                 walk_stmt(self, statement);
             }
             Stmt::Try(_) => self.during(ImportTime::Guarded, |reader| walk_stmt(reader, statement)),
+            Stmt::If(branch) if self.around.is_empty() && is_main_guard(&branch.test) => {
+                self.facts.runnable = true;
+                walk_stmt(self, statement);
+            }
             Stmt::If(branch) if is_type_checking(&branch.test) => {
                 self.during(ImportTime::Typing, |reader| walk_stmt(reader, statement));
             }
@@ -358,9 +367,39 @@ impl<'a> Visitor<'a> for Reader<'a> {
                 }
                 walk_expr(self, expression);
             }
+            Expr::StringLiteral(string) => {
+                if let Some(literal) = string.as_single_part_string()
+                    && is_dotted(&literal.value)
+                {
+                    self.dotted.insert(&literal.value);
+                }
+            }
             _ => walk_expr(self, expression),
         }
     }
+}
+
+/// Says whether a string has the shape `a.b` or `a.b:c`, as module and entry point names have.
+fn is_dotted(text: &str) -> bool {
+    let plausible =
+        text.len() >= 3 && text.len() <= 120 && memchr::memchr(b'.', text.as_bytes()).is_some();
+    plausible
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.split(['.', ':']).all(|part| {
+            !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        })
+}
+
+/// Says whether this is the test of `if __name__ == "__main__"`.
+fn is_main_guard(test: &Expr) -> bool {
+    let Expr::Compare(compare) = test else {
+        return false;
+    };
+    let is_name = |side: &Expr| {
+        side.as_name_expr()
+            .is_some_and(|name| name.id.as_str() == "__name__")
+    };
+    is_name(&compare.left) || compare.comparators.iter().any(is_name)
 }
 
 fn sorted(mut calls: Vec<NameId>) -> Box<[NameId]> {
