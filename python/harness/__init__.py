@@ -28,19 +28,37 @@ __all__ = [
     "__version__",
 ]
 
-_PYTHON_CLASSES = ("Event", "HarnessError", "OptionTypeError", "OptionValueError", "OptionsError", "Refusal")
+# Checkers read this; importing `typing` for it would cost more than all the rest of this file.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness._harness import (
+        Agent,
+        AgentOptions,
+        Counts,
+        Question,
+        Result,
+        Step,
+        Tests,
+        Usage,
+        __version__,
+    )
+    from harness._types import (
+        Event,
+        HarnessError,
+        OptionsError,
+        OptionTypeError,
+        OptionValueError,
+        Refusal,
+    )
+else:
+    # The native part is loaded when a name of it is first used: `python -m harness` never needs it.
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module 'harness' has no attribute {name!r}")
+        from harness import _harness, _types
 
-
-# The native part is loaded when a name of it is first used: `python -m harness` never needs it.
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'harness' has no attribute {name!r}")
-    if name in _PYTHON_CLASSES:
-        from harness import _types as home
-    else:
-        from harness import _harness as home
-    value = globals()[name] = getattr(home, name)
-    return value
+        value = globals()[name] = getattr(_types, name, None) or getattr(_harness, name)
+        return value
 
 
 def __dir__() -> list[str]:

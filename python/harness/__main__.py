@@ -28,9 +28,9 @@ def main() -> int:
     arguments = [started_as, *sys.argv[1:]]
     program = native_program()
     if not program:
-        from harness._harness import _main
+        from harness import _harness
 
-        return _main(arguments)
+        return _harness.main(arguments)
     if os.name != "nt":
         os.execv(program, arguments)
     # Windows cannot replace a process: wait for the program, which hears Ctrl-C from the console itself.

@@ -1,11 +1,24 @@
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict, final, type_check_only
+from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, final, type_check_only
 
 from typing_extensions import Unpack
 
 from harness._types import Event, Refusal
+
+__all__ = [
+    "__version__",
+    "Agent",
+    "AgentOptions",
+    "Counts",
+    "Question",
+    "Result",
+    "Step",
+    "Tests",
+    "Usage",
+    "main",
+]
 
 __version__: str
 
@@ -264,6 +277,8 @@ class Counts:
 class Tests:
     """The project's tests, before and after the change."""
 
+    __test__: ClassVar[Literal[False]]
+
     def __new__(
         cls, *, command: str, before: Counts | None = None, after: Counts | None = None, sandbox: str = ""
     ) -> Tests: ...
@@ -319,4 +334,5 @@ class Usage:
     def __hash__(self) -> int: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
-def _main(words: Sequence[str]) -> int: ...
+def main(words: Sequence[str]) -> int:
+    """Runs the command line inside this interpreter and returns its exit code. The first word names the program."""

@@ -61,15 +61,13 @@ class _FrozenText(str):
 
 
 class Refusal(_FrozenText):
-    """Something that the harness stopped. It is a string, the reason, with three facts beside it.
+    """Something that the harness stopped. It is a string, the reason, with three facts beside it."""
 
-    Attributes:
-        rule: a stable id such as `path.outside` or `write.read_only`.
-        step: the number of the step it belongs to; 0 before the first.
-        path: the file it concerned, or an empty string.
-    """
-
-    __slots__ = ("path", "rule", "step")
+    __slots__ = {
+        "rule": "A stable id such as `path.outside` or `write.read_only`.",
+        "step": "The number of the step it belongs to; 0 before the first.",
+        "path": "The file it concerned, or an empty string.",
+    }
     __module__ = "harness"
 
     rule: str
@@ -105,14 +103,15 @@ class Refusal(_FrozenText):
 class Event(_FrozenText):
     """A piece of progress. It is a string, its sentence, with three facts beside it, so `on_event=print` just works.
 
-    Attributes:
-        kind: one of `started`, `located`, `question`, `fixed`, `engine`, `sent`, `reply`, `action`, `refused`, `wrote`,
-            `tests`, `undone`, `finished`.
-        data: the facts of this event.
-        seconds: the time since the run began.
+    Kinds are `started`, `located`, `question`, `fixed`, `engine`, `sent`, `reply`, `action`, `refused`, `wrote`,
+    `tests`, `undone` and `finished`.
     """
 
-    __slots__ = ("data", "kind", "seconds")
+    __slots__ = {
+        "kind": "What kind of progress it is.",
+        "data": "The facts of this event.",
+        "seconds": "The time since the run began.",
+    }
     __module__ = "harness"
 
     kind: str

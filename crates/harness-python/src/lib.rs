@@ -22,11 +22,11 @@ fn _harness(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<values::Step>()?;
     module.add_class::<values::Tests>()?;
     module.add_class::<values::Usage>()?;
-    module.add_function(wrap_pyfunction!(_main, module)?)
+    module.add_function(wrap_pyfunction!(main, module)?)
 }
 
 /// Runs the command line inside this interpreter and returns its exit code. The first word names the program.
 #[pyfunction]
-fn _main(py: Python<'_>, words: Vec<OsString>) -> u8 {
+fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| harness::cli::main(words).code())
 }

@@ -336,6 +336,18 @@ fn path(field: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     if value.is_instance_of::<PyBytes>() {
         return Err(wrong(field, value, "a path"));
     }
+    // `pathlib` takes an empty string for this folder; who passes one has lost a path on the way.
+    if value
+        .cast::<PyString>()
+        .is_ok_and(|text| text.len().is_ok_and(|length| length == 0))
+    {
+        return Err(python_side::wrong_value(
+            py,
+            field,
+            "the path is empty",
+            "write `.` for this folder",
+        ));
+    }
     let path = py
         .import("pathlib")?
         .getattr("Path")?

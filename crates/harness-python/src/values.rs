@@ -49,7 +49,7 @@ pub(crate) struct Step(agent::Step);
 
 value_class!(Step, {
     #[new]
-    #[pyo3(signature = (*, number, action, path = String::new(), result = String::new(), refused = String::new(), seconds = 0.0, tokens = 0))]
+    #[pyo3(signature = (*, number, action, path = String::new(), result = String::new(), refused = String::new(), seconds = 0.0, tokens = 0), text_signature = "(*, number, action, path='', result='', refused='', seconds=0.0, tokens=0)")]
     fn new(
         number: u32,
         action: String,
@@ -177,7 +177,7 @@ pub(crate) struct Tests(agent::Tests);
 
 value_class!(Tests, {
     #[new]
-    #[pyo3(signature = (*, command, before = None, after = None, sandbox = String::new()))]
+    #[pyo3(signature = (*, command, before = None, after = None, sandbox = String::new()), text_signature = "(*, command, before=None, after=None, sandbox='')")]
     fn new(
         command: String,
         before: Option<&Bound<'_, Counts>>,
@@ -192,6 +192,10 @@ value_class!(Tests, {
             sandbox,
         })
     }
+
+    // Not a test case, whatever pytest thinks of a class with this name.
+    #[classattr]
+    const __test__: bool = false;
 
     /// The command that ran them.
     #[getter]
@@ -235,7 +239,7 @@ pub(crate) struct Usage(agent::Usage);
 
 value_class!(Usage, {
     #[new]
-    #[pyo3(signature = (*, model_calls = 0, prompt_tokens = 0, reply_tokens = 0, characters_sent = 0, sent_to = String::new()))]
+    #[pyo3(signature = (*, model_calls = 0, prompt_tokens = 0, reply_tokens = 0, characters_sent = 0, sent_to = String::new()), text_signature = "(*, model_calls=0, prompt_tokens=0, reply_tokens=0, characters_sent=0, sent_to='')")]
     fn new(
         model_calls: u32,
         prompt_tokens: u64,
@@ -301,7 +305,7 @@ pub(crate) struct Question(pub(crate) agent::Question);
 
 value_class!(Question, {
     #[new]
-    #[pyo3(signature = (*, text, options = Vec::new()))]
+    #[pyo3(signature = (*, text, options = Vec::new()), text_signature = "(*, text, options=())")]
     fn new(text: String, options: Vec<String>) -> Question {
         Question(agent::Question::new(text, options))
     }
@@ -343,7 +347,7 @@ pub(crate) struct Result(pub(crate) agent::RunResult);
 
 value_class!(Result, {
     #[new]
-    #[pyo3(signature = (*, ok, summary, stopped, writes = Vec::new(), steps = Vec::new(), refusals = Vec::new(), run_id = String::new(), tests = None, diff = String::new(), usage = None, hint = String::new()))]
+    #[pyo3(signature = (*, ok, summary, stopped, writes = Vec::new(), steps = Vec::new(), refusals = Vec::new(), run_id = String::new(), tests = None, diff = String::new(), usage = None, hint = String::new()), text_signature = "(*, ok, summary, stopped, writes=(), steps=(), refusals=(), run_id='', tests=None, diff='', usage=None, hint='')")]
     #[expect(
         clippy::too_many_arguments,
         reason = "each is a named field, given by keyword"
