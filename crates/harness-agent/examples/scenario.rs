@@ -3,11 +3,23 @@
 use harness_agent::{Agent, AgentOptions, Cancel, Nobody};
 use serde_json::Value;
 
-#[expect(clippy::print_stdout, reason = "its output is what the scenario runner reads")]
+#[expect(
+    clippy::print_stdout,
+    reason = "its output is what the scenario runner reads"
+)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let asked: Value = serde_json::from_str(&std::env::args().nth(1).ok_or("one JSON argument is needed")?)?;
+    let asked: Value = serde_json::from_str(
+        &std::env::args()
+            .nth(1)
+            .ok_or("one JSON argument is needed")?,
+    )?;
     let text = |name: &str| asked.get(name).and_then(Value::as_str).unwrap_or_default();
-    let count = |name: &str| asked.get(name).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
+    let count = |name: &str| {
+        asked
+            .get(name)
+            .and_then(Value::as_u64)
+            .and_then(|number| u32::try_from(number).ok())
+    };
     let mut options = AgentOptions::new(text("project"));
     text("scope").clone_into(&mut options.scope);
     options.steps = count("steps").unwrap_or(options.steps);
@@ -16,7 +28,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     options.skills = asked
         .get("skills")
         .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
+        .map(|names| {
+            names
+                .iter()
+                .filter_map(|name| name.as_str().map(str::to_owned))
+                .collect()
+        })
         .unwrap_or_default();
     let agent = Agent::new(options);
     let task = Some(text("task"));

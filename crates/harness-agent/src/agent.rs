@@ -25,7 +25,10 @@ pub struct Agent {
 impl Agent {
     /// Returns an agent with these settings and this process's environment. Nothing is checked yet.
     pub fn new(options: AgentOptions) -> Agent {
-        Agent { options, environment: Environment::read() }
+        Agent {
+            options,
+            environment: Environment::read(),
+        }
     }
 
     /// Returns the settings.
@@ -34,12 +37,22 @@ impl Agent {
     }
 
     /// Performs a task. An error means that a setting cannot be used; everything else is in the result.
-    pub fn run(&self, task: Option<&str>, listener: &mut dyn Listener, cancel: &Cancel) -> Result<RunResult, OptionsError> {
+    pub fn run(
+        &self,
+        task: Option<&str>,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
         self.perform(Wish::Done, task, listener, cancel, None)
     }
 
     /// Answers a question; never changes a file.
-    pub fn ask(&self, question: Option<&str>, listener: &mut dyn Listener, cancel: &Cancel) -> Result<RunResult, OptionsError> {
+    pub fn ask(
+        &self,
+        question: Option<&str>,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
         self.perform(Wish::Answer, question, listener, cancel, None)
     }
 
@@ -59,7 +72,13 @@ impl Agent {
         let tree = self.tree()?;
         let find_program = |name: &str| self.environment.find_program(name);
         let virtual_env = self.environment.virtual_env.clone();
-        let suite = suite::detect(&tree, &SuiteEnvironment { virtual_env, find_program: &find_program });
+        let suite = suite::detect(
+            &tree,
+            &SuiteEnvironment {
+                virtual_env,
+                find_program: &find_program,
+            },
+        );
         Ok(Brief::of(&tree, suite.as_ref()))
     }
 
@@ -92,6 +111,14 @@ impl Agent {
     ) -> Result<RunResult, OptionsError> {
         let task = task.unwrap_or(&self.options.task);
         let (options, environment) = (&self.options, &self.environment);
-        run::perform(Order { options, environment, wish, task, listener, cancel, model })
+        run::perform(Order {
+            options,
+            environment,
+            wish,
+            task,
+            listener,
+            cancel,
+            model,
+        })
     }
 }

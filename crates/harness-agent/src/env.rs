@@ -109,16 +109,29 @@ impl Environment {
 
     /// Returns where a program is, by the folders of `PATH`.
     pub fn find_program(&self, name: &str) -> Option<PathBuf> {
-        let folders = std::env::split_paths(self.path.as_ref()?).filter(|folder| folder.is_absolute());
-        let names = if cfg!(windows) { vec![format!("{name}.exe"), format!("{name}.cmd")] } else { vec![name.to_owned()] };
-        folders.flat_map(|folder| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>()).find(|file| is_program(file))
+        let folders =
+            std::env::split_paths(self.path.as_ref()?).filter(|folder| folder.is_absolute());
+        let names = if cfg!(windows) {
+            vec![format!("{name}.exe"), format!("{name}.cmd")]
+        } else {
+            vec![name.to_owned()]
+        };
+        folders
+            .flat_map(|folder| {
+                names
+                    .iter()
+                    .map(move |name| folder.join(name))
+                    .collect::<Vec<_>>()
+            })
+            .find(|file| is_program(file))
     }
 }
 
 #[cfg(unix)]
 fn is_program(file: &std::path::Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file).is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+    std::fs::metadata(file)
+        .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]

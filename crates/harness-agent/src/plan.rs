@@ -130,8 +130,15 @@ impl Plan {
     pub fn make(task: &Task, tree: &SourceTree, options: &AgentOptions) -> Plan {
         let mentions = Mentions::read(&task.text, tree);
         let include_tests = matches!(task.kind, Kind::Tests | Kind::Question);
-        let located =
-            locate::locate(tree, &task.text, &mentions, &LocateOptions { include_tests, ..LocateOptions::default() });
+        let located = locate::locate(
+            tree,
+            &task.text,
+            &mentions,
+            &LocateOptions {
+                include_tests,
+                ..LocateOptions::default()
+            },
+        );
         let spots = spots(task, tree, &mentions, &located);
         let names_nothing = !mentions.names_a_place();
         let question = (task.kind.writes() && names_nothing).then(|| which_place(task, &located));
@@ -174,12 +181,19 @@ impl Plan {
     /// Returns the skills to load.
     pub fn load_skills(&self, tree: &SourceTree) -> Vec<Skill> {
         let known = skill::available(tree.root());
-        known.into_iter().filter(|skill| self.skills.contains(&skill.name)).collect()
+        known
+            .into_iter()
+            .filter(|skill| self.skills.contains(&skill.name))
+            .collect()
     }
 
     /// Returns the plan as text for a person.
     pub fn render(&self, width: usize) -> String {
-        let mut text = format!("kind     {}{}\n", self.kind, if self.writes { ", changes files" } else { "" });
+        let mut text = format!(
+            "kind     {}{}\n",
+            self.kind,
+            if self.writes { ", changes files" } else { "" }
+        );
         let way = match self.rung {
             Rung::Question => "asks you first",
             Rung::Fix => "certain fix, no model",
@@ -189,32 +203,63 @@ impl Plan {
         };
         text.push_str(&format!("way      {} ({way})\n", self.rung.name()));
         if !matches!(self.rung, Rung::Question | Rung::Fix) {
-            text.push_str(&format!("model    {}, about {} tokens in the first prompt\n", self.model, self.prompt_tokens));
+            text.push_str(&format!(
+                "model    {}, about {} tokens in the first prompt\n",
+                self.model, self.prompt_tokens
+            ));
         }
         if !self.skills.is_empty() {
             text.push_str(&format!("skills   {}\n", self.skills.join(", ")));
         }
         if let Some(question) = &self.question {
-            text.push_str(&format!("question {}\n", question.render().replace('\n', "\n         ")));
+            text.push_str(&format!(
+                "question {}\n",
+                question.render().replace('\n', "\n         ")
+            ));
         }
         if let Some(fix) = &self.fix {
             text.push_str(&format!("fix      {}\n{}", fix.kind, fix.diff));
         }
-        section(&mut text, "definitions", self.definitions.iter().take(5).map(|hit| {
-            (format!("{}:{} {}", hit.path, hit.line, hit.name), hit.why.as_str())
-        }), width);
-        section(&mut text, "files", self.files.iter().take(5).map(|hit| (hit.path.clone(), hit.why.as_str())), width);
+        section(
+            &mut text,
+            "definitions",
+            self.definitions.iter().take(5).map(|hit| {
+                (
+                    format!("{}:{} {}", hit.path, hit.line, hit.name),
+                    hit.why.as_str(),
+                )
+            }),
+            width,
+        );
+        section(
+            &mut text,
+            "files",
+            self.files
+                .iter()
+                .take(5)
+                .map(|hit| (hit.path.clone(), hit.why.as_str())),
+            width,
+        );
         text
     }
 }
 
-fn section<'a>(text: &mut String, title: &str, rows: impl Iterator<Item = (String, &'a str)>, width: usize) {
+fn section<'a>(
+    text: &mut String,
+    title: &str,
+    rows: impl Iterator<Item = (String, &'a str)>,
+    width: usize,
+) {
     let rows: Vec<(String, &str)> = rows.collect();
     if rows.is_empty() {
         return;
     }
     text.push_str(&format!("\n{title}\n"));
-    let widest = rows.iter().map(|(place, _)| place.chars().count()).max().unwrap_or(0);
+    let widest = rows
+        .iter()
+        .map(|(place, _)| place.chars().count())
+        .max()
+        .unwrap_or(0);
     for (place, why) in rows {
         if widest + 6 + 20 > width {
             text.push_str(&format!("  {place}\n      {why}\n"));
@@ -227,12 +272,22 @@ fn section<'a>(text: &mut String, title: &str, rows: impl Iterator<Item = (Strin
 }
 
 fn planned_file(hit: &locate::FileHit) -> PlannedFile {
-    PlannedFile { path: hit.path.to_string(), score: hit.score, why: hit.why.clone() }
+    PlannedFile {
+        path: hit.path.to_string(),
+        score: hit.score,
+        why: hit.why.clone(),
+    }
 }
 
 fn planned_definition(hit: &locate::DefinitionHit) -> PlannedDefinition {
     let (path, name) = (hit.path.to_string(), hit.name.clone());
-    PlannedDefinition { path, name, line: hit.line, score: hit.score, why: hit.why.clone() }
+    PlannedDefinition {
+        path,
+        name,
+        line: hit.line,
+        score: hit.score,
+        why: hit.why.clone(),
+    }
 }
 
 /// Returns the places to show: what the task names first, then what was found.
@@ -241,24 +296,50 @@ fn spots(task: &Task, tree: &SourceTree, mentions: &Mentions, located: &Located)
     let mut add = |spot: Option<Spot>| {
         if let Some(spot) = spot
             && spots.len() < MOST_SPOTS
-            && !spots.iter().any(|known| known.path == spot.path && known.span.start <= spot.span.start && spot.span.end <= known.span.end)
+            && !spots.iter().any(|known| {
+                known.path == spot.path
+                    && known.span.start <= spot.span.start
+                    && spot.span.end <= known.span.end
+            })
         {
             spots.push(spot);
         }
     };
-    let wanted = |path: &RelPath| task.kind == Kind::Tests || !tree.file(path).is_some_and(|file| file.test);
-    let named = |named: &harness_code::mention::NamedDefinition| definition(tree, &named.path, &named.qualified, named.line);
-    mentions.definitions.iter().filter(|named| wanted(&named.path)).for_each(|hit| add(named(hit)));
+    let wanted =
+        |path: &RelPath| task.kind == Kind::Tests || !tree.file(path).is_some_and(|file| file.test);
+    let named = |named: &harness_code::mention::NamedDefinition| {
+        definition(tree, &named.path, &named.qualified, named.line)
+    };
+    mentions
+        .definitions
+        .iter()
+        .filter(|named| wanted(&named.path))
+        .for_each(|hit| add(named(hit)));
     // The innermost frame inside the project is the last one of a traceback.
-    mentions.frames.iter().rev().filter(|frame| wanted(&frame.path)).for_each(|frame| add(around(tree, &frame.path, frame.line)));
+    mentions
+        .frames
+        .iter()
+        .rev()
+        .filter(|frame| wanted(&frame.path))
+        .for_each(|frame| add(around(tree, &frame.path, frame.line)));
     for path in &mentions.paths {
-        let inside = located.definitions.iter().filter(|hit| &hit.path == path && task.speaks_of(last_part(&hit.name)));
+        let inside = located
+            .definitions
+            .iter()
+            .filter(|hit| &hit.path == path && task.speaks_of(last_part(&hit.name)));
         inside.for_each(|hit| add(definition(tree, &hit.path, &hit.name, hit.line)));
         add(whole_file(tree, path));
     }
-    mentions.literals.iter().for_each(|literal| add(around(tree, &literal.path, literal.line)));
+    mentions
+        .literals
+        .iter()
+        .for_each(|literal| add(around(tree, &literal.path, literal.line)));
     if mentions.definitions.is_empty() {
-        located.definitions.iter().filter(|hit| wanted(&hit.path)).for_each(|hit| add(definition(tree, &hit.path, &hit.name, hit.line)));
+        located
+            .definitions
+            .iter()
+            .filter(|hit| wanted(&hit.path))
+            .for_each(|hit| add(definition(tree, &hit.path, &hit.name, hit.line)));
     }
     mentions.definitions.iter().for_each(|hit| add(named(hit)));
     spots
@@ -270,17 +351,35 @@ fn last_part(qualified: &str) -> &str {
 
 fn definition(tree: &SourceTree, path: &RelPath, qualified: &str, line: u32) -> Option<Spot> {
     let file = tree.file(path)?;
-    let same = file.facts.definitions.iter().filter(|known| &*known.qualified == qualified);
+    let same = file
+        .facts
+        .definitions
+        .iter()
+        .filter(|known| &*known.qualified == qualified);
     let found = same.min_by_key(|known| known.line.abs_diff(line))?;
-    Some(Spot { path: path.clone(), name: found.qualified.to_string(), line: found.line, span: found.span() })
+    Some(Spot {
+        path: path.clone(),
+        name: found.qualified.to_string(),
+        line: found.line,
+        span: found.span(),
+    })
 }
 
 fn around(tree: &SourceTree, path: &RelPath, line: u32) -> Option<Spot> {
     let file = tree.file(path)?;
-    let inside = file.facts.definitions.iter().filter(|known| (known.line..=known.end_line).contains(&line));
+    let inside = file
+        .facts
+        .definitions
+        .iter()
+        .filter(|known| (known.line..=known.end_line).contains(&line));
     let found = inside.min_by_key(|known| known.end_line - known.line);
     match found {
-        Some(found) => Some(Spot { path: path.clone(), name: found.qualified.to_string(), line: found.line, span: found.span() }),
+        Some(found) => Some(Spot {
+            path: path.clone(),
+            name: found.qualified.to_string(),
+            line: found.line,
+            span: found.span(),
+        }),
         None => whole_file(tree, path),
     }
 }
@@ -288,19 +387,38 @@ fn around(tree: &SourceTree, path: &RelPath, line: u32) -> Option<Spot> {
 fn whole_file(tree: &SourceTree, path: &RelPath) -> Option<Spot> {
     tree.file(path)?;
     let length = tree.text(path).ok()?.content().len();
-    Some(Spot { path: path.clone(), name: String::new(), line: 1, span: 0..length })
+    Some(Spot {
+        path: path.clone(),
+        name: String::new(),
+        line: 1,
+        span: 0..length,
+    })
 }
 
 /// A whole definition can be written anew when it is known and short enough for one reply.
 fn fits_a_reply(spots: &[Spot], mentions: &Mentions, max_tokens: u32) -> bool {
-    let known = !mentions.definitions.is_empty() || !mentions.frames.is_empty() || !mentions.tests.is_empty();
-    let Some(first) = spots.first() else { return false };
-    known && !first.name.is_empty() && (first.span.len() as f64) < f64::from(max_tokens) * LONGEST_REWRITE
+    let known = !mentions.definitions.is_empty()
+        || !mentions.frames.is_empty()
+        || !mentions.tests.is_empty();
+    let Some(first) = spots.first() else {
+        return false;
+    };
+    known
+        && !first.name.is_empty()
+        && (first.span.len() as f64) < f64::from(max_tokens) * LONGEST_REWRITE
 }
 
 /// Returns the question for a task that names no place; its options are the likeliest ones.
 fn which_place(task: &Task, located: &Located) -> Question {
     let options = located.files.iter().take(4).map(|hit| hit.path.to_string());
-    let gist: String = task.text.split_whitespace().take(8).collect::<Vec<_>>().join(" ");
-    Question::new(format!("\"{gist}\" names no file and no function; which one is it about?"), options)
+    let gist: String = task
+        .text
+        .split_whitespace()
+        .take(8)
+        .collect::<Vec<_>>()
+        .join(" ");
+    Question::new(
+        format!("\"{gist}\" names no file and no function; which one is it about?"),
+        options,
+    )
 }

@@ -25,7 +25,7 @@ enum Place {
 }
 
 /// Writes the lines of one run.
-pub struct Record {
+pub(crate) struct Record {
     place: Place,
     run: String,
     number: u32,
@@ -36,25 +36,43 @@ pub struct Record {
 
 impl Record {
     /// Opens the record that the options ask for. A run that may not write leaves none in the project.
-    pub fn open(options: &AgentOptions, run: &str, home: Option<&std::path::Path>) -> Record {
+    pub(crate) fn open(
+        options: &AgentOptions,
+        run: &str,
+        home: Option<&std::path::Path>,
+    ) -> Record {
         let place = match &options.record {
             _ if options.keep_no_record => Place::Nowhere,
             Some(file) => Place::File(file.clone()),
             None if options.allow_writes => Place::Project,
             None => Place::Nowhere,
         };
-        let home = home.map(|home| home.to_string_lossy().into_owned()).filter(|home| home.len() > 1);
-        Record { place, run: run.to_owned(), number: 0, home, said: 0, turn: Map::new() }
+        let home = home
+            .map(|home| home.to_string_lossy().into_owned())
+            .filter(|home| home.len() > 1);
+        Record {
+            place,
+            run: run.to_owned(),
+            number: 0,
+            home,
+            said: 0,
+            turn: Map::new(),
+        }
     }
 
     /// Writes that the run began.
-    pub fn start(&mut self, project: &Project, task: &str, options: &AgentOptions) -> Result<(), String> {
+    pub(crate) fn start(
+        &mut self,
+        project: &Project,
+        task: &str,
+        options: &AgentOptions,
+    ) -> Result<(), String> {
         let fields = json!({"task": task, "model": options.model, "engine": options.engine.name()});
         self.line(project, "start", fields)
     }
 
     /// Keeps what was sent, for the line of this turn: the new messages only.
-    pub fn prompt(&mut self, messages: &[Message]) {
+    pub(crate) fn prompt(&mut self, messages: &[Message]) {
         let new: Vec<Value> = messages[self.said.min(messages.len())..]
             .iter()
             .map(|message| json!({"role": message.role.name(), "content": message.content}))
@@ -65,12 +83,12 @@ impl Record {
     }
 
     /// Keeps what came back, for the line of this turn.
-    pub fn reply(&mut self, text: &str) {
+    pub(crate) fn reply(&mut self, text: &str) {
         self.turn.insert("reply".to_owned(), text.into());
     }
 
     /// Writes one turn.
-    pub fn turn(&mut self, project: &Project, step: &Step) -> Result<(), String> {
+    pub(crate) fn turn(&mut self, project: &Project, step: &Step) -> Result<(), String> {
         let mut fields = std::mem::take(&mut self.turn);
         if let Ok(Value::Object(step)) = serde_json::to_value(step) {
             fields.extend(step);
@@ -79,12 +97,12 @@ impl Record {
     }
 
     /// Writes how the run ended.
-    pub fn end(&mut self, project: &Project, fields: Value) -> Result<(), String> {
+    pub(crate) fn end(&mut self, project: &Project, fields: Value) -> Result<(), String> {
         self.line(project, "end", fields)
     }
 
     /// Writes no more lines.
-    pub fn give_up(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         self.place = Place::Nowhere;
     }
 
@@ -92,7 +110,9 @@ impl Record {
         if matches!(self.place, Place::Nowhere) {
             return Ok(());
         }
-        let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
+        let at = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0.0, |time| time.as_secs_f64());
         let mut line = Map::new();
         line.insert("v".to_owned(), VERSION.into());
         line.insert("run".to_owned(), self.run.clone().into());
@@ -106,7 +126,9 @@ impl Record {
         let text = Value::Object(line).to_string();
         match &self.place {
             Place::Nowhere => Ok(()),
-            Place::Project => trace::append_in_project(project.door(), &text).map_err(|error| error.to_string()),
+            Place::Project => {
+                trace::append_in_project(project.door(), &text).map_err(|error| error.to_string())
+            }
             Place::File(path) => trace::append(path, &text)
                 .map_err(|error| format!("cannot write the record `{}`: {error}", path.display())),
         }
@@ -117,9 +139,12 @@ impl Record {
         match value {
             Value::String(text) => Value::String(self.redacted_text(&text)),
             Value::Array(items) => items.into_iter().map(|item| self.redacted(item)).collect(),
-            Value::Object(fields) => {
-                Value::Object(fields.into_iter().map(|(name, value)| (name, self.redacted(value))).collect())
-            }
+            Value::Object(fields) => Value::Object(
+                fields
+                    .into_iter()
+                    .map(|(name, value)| (name, self.redacted(value)))
+                    .collect(),
+            ),
             Value::Null | Value::Bool(_) | Value::Number(_) => value,
         }
     }

@@ -3,6 +3,9 @@
 pub mod edit;
 pub mod imports;
 pub mod language;
+pub mod locate;
+pub mod mention;
+pub mod passage;
 pub mod path;
 pub mod report;
 pub mod scope;

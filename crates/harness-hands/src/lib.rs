@@ -18,6 +18,8 @@ pub mod permit;
 pub mod runs;
 
 pub mod state;
+pub mod suite;
+pub mod trace;
 pub mod transaction;
 pub mod undo;
 pub mod user;

@@ -15,7 +15,8 @@ pub fn append_in_project(door: &Door, line: &str) -> Result<(), DoorError> {
     let whole = door.unscoped()?;
     state::open(&whole)?;
     let path = state::path(TRACE_FILE)?;
-    append(&whole.root().join(path.as_str()), line).map_err(|error| DoorError::from_io(&path, error))
+    append(&whole.root().join(path.as_str()), line)
+        .map_err(|error| DoorError::from_io(&path, error))
 }
 
 /// Returns where the project's own trace is.
@@ -45,11 +46,16 @@ fn open(path: &Path) -> io::Result<File> {
     {
         use std::os::unix::fs::OpenOptionsExt;
         // A link or a pipe planted under this name must not be written through or waited for.
-        options.mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        options
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     }
     let file = options.open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a plain file",
+        ));
     }
     Ok(file)
 }
@@ -65,7 +71,10 @@ mod tests {
         append(&path, "{\"n\":1}").unwrap();
         std::fs::write(&path, "{\"n\":1}\n{\"n\"").unwrap();
         append(&path, "{\"n\":3}").unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"n\":1}\n{\"n\"\n{\"n\":3}\n");
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "{\"n\":1}\n{\"n\"\n{\"n\":3}\n"
+        );
     }
 
     #[cfg(unix)]
@@ -75,7 +84,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         append(&path, "x").unwrap();
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(append(&link, "y").is_err());

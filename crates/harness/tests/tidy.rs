@@ -6,10 +6,16 @@ use std::path::{Path, PathBuf};
 /// At this length a file has become two.
 const LONGEST_FILE: usize = 600;
 /// Files that may read the environment, each the one such file of its crate.
-const ENVIRONMENT_ROOMS: [&str; 2] = ["harness-agent/src/env.rs", "harness-hands/src/environment.rs"];
+const ENVIRONMENT_ROOMS: [&str; 2] = [
+    "harness-agent/src/env.rs",
+    "harness-hands/src/environment.rs",
+];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
 }
 
 struct Source {
@@ -49,8 +55,15 @@ fn sources() -> Vec<Source> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "rs") {
-                let relative = path.strip_prefix(&crates).unwrap().to_string_lossy().replace('\\', "/");
-                found.push(Source { path: relative, text: std::fs::read_to_string(&path).unwrap() });
+                let relative = path
+                    .strip_prefix(&crates)
+                    .unwrap()
+                    .to_string_lossy()
+                    .replace('\\', "/");
+                found.push(Source {
+                    path: relative,
+                    text: std::fs::read_to_string(&path).unwrap(),
+                });
             }
         }
     }
@@ -61,15 +74,30 @@ fn sources() -> Vec<Source> {
 /// The floors of every crate, bottom first, from the table in ARCHITECTURE.md.
 fn floors() -> HashMap<String, Vec<Vec<String>>> {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let rows = text.lines().filter(|line| line.starts_with("| `harness") && line.contains(" < "));
+    let rows = text
+        .lines()
+        .filter(|line| line.starts_with("| `harness") && line.contains(" < "));
     let floors: HashMap<String, Vec<Vec<String>>> = rows
         .map(|row| {
             let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-            let names = |floor: &str| floor.replace('`', " ").split_whitespace().map(str::to_owned).collect();
-            (cells[1].trim_matches('`').to_owned(), cells[2].split('<').map(names).collect())
+            let names = |floor: &str| {
+                floor
+                    .replace('`', " ")
+                    .split_whitespace()
+                    .map(str::to_owned)
+                    .collect()
+            };
+            (
+                cells[1].trim_matches('`').to_owned(),
+                cells[2].split('<').map(names).collect(),
+            )
         })
         .collect();
-    assert_eq!(floors.len(), 4, "ARCHITECTURE.md has a row of floors for each crate with rooms");
+    assert_eq!(
+        floors.len(),
+        4,
+        "ARCHITECTURE.md has a row of floors for each crate with rooms"
+    );
     floors
 }
 
@@ -78,9 +106,13 @@ fn named_rooms(line: &str, depth: usize) -> Vec<&str> {
     let mut rooms = Vec::new();
     for prefix in ["crate::".to_owned(), "super::".repeat(depth)] {
         for (at, _) in line.match_indices(&prefix) {
-            let starts_path = !line[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ':'));
+            let starts_path =
+                !line[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ':'));
             let rest = &line[at + prefix.len()..];
-            let room = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+            let room = rest
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .next()
+                .unwrap();
             if starts_path && room != "super" && !room.is_empty() {
                 rooms.push(room);
             }
@@ -93,23 +125,42 @@ fn named_rooms(line: &str, depth: usize) -> Vec<&str> {
 fn rooms_import_only_lower_floors() {
     let floors = floors();
     let mut wrong = Vec::new();
-    for source in sources().iter().filter(|source| source.path.contains("/src/")) {
-        let Some(floors) = floors.get(source.crate_name()) else { continue };
-        let floor_of = |room: &str| floors.iter().position(|floor| floor.iter().any(|known| known == room));
+    for source in sources()
+        .iter()
+        .filter(|source| source.path.contains("/src/"))
+    {
+        let Some(floors) = floors.get(source.crate_name()) else {
+            continue;
+        };
+        let floor_of = |room: &str| {
+            floors
+                .iter()
+                .position(|floor| floor.iter().any(|known| known == room))
+        };
         let module = source.module();
         if matches!(module[0], "lib" | "main") {
             continue;
         }
         let Some(own) = floor_of(module[0]) else {
-            wrong.push(format!("{}: the room `{}` is on no floor of ARCHITECTURE.md", source.path, module[0]));
+            wrong.push(format!(
+                "{}: the room `{}` is on no floor of ARCHITECTURE.md",
+                source.path, module[0]
+            ));
             continue;
         };
         let is_code = |(_, line): &(usize, &str)| !line.trim_start().starts_with("//");
         for (number, line) in source.code().lines().enumerate().filter(is_code) {
             for room in named_rooms(line, module.len()) {
-                let Some(other) = floor_of(room) else { continue };
+                let Some(other) = floor_of(room) else {
+                    continue;
+                };
                 if room != module[0] && other >= own {
-                    wrong.push(format!("{}:{}: `{}` may not import `{room}`", source.path, number + 1, module[0]));
+                    wrong.push(format!(
+                        "{}:{}: `{}` may not import `{room}`",
+                        source.path,
+                        number + 1,
+                        module[0]
+                    ));
                 }
             }
         }
@@ -130,9 +181,16 @@ fn files_are_short() {
 
 #[test]
 fn every_file_says_what_it_is() {
-    let silent: Vec<String> =
-        sources().into_iter().filter(|source| !source.text.starts_with("//! ")).map(|source| source.path).collect();
-    assert!(silent.is_empty(), "no first line `//!`: {}", silent.join(", "));
+    let silent: Vec<String> = sources()
+        .into_iter()
+        .filter(|source| !source.text.starts_with("//! "))
+        .map(|source| source.path)
+        .collect();
+    assert!(
+        silent.is_empty(),
+        "no first line `//!`: {}",
+        silent.join(", ")
+    );
 }
 
 #[test]
@@ -140,11 +198,17 @@ fn the_environment_is_read_in_one_room() {
     let readers = ["env::var", "env::set_var", "env::remove_var", "option_env!"];
     let wrong: Vec<String> = sources()
         .iter()
-        .filter(|source| source.path.contains("/src/") && !ENVIRONMENT_ROOMS.contains(&source.path.as_str()))
+        .filter(|source| {
+            source.path.contains("/src/") && !ENVIRONMENT_ROOMS.contains(&source.path.as_str())
+        })
         .filter(|source| readers.iter().any(|reader| source.code().contains(reader)))
         .map(|source| source.path.clone())
         .collect();
-    assert!(wrong.is_empty(), "reads the environment: {}", wrong.join(", "));
+    assert!(
+        wrong.is_empty(),
+        "reads the environment: {}",
+        wrong.join(", ")
+    );
 }
 
 #[test]
@@ -153,17 +217,25 @@ fn words_for_the_model_are_files() {
     let wrong: Vec<String> = sources()
         .iter()
         .filter(|source| source.path.starts_with("harness-agent/src/"))
-        .filter(|source| source.text.contains("\"You are ") || source.text.contains("\"You answer "))
+        .filter(|source| {
+            source.text.contains("\"You are ") || source.text.contains("\"You answer ")
+        })
         .map(|source| source.path.clone())
         .collect();
-    assert!(wrong.is_empty(), "a prompt outside prompts/: {}", wrong.join(", "));
+    assert!(
+        wrong.is_empty(),
+        "a prompt outside prompts/: {}",
+        wrong.join(", ")
+    );
 }
 
 #[test]
 fn pyo3_is_named_in_the_python_face_only() {
     let wrong: Vec<String> = sources()
         .iter()
-        .filter(|source| source.crate_name() != "harness-python" && !source.path.ends_with("tests/tidy.rs"))
+        .filter(|source| {
+            source.crate_name() != "harness-python" && !source.path.ends_with("tests/tidy.rs")
+        })
         .filter(|source| source.text.contains("pyo3"))
         .map(|source| source.path.clone())
         .collect();

@@ -12,15 +12,18 @@ pub(super) fn check(change: &Change, task: &Task) -> Option<Refusal> {
     let lost: Vec<String> = symbols::definitions(change.language, before)
         .iter()
         // One that moved out of or into a class, or was asked away, is not lost.
-        .filter(|old| !after.iter().any(|new| new.name() == old.name()) && !task.speaks_of(old.name()))
+        .filter(|old| {
+            !after.iter().any(|new| new.name() == old.name()) && !task.speaks_of(old.name())
+        })
         .map(|old| format!("`{}`", old.qualified))
         .collect();
     if lost.is_empty() {
         return None;
     }
     let (names, path) = (lost.join(", "), &change.path);
-    let reason =
-        format!("{names} would be gone from `{path}`: change only the definition that the task is about");
+    let reason = format!(
+        "{names} would be gone from `{path}`: change only the definition that the task is about"
+    );
     Some(Refusal::new("draft.lost", reason, path.as_str()))
 }
 
@@ -33,13 +36,30 @@ mod tests {
     #[test]
     fn a_definition_may_not_vanish() {
         let after = "def f():\n    return 3\n";
-        assert_eq!(verdict(super::check, "fix f", &change("a.py", TWO, after)), "draft.lost");
+        assert_eq!(
+            verdict(super::check, "fix f", &change("a.py", TWO, after)),
+            "draft.lost"
+        );
     }
 
     #[test]
     fn what_the_task_names_may_go() {
         let after = "def f():\n    return 1\n";
-        assert_eq!(verdict(super::check, "remove `g` from a.py", &change("a.py", TWO, after)), "ok");
-        assert_eq!(verdict(super::check, "fix f", &change("a.py", TWO, &TWO.replace('1', "3"))), "ok");
+        assert_eq!(
+            verdict(
+                super::check,
+                "remove `g` from a.py",
+                &change("a.py", TWO, after)
+            ),
+            "ok"
+        );
+        assert_eq!(
+            verdict(
+                super::check,
+                "fix f",
+                &change("a.py", TWO, &TWO.replace('1', "3"))
+            ),
+            "ok"
+        );
     }
 }

@@ -15,7 +15,7 @@ use crate::task::Task;
 
 /// One file as it is and as it would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub(crate) struct Change {
     /// The file.
     pub path: RelPath,
     /// What it is written in.
@@ -30,17 +30,29 @@ pub struct Change {
 type Guard = fn(&Change, &Task) -> Option<Refusal>;
 
 /// Asked in this order; the first refusal ends the question.
-const GUARDS: &[Guard] =
-    &[secret::check, syntax::check, elided::check, lost::check, weakened::check, shadow::check];
+const GUARDS: &[Guard] = &[
+    secret::check,
+    syntax::check,
+    elided::check,
+    lost::check,
+    weakened::check,
+    shadow::check,
+];
 
 /// Returns why this change may not happen, or nothing.
-pub fn refusal(change: &Change, task: &Task) -> Option<Refusal> {
+pub(crate) fn refusal(change: &Change, task: &Task) -> Option<Refusal> {
     GUARDS.iter().find_map(|guard| guard(change, task))
 }
 
 /// Returns the lines of `after` that `before` does not have as often.
 fn added_lines(change: &Change) -> Vec<&str> {
-    let mut old: Vec<&str> = change.before.as_deref().unwrap_or_default().lines().map(str::trim).collect();
+    let mut old: Vec<&str> = change
+        .before
+        .as_deref()
+        .unwrap_or_default()
+        .lines()
+        .map(str::trim)
+        .collect();
     old.sort_unstable();
     let mut added: Vec<&str> = change.after.lines().map(str::trim).collect();
     added.retain(|line| match old.binary_search(line) {
@@ -68,7 +80,12 @@ pub(crate) mod testing {
     pub(crate) fn change(path: &str, before: &str, after: &str) -> Change {
         let path = RelPath::parse(path).unwrap();
         let language = Language::of(&path);
-        Change { path, language, before: Some(before.to_owned()), after: after.to_owned() }
+        Change {
+            path,
+            language,
+            before: Some(before.to_owned()),
+            after: after.to_owned(),
+        }
     }
 
     /// Returns the rule that refuses a change, or `ok`.

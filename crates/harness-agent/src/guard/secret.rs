@@ -9,7 +9,7 @@ pub(super) fn check(change: &Change, _task: &Task) -> Option<Refusal> {
     // A private key spans lines; looking at the added lines together finds it too.
     let added = added_lines(change).join("\n");
     let found = secret::find(&added).into_iter().next()?;
-    let (path, kind) = (&change.path, found.kind);
+    let (path, kind) = (&change.path, found.kind.name);
     let reason = format!(
         "the draft for `{path}` holds a secret ({kind}): read it from the environment or a file outside the project"
     );
@@ -24,7 +24,17 @@ mod tests {
     fn a_key_in_a_draft_is_refused_and_one_that_stood_there_is_not() {
         let key = ["AKIA", "Q3EGRD5MXZ7WTB2N"].concat();
         let with = format!("KEY = '{key}'\n");
-        assert_eq!(verdict(super::check, "x", &change("a.py", "", &with)), "draft.secret");
-        assert_eq!(verdict(super::check, "x", &change("a.py", &with, &format!("{with}x = 1\n"))), "ok");
+        assert_eq!(
+            verdict(super::check, "x", &change("a.py", "", &with)),
+            "draft.secret"
+        );
+        assert_eq!(
+            verdict(
+                super::check,
+                "x",
+                &change("a.py", &with, &format!("{with}x = 1\n"))
+            ),
+            "ok"
+        );
     }
 }

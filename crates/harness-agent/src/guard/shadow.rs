@@ -16,13 +16,19 @@ pub(super) fn check(change: &Change, task: &Task) -> Option<Refusal> {
     let found_first = matches!(change.path.folder(), "" | "src");
     let stem = change.path.stem();
     let standard = COMMON.contains(&format!(" {stem} "));
-    let shadows = change.before.is_none() && change.language == Language::Python && found_first && standard;
+    let shadows =
+        change.before.is_none() && change.language == Language::Python && found_first && standard;
     if !shadows || task.names_path(&change.path) {
         return None;
     }
     let path = &change.path;
-    let reason = format!("`{path}` would hide the standard library's `{stem}`: choose another name");
-    Some(Refusal::new("draft.shadows_standard_library", reason, path.as_str()))
+    let reason =
+        format!("`{path}` would hide the standard library's `{stem}`: choose another name");
+    Some(Refusal::new(
+        "draft.shadows_standard_library",
+        reason,
+        path.as_str(),
+    ))
 }
 
 #[cfg(test)]
@@ -33,7 +39,10 @@ mod tests {
     #[test]
     fn a_new_file_may_not_hide_a_standard_module() {
         let task = Task::bare("add a helper");
-        let new = |path: &str| Change { before: None, ..testing::change(path, "", "x = 1\n") };
+        let new = |path: &str| Change {
+            before: None,
+            ..testing::change(path, "", "x = 1\n")
+        };
         assert!(super::check(&new("random.py"), &task).is_some());
         assert!(super::check(&new("shop/random.py"), &task).is_none());
         assert!(super::check(&testing::change("random.py", "", "x = 1\n"), &task).is_none());

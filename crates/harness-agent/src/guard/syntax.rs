@@ -26,17 +26,37 @@ mod tests {
     #[test]
     fn what_parsed_must_still_parse() {
         let whole = "def f():\n    pass\n";
-        assert_eq!(verdict(super::check, "x", &change("a.py", whole, "def f(:\n")), "draft.syntax");
-        assert_eq!(verdict(super::check, "x", &change("a.py", whole, "def f():\n    return 1\n")), "ok");
+        assert_eq!(
+            verdict(super::check, "x", &change("a.py", whole, "def f(:\n")),
+            "draft.syntax"
+        );
+        assert_eq!(
+            verdict(
+                super::check,
+                "x",
+                &change("a.py", whole, "def f():\n    return 1\n")
+            ),
+            "ok"
+        );
     }
 
     #[test]
     fn a_file_that_was_broken_already_may_stay_so() {
-        assert_eq!(verdict(super::check, "x", &change("a.py", "def f(:\n", "# why\ndef f(:\n")), "ok");
+        assert_eq!(
+            verdict(
+                super::check,
+                "x",
+                &change("a.py", "def f(:\n", "# why\ndef f(:\n")
+            ),
+            "ok"
+        );
     }
 
     #[test]
     fn a_file_in_no_language_is_not_parsed() {
-        assert_eq!(verdict(super::check, "x", &change("notes.txt", "a", "def f(:")), "ok");
+        assert_eq!(
+            verdict(super::check, "x", &change("notes.txt", "a", "def f(:")),
+            "ok"
+        );
     }
 }

@@ -9,20 +9,26 @@ use crate::task::kind::Kind;
 
 pub(super) fn check(change: &Change, task: &Task) -> Option<Refusal> {
     let before = change.before.as_deref()?;
-    let about_tests = matches!(task.kind, Kind::Tests | Kind::Rename) || task.names_path(&change.path);
+    let about_tests =
+        matches!(task.kind, Kind::Tests | Kind::Rename) || task.names_path(&change.path);
     if !tree::is_test(&change.path) || about_tests {
         return None;
     }
     let after = symbols::definitions(change.language, &change.after);
     // A class around the tests changes when one is added; its functions are looked at one by one.
-    let touched = symbols::definitions(change.language, before).into_iter().find(|old| {
-        let same = after.iter().any(|new| {
-            new.qualified == old.qualified && change.after.get(new.span()) == before.get(old.span())
+    let touched = symbols::definitions(change.language, before)
+        .into_iter()
+        .find(|old| {
+            let same = after.iter().any(|new| {
+                new.qualified == old.qualified
+                    && change.after.get(new.span()) == before.get(old.span())
+            });
+            old.kind.is_function() && !same
         });
-        old.kind.is_function() && !same
-    });
     // Settings and fixtures outside any definition count too: nothing that stands may go or change.
-    let touched = touched.map(|old| old.qualified.to_string()).or_else(|| lost_line(before, &change.after))?;
+    let touched = touched
+        .map(|old| old.qualified.to_string())
+        .or_else(|| lost_line(before, &change.after))?;
     let path = &change.path;
     let reason = format!(
         "`{touched}` in `{path}` is an existing test: leave the tests as they are and change the code they check"
@@ -33,7 +39,10 @@ pub(super) fn check(change: &Change, task: &Task) -> Option<Refusal> {
 /// Returns the first line that no longer stands in its old order.
 fn lost_line(before: &str, after: &str) -> Option<String> {
     let mut rest = after.lines().map(str::trim_end);
-    let mut old = before.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let mut old = before
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty());
     let gone = old.find(|line| !rest.any(|new| new == *line))?;
     Some(gone.trim().to_owned())
 }
@@ -46,14 +55,24 @@ mod tests {
 
     #[track_caller]
     fn check(task: &str, after: &str, expected: &str) {
-        assert_eq!(verdict(super::check, task, &change("tests/test_a.py", SUITE, after)), expected);
+        assert_eq!(
+            verdict(super::check, task, &change("tests/test_a.py", SUITE, after)),
+            expected
+        );
     }
 
     #[test]
     fn an_existing_test_may_not_change() {
-        check("fix f", &SUITE.replace("assertEqual(f(1), 2)", "assertTrue(f(1))"), "draft.test_weakened");
+        check(
+            "fix f",
+            &SUITE.replace("assertEqual(f(1), 2)", "assertTrue(f(1))"),
+            "draft.test_weakened",
+        );
         check("fix f", "import unittest\n", "draft.test_weakened");
-        let skipped = SUITE.replace("    def test_a", "    @unittest.skip('later')\n    def test_a");
+        let skipped = SUITE.replace(
+            "    def test_a",
+            "    @unittest.skip('later')\n    def test_a",
+        );
         check("fix f", &skipped, "draft.test_weakened");
     }
 
@@ -71,6 +90,9 @@ mod tests {
     #[test]
     fn code_is_not_a_test() {
         let changed = SUITE.replace('2', "3");
-        assert_eq!(verdict(super::check, "fix f", &change("shop/a.py", SUITE, &changed)), "ok");
+        assert_eq!(
+            verdict(super::check, "fix f", &change("shop/a.py", SUITE, &changed)),
+            "ok"
+        );
     }
 }

@@ -85,7 +85,10 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
             }
         }
     }
-    Ending::new(Stopped::Steps, format!("no answer came within {} steps", session.options.steps))
+    Ending::new(
+        Stopped::Steps,
+        format!("no answer came within {} steps", session.options.steps),
+    )
 }
 
 fn look(session: &Session<'_>, action: &Action) -> Result<String, Refusal> {

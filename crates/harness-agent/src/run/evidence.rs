@@ -37,7 +37,10 @@ impl Evidence<'_> {
     /// Judges.
     pub(super) fn verdict(&self) -> Verdict {
         if self.changes.is_empty() {
-            return unfinished("finish.nothing_changed", "nothing is changed yet: write the changed definition");
+            return unfinished(
+                "finish.nothing_changed",
+                "nothing is changed yet: write the changed definition",
+            );
         }
         if !self.has_suite {
             return match self.asked_for() {
@@ -67,33 +70,64 @@ impl Evidence<'_> {
     fn broken(&self, after: &SuiteReport) -> Option<String> {
         let before = self.before?;
         // Renamed and moved tests have new ids; a rename is judged by what passes.
-        let gone = |id: &String| !after.passed_ids.contains(id) && (self.task.kind != Kind::Rename || failing(after, id));
+        let gone = |id: &String| {
+            !after.passed_ids.contains(id) && (self.task.kind != Kind::Rename || failing(after, id))
+        };
         let broken: Vec<&String> = before.passed_ids.iter().filter(|id| gone(id)).collect();
         if broken.is_empty() && after.failed + after.errors <= before.failed + before.errors {
             return None;
         }
         let names: Vec<&str> = broken.iter().map(|id| id.as_str()).take(3).collect();
-        let detail = after.failures.iter().find(|failure| broken.contains(&&failure.id)).or(after.failures.first());
+        let detail = after
+            .failures
+            .iter()
+            .find(|failure| broken.contains(&&failure.id))
+            .or(after.failures.first());
         let message = detail.map(|failure| failure.shown()).unwrap_or_default();
-        Some(format!("{} passed before and fails now\n{message}", if names.is_empty() { "a test".to_owned() } else { names.join(", ") }))
+        Some(format!(
+            "{} passed before and fails now\n{message}",
+            if names.is_empty() {
+                "a test".to_owned()
+            } else {
+                names.join(", ")
+            }
+        ))
     }
 
     /// Returns what the task asked for and is not on disk.
     fn asked_for(&self) -> Option<Verdict> {
-        let code_changed = self.changes.iter().any(|change| !harness_code::tree::is_test(&change.path));
+        let code_changed = self
+            .changes
+            .iter()
+            .any(|change| !harness_code::tree::is_test(&change.path));
         match self.task.kind {
             Kind::Tests => {
-                let (before, after) = (self.before.map_or(0, |report| report.collected), self.after.map_or(0, |report| report.collected));
-                (self.has_suite && after <= before).then(|| unfinished("finish.no_new_test", "no new test ran: add one that the suite finds"))
+                let (before, after) = (
+                    self.before.map_or(0, |report| report.collected),
+                    self.after.map_or(0, |report| report.collected),
+                );
+                (self.has_suite && after <= before).then(|| {
+                    unfinished(
+                        "finish.no_new_test",
+                        "no new test ran: add one that the suite finds",
+                    )
+                })
             }
             Kind::Add => {
                 let missing = self.missing_names();
                 (!missing.is_empty()).then(|| {
-                    unfinished("finish.not_added", &format!("`{}` is not there yet: add it", missing.join("`, `")))
+                    unfinished(
+                        "finish.not_added",
+                        &format!("`{}` is not there yet: add it", missing.join("`, `")),
+                    )
                 })
             }
-            Kind::Fix | Kind::Change => (!code_changed)
-                .then(|| unfinished("finish.nothing_changed", "the code itself is not changed yet: change the definition, not its tests")),
+            Kind::Fix | Kind::Change => (!code_changed).then(|| {
+                unfinished(
+                    "finish.nothing_changed",
+                    "the code itself is not changed yet: change the definition, not its tests",
+                )
+            }),
             Kind::Rename | Kind::Question => None,
         }
     }
@@ -103,17 +137,34 @@ impl Evidence<'_> {
         let names = self.task.code_names();
         let known = |name: &str| {
             let last = name.rsplit('.').next().unwrap_or(name);
-            self.plan.mentions().definitions.iter().any(|hit| hit.qualified.ends_with(last))
-                || self.plan.mentions().paths.iter().any(|path| path.as_str().ends_with(name))
+            self.plan
+                .mentions()
+                .definitions
+                .iter()
+                .any(|hit| hit.qualified.ends_with(last))
+                || self
+                    .plan
+                    .mentions()
+                    .paths
+                    .iter()
+                    .any(|path| path.as_str().ends_with(name))
         };
-        let wanted = names.into_iter().filter(|name| !known(name) && !name.contains('/') && !name.ends_with(".py"));
+        let wanted = names
+            .into_iter()
+            .filter(|name| !known(name) && !name.contains('/') && !name.ends_with(".py"));
         let there = |name: &str| {
             let last = name.rsplit('.').next().unwrap_or(name);
             self.changes.iter().any(|change| {
-                symbols::read(change.language, &change.after).names.contains(last) || change.after.contains(last)
+                symbols::read(change.language, &change.after)
+                    .names
+                    .contains(last)
+                    || change.after.contains(last)
             })
         };
-        wanted.filter(|name| !there(name)).map(str::to_owned).collect()
+        wanted
+            .filter(|name| !there(name))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Returns why a fix is not one yet: the tests that the task blames still fail.
@@ -122,25 +173,47 @@ impl Evidence<'_> {
             return None;
         }
         let named = &self.plan.mentions().tests;
-        let touches = |text: &str| self.changes.iter().any(|change| text.contains(change.path.file_name()) || names_changed(change, text));
+        let touches = |text: &str| {
+            self.changes
+                .iter()
+                .any(|change| text.contains(change.path.file_name()) || names_changed(change, text))
+        };
         let blamed = after.failures.iter().find(|failure| {
-            let by_name = named.iter().any(|test| failure.id.contains(test.name.as_str()) && !test.name.is_empty());
-            let was_red = self.before.is_none_or(|before| failing(before, &failure.id));
+            let by_name = named
+                .iter()
+                .any(|test| failure.id.contains(test.name.as_str()) && !test.name.is_empty());
+            let was_red = self
+                .before
+                .is_none_or(|before| failing(before, &failure.id));
             by_name || (named.is_empty() && was_red && touches(&failure.traceback))
         })?;
-        Some(format!("the test still fails: try another change\n{}", blamed.shown()))
+        Some(format!(
+            "the test still fails: try another change\n{}",
+            blamed.shown()
+        ))
     }
 
     fn proof(&self, after: &SuiteReport) -> String {
         let fixed: Vec<&str> = self.before.map_or(Vec::new(), |before| {
-            before.failures.iter().filter(|failure| after.passed_ids.contains(&failure.id)).map(|failure| failure.id.as_str()).collect()
+            before
+                .failures
+                .iter()
+                .filter(|failure| after.passed_ids.contains(&failure.id))
+                .map(|failure| failure.id.as_str())
+                .collect()
         });
         let red = after.failed + after.errors;
         let mut words = match fixed.as_slice() {
-            [] if self.task.kind == Kind::Fix => format!("{} tests pass; none of them failed before", after.passed),
+            [] if self.task.kind == Kind::Fix => {
+                format!("{} tests pass; none of them failed before", after.passed)
+            }
             [] => format!("{} tests pass", after.passed),
             [one] => format!("{} tests pass; {one} failed before", after.passed),
-            [one, rest @ ..] => format!("{} tests pass; {one} and {} more failed before", after.passed, rest.len()),
+            [one, rest @ ..] => format!(
+                "{} tests pass; {one} and {} more failed before",
+                after.passed,
+                rest.len()
+            ),
         };
         if red > 0 {
             words.push_str(&format!("; {red} failed before and still do"));
@@ -150,7 +223,10 @@ impl Evidence<'_> {
 }
 
 fn unfinished(rule: &'static str, reason: &str) -> Verdict {
-    Verdict::Unfinished { rule, reason: reason.to_owned() }
+    Verdict::Unfinished {
+        rule,
+        reason: reason.to_owned(),
+    }
 }
 
 fn failing(report: &SuiteReport, id: &str) -> bool {
@@ -161,10 +237,15 @@ fn failing(report: &SuiteReport, id: &str) -> bool {
 fn names_changed(change: &Change, text: &str) -> bool {
     let old = change.before.as_deref().unwrap_or_default();
     let before = symbols::definitions(change.language, old);
-    symbols::definitions(change.language, &change.after).iter().any(|new| {
-        let same = before.iter().any(|known| known.qualified == new.qualified && old.get(known.span()) == change.after.get(new.span()));
-        !same && text.contains(new.name())
-    })
+    symbols::definitions(change.language, &change.after)
+        .iter()
+        .any(|new| {
+            let same = before.iter().any(|known| {
+                known.qualified == new.qualified
+                    && old.get(known.span()) == change.after.get(new.span())
+            });
+            !same && text.contains(new.name())
+        })
 }
 
 /// Returns why a report proves nothing, or nothing when it does.

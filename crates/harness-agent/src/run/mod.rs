@@ -1,8 +1,8 @@
 //! A run: the rungs from cheapest to dearest, and what each leaves to the next.
 
 mod answer;
-mod evidence;
 pub mod event;
+mod evidence;
 mod prompt;
 pub mod result;
 mod session;
@@ -44,7 +44,7 @@ pub(crate) struct Order<'a> {
 }
 
 /// Performs a run from its task to its result.
-pub(crate) fn perform(order: Order<'_>) -> Result<RunResult, OptionsError> {
+pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let checked = order.options.check()?;
     if order.task.trim().is_empty() {
         return Err(OptionsError {
@@ -54,7 +54,11 @@ pub(crate) fn perform(order: Order<'_>) -> Result<RunResult, OptionsError> {
         });
     }
     let writes = order.options.allow_writes && order.wish == Wish::Done;
-    let access = if writes { Access::Writing } else { Access::ReadOnly };
+    let access = if writes {
+        Access::Writing
+    } else {
+        Access::ReadOnly
+    };
     let unusable = |field, error: &dyn std::fmt::Display| OptionsError {
         field,
         message: error.to_string(),
@@ -69,8 +73,8 @@ pub(crate) fn perform(order: Order<'_>) -> Result<RunResult, OptionsError> {
         task.kind = Kind::Question;
     }
     let plan = Plan::make(&task, &tree, order.options);
-    let mut session = Session::new(&order, project, tree, task, plan);
-    let mut model = order.model;
+    let mut model = order.model.take();
+    let mut session = Session::new(&mut order, project, tree, task, plan);
     let ending = climb(&mut session, &mut model);
     Ok(session.end(ending))
 }
@@ -90,20 +94,32 @@ fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Endin
     };
     match session.plan.rung {
         Rung::Answer => answer::perform(session, model.as_mut()),
-        Rung::Question | Rung::Fix | Rung::Rewrite | Rung::Loop => work::perform(session, model.as_mut()),
+        Rung::Question | Rung::Fix | Rung::Rewrite | Rung::Loop => {
+            work::perform(session, model.as_mut())
+        }
     }
 }
 
 /// Puts the plan's question, if it has one. The answer becomes part of the task; without one the run ends here.
 fn ask_when_it_must(session: &mut Session<'_>) -> Option<Ending> {
     let question = session.plan.question.clone()?;
-    session.tell(EventKind::Question, &question.text, [("question", question.render().into())]);
-    let answer = session.listener.question(&question).and_then(|words| question.answer(&words));
+    session.tell(
+        EventKind::Question,
+        &question.text,
+        [("question", question.render().into())],
+    );
+    let answer = session
+        .listener
+        .question(&question)
+        .and_then(|words| question.answer(&words));
     let Some(answer) = answer else {
         return Some(Ending::new(Stopped::Question, question.render()));
     };
     let kind = session.task.kind;
-    session.task = Task { text: format!("{}\n{answer}", session.task.text), kind };
+    session.task = Task {
+        text: format!("{}\n{answer}", session.task.text),
+        kind,
+    };
     session.plan = Plan::make(&session.task, &session.tree, session.options);
     None
 }
@@ -111,12 +127,14 @@ fn ask_when_it_must(session: &mut Session<'_>) -> Option<Ending> {
 /// Returns how a run ends that could not use its engine.
 fn engine_ending(error: &ModelError) -> Ending {
     match error {
-        ModelError::Unusable { message, hint } => {
-            Ending { hint: hint.clone(), ..Ending::new(Stopped::Engine, message) }
-        }
-        ModelError::NotSent { message, hint, .. } => {
-            Ending { hint: hint.clone(), ..Ending::new(Stopped::Refused, message) }
-        }
+        ModelError::Unusable { message, hint } => Ending {
+            hint: hint.clone(),
+            ..Ending::new(Stopped::Engine, message)
+        },
+        ModelError::NotSent { message, hint, .. } => Ending {
+            hint: hint.clone(),
+            ..Ending::new(Stopped::Refused, message)
+        },
         ModelError::Interrupted => Ending::new(Stopped::Interrupted, "interrupted"),
     }
 }

@@ -45,28 +45,45 @@ pub(super) fn opening(opening: &Opening<'_>) -> Vec<Message> {
         }
     };
     if !opening.rules.trim().is_empty() {
-        part(&format!("Rules of this project:\n{}", capped(opening.rules, LONGEST_RULES)));
+        part(&format!(
+            "Rules of this project:\n{}",
+            capped(opening.rules, LONGEST_RULES)
+        ));
     }
     for skill in opening.skills {
         part(&skill.text);
     }
     let mut room = MOST_CODE;
     for spot in opening.plan.spots() {
-        let Some(shown) = shown(opening.tree, spot, LONGEST_DEFINITION.min(room)) else { continue };
+        let Some(shown) = shown(opening.tree, spot, LONGEST_DEFINITION.min(room)) else {
+            continue;
+        };
         room = room.saturating_sub(shown.len());
         part(&shown);
     }
     if !opening.failure.is_empty() {
-        part(&format!("A test fails:\n{}", capped(opening.failure, LONGEST_FAILURE)));
+        part(&format!(
+            "A test fails:\n{}",
+            capped(opening.failure, LONGEST_FAILURE)
+        ));
     }
     if opening.read_only && !opening.answers {
         part(READ_ONLY);
     }
     let word = if opening.answers { "Question" } else { "Task" };
-    part(&format!("{word}: {}", capped(&opening.task.text, LONGEST_TASK)));
+    part(&format!(
+        "{word}: {}",
+        capped(&opening.task.text, LONGEST_TASK)
+    ));
     vec![
-        Message { role: Role::System, content: system.trim_end().to_owned() },
-        Message { role: Role::User, content: user.trim_end().to_owned() },
+        Message {
+            role: Role::System,
+            content: system.trim_end().to_owned(),
+        },
+        Message {
+            role: Role::User,
+            content: user.trim_end().to_owned(),
+        },
     ]
 }
 
@@ -78,11 +95,22 @@ fn shown(tree: &SourceTree, spot: &Spot, room: usize) -> Option<String> {
         // Half a definition misleads; its first line at least tells that it is there.
         let head: String = code.lines().take(2).collect::<Vec<_>>().join("\n");
         let path = &spot.path;
-        return (room > 200).then(|| format!("{path}, line {} (long; read it with `Action: read`):\n{head}", spot.line));
+        return (room > 200).then(|| {
+            format!(
+                "{path}, line {} (long; read it with `Action: read`):\n{head}",
+                spot.line
+            )
+        });
     }
-    let language = tree.file(&spot.path).map(|file| file.language.name().to_ascii_lowercase()).unwrap_or_default();
+    let language = tree
+        .file(&spot.path)
+        .map(|file| file.language.name().to_ascii_lowercase())
+        .unwrap_or_default();
     let code = code.trim_end_matches(['\r', '\n']).replace("\r\n", "\n");
-    Some(format!("{}, line {}:\n```{language}\n{code}\n```", spot.path, spot.line))
+    Some(format!(
+        "{}, line {}:\n```{language}\n{code}\n```",
+        spot.path, spot.line
+    ))
 }
 
 /// Returns a text that is no longer than the cap: its head and its tail, and a word on what is missing.

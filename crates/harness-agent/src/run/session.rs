@@ -39,7 +39,14 @@ impl Ending {
     /// Returns an ending that changed nothing.
     pub(super) fn new(stopped: Stopped, summary: impl Into<String>) -> Ending {
         let (summary, hint, diff) = (summary.into(), String::new(), String::new());
-        Ending { stopped, summary, hint, writes: Vec::new(), diff, tests: None }
+        Ending {
+            stopped,
+            summary,
+            hint,
+            writes: Vec::new(),
+            diff,
+            tests: None,
+        }
     }
 }
 
@@ -66,9 +73,19 @@ pub(super) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Begins a run.
-    pub(super) fn new(order: &'a mut Order<'_>, project: Project, tree: SourceTree, task: Task, plan: Plan) -> Session<'a> {
+    pub(super) fn new(
+        order: &'a mut Order<'_>,
+        project: Project,
+        tree: SourceTree,
+        task: Task,
+        plan: Plan,
+    ) -> Session<'a> {
         let run = RunId::new();
-        let record = Record::open(order.options, run.as_str(), order.environment.home.as_deref());
+        let record = Record::open(
+            order.options,
+            run.as_str(),
+            order.environment.home.as_deref(),
+        );
         Session {
             options: order.options,
             environment: order.environment,
@@ -94,10 +111,23 @@ impl<'a> Session<'a> {
     }
 
     /// Tells the listener of progress.
-    pub(super) fn tell<const N: usize>(&mut self, kind: EventKind, text: &str, data: [(&str, Value); N]) {
-        let data: Map<String, Value> = data.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    pub(super) fn tell<const N: usize>(
+        &mut self,
+        kind: EventKind,
+        text: &str,
+        data: [(&str, Value); N],
+    ) {
+        let data: Map<String, Value> = data
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
         let seconds = self.began.elapsed().as_secs_f64();
-        self.listener.event(&Event { kind, data, seconds, text: text.to_owned() });
+        self.listener.event(&Event {
+            kind,
+            data,
+            seconds,
+            text: text.to_owned(),
+        });
     }
 
     /// Tells that the run began and where it will look.
@@ -105,12 +135,18 @@ impl<'a> Session<'a> {
         let (kind, rung) = (self.plan.kind, self.plan.rung.name());
         let files = self.tree.files().len();
         let run = self.run.as_str().to_owned();
-        let recorded = self.record.start(&self.project, &self.task.text, self.options);
+        let recorded = self
+            .record
+            .start(&self.project, &self.task.text, self.options);
         self.heed(recorded);
         self.tell(
             EventKind::Started,
             &format!("read {files} files; this is a {kind} task ({rung})"),
-            [("run", run.into()), ("kind", kind.into()), ("rung", rung.into())],
+            [
+                ("run", run.into()),
+                ("kind", kind.into()),
+                ("rung", rung.into()),
+            ],
         );
         let spots: Vec<String> = self.plan.spots().iter().map(described).collect();
         if !spots.is_empty() {
@@ -122,14 +158,24 @@ impl<'a> Session<'a> {
     /// Adds a refusal to the history and tells of it.
     pub(super) fn refuse(&mut self, refusal: &Refusal) {
         self.history.refuse(refusal.clone());
-        let data = [("rule", refusal.rule.clone().into()), ("path", refusal.path.clone().into())];
-        self.tell(EventKind::Refused, &format!("refused: {}", first_line(&refusal.reason)), data);
+        let data = [
+            ("rule", refusal.rule.clone().into()),
+            ("path", refusal.path.clone().into()),
+        ];
+        self.tell(
+            EventKind::Refused,
+            &format!("refused: {}", first_line(&refusal.reason)),
+            data,
+        );
     }
 
     /// Adds a step to the history.
     pub(super) fn push(&mut self, step: Step) {
         let result: String = step.result.chars().take(LONGEST_RESULT).collect();
-        let step = Step { result: secret::redact(&result).into_owned(), ..step };
+        let step = Step {
+            result: secret::redact(&result).into_owned(),
+            ..step
+        };
         let recorded = self.record.turn(&self.project, &step);
         self.heed(recorded);
         self.history.push(step);
@@ -139,7 +185,11 @@ impl<'a> Session<'a> {
     fn heed(&mut self, recorded: Result<(), String>) {
         if let Err(error) = recorded {
             self.record.give_up();
-            self.tell(EventKind::Refused, &format!("no trace is kept: {error}"), []);
+            self.tell(
+                EventKind::Refused,
+                &format!("no trace is kept: {error}"),
+                [],
+            );
         }
     }
 
@@ -147,7 +197,13 @@ impl<'a> Session<'a> {
     pub(super) fn suite(&self) -> Option<Suite> {
         let find_program = |name: &str| self.environment.find_program(name);
         let virtual_env = self.environment.virtual_env.clone();
-        suite::detect(&self.tree, &SuiteEnvironment { virtual_env, find_program: &find_program })
+        suite::detect(
+            &self.tree,
+            &SuiteEnvironment {
+                virtual_env,
+                find_program: &find_program,
+            },
+        )
     }
 
     /// Ends the run and returns its result.
@@ -177,7 +233,11 @@ impl<'a> Session<'a> {
         let recorded = self.record.end(&self.project, fields);
         self.heed(recorded);
         let text = first_line(&result.summary).to_owned();
-        self.tell(EventKind::Finished, &text, [("ok", ok.into()), ("stopped", result.stopped.name().into())]);
+        self.tell(
+            EventKind::Finished,
+            &text,
+            [("ok", ok.into()), ("stopped", result.stopped.name().into())],
+        );
         result
     }
 

@@ -27,20 +27,38 @@ pub(super) struct Turn {
 
 impl<'m> Talk<'m> {
     /// Opens a conversation with its first messages.
-    pub(super) fn open(session: &mut Session<'_>, model: &'m mut dyn Model, messages: Vec<Message>) -> Result<Talk<'m>, ModelError> {
+    pub(super) fn open(
+        session: &mut Session<'_>,
+        model: &'m mut dyn Model,
+        messages: Vec<Message>,
+    ) -> Result<Talk<'m>, ModelError> {
         let card = model.card(session.cancel)?;
         let host = card.host.name.clone();
         session.tell(
             EventKind::Engine,
             &format!("using {} at {host}", card.model),
-            [("model", card.model.clone().into()), ("host", host.into()), ("window", card.window.into())],
+            [
+                ("model", card.model.clone().into()),
+                ("host", host.into()),
+                ("window", card.window.into()),
+            ],
         );
         let opening: usize = messages.iter().map(|message| message.content.len()).sum();
         // About three bytes a token is on the safe side; every turn may add a reply and an observation.
         let turns = session.options.steps.min(6);
-        let wanted = u32::try_from(opening / 3).unwrap_or(u32::MAX).saturating_add(turns * (session.options.max_tokens + 600));
-        let window = wanted.next_multiple_of(1024).clamp(LEAST_WINDOW, MOST_WINDOW).min(card.window.max(1024));
-        Ok(Talk { model, card, messages, window })
+        let wanted = u32::try_from(opening / 3)
+            .unwrap_or(u32::MAX)
+            .saturating_add(turns * (session.options.max_tokens + 600));
+        let window = wanted
+            .next_multiple_of(1024)
+            .clamp(LEAST_WINDOW, MOST_WINDOW)
+            .min(card.window.max(1024));
+        Ok(Talk {
+            model,
+            card,
+            messages,
+            window,
+        })
     }
 
     /// Sends the conversation and adds the reply to it.
@@ -57,10 +75,24 @@ impl<'m> Talk<'m> {
         let host = &self.card.host;
         if session.usage.model_calls == 0 && !host.this_machine {
             let text = format!("sending {characters} characters to {}", host.name);
-            session.tell(EventKind::Sent, &text, [("characters", characters.into()), ("host", host.name.clone().into())]);
+            session.tell(
+                EventKind::Sent,
+                &text,
+                [
+                    ("characters", characters.into()),
+                    ("host", host.name.clone().into()),
+                ],
+            );
         } else {
             let text = format!("step {step} of {most}: asking {}", self.card.model);
-            session.tell(EventKind::Sent, &text, [("characters", characters.into()), ("host", host.name.clone().into())]);
+            session.tell(
+                EventKind::Sent,
+                &text,
+                [
+                    ("characters", characters.into()),
+                    ("host", host.name.clone().into()),
+                ],
+            );
         }
         session.record.prompt(&self.messages);
         let began = Instant::now();
@@ -76,14 +108,27 @@ impl<'m> Talk<'m> {
         }
         let tokens = reply.reply_tokens;
         let text = format!("step {step} of {most}: {tokens} tokens in {seconds:.1} s");
-        session.tell(EventKind::Reply, &text, [("tokens", tokens.into()), ("result", reply.text.clone().into())]);
+        session.tell(
+            EventKind::Reply,
+            &text,
+            [
+                ("tokens", tokens.into()),
+                ("result", reply.text.clone().into()),
+            ],
+        );
         session.record.reply(&reply.text);
-        self.messages.push(Message { role: Role::Assistant, content: reply.text.clone() });
+        self.messages.push(Message {
+            role: Role::Assistant,
+            content: reply.text.clone(),
+        });
         Ok(Turn { reply, seconds })
     }
 
     /// Adds what we say to the model.
     pub(super) fn say(&mut self, words: &str) {
-        self.messages.push(Message { role: Role::User, content: words.to_owned() });
+        self.messages.push(Message {
+            role: Role::User,
+            content: words.to_owned(),
+        });
     }
 }

@@ -34,29 +34,39 @@ pub(super) struct Trial {
 
 impl Trial {
     /// Takes the project for this run; another run may hold it.
-    pub(super) fn open(session: &mut Session<'_>) -> Result<Trial, Ending> {
+    pub(super) fn open(session: &mut Session<'_>) -> Result<Trial, Box<Ending>> {
         let flag = session.cancel.flag();
         let task = session.task.text.clone();
         let Some(writer) = session.project.writer() else {
-            return Err(Ending::new(Stopped::Stuck, "this run is read-only"));
+            return Err(Box::new(Ending::new(
+                Stopped::Stuck,
+                "this run is read-only",
+            )));
         };
         let mut waited = None;
         let mut on_wait = |holder: &harness_hands::lock::Holder| waited = Some(holder.to_string());
-        let begun = writer.begin(&session.run, &task, &mut Waiting { patience: PATIENCE, cancel: &flag, on_wait: &mut on_wait });
-        let mut changes = begun.map_err(|error| match error {
-            WriteError::Lock(LockError::Busy(holder)) => {
-                let hint = "wait for it to end, or stop it".to_owned();
-                Ending { hint, ..Ending::new(Stopped::Busy, format!("the project is held by {holder}")) }
-            }
-            WriteError::Lock(LockError::Interrupted) => Ending::new(Stopped::Interrupted, "interrupted"),
-            other => disk_ending(&other),
-        })?;
+        let begun = writer.begin(
+            &session.run,
+            &task,
+            &mut Waiting {
+                patience: PATIENCE,
+                cancel: &flag,
+                on_wait: &mut on_wait,
+            },
+        );
+        let mut changes = begun.map_err(|error| Box::new(cannot_begin(&error)))?;
         changes.allow(session.plan.mentions().paths.iter().cloned());
         if let Some(holder) = waited {
             session.tell(EventKind::Started, &format!("waited for {holder}"), []);
         }
         let suite = session.suite();
-        Ok(Trial { changes, suite, before: None, after: None, broke: None })
+        Ok(Trial {
+            changes,
+            suite,
+            before: None,
+            after: None,
+            broke: None,
+        })
     }
 
     /// Runs the suite once before the first change, so that what was already red is known.
@@ -83,7 +93,12 @@ impl Trial {
         let report = suite::run(runner, suite, &Selection::All, &session.cancel.flag());
         let text = match crate::run::evidence::unusable(&report) {
             Some(problem) => format!("tests {when}: {problem}"),
-            None => format!("tests {when}: {} passed, {} failed ({:.1} s)", report.passed, report.failed + report.errors, report.seconds),
+            None => format!(
+                "tests {when}: {} passed, {} failed ({:.1} s)",
+                report.passed,
+                report.failed + report.errors,
+                report.seconds
+            ),
         };
         let data = [
             ("passed", report.passed.into()),
@@ -96,23 +111,41 @@ impl Trial {
 
     /// Returns what tells two states of the changed files apart.
     pub(super) fn fingerprint(&self, session: &Session<'_>) -> String {
-        self.standing(session).iter().map(|change| format!("{}\0{}\0", change.path, change.after)).collect()
+        self.standing(session)
+            .iter()
+            .map(|change| format!("{}\0{}\0", change.path, change.after))
+            .collect()
     }
 
     /// Guards and applies one change. A refusal leaves the file as it is.
-    pub(super) fn apply(&mut self, session: &mut Session<'_>, change: &Change) -> Result<(), Refusal> {
-        self.changes.check(&change.path).map_err(crate::tool::look::trespass)?;
+    pub(super) fn apply(
+        &mut self,
+        session: &mut Session<'_>,
+        change: &Change,
+    ) -> Result<(), Refusal> {
+        self.changes
+            .check(&change.path)
+            .map_err(crate::tool::look::trespass)?;
         if let Some(refusal) = guard::refusal(change, &session.task) {
             return Err(refusal);
         }
         let bytes = encoded(session, change)?;
-        self.changes.put(&change.path, &bytes).map_err(|error| match error.trespass() {
-            Some(broken) => crate::tool::look::trespass(broken.clone()),
-            None => Refusal::new("write.failed", error.to_string(), change.path.as_str()),
-        })?;
+        self.changes
+            .put(&change.path, &bytes)
+            .map_err(|error| match error.trespass() {
+                Some(broken) => crate::tool::look::trespass(broken.clone()),
+                None => Refusal::new("write.failed", error.to_string(), change.path.as_str()),
+            })?;
         let text = format!("wrote {}", change.path);
         let diff = diff_of(change);
-        session.tell(EventKind::Wrote, &text, [("path", change.path.as_str().into()), ("result", diff.into())]);
+        session.tell(
+            EventKind::Wrote,
+            &text,
+            [
+                ("path", change.path.as_str().into()),
+                ("result", diff.into()),
+            ],
+        );
         Ok(())
     }
 
@@ -139,20 +172,39 @@ impl Trial {
     /// Puts one change back to what stood before it.
     pub(super) fn put_back(&mut self, session: &mut Session<'_>, change: &Change) {
         let restored = match &change.before {
-            Some(before) => encoded(session, &Change { after: before.clone(), ..change.clone() })
-                .ok()
-                .and_then(|bytes| self.changes.replace(&change.path, &bytes).ok()),
+            Some(before) => encoded(
+                session,
+                &Change {
+                    after: before.clone(),
+                    ..change.clone()
+                },
+            )
+            .ok()
+            .and_then(|bytes| self.changes.replace(&change.path, &bytes).ok()),
             None => self.changes.remove(&change.path).ok(),
         };
-        let words = if restored.is_some() { "took the change back" } else { "could not take the change back yet" };
-        session.tell(EventKind::Undone, words, [("path", change.path.as_str().into())]);
+        let words = if restored.is_some() {
+            "took the change back"
+        } else {
+            "could not take the change back yet"
+        };
+        session.tell(
+            EventKind::Undone,
+            words,
+            [("path", change.path.as_str().into())],
+        );
     }
 
     /// Keeps what stands and ends the run with it.
     pub(super) fn keep(self, session: &Session<'_>, summary: String) -> Ending {
         let standing = self.standing(session);
         let ending = Ending {
-            writes: self.changes.writes().iter().map(ToString::to_string).collect(),
+            writes: self
+                .changes
+                .writes()
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             diff: standing.iter().map(diff_of).collect(),
             tests: self.tests(),
             ..Ending::new(Stopped::Done, summary)
@@ -161,17 +213,31 @@ impl Trial {
     }
 
     /// Takes everything back, leaves the attempt as a patch, and ends the run.
-    pub(super) fn take_back(mut self, session: &mut Session<'_>, stopped: Stopped, summary: String) -> Ending {
+    pub(super) fn take_back(
+        mut self,
+        session: &mut Session<'_>,
+        stopped: Stopped,
+        summary: String,
+    ) -> Ending {
         let attempt: String = self.standing(session).iter().map(diff_of).collect();
-        let mut ending = Ending { tests: self.tests(), ..Ending::new(stopped, summary) };
+        let mut ending = Ending {
+            tests: self.tests(),
+            ..Ending::new(stopped, summary)
+        };
         if !attempt.is_empty() {
             // The attempt is a help, not a promise: without it the run is no less true.
             drop(self.changes.attach("attempt.patch", attempt.as_bytes()));
         }
         if let Err(error) = self.changes.take_back() {
             ending.summary = format!("{}; {error}", ending.summary);
-            ending.hint = "`harness undo` puts the files back once the disk can be written".to_owned();
-            ending.writes = self.changes.writes().iter().map(ToString::to_string).collect();
+            ending.hint =
+                "`harness undo` puts the files back once the disk can be written".to_owned();
+            ending.writes = self
+                .changes
+                .writes()
+                .iter()
+                .map(ToString::to_string)
+                .collect();
         } else if !attempt.is_empty() {
             session.tell(EventKind::Undone, "took every change back", []);
             let place = format!(".harness/runs/{}/attempt.patch", session.run.as_str());
@@ -194,18 +260,42 @@ impl Trial {
 
     /// Returns every file that differs from what it was before the run.
     fn standing(&self, session: &Session<'_>) -> Vec<Change> {
-        let decode = |bytes: &[u8]| Text::decode(bytes).map(Text::into_content).unwrap_or_default();
+        let decode = |bytes: &[u8]| {
+            Text::decode(bytes)
+                .map(Text::into_content)
+                .unwrap_or_default()
+        };
         let change = |path: RelPath| {
-            let before = self.changes.original(&path).ok().flatten().map(|bytes| decode(&bytes));
-            let after = session.project.door().read(&path).map(|bytes| decode(&bytes)).unwrap_or_default();
-            Change { language: Language::of(&path), path, before, after }
+            let before = self
+                .changes
+                .original(&path)
+                .ok()
+                .flatten()
+                .map(|bytes| decode(&bytes));
+            let after = session
+                .project
+                .door()
+                .read(&path)
+                .map(|bytes| decode(&bytes))
+                .unwrap_or_default();
+            Change {
+                language: Language::of(&path),
+                path,
+                before,
+                after,
+            }
         };
         self.changes.writes().into_iter().map(change).collect()
     }
 
     fn tests(&self) -> Option<Tests> {
         let suite = self.suite.as_ref()?;
-        let sandbox = self.after.as_ref().or(self.before.as_ref()).map(|report| report.sandbox.to_string()).unwrap_or_default();
+        let sandbox = self
+            .after
+            .as_ref()
+            .or(self.before.as_ref())
+            .map(|report| report.sandbox.to_string())
+            .unwrap_or_default();
         if self.before.is_none() && self.after.is_none() {
             return None;
         }
@@ -219,12 +309,20 @@ impl Trial {
 }
 
 fn counts(report: &SuiteReport) -> Counts {
-    Counts { passed: report.passed, failed: report.failed + report.errors, collected: report.collected }
+    Counts {
+        passed: report.passed,
+        failed: report.failed + report.errors,
+        collected: report.collected,
+    }
 }
 
 /// Returns a change as a unified diff.
 pub(super) fn diff_of(change: &Change) -> String {
-    edit::unified_diff(change.path.as_str(), change.before.as_deref(), Some(&change.after))
+    edit::unified_diff(
+        change.path.as_str(),
+        change.before.as_deref(),
+        Some(&change.after),
+    )
 }
 
 /// Returns the bytes of a change in the file's own encoding.
@@ -234,12 +332,36 @@ fn encoded(session: &Session<'_>, change: &Change) -> Result<Vec<u8>, Refusal> {
         Err(_) => Text::new(""),
     };
     text.encode(&change.after).map_err(|error| {
-        let reason = format!("`{}` cannot hold `{}` in {}: use plain characters", change.path, error.character, error.encoding);
+        let reason = format!(
+            "`{}` cannot hold `{}` in {}: use plain characters",
+            change.path, error.character, error.encoding
+        );
         Refusal::new("draft.encoding", reason, change.path.as_str())
     })
 }
 
+/// Returns how a run ends that could not take its project.
+fn cannot_begin(error: &WriteError) -> Ending {
+    match error {
+        WriteError::Lock(LockError::Busy(holder)) => {
+            let hint = "wait for it to end, or stop it".to_owned();
+            let summary = format!("the project is held by {holder}");
+            Ending {
+                hint,
+                ..Ending::new(Stopped::Busy, summary)
+            }
+        }
+        WriteError::Lock(LockError::Interrupted) => {
+            Ending::new(Stopped::Interrupted, "interrupted")
+        }
+        other => disk_ending(other),
+    }
+}
+
 fn disk_ending(error: &WriteError) -> Ending {
     let hint = "nothing was changed; check the disk and the folder's permissions".to_owned();
-    Ending { hint, ..Ending::new(Stopped::Stuck, error.to_string()) }
+    Ending {
+        hint,
+        ..Ending::new(Stopped::Stuck, error.to_string())
+    }
 }

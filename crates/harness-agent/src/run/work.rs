@@ -44,7 +44,7 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
     }
     let mut trial = match Trial::open(session) {
         Ok(trial) => trial,
-        Err(ending) => return ending,
+        Err(ending) => return *ending,
     };
     trial.baseline(session);
     if session.cancel.stopped() {
@@ -55,7 +55,10 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         (Stopped::Done, summary) => trial.keep(session, summary),
         (stopped, summary) => {
             // A run that only made things worse says so.
-            let broke = trial.broke.clone().filter(|_| matches!(stopped, Stopped::Steps | Stopped::Stuck));
+            let broke = trial
+                .broke
+                .clone()
+                .filter(|_| matches!(stopped, Stopped::Steps | Stopped::Stuck));
             match broke {
                 Some(words) => {
                     let summary = format!("the change was taken back: {}", first_line(&words));
@@ -72,10 +75,20 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
 fn propose(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
     let (stopped, summary) = turns(session, model, "", None);
     let diff = std::mem::take(&mut session.proposal);
-    let proposed = stopped != Stopped::Done && !diff.is_empty() && matches!(stopped, Stopped::Steps | Stopped::Stuck);
+    let proposed = stopped != Stopped::Done
+        && !diff.is_empty()
+        && matches!(stopped, Stopped::Steps | Stopped::Stuck);
     let stopped = if proposed { Stopped::Done } else { stopped };
-    let summary = if proposed { "this is what would change; the run is read-only".to_owned() } else { summary };
-    Ending { diff, ..Ending::new(stopped, summary) }.with_engine_hint(session)
+    let summary = if proposed {
+        "this is what would change; the run is read-only".to_owned()
+    } else {
+        summary
+    };
+    Ending {
+        diff,
+        ..Ending::new(stopped, summary)
+    }
+    .with_engine_hint(session)
 }
 
 impl Ending {
@@ -88,7 +101,12 @@ impl Ending {
 }
 
 /// Takes turns until one ends the run.
-fn turns(session: &mut Session<'_>, model: &mut dyn Model, failure: &str, mut trial: Option<&mut Trial>) -> (Stopped, String) {
+fn turns(
+    session: &mut Session<'_>,
+    model: &mut dyn Model,
+    failure: &str,
+    mut trial: Option<&mut Trial>,
+) -> (Stopped, String) {
     let skills = session.plan.load_skills(&session.tree);
     let messages = prompt::opening(&Opening {
         task: &session.task,
@@ -114,8 +132,16 @@ fn turns(session: &mut Session<'_>, model: &mut dyn Model, failure: &str, mut tr
         let reading = reply::read(&turn.reply.text);
         let mut step = Step {
             number,
-            action: reading.action.as_ref().map_or("reply", Action::tool).to_owned(),
-            path: reading.action.as_ref().map(|action| action.path().to_owned()).unwrap_or_default(),
+            action: reading
+                .action
+                .as_ref()
+                .map_or("reply", Action::tool)
+                .to_owned(),
+            path: reading
+                .action
+                .as_ref()
+                .map(|action| action.path().to_owned())
+                .unwrap_or_default(),
             result: String::new(),
             refused: String::new(),
             seconds: turn.seconds,
@@ -123,11 +149,25 @@ fn turns(session: &mut Session<'_>, model: &mut dyn Model, failure: &str, mut tr
         };
         if let Some(action) = &reading.action {
             let text = format!("step {number}: {} {}", action.tool(), action.path());
-            session.tell(EventKind::Action, text.trim_end(), [("action", action.tool().into()), ("path", action.path().into())]);
+            session.tell(
+                EventKind::Action,
+                text.trim_end(),
+                [
+                    ("action", action.tool().into()),
+                    ("path", action.path().into()),
+                ],
+            );
         }
         let state = state_of(session, &trial);
-        let again = reading.action.as_ref().is_some_and(|action| !seen.insert(format!("{state}{action:?}")));
-        let outcome = if again { repeated(&reading) } else { act(session, &reading, trial.as_deref_mut()) };
+        let again = reading
+            .action
+            .as_ref()
+            .is_some_and(|action| !seen.insert(format!("{state}{action:?}")));
+        let outcome = if again {
+            repeated(&reading)
+        } else {
+            act(session, &reading, trial.as_deref_mut())
+        };
         let words = match outcome {
             Outcome::Say { words, new } => {
                 idle = if new { 0 } else { idle + 1 };
@@ -152,13 +192,26 @@ fn turns(session: &mut Session<'_>, model: &mut dyn Model, failure: &str, mut tr
             return (Stopped::Interrupted, "interrupted".to_owned());
         }
         if idle >= MOST_IDLE {
-            return (Stopped::Stuck, format!("{MOST_IDLE} turns in a row brought nothing new; the last: {}", first_line(&words)));
+            return (
+                Stopped::Stuck,
+                format!(
+                    "{MOST_IDLE} turns in a row brought nothing new; the last: {}",
+                    first_line(&words)
+                ),
+            );
         }
         let leftovers = reading.leftovers.join(", ");
-        let more = if leftovers.is_empty() { String::new() } else { format!("\nNot done this turn: {leftovers}.") };
+        let more = if leftovers.is_empty() {
+            String::new()
+        } else {
+            format!("\nNot done this turn: {leftovers}.")
+        };
         talk.say(&format!("{}{more}", capped(&words, LONGEST_OBSERVATION)));
     }
-    (Stopped::Steps, format!("not finished within {} steps", session.options.steps))
+    (
+        Stopped::Steps,
+        format!("not finished within {} steps", session.options.steps),
+    )
 }
 
 fn engine(session: &mut Session<'_>, error: &crate::model::ModelError) -> (Stopped, String) {
@@ -169,49 +222,78 @@ fn engine(session: &mut Session<'_>, error: &crate::model::ModelError) -> (Stopp
 
 /// What the files are now, as far as this run changed them.
 fn state_of(session: &Session<'_>, trial: &Option<&mut Trial>) -> String {
-    trial.as_ref().map(|trial| trial.fingerprint(session)).unwrap_or_default()
+    trial
+        .as_ref()
+        .map(|trial| trial.fingerprint(session))
+        .unwrap_or_default()
 }
 
 fn repeated(reading: &Reading) -> Outcome {
     let tool = reading.action.as_ref().map_or("reply", Action::tool);
-    let reason = format!("the same {tool} brought nothing before and nothing has changed since: do something else");
-    Outcome::Refused(Refusal::new("repeat.same_action", reason, reading.action.as_ref().map_or("", |action| action.path())))
+    let reason = format!(
+        "the same {tool} brought nothing before and nothing has changed since: do something else"
+    );
+    Outcome::Refused(Refusal::new(
+        "repeat.same_action",
+        reason,
+        reading.action.as_ref().map_or("", |action| action.path()),
+    ))
 }
 
 fn act(session: &mut Session<'_>, reading: &Reading, trial: Option<&mut Trial>) -> Outcome {
-    let Some(action) = &reading.action else { return unread(session, reading, trial.is_none()) };
+    let Some(action) = &reading.action else {
+        return unread(session, reading, trial.is_none());
+    };
     match (action, trial) {
-        (Action::Patch { .. } | Action::Edit { .. } | Action::Run { .. }, None) => refuse_read_only(session, action),
-        (Action::Patch { .. } | Action::Edit { .. }, Some(trial)) => try_change(session, action, trial),
+        (Action::Patch { .. } | Action::Edit { .. } | Action::Run { .. }, None) => {
+            refuse_read_only(session, action)
+        }
+        (Action::Patch { .. } | Action::Edit { .. }, Some(trial)) => {
+            try_change(session, action, trial)
+        }
         (Action::Run { .. }, Some(trial)) => run_tests(session, trial),
         (Action::Done { summary }, Some(trial)) => finish(session, trial, summary),
         (Action::Done { summary }, None) => Outcome::End(Stopped::Done, summary.clone()),
         (Action::Ask { question }, _) => ask(session, question),
-        (Action::Read { .. } | Action::Search { .. } | Action::Map { .. }, _) => match look(session, action) {
-            Ok(words) => Outcome::Say { words, new: true },
-            Err(refusal) => Outcome::Refused(refusal),
-        },
+        (Action::Read { .. } | Action::Search { .. } | Action::Map { .. }, _) => {
+            match look(session, action) {
+                Ok(words) => Outcome::Say { words, new: true },
+                Err(refusal) => Outcome::Refused(refusal),
+            }
+        }
     }
 }
 
 /// A reply without an action: the answer of a read-only run, else something to be said better.
 fn unread(session: &Session<'_>, reading: &Reading, read_only: bool) -> Outcome {
     if let Some(tool) = &reading.unknown_tool {
-        let reason = format!("there is no action `{tool}`: use read, search, map, patch, edit, run, ask or done");
+        let reason = format!(
+            "there is no action `{tool}`: use read, search, map, patch, edit, run, ask or done"
+        );
         return Outcome::Refused(Refusal::new("reply.unknown_tool", reason, ""));
     }
     if read_only && !reading.prose.trim().is_empty() {
         return Outcome::End(Stopped::Done, reading.prose.clone());
     }
-    let what = session.plan.spots().first().map(|spot| spot.name.as_str()).filter(|name| !name.is_empty());
+    let what = session
+        .plan
+        .spots()
+        .first()
+        .map(|spot| spot.name.as_str())
+        .filter(|name| !name.is_empty());
     let wanted = what.map_or("the definition".to_owned(), |name| format!("`{name}`"));
-    let words = format!("No action could be read from that. Write the whole new code of {wanted} in one fenced block.");
+    let words = format!(
+        "No action could be read from that. Write the whole new code of {wanted} in one fenced block."
+    );
     Outcome::Say { words, new: false }
 }
 
 /// Returns the refusal of an action in a read-only run.
 pub(super) fn read_only_refusal(action: &Action) -> Refusal {
-    let reason = format!("this run is read-only: {} is refused; say in words what you would change", action.tool());
+    let reason = format!(
+        "this run is read-only: {} is refused; say in words what you would change",
+        action.tool()
+    );
     Refusal::new("write.read_only", reason, action.path())
 }
 
@@ -227,10 +309,11 @@ fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
 }
 
 fn try_change(session: &mut Session<'_>, action: &Action, trial: &mut Trial) -> Outcome {
-    let change = match change::proposed(session.project.door(), session.plan.spots().first(), action) {
-        Ok(change) => change,
-        Err(refusal) => return Outcome::Refused(refusal),
-    };
+    let change =
+        match change::proposed(session.project.door(), session.plan.spots().first(), action) {
+            Ok(change) => change,
+            Err(refusal) => return Outcome::Refused(refusal),
+        };
     if let Err(refusal) = trial.apply(session, &change) {
         return Outcome::Refused(refusal);
     }
@@ -243,17 +326,28 @@ fn try_change(session: &mut Session<'_>, action: &Action, trial: &mut Trial) -> 
         Verdict::Worse(words) => {
             trial.put_back(session, &change);
             trial.broke = Some(words.clone());
-            Outcome::Say { words: format!("That made the tests worse and was taken back: {words}"), new: true }
+            Outcome::Say {
+                words: format!("That made the tests worse and was taken back: {words}"),
+                new: true,
+            }
         }
         Verdict::Unfinished { reason, .. } => {
             if session.task.kind == Kind::Fix {
                 // Drafts of a fix are alternatives: each starts from the code as it was.
                 trial.put_back(session, &change);
-                return Outcome::Say { words: format!("That was not it and was taken back: {reason}"), new: true };
+                return Outcome::Say {
+                    words: format!("That was not it and was taken back: {reason}"),
+                    new: true,
+                };
             }
-            Outcome::Say { words: format!("Written. {reason}"), new: true }
+            Outcome::Say {
+                words: format!("Written. {reason}"),
+                new: true,
+            }
         }
-        Verdict::Unverified(reason) => Outcome::End(Stopped::Stuck, format!("unverified: {reason}")),
+        Verdict::Unverified(reason) => {
+            Outcome::End(Stopped::Stuck, format!("unverified: {reason}"))
+        }
     }
 }
 
@@ -263,8 +357,18 @@ fn run_tests(session: &mut Session<'_>, trial: &mut Trial) -> Outcome {
         Some(report) => match crate::run::evidence::unusable(report) {
             Some(problem) => problem,
             None => {
-                let failing: Vec<String> = report.failures.iter().take(3).map(|failure| failure.shown()).collect();
-                format!("{} passed, {} failed\n{}", report.passed, report.failed + report.errors, failing.join("\n"))
+                let failing: Vec<String> = report
+                    .failures
+                    .iter()
+                    .take(3)
+                    .map(|failure| failure.shown())
+                    .collect();
+                format!(
+                    "{} passed, {} failed\n{}",
+                    report.passed,
+                    report.failed + report.errors,
+                    failing.join("\n")
+                )
             }
         },
     };
@@ -274,21 +378,46 @@ fn run_tests(session: &mut Session<'_>, trial: &mut Trial) -> Outcome {
 fn finish(session: &mut Session<'_>, trial: &mut Trial, said: &str) -> Outcome {
     match trial.verdict(session) {
         Verdict::Proven(proof) => {
-            let quoted: String = said.lines().next().unwrap_or_default().chars().take(200).collect();
-            let words = if quoted.is_empty() { String::new() } else { format!("; the model says: \"{quoted}\"") };
+            let quoted: String = said
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .take(200)
+                .collect();
+            let words = if quoted.is_empty() {
+                String::new()
+            } else {
+                format!("; the model says: \"{quoted}\"")
+            };
             Outcome::End(Stopped::Done, format!("done: {proof}{words}"))
         }
-        Verdict::Worse(reason) => Outcome::Refused(Refusal::new("finish.tests_failing", reason, "")),
+        Verdict::Worse(reason) => {
+            Outcome::Refused(Refusal::new("finish.tests_failing", reason, ""))
+        }
         Verdict::Unfinished { rule, reason } => Outcome::Refused(Refusal::new(rule, reason, "")),
-        Verdict::Unverified(reason) => Outcome::End(Stopped::Stuck, format!("unverified: {reason}")),
+        Verdict::Unverified(reason) => {
+            Outcome::End(Stopped::Stuck, format!("unverified: {reason}"))
+        }
     }
 }
 
 fn ask(session: &mut Session<'_>, question: &str) -> Outcome {
     let question = crate::task::question::Question::new(question, []);
-    session.tell(EventKind::Question, &question.text, [("question", question.render().into())]);
-    match session.listener.question(&question).and_then(|words| question.answer(&words)) {
-        Some(answer) => Outcome::Say { words: format!("The user answers: {answer}"), new: true },
+    session.tell(
+        EventKind::Question,
+        &question.text,
+        [("question", question.render().into())],
+    );
+    match session
+        .listener
+        .question(&question)
+        .and_then(|words| question.answer(&words))
+    {
+        Some(answer) => Outcome::Say {
+            words: format!("The user answers: {answer}"),
+            new: true,
+        },
         None => Outcome::End(Stopped::Question, question.render()),
     }
 }
@@ -299,10 +428,12 @@ pub(super) fn look(session: &Session<'_>, action: &Action) -> Result<String, Ref
     match action {
         Action::Read { path, place } => tools::read(door, path, place),
         Action::Search { query, path } => tools::find(&session.tree, door, query, path),
-        Action::Map { path } => Ok(tools::map(&session.tree, path)),
-        Action::Patch { .. } | Action::Edit { .. } | Action::Run { .. } | Action::Ask { .. } | Action::Done { .. } => {
-            Err(read_only_refusal(action))
-        }
+        Action::Map { path } => tools::map(&session.tree, door, path),
+        Action::Patch { .. }
+        | Action::Edit { .. }
+        | Action::Run { .. }
+        | Action::Ask { .. }
+        | Action::Done { .. } => Err(read_only_refusal(action)),
     }
 }
 
@@ -314,14 +445,37 @@ pub(super) fn house_rules(tree: &SourceTree) -> String {
 
 /// Returns the failing test that the task is about, for the first prompt.
 fn failure_to_show(session: &Session<'_>, trial: &Trial) -> String {
-    let Some(before) = trial.before() else { return String::new() };
+    let Some(before) = trial.before() else {
+        return String::new();
+    };
     if session.task.kind != Kind::Fix {
         return String::new();
     }
-    let named = |id: &str| session.plan.mentions().tests.iter().any(|test| !test.name.is_empty() && id.contains(&test.name));
-    let name = session.plan.spots().first().map(|spot| spot.name.rsplit('.').next().unwrap_or_default().to_owned()).unwrap_or_default();
+    let named = |id: &str| {
+        session
+            .plan
+            .mentions()
+            .tests
+            .iter()
+            .any(|test| !test.name.is_empty() && id.contains(&test.name))
+    };
+    let name = session
+        .plan
+        .spots()
+        .first()
+        .map(|spot| spot.name.rsplit('.').next().unwrap_or_default().to_owned())
+        .unwrap_or_default();
     let touches = |text: &str| !name.is_empty() && text.contains(&name);
-    let chosen = before.failures.iter().find(|failure| named(&failure.id)).or_else(|| before.failures.iter().find(|failure| touches(&failure.traceback)));
+    let chosen = before
+        .failures
+        .iter()
+        .find(|failure| named(&failure.id))
+        .or_else(|| {
+            before
+                .failures
+                .iter()
+                .find(|failure| touches(&failure.traceback))
+        });
     chosen.map(|failure| failure.shown()).unwrap_or_default()
 }
 
@@ -331,10 +485,19 @@ fn summary(change: &Change, proof: &str) -> String {
     let before = harness_code::symbols::definitions(change.language, old);
     let names: Vec<String> = harness_code::symbols::definitions(change.language, &change.after)
         .iter()
-        .filter(|new| !before.iter().any(|known| known.qualified == new.qualified && old.get(known.span()) == change.after.get(new.span())))
+        .filter(|new| {
+            !before.iter().any(|known| {
+                known.qualified == new.qualified
+                    && old.get(known.span()) == change.after.get(new.span())
+            })
+        })
         .map(|new| format!("`{}`", new.qualified))
         .take(3)
         .collect();
-    let what = if names.is_empty() { String::new() } else { format!("{} in ", names.join(", ")) };
+    let what = if names.is_empty() {
+        String::new()
+    } else {
+        format!("{} in ", names.join(", "))
+    };
     format!("changed {what}{}: {proof}", change.path)
 }

@@ -1,4 +1,4 @@
 //! Carry one action out. A tool never decides whether it may: guards and permits do.
 
-pub mod change;
-pub mod look;
+pub(crate) mod change;
+pub(crate) mod look;

@@ -19,7 +19,9 @@ pub(super) fn brief(arguments: &ReportArguments) -> Result<Exit, Complaint> {
 /// Prints the layout.
 pub(super) fn layout(arguments: &ReportArguments) -> Result<Exit, Complaint> {
     let layout = agent(arguments)?.layout()?;
-    show(&arguments.common, &layout, || layout.render(text::width()));
+    show(&arguments.common, &layout, || {
+        layout.render_for_person(text::width())
+    });
     Ok(Exit::Done)
 }
 

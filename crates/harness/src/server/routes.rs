@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
 use axum::response::Response;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{get, post};
 use harness_agent::{Agent, AgentOptions};
 use serde_json::json;
 
@@ -17,64 +17,29 @@ use crate::server::fields::Fields;
 use crate::server::work::{self, Work};
 use crate::server::{Server, body, chat, doorkeeper};
 
-/// One route, for the router, `/health` and the reference.
-pub(super) struct Route {
-    pub(super) method: Method,
-    pub(super) path: &'static str,
-    serve: fn() -> MethodRouter<Arc<Server>>,
-}
-
-/// Every route that this server has.
-pub(super) const ROUTES: &[Route] = &[
-    Route {
-        method: Method::GET,
-        path: "/health",
-        serve: || get(health),
-    },
-    Route {
-        method: Method::GET,
-        path: "/v1/models",
-        serve: || get(models),
-    },
-    Route {
-        method: Method::POST,
-        path: "/v1/brief",
-        serve: || post(brief),
-    },
-    Route {
-        method: Method::POST,
-        path: "/v1/layout",
-        serve: || post(layout),
-    },
-    Route {
-        method: Method::POST,
-        path: "/v1/route",
-        serve: || post(route),
-    },
-    Route {
-        method: Method::POST,
-        path: "/v1/ask",
-        serve: || post(ask),
-    },
-    Route {
-        method: Method::POST,
-        path: "/v1/run",
-        serve: || post(run),
-    },
-    Route {
-        method: Method::POST,
-        path: "/v1/chat/completions",
-        serve: || post(chat::completions),
-    },
+/// Every route that this server has, for `/health`, for `Allow` and for the reference.
+pub const ROUTES: &[(&str, &str)] = &[
+    ("GET", "/health"),
+    ("GET", "/v1/models"),
+    ("POST", "/v1/brief"),
+    ("POST", "/v1/layout"),
+    ("POST", "/v1/route"),
+    ("POST", "/v1/ask"),
+    ("POST", "/v1/run"),
+    ("POST", "/v1/chat/completions"),
 ];
 
 /// Returns the router with the doorkeeper in front of every route, known or not.
 pub(super) fn router(server: Arc<Server>) -> Router {
-    let mut router = Router::new();
-    for route in ROUTES {
-        router = router.route(route.path, (route.serve)());
-    }
-    router
+    Router::new()
+        .route("/health", get(health))
+        .route("/v1/models", get(models))
+        .route("/v1/brief", post(brief))
+        .route("/v1/layout", post(layout))
+        .route("/v1/route", post(route))
+        .route("/v1/ask", post(ask))
+        .route("/v1/run", post(run))
+        .route("/v1/chat/completions", post(chat::completions))
         .fallback(not_found)
         .method_not_allowed_fallback(not_allowed)
         .layer(middleware::from_fn_with_state(
@@ -95,11 +60,8 @@ async fn not_found() -> Problem {
 
 async fn not_allowed(request: Request) -> Problem {
     let path = request.uri().path();
-    let allowed: Vec<&str> = ROUTES
-        .iter()
-        .filter(|route| route.path == path)
-        .map(|route| route.method.as_str())
-        .collect();
+    let same = ROUTES.iter().filter(|(_, known)| *known == path);
+    let allowed: Vec<&str> = same.map(|(method, _)| *method).collect();
     let allowed = allowed.join(", ");
     let message = format!("{} is not possible here", request.method());
     Problem {
@@ -116,7 +78,7 @@ async fn not_allowed(request: Request) -> Problem {
 async fn health(State(server): State<Arc<Server>>) -> Response {
     let routes: Vec<String> = ROUTES
         .iter()
-        .map(|route| format!("{} {}", route.method, route.path))
+        .map(|(method, path)| format!("{method} {path}"))
         .collect();
     let value = json!({
         "ok": true,
@@ -168,7 +130,7 @@ async fn layout(
             .map_err(work::options_problem)?;
         Ok(answer(
             StatusCode::OK,
-            &json!({"layout": layout.render(80), "data": layout}),
+            &json!({"layout": layout.render_for_person(80), "data": layout}),
         ))
     })
     .await
