@@ -1,7 +1,7 @@
 //! Touches the world: files inside one folder, processes inside a sandbox. Holds no opinions.
 //!
 //! Everything that changes a file goes through a [`permit::Writer`], everything that starts a
-//! program through a [`permit::Runner`]; a read-only project hands out neither.
+//! program through a [`process::runner::Runner`]; a read-only project hands out neither.
 #![expect(
     clippy::disallowed_methods,
     reason = "this is the room where files are written and programs are started"
@@ -9,14 +9,13 @@
 
 mod backup;
 pub mod door;
-#[expect(dead_code, reason = "processes read it next")]
 mod environment;
 mod fault;
 pub mod journal;
 pub mod lock;
 pub mod permit;
+pub mod process;
 pub mod runs;
-
 pub mod state;
 pub mod suite;
 pub mod trace;

@@ -9,6 +9,7 @@ use harness_code::path::RelPath;
 use crate::door::{Door, DoorError};
 use crate::journal::{Header, RunId};
 use crate::lock::Waiting;
+use crate::process::runner::{Runner, RunnerOptions};
 use crate::runs::{self, RunRecord};
 use crate::transaction::{Backups, Transaction, WriteError};
 use crate::undo::{self, Force, UndoError, Undone};
@@ -27,6 +28,7 @@ pub enum Access {
 pub struct Project {
     door: Arc<Door>,
     writer: Option<Writer>,
+    runner: Option<Runner>,
 }
 
 impl Project {
@@ -45,7 +47,18 @@ impl Project {
         let writer = may.then(|| Writer {
             door: Arc::clone(&door),
         });
-        Ok(Project { door, writer })
+        let runner = may.then(|| Runner::new(door.root(), RunnerOptions::default()));
+        Ok(Project {
+            door,
+            writer,
+            runner,
+        })
+    }
+
+    /// Returns the same project with what the user settled for started programs.
+    pub fn with_runner_options(mut self, options: RunnerOptions) -> Project {
+        self.runner = self.runner.map(|_| Runner::new(self.door.root(), options));
+        self
     }
 
     /// Returns the way in, for reading.
@@ -56,6 +69,11 @@ impl Project {
     /// Returns the permission to change files, unless the project is read-only.
     pub fn writer(&self) -> Option<&Writer> {
         self.writer.as_ref()
+    }
+
+    /// Returns the permission to start programs, unless the project is read-only.
+    pub fn runner(&self) -> Option<&Runner> {
+        self.runner.as_ref()
     }
 
     /// Lists the runs that are remembered, newest first.

@@ -1,0 +1,69 @@
+//! A folder of its own for each started program: home, temporary files, report. Gone afterwards.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A private folder that goes away with its owner.
+#[derive(Debug)]
+pub(crate) struct Private {
+    folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Private {
+    pub(crate) fn new() -> io::Result<Private> {
+        let folder = tempfile::Builder::new().prefix("harness-").tempdir()?;
+        // Walls and mounts work on real paths; the temporary folder may be reached by a link.
+        let path = folder.path().canonicalize()?;
+        for name in ["home", "report", "tmp"] {
+            std::fs::create_dir(path.join(name))?;
+        }
+        Ok(Private { folder, path })
+    }
+
+    /// Returns the folder that holds the others.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the home folder of the program.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.path.join("home")
+    }
+
+    /// Returns the folder for what passes between us and the program.
+    pub(crate) fn report(&self) -> PathBuf {
+        self.path.join("report")
+    }
+
+    /// Returns the folder for temporary files, where `/tmp` is not the program's own.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.path.join("tmp")
+    }
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        // Tests leave folders that nobody may enter; the owner may still remove them.
+        if std::fs::remove_dir_all(self.folder.path()).is_err() {
+            unlock(self.folder.path(), 0);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn unlock(folder: &Path, depth: usize) {
+    use std::os::unix::fs::PermissionsExt;
+    // Deeper trees are left to the system's own cleaning.
+    const DEEPEST: usize = 64;
+    let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700));
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && depth < DEEPEST {
+            unlock(&entry.path(), depth + 1);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn unlock(_folder: &Path, _depth: usize) {}

@@ -1,0 +1,269 @@
+//! The permission to start programs for one project, and the walls they run behind.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crate::environment as user_environment;
+use crate::process::platform::{self, Payload, Tree};
+use crate::process::private::Private;
+use crate::process::sandbox::{Confinement, Sandbox};
+use crate::process::{self, Finished, Limits, Program, StartError, environment};
+
+/// Whether programs may be started where no walls hold them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Walls {
+    /// Walls where the machine has them.
+    #[default]
+    WherePossible,
+    /// Nothing is started without walls.
+    Required,
+}
+
+/// What the user settled for started programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunnerOptions {
+    /// Whether programs may be started where no walls hold them.
+    pub walls: Walls,
+    /// How much each may take.
+    pub limits: Limits,
+}
+
+/// The permission to start programs for one project.
+#[derive(Debug)]
+pub struct Runner {
+    project: PathBuf,
+    options: RunnerOptions,
+    sandbox: Sandbox,
+}
+
+/// Why nothing was started.
+#[derive(Debug, thiserror::Error)]
+pub enum RunnerError {
+    /// The user wants walls and the machine has none.
+    #[error("this machine has no sandbox that holds the tests ({0})")]
+    NoWalls(Sandbox),
+    /// The program lies in the project, where anybody could have put it.
+    #[error(
+        "`{0}` lies inside the project; only programs of the system or a virtual environment are started"
+    )]
+    ForeignProgram(String),
+    /// No program has this name.
+    #[error("there is no program `{0}`")]
+    UnknownProgram(String),
+    /// The system said no.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The private folder could not be made.
+    #[error("cannot make a private folder: {}", crate::door::reason(.0))]
+    Private(#[from] io::Error),
+}
+
+/// What to start.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) folder: &'a Path,
+    pub(crate) environment: Vec<(&'static str, OsString)>,
+    pub(crate) reach: Reach,
+    pub(crate) limits: Limits,
+}
+
+/// How far a program reaches.
+#[derive(Debug, Clone)]
+pub(crate) enum Reach {
+    /// It changes the project and a folder of its own, and reads these places beside the system's.
+    Project {
+        readable: Vec<PathBuf>,
+        writable: Vec<PathBuf>,
+    },
+    /// It reads what the user reads, and changes nothing.
+    LookOnly,
+}
+
+impl Runner {
+    pub(crate) fn new(project: &Path, options: RunnerOptions) -> Runner {
+        Runner {
+            project: project.to_path_buf(),
+            options,
+            sandbox: platform::available(),
+        }
+    }
+
+    /// Returns the project folder.
+    pub fn project(&self) -> &Path {
+        &self.project
+    }
+
+    /// Returns the walls that programs run behind.
+    pub fn sandbox(&self) -> Sandbox {
+        self.sandbox
+    }
+
+    /// Returns how much a program may take.
+    pub fn limits(&self) -> Limits {
+        self.options.limits
+    }
+
+    #[expect(dead_code, reason = "the reused test worker needs it next")]
+    /// Returns the same permission for another folder, such as a scratch copy of the project.
+    pub(crate) fn for_folder(&self, folder: &Path) -> Runner {
+        Runner {
+            project: folder.to_path_buf(),
+            options: self.options,
+            sandbox: self.sandbox,
+        }
+    }
+
+    #[cfg(test)]
+    #[expect(dead_code, reason = "tests of weaker walls need it next")]
+    pub(crate) fn behind(mut self, sandbox: Sandbox) -> Runner {
+        self.sandbox = sandbox;
+        self
+    }
+
+    /// Runs a program to its end.
+    pub(crate) fn run(
+        &self,
+        job: &Job<'_>,
+        private: &Private,
+        cancel: &AtomicBool,
+    ) -> Result<Finished, RunnerError> {
+        let program = self.program(job, private)?;
+        Ok(process::run(&program, self.sandbox, cancel)?)
+    }
+
+    #[expect(dead_code, reason = "the reused test worker needs it next")]
+    /// Starts a program that is talked to through its standard streams.
+    pub(crate) fn start(&self, job: &Job<'_>, private: &Private) -> Result<Tree, RunnerError> {
+        let program = self.program(job, private)?;
+        Ok(process::start(
+            &program,
+            self.sandbox,
+            Stdio::piped(),
+            Payload::Program,
+        )?)
+    }
+
+    fn program(&self, job: &Job<'_>, private: &Private) -> Result<Program, RunnerError> {
+        if self.options.walls == Walls::Required && !self.sandbox.holds() {
+            return Err(RunnerError::NoWalls(self.sandbox));
+        }
+        let program = self.find(job.program)?;
+        let confinement = self.confinement(&job.reach, private);
+        let home = match job.reach {
+            Reach::Project { .. } => private.home(),
+            Reach::LookOnly => user_environment::home().unwrap_or_else(|| private.home()),
+        };
+        let temporary = platform::temporary_folder(&confinement, self.sandbox)
+            .unwrap_or_else(|| private.temporary());
+        let more: Vec<(&str, &OsStr)> = job
+            .environment
+            .iter()
+            .map(|(name, value)| (*name, value.as_os_str()))
+            .collect();
+        Ok(Program {
+            program,
+            arguments: job.arguments.clone(),
+            folder: job.folder.to_path_buf(),
+            environment: environment::scrubbed(&home, &temporary, &more),
+            confinement,
+            limits: job.limits,
+        })
+    }
+
+    fn confinement(&self, reach: &Reach, private: &Private) -> Confinement {
+        let mut confinement = Confinement {
+            temporary: private.path().to_path_buf(),
+            ..Confinement::default()
+        };
+        match reach {
+            Reach::LookOnly => confinement.readable.push(PathBuf::from("/")),
+            Reach::Project { readable, writable } => {
+                let home = user_environment::home();
+                // A place that holds the whole home folder would open all that is closed.
+                let is_too_wide =
+                    |place: &PathBuf| home.as_ref().is_some_and(|home| home.starts_with(place));
+                confinement
+                    .readable
+                    .extend(readable.iter().filter(|place| !is_too_wide(place)).cloned());
+                confinement.writable = vec![
+                    self.project.clone(),
+                    private.home(),
+                    private.report(),
+                    private.temporary(),
+                ];
+                confinement.writable.extend(writable.iter().cloned());
+                confinement.unchanged = [".git", ".harness"]
+                    .map(|name| self.project.join(name))
+                    .to_vec();
+            }
+        }
+        confinement
+    }
+
+    /// Finds a program by its name or path. Inside the project only virtual environments have any.
+    pub(crate) fn find(&self, program: &Path) -> Result<PathBuf, RunnerError> {
+        let shown = program.display().to_string();
+        let found = if program.components().count() > 1 {
+            Some(self.project.join(program)).filter(|path| path.exists())
+        } else {
+            look_up(program)
+        };
+        let found = found.ok_or_else(|| RunnerError::UnknownProgram(shown.clone()))?;
+        // By its name, not by what it points to: an interpreter in a virtual environment is a link
+        // to one outside, and knows its packages by its own name.
+        let inside = found.starts_with(&self.project);
+        let in_environment = found
+            .ancestors()
+            .take_while(|folder| folder.starts_with(&self.project))
+            .any(|folder| {
+                folder.join("pyvenv.cfg").is_file() || folder.join("conda-meta").is_dir()
+            });
+        if inside && !in_environment {
+            return Err(RunnerError::ForeignProgram(shown));
+        }
+        Ok(found)
+    }
+}
+
+fn look_up(name: &Path) -> Option<PathBuf> {
+    let endings: &[&str] = if cfg!(windows) {
+        &[".exe", ".cmd", ".bat"]
+    } else {
+        &[""]
+    };
+    for folder in user_environment::program_folders() {
+        for ending in endings {
+            let mut file = name.as_os_str().to_os_string();
+            file.push(ending);
+            let path = folder.join(file);
+            if is_program(&path) {
+                return Some(path);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// The longest that a question to a program of the user's may take.
+pub(crate) const QUESTION: Limits = Limits {
+    time: Duration::from_secs(20),
+    output: 256 * 1024,
+};

@@ -1,0 +1,72 @@
+//! What a started program may touch, and which walls of this machine hold it to that.
+
+#[cfg(target_os = "linux")]
+pub(crate) mod landlock;
+#[cfg(target_os = "linux")]
+pub(crate) mod namespace;
+#[cfg(target_os = "macos")]
+pub(crate) mod seatbelt;
+#[cfg(target_os = "linux")]
+pub(crate) mod seccomp;
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// The walls around a program that was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Linux: files by Landlock, system calls by seccomp, and namespaces of its own for processes,
+    /// mounts and the network, in which only loopback exists.
+    Full,
+    /// Linux where namespaces are not allowed: files by Landlock, no network sockets by seccomp.
+    Confined,
+    /// Linux without Landlock: namespaces with a read-only view of the disk, and seccomp.
+    Namespaces,
+    /// macOS: the seatbelt.
+    Seatbelt,
+    /// Windows: a job that ends with us; files and network are not held.
+    Job,
+    /// No walls but the time limit and the end of the process tree.
+    None,
+}
+
+impl Sandbox {
+    /// Returns what holds the program, for a person.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Sandbox::Full => "Landlock, seccomp and namespaces (loopback only)",
+            Sandbox::Confined => "Landlock and seccomp (no network)",
+            Sandbox::Namespaces => "namespaces and seccomp (loopback only)",
+            Sandbox::Seatbelt => "seatbelt (loopback only)",
+            Sandbox::Job => "job object (files and network are not held)",
+            Sandbox::None => "none",
+        }
+    }
+
+    /// Says whether files and the network are held, which is what `--require-sandbox` asks for.
+    pub fn holds(self) -> bool {
+        match self {
+            Sandbox::Full | Sandbox::Confined | Sandbox::Namespaces | Sandbox::Seatbelt => true,
+            Sandbox::Job | Sandbox::None => false,
+        }
+    }
+}
+
+impl fmt::Display for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.describe())
+    }
+}
+
+/// What a program may touch. Paths are absolute and free of links.
+#[derive(Debug, Clone, Default)]
+pub struct Confinement {
+    /// Folders it may change.
+    pub writable: Vec<PathBuf>,
+    /// Files and folders it may read and execute, beside those of the system.
+    pub readable: Vec<PathBuf>,
+    /// Files and folders inside a writable folder that it may only read, where the walls can do so.
+    pub unchanged: Vec<PathBuf>,
+    /// A folder of its own that stands in for `/tmp` where the walls can do so.
+    pub temporary: PathBuf,
+}

@@ -1,0 +1,392 @@
+//! A world of its own: processes, mounts and a network with nothing but loopback. Made by the child
+//! itself between fork and exec, so everything here is a system call on memory prepared before.
+#![expect(
+    unsafe_code,
+    reason = "namespaces, mounts and capabilities are raw system calls"
+)]
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::process::sandbox::Confinement;
+
+/// What the child needs to make its world.
+#[derive(Debug)]
+pub(crate) struct World {
+    /// The lines that map the user and the group, where a user namespace is needed.
+    owner: Option<(CString, CString)>,
+    /// Mounted onto another place, in this order, with all that is mounted beneath.
+    binds: Vec<(CString, CString)>,
+    /// Covered with an empty file system in memory.
+    covered: Vec<CString>,
+    /// Made read-only, in this order.
+    frozen: Vec<CString>,
+    /// Whether everything else on the disk is made read-only, where Landlock does not hold it.
+    freeze_root: Option<Vec<CString>>,
+}
+
+const MOUNT_ATTR_RDONLY: u64 = 1;
+const AT_RECURSIVE: i32 = 0x8000;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct MountAttribute {
+    set: u64,
+    clear: u64,
+    propagation: u64,
+    user: u64,
+}
+
+/// Capabilities that root keeps inside, those that make it the owner of the user's files; without
+/// them a suite that runs as root could not read files of others. All others go.
+const KEPT: u32 = 1 << 0 // CAP_CHOWN
+    | 1 << 1 // CAP_DAC_OVERRIDE
+    | 1 << 3 // CAP_FOWNER
+    | 1 << 4 // CAP_FSETID
+    | 1 << 5 // CAP_KILL
+    | 1 << 6 // CAP_SETGID
+    | 1 << 7 // CAP_SETUID
+    | 1 << 10; // CAP_NET_BIND_SERVICE
+
+/// The temporary folders that programs name without asking.
+const SHARED_TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
+impl World {
+    /// Plans the world of a program. Makes the empty folders that mounts need, inside the program's
+    /// own temporary folder.
+    pub(crate) fn plan(confinement: &Confinement, landlock: bool) -> io::Result<World> {
+        // SAFETY: both calls only return a number.
+        let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+        // Root makes namespaces without a user namespace, in which it would lose its users' files.
+        let owner = (user != 0 || !has_admin()).then(|| (map(user), map(group)));
+        let (owner, binds, covered) = (owner, temporary_binds(confinement)?, covered(confinement));
+        let frozen = texts(&confinement.unchanged);
+        let freeze_root = (!landlock).then(|| {
+            let mut open = texts(&confinement.writable);
+            open.extend(
+                SHARED_TEMPORARY
+                    .iter()
+                    .filter_map(|place| CString::new(*place).ok()),
+            );
+            open
+        });
+        Ok(World {
+            owner,
+            binds,
+            covered,
+            frozen,
+            freeze_root,
+        })
+    }
+
+    /// Says whether `/tmp` inside is the program's own.
+    pub(crate) fn replaces_tmp(confinement: &Confinement) -> bool {
+        let shared = Path::new(SHARED_TEMPORARY[0]);
+        let visible = confinement.writable.iter().chain(&confinement.readable);
+        // A project that is `/tmp` itself, or holds it, cannot be hidden behind another `/tmp`.
+        let mut above = visible.filter(|place| shared.starts_with(place));
+        shared.is_dir() && above.next().is_none() && confinement.temporary.is_dir()
+    }
+
+    /// Leaves the shared world. The next child of the caller is the first process of the new one.
+    pub(crate) fn leave(&self) -> io::Result<()> {
+        let mut flags =
+            libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;
+        if self.owner.is_some() {
+            flags |= libc::CLONE_NEWUSER;
+        }
+        // SAFETY: plain numbers.
+        check(unsafe { libc::unshare(flags) })?;
+        if let Some((user, group)) = &self.owner {
+            // Not there on very old kernels, which then do not ask for it either.
+            let _ = write_to(c"/proc/self/setgroups", c"deny");
+            write_to(c"/proc/self/uid_map", user)?;
+            write_to(c"/proc/self/gid_map", group)?;
+        }
+        Ok(())
+    }
+
+    /// Arranges mounts and brings loopback up. Called by the first process of the new world.
+    pub(crate) fn arrange(&self) -> io::Result<()> {
+        mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE)?;
+        for (from, to) in &self.binds {
+            mount(Some(from), to, None, libc::MS_BIND | libc::MS_REC)?;
+        }
+        let plain = libc::MS_NOSUID | libc::MS_NODEV;
+        for place in &self.covered {
+            // A place that cannot be covered is still held by Landlock.
+            let _ = mount(Some(c"tmpfs"), place, Some(c"tmpfs"), plain);
+        }
+        // Fails inside containers that hide parts of it; the old one then still shows the truth.
+        let _ = mount(
+            Some(c"proc"),
+            c"/proc",
+            Some(c"proc"),
+            plain | libc::MS_NOEXEC,
+        );
+        if let Some(open) = &self.freeze_root {
+            self.freeze_all(open)?;
+        }
+        for place in &self.frozen {
+            // What is not there needs no wall here; it is looked at afterwards.
+            if mount(Some(place), place, None, libc::MS_BIND | libc::MS_REC).is_ok() {
+                freeze(place, AT_RECURSIVE)?;
+            }
+        }
+        raise_loopback()
+    }
+
+    fn freeze_all(&self, open: &[CString]) -> io::Result<()> {
+        for place in open {
+            // Mounts of their own, so that they stay open when the rest is closed.
+            let _ = mount(Some(place), place, None, libc::MS_BIND | libc::MS_REC);
+        }
+        freeze(c"/", AT_RECURSIVE)?;
+        for place in open.iter().chain(&self.covered) {
+            thaw(place)?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives up every capability but those that make root the owner of its users' files.
+pub(crate) fn drop_capabilities() -> io::Result<()> {
+    #[repr(C)]
+    struct Head {
+        version: u32,
+        process: i32,
+    }
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    struct Half {
+        effective: u32,
+        permitted: u32,
+        inheritable: u32,
+    }
+    const VERSION_3: u32 = 0x2008_0522;
+    let mut head = Head {
+        version: VERSION_3,
+        process: 0,
+    };
+    let mut halves = [Half {
+        effective: 0,
+        permitted: 0,
+        inheritable: 0,
+    }; 2];
+    // SAFETY: both structures live through the call and have the layout of the kernel's.
+    check_long(unsafe { libc::syscall(libc::SYS_capget, &raw mut head, halves.as_mut_ptr()) })?;
+    for capability in 0..64 {
+        let kept = capability < 32 && KEPT & (1 << capability) != 0;
+        if !kept {
+            // Fails for numbers that the kernel does not have, and for those who may not; then
+            // nothing is gained by exec either, since new privileges are switched off.
+            // SAFETY: plain numbers.
+            unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
+        }
+    }
+    let kept = halves[0].permitted & KEPT;
+    halves = [
+        Half {
+            effective: kept,
+            permitted: kept,
+            inheritable: 0,
+        },
+        Half {
+            effective: 0,
+            permitted: 0,
+            inheritable: 0,
+        },
+    ];
+    // SAFETY: as above.
+    check_long(unsafe { libc::syscall(libc::SYS_capset, &raw mut head, halves.as_ptr()) })
+}
+
+fn has_admin() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let bits = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok());
+    bits.is_some_and(|bits| bits & (1 << 21) != 0)
+}
+
+fn map(id: u32) -> CString {
+    CString::new(format!("{id} {id} 1\n")).unwrap_or_default()
+}
+
+/// Plans a private `/tmp` and `/var/tmp` in which what the program may see keeps its path.
+fn temporary_binds(confinement: &Confinement) -> io::Result<Vec<(CString, CString)>> {
+    if !World::replaces_tmp(confinement) {
+        return Ok(Vec::new());
+    }
+    let mut binds = Vec::new();
+    let mut places: Vec<(usize, &Path)> = SHARED_TEMPORARY
+        .iter()
+        .map(|place| Path::new(*place))
+        .enumerate()
+        .collect();
+    // The one that holds the stand-ins is covered last, since they are out of sight then.
+    places.sort_by_key(|(_, place)| confinement.temporary.starts_with(place));
+    for (index, shared) in places {
+        // `/var/tmp` may be a link to `/tmp`.
+        if !shared.canonicalize().is_ok_and(|real| real == shared) {
+            continue;
+        }
+        let stand_in = confinement.temporary.join(format!("tmp{index}"));
+        std::fs::create_dir_all(&stand_in)?;
+        let visible = confinement.writable.iter().chain(&confinement.readable);
+        let mut inside: Vec<&PathBuf> = visible.filter(|place| place.starts_with(shared)).collect();
+        inside.sort();
+        // What lies in another of them is seen through that one.
+        inside.dedup_by(|place, above| place.starts_with(above));
+        for place in inside {
+            let Ok(rest) = place.strip_prefix(shared) else {
+                continue;
+            };
+            let onto = stand_in.join(rest);
+            if place.is_dir() {
+                std::fs::create_dir_all(&onto)?;
+            } else {
+                onto.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+                std::fs::write(&onto, b"")?;
+            }
+            binds.push((text(place)?, text(&onto)?));
+        }
+        binds.push((text(&stand_in)?, text(shared)?));
+    }
+    Ok(binds)
+}
+
+/// Places with doors to other programs: sockets of services, memory shared with others.
+fn covered(confinement: &Confinement) -> Vec<CString> {
+    let visible: Vec<&PathBuf> = confinement
+        .writable
+        .iter()
+        .chain(&confinement.readable)
+        .collect();
+    let mut places = vec!["/dev/shm"];
+    // Systems that keep their programs there need it.
+    if !Path::new("/run/current-system").exists() {
+        places.push("/run");
+    }
+    places.retain(|place| !visible.iter().any(|seen| seen.starts_with(place)));
+    places
+        .into_iter()
+        .filter_map(|place| CString::new(place).ok())
+        .collect()
+}
+
+fn texts(places: &[PathBuf]) -> Vec<CString> {
+    places.iter().filter_map(|place| text(place).ok()).collect()
+}
+
+fn text(path: &Path) -> io::Result<CString> {
+    Ok(CString::new(path.as_os_str().as_bytes())?)
+}
+
+fn mount(
+    from: Option<&CStr>,
+    to: &CStr,
+    kind: Option<&CStr>,
+    flags: libc::c_ulong,
+) -> io::Result<()> {
+    let pointer = |text: Option<&CStr>| text.map_or(std::ptr::null(), CStr::as_ptr);
+    // SAFETY: every text ends in a zero byte or is null, which the call takes.
+    check(unsafe {
+        libc::mount(
+            pointer(from),
+            to.as_ptr(),
+            pointer(kind),
+            flags,
+            std::ptr::null(),
+        )
+    })
+}
+
+fn freeze(place: &CStr, how: i32) -> io::Result<()> {
+    set_attribute(
+        place,
+        how,
+        MountAttribute {
+            set: MOUNT_ATTR_RDONLY,
+            clear: 0,
+            propagation: 0,
+            user: 0,
+        },
+    )
+}
+
+fn thaw(place: &CStr) -> io::Result<()> {
+    set_attribute(
+        place,
+        0,
+        MountAttribute {
+            set: 0,
+            clear: MOUNT_ATTR_RDONLY,
+            propagation: 0,
+            user: 0,
+        },
+    )
+}
+
+fn set_attribute(place: &CStr, how: i32, attribute: MountAttribute) -> io::Result<()> {
+    // SAFETY: the path ends in a zero byte and the structure lives through the call.
+    check_long(unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            libc::AT_FDCWD,
+            place.as_ptr(),
+            how,
+            &raw const attribute,
+            size_of::<MountAttribute>(),
+        )
+    })
+}
+
+fn raise_loopback() -> io::Result<()> {
+    // SAFETY: the structure is plain data for which zero is a value, and lives through the calls.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        check(socket)?;
+        let mut request: libc::ifreq = std::mem::zeroed();
+        request.ifr_name[0] = b'l' as libc::c_char;
+        request.ifr_name[1] = b'o' as libc::c_char;
+        request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        let raised = check(libc::ioctl(
+            socket,
+            libc::SIOCSIFFLAGS as _,
+            &raw mut request,
+        ));
+        libc::close(socket);
+        raised
+    }
+}
+
+fn write_to(path: &CStr, text: &CStr) -> io::Result<()> {
+    let bytes = text.to_bytes();
+    // SAFETY: the path ends in a zero byte; the buffer lives through the call.
+    unsafe {
+        let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        check(file)?;
+        let written = libc::write(file, bytes.as_ptr().cast(), bytes.len());
+        let error = io::Error::last_os_error();
+        libc::close(file);
+        if written < 0 { Err(error) } else { Ok(()) }
+    }
+}
+
+fn check(answer: libc::c_int) -> io::Result<()> {
+    if answer < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
+fn check_long(answer: libc::c_long) -> io::Result<()> {
+    if answer < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! Starting, watching and ending a process tree on Windows: a job object that takes every process
+//! of the tree with it when it is closed, by us or by our end.
+#![expect(unsafe_code, reason = "job objects are calls of the Windows interface")]
+
+use std::io;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use windows_sys::Win32::System::JobObjects::{
+    AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation,
+    SetInformationJobObject,
+};
+
+use crate::process::Ended;
+use crate::process::sandbox::{Confinement, Sandbox};
+
+/// What the child does.
+#[derive(Clone, Copy)]
+pub(crate) enum Payload {
+    /// Becomes the program.
+    Program,
+}
+
+/// A started process tree.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    child: Child,
+    job: Option<OwnedHandle>,
+}
+
+/// Returns the walls that this machine has.
+pub(crate) fn available() -> Sandbox {
+    if job().is_ok() {
+        Sandbox::Job
+    } else {
+        Sandbox::None
+    }
+}
+
+/// Starts a program in a job of its own.
+pub(crate) fn start(
+    mut command: Command,
+    _confinement: &Confinement,
+    sandbox: Sandbox,
+    payload: Payload,
+    _mark: Option<String>,
+) -> io::Result<Tree> {
+    let Payload::Program = payload;
+    let job = if sandbox == Sandbox::Job {
+        Some(job()?)
+    } else {
+        None
+    };
+    let mut child = command.spawn()?;
+    if let Some(job) = &job {
+        // SAFETY: both handles are open and ours.
+        let assigned =
+            unsafe { AssignProcessToJobObject(job.as_raw_handle(), child.as_raw_handle()) };
+        if assigned == 0 {
+            let error = io::Error::last_os_error();
+            let _ = child.kill();
+            return Err(error);
+        }
+    }
+    Ok(Tree { child, job })
+}
+
+fn job() -> io::Result<OwnedHandle> {
+    // SAFETY: both arguments may be null; a handle that is not null is ours.
+    let job = unsafe {
+        let handle = CreateJobObjectW(std::ptr::null(), std::ptr::null());
+        if handle.is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        OwnedHandle::from_raw_handle(handle)
+    };
+    let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
+    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    // SAFETY: the structure lives through the call and has the size that is given.
+    let set = unsafe {
+        SetInformationJobObject(
+            job.as_raw_handle(),
+            JobObjectExtendedLimitInformation,
+            (&raw const limits).cast(),
+            u32::try_from(size_of_val(&limits)).unwrap_or(0),
+        )
+    };
+    if set == 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(job)
+    }
+}
+
+impl Tree {
+    pub(crate) fn keeper(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Waits for the program: `None` when it still runs after `patience`, else its exit code.
+    pub(crate) fn wait(&mut self, patience: Duration) -> Option<Option<i32>> {
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Some(status.code()),
+                Ok(None) if start.elapsed() >= patience => return None,
+                Ok(None) => std::thread::sleep(pause),
+                Err(_) => return Some(None),
+            }
+            pause = (pause * 2).min(Duration::from_millis(10));
+        }
+    }
+
+    /// Ends every process of the tree.
+    pub(crate) fn end(&mut self) {
+        // Closing the job ends all that is in it.
+        self.job = None;
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Reads an exit code.
+pub(crate) fn ended(status: i32) -> Ended {
+    Ended::Exit(status)
+}
+
+/// Returns the temporary folder as the program sees it, where it has one of its own.
+pub(crate) fn temporary_folder(_confinement: &Confinement, _sandbox: Sandbox) -> Option<PathBuf> {
+    None
+}

@@ -1,0 +1,229 @@
+//! Runs the project's tests, all or some, and reads what the runner itself reports of each.
+//! Prose is for people: no count comes from it.
+
+mod interpreter;
+mod python;
+mod select;
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use harness_code::suite::{Runner as Framework, Suite};
+
+use crate::process::output::Output;
+use crate::process::runner::{Runner, RunnerError};
+use crate::process::sandbox::Sandbox;
+use crate::process::{Ended, Finished};
+
+/// Which tests to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selection {
+    /// All of them.
+    All,
+    /// These: ids, files, classes or names as the runner, a person or a model writes them.
+    Some(Vec<String>),
+}
+
+/// Whether the tests said anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// They ran to the end and reported.
+    Ran,
+    /// They could not be started.
+    CouldNotStart,
+    /// They outlasted their limit.
+    TimedOut,
+    /// They ran, and there were none.
+    NoTests,
+    /// They ended without a report: a crash, an early exit, a runner that gives none.
+    NoReport,
+    /// Somebody stopped them.
+    Interrupted,
+}
+
+/// A test that did not pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The runner's own name of the test.
+    pub id: String,
+    /// What went wrong, in a line or two.
+    pub message: String,
+    /// The way there, shortened.
+    pub traceback: String,
+    /// The file of the last line in the project, with forward slashes, relative where it can be.
+    pub file: Option<String>,
+    /// That line.
+    pub line: Option<u32>,
+}
+
+impl Failure {
+    /// Returns the failure for a person or a model: name, place, message.
+    pub fn shown(&self) -> String {
+        let place = match (&self.file, self.line) {
+            (Some(file), Some(line)) => format!(" ({file}:{line})"),
+            (Some(file), None) => format!(" ({file})"),
+            (None, _) => String::new(),
+        };
+        format!("{}{place}: {}", self.id, self.message)
+    }
+}
+
+/// What the tests said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuiteReport {
+    /// Whether they said anything.
+    pub outcome: Outcome,
+    /// How many passed.
+    pub passed: u32,
+    /// How many failed.
+    pub failed: u32,
+    /// How many could not even be judged: broken imports, broken fixtures.
+    pub errors: u32,
+    /// How many were skipped or expected to fail.
+    pub skipped: u32,
+    /// How many there were.
+    pub collected: u32,
+    /// Those that did not pass, in the order they ran.
+    pub failures: Vec<Failure>,
+    /// The ids of those that passed, sorted.
+    pub passed_ids: Vec<String>,
+    /// How long it took.
+    pub seconds: f64,
+    /// The walls they ran behind.
+    pub sandbox: Sandbox,
+    /// The end of what was printed.
+    pub output_tail: String,
+    /// A package that is not installed and without which nothing passed.
+    pub missing_dependency: Option<String>,
+    /// Paths of git and the harness that the tests had changed and that were put back.
+    pub restored: Vec<String>,
+}
+
+/// How much of the output is kept for people.
+const TAIL: usize = 16 * 1024;
+
+impl SuiteReport {
+    /// A report of tests that never ran.
+    fn empty(outcome: Outcome, words: String, sandbox: Sandbox) -> SuiteReport {
+        SuiteReport {
+            outcome,
+            passed: 0,
+            failed: 0,
+            errors: 0,
+            skipped: 0,
+            collected: 0,
+            failures: Vec::new(),
+            passed_ids: Vec::new(),
+            seconds: 0.0,
+            sandbox,
+            output_tail: words,
+            missing_dependency: None,
+            restored: Vec::new(),
+        }
+    }
+
+    fn not_started(error: &RunnerError, sandbox: Sandbox) -> SuiteReport {
+        SuiteReport::empty(Outcome::CouldNotStart, error.to_string(), sandbox)
+    }
+
+    /// What is known before the report is read: how the process ended and what it printed.
+    fn of_process(finished: &Finished) -> SuiteReport {
+        let outcome = match finished.ended {
+            Ended::TimedOut => Outcome::TimedOut,
+            Ended::Interrupted => Outcome::Interrupted,
+            Ended::Exit(_) | Ended::Signal(_) | Ended::Lost => Outcome::NoReport,
+        };
+        let seconds = finished.seconds;
+        let words = tail(&finished.stdout, &finished.stderr);
+        SuiteReport {
+            seconds,
+            ..SuiteReport::empty(outcome, words, finished.sandbox)
+        }
+    }
+
+    /// Counts one test.
+    fn count(&mut self, verdict: Verdict, failure: Failure) {
+        match verdict {
+            Verdict::Passed => {
+                self.passed += 1;
+                self.passed_ids.push(failure.id);
+            }
+            Verdict::Skipped => self.skipped += 1,
+            Verdict::Failed => {
+                self.failed += 1;
+                self.failures.push(failure);
+            }
+            Verdict::Error => {
+                self.errors += 1;
+                self.failures.push(failure);
+            }
+        }
+    }
+
+    /// Closes a report that came to its end.
+    fn complete(&mut self) {
+        let judged = self.passed + self.failed + self.errors + self.skipped;
+        self.collected = self.collected.max(judged);
+        self.outcome = if judged == 0 {
+            Outcome::NoTests
+        } else {
+            Outcome::Ran
+        };
+        self.passed_ids.sort();
+    }
+}
+
+/// What happened to one test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Passed,
+    Failed,
+    Error,
+    Skipped,
+}
+
+fn tail(stdout: &Output, stderr: &Output) -> String {
+    let (out, err) = (stdout.end(TAIL), stderr.end(TAIL));
+    match (out.trim().is_empty(), err.trim().is_empty()) {
+        (_, true) => out,
+        (true, false) => err,
+        (false, false) => format!("{out}\n{err}"),
+    }
+}
+
+/// Returns a path as the report shows it: relative to the project where it lies inside.
+fn shown_path(path: &str, root: &Path) -> String {
+    let relative = Path::new(path)
+        .strip_prefix(root)
+        .map(|path| path.display().to_string());
+    relative
+        .unwrap_or_else(|_| path.to_string())
+        .replace('\\', "/")
+}
+
+/// Runs the tests. Whatever happens is in the report; there is no error beside it.
+pub fn run(
+    runner: &Runner,
+    suite: &Suite,
+    selection: &Selection,
+    cancel: &AtomicBool,
+) -> SuiteReport {
+    match suite.runner {
+        Framework::Pytest | Framework::Unittest => python::run(runner, suite, selection, cancel),
+        Framework::Other if python::is_script(suite) => {
+            python::run(runner, suite, selection, cancel)
+        }
+        Framework::Cargo
+        | Framework::Go
+        | Framework::Npm
+        | Framework::Pnpm
+        | Framework::Yarn
+        | Framework::Maven
+        | Framework::Gradle
+        | Framework::Make
+        | Framework::Other => {
+            let words = format!("`{}` gives no report that can be read", suite.runner.name());
+            SuiteReport::empty(Outcome::NoReport, words, runner.sandbox())
+        }
+    }
+}

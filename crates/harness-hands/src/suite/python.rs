@@ -1,0 +1,365 @@
+//! Python suites: our own script runs pytest or unittest with the project's interpreter and writes
+//! a report, a line a test. Only a report with its last line counts.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use harness_code::suite::{Runner as Framework, Suite};
+use serde::{Deserialize, Serialize};
+
+use crate::process::private::Private;
+use crate::process::runner::{Job, Reach, Runner, RunnerError};
+use crate::suite::interpreter::{Interpreter, Unusable};
+use crate::suite::{Failure, Outcome, Selection, SuiteReport, Verdict, select, shown_path};
+
+const SCRIPT: &str = include_str!("report.py");
+
+/// No honest report of a suite is larger; a runaway one must not fill our memory.
+const REPORT_LIMIT: u64 = 256 * 1024 * 1024;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Pytest,
+    Unittest,
+    Script,
+}
+
+#[derive(Serialize)]
+struct Config<'a> {
+    mode: Mode,
+    arguments: Vec<String>,
+    selection: Vec<String>,
+    report: &'a Path,
+    folder: &'a Path,
+    root: &'a Path,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Line {
+    Collected { count: u32 },
+    Test(TestLine),
+    End { exit: i32 },
+}
+
+#[derive(Deserialize)]
+struct TestLine {
+    id: String,
+    outcome: String,
+    message: String,
+    traceback: String,
+    file: Option<String>,
+    line: Option<u32>,
+    stage: String,
+}
+
+/// Says whether a suite is a Python script of the project, such as Django's `manage.py test`.
+pub(super) fn is_script(suite: &Suite) -> bool {
+    let is_python =
+        suite.interpreter.is_some() && suite.command.first() == suite.interpreter.as_ref();
+    is_python
+        && suite
+            .command
+            .get(1)
+            .is_some_and(|script| script.ends_with(".py"))
+}
+
+pub(super) fn run(
+    runner: &Runner,
+    suite: &Suite,
+    selection: &Selection,
+    cancel: &AtomicBool,
+) -> SuiteReport {
+    let private = match Private::new() {
+        Ok(private) => private,
+        Err(error) => {
+            return SuiteReport::not_started(&RunnerError::Private(error), runner.sandbox());
+        }
+    };
+    let program = suite
+        .interpreter
+        .clone()
+        .unwrap_or_else(|| "python3".to_string());
+    let interpreter = match Interpreter::ask(runner, Path::new(&program), &private, cancel) {
+        Ok(interpreter) => interpreter,
+        Err(Unusable::Interrupted) => {
+            return SuiteReport::empty(Outcome::Interrupted, String::new(), runner.sandbox());
+        }
+        Err(error) => {
+            return SuiteReport::empty(Outcome::CouldNotStart, error.to_string(), runner.sandbox());
+        }
+    };
+    let python = Python {
+        runner,
+        suite,
+        interpreter,
+        private,
+    };
+    match suite.runner {
+        Framework::Pytest if python.interpreter.has_pytest => {
+            python.run(Mode::Pytest, selection, cancel)
+        }
+        Framework::Pytest => python.without_pytest(selection, cancel),
+        Framework::Other => python.run(Mode::Script, selection, cancel),
+        Framework::Unittest
+        | Framework::Cargo
+        | Framework::Go
+        | Framework::Npm
+        | Framework::Pnpm
+        | Framework::Yarn
+        | Framework::Maven
+        | Framework::Gradle
+        | Framework::Make => python.run(Mode::Unittest, selection, cancel),
+    }
+}
+
+struct Python<'a> {
+    runner: &'a Runner,
+    suite: &'a Suite,
+    interpreter: Interpreter,
+    private: Private,
+}
+
+impl Python<'_> {
+    /// Tests that are unittest classes run without pytest too; others say what they miss.
+    fn without_pytest(&self, selection: &Selection, cancel: &AtomicBool) -> SuiteReport {
+        let report = self.run(Mode::Unittest, selection, cancel);
+        let says_something = report.outcome == Outcome::Ran && report.passed + report.failed > 0;
+        let was_stopped = matches!(report.outcome, Outcome::Interrupted | Outcome::TimedOut);
+        if says_something || was_stopped {
+            return report;
+        }
+        let words = format!(
+            "pytest is not installed in `{}`",
+            self.interpreter.executable.display()
+        );
+        SuiteReport {
+            missing_dependency: Some("pytest".to_string()),
+            outcome: Outcome::CouldNotStart,
+            output_tail: format!("{words}\n{}", report.output_tail),
+            ..report
+        }
+    }
+
+    fn run(&self, mode: Mode, selection: &Selection, cancel: &AtomicBool) -> SuiteReport {
+        match self.try_run(mode, selection, cancel) {
+            Ok(report) => report,
+            Err(Failed::Runner(error)) => SuiteReport::not_started(&error, self.runner.sandbox()),
+            Err(Failed::Selection(words)) => {
+                SuiteReport::empty(Outcome::NoTests, words, self.runner.sandbox())
+            }
+        }
+    }
+
+    fn try_run(
+        &self,
+        mode: Mode,
+        selection: &Selection,
+        cancel: &AtomicBool,
+    ) -> Result<SuiteReport, Failed> {
+        let root = self.runner.project();
+        let folder = match &self.suite.folder {
+            Some(folder) => folder.under(root),
+            None => root.to_path_buf(),
+        };
+        let place = self.private.report();
+        let report = place.join("report.jsonl");
+        let (arguments, chosen) = self.arguments(mode, selection, &folder)?;
+        let config = Config {
+            mode,
+            arguments,
+            selection: chosen,
+            report: &report,
+            folder: &folder,
+            root,
+        };
+        let (script, settings) = (place.join("report.py"), place.join("config.json"));
+        let text =
+            serde_json::to_vec(&config).map_err(|error| RunnerError::Private(error.into()))?;
+        std::fs::write(&script, SCRIPT).map_err(RunnerError::Private)?;
+        std::fs::write(&settings, text).map_err(RunnerError::Private)?;
+        // A second try must not read what the first wrote.
+        let _ = std::fs::remove_file(&report);
+        let job = Job {
+            program: &self.interpreter.executable,
+            arguments: vec![script.into_os_string(), settings.into_os_string()],
+            folder: &folder,
+            environment: self.interpreter.environment(&self.private),
+            reach: Reach::Project {
+                readable: self.interpreter.reads(),
+                writable: Vec::new(),
+            },
+            limits: self.runner.limits(),
+        };
+        let finished = self.runner.run(&job, &self.private, cancel)?;
+        let mut answer = SuiteReport::of_process(&finished);
+        read_report(&report, root, mode, &mut answer);
+        Ok(answer)
+    }
+
+    /// Returns the arguments of the runner, and the tests that are chosen by name.
+    fn arguments(
+        &self,
+        mode: Mode,
+        selection: &Selection,
+        folder: &Path,
+    ) -> Result<(Vec<String>, Vec<String>), Failed> {
+        let wanted = match selection {
+            Selection::All => Vec::new(),
+            Selection::Some(tests) => tests
+                .iter()
+                .map(|test| select::read(test, folder))
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(|trespass| Failed::Selection(trespass.sentence))?,
+        };
+        let command = &self.suite.command;
+        match mode {
+            Mode::Pytest => {
+                let mut arguments = after(command, "pytest");
+                arguments.extend(self.pytest_arguments());
+                arguments.extend(select::for_pytest(&wanted, folder));
+                Ok((arguments, Vec::new()))
+            }
+            Mode::Unittest => Ok((after(command, "unittest"), select::for_unittest(&wanted))),
+            Mode::Script => {
+                let mut arguments: Vec<String> = command.iter().skip(1).cloned().collect();
+                arguments.extend(select::for_unittest(&wanted));
+                Ok((arguments, Vec::new()))
+            }
+        }
+    }
+
+    /// Everything runs, whatever the project's own settings cut short; the cache is not theirs.
+    fn pytest_arguments(&self) -> Vec<String> {
+        let cache = self.private.report().join("cache");
+        let fixed = [
+            "-q",
+            "--color=no",
+            "--tb=short",
+            "--maxfail=0",
+            "--continue-on-collection-errors",
+            "-p",
+            "no:randomly",
+            "-o",
+        ];
+        fixed
+            .iter()
+            .map(ToString::to_string)
+            .chain([format!("cache_dir={}", cache.display())])
+            .collect()
+    }
+}
+
+enum Failed {
+    Runner(RunnerError),
+    Selection(String),
+}
+
+impl From<RunnerError> for Failed {
+    fn from(error: RunnerError) -> Failed {
+        Failed::Runner(error)
+    }
+}
+
+/// Returns the arguments behind the name of the module that runs the tests.
+fn after(command: &[String], module: &str) -> Vec<String> {
+    match command.iter().position(|word| word == module) {
+        Some(at) => command[at + 1..].to_vec(),
+        None => Vec::new(),
+    }
+}
+
+/// Reads the report. What was written before a crash is read too, but then nothing counts as run.
+fn read_report(path: &Path, root: &Path, mode: Mode, answer: &mut SuiteReport) {
+    let Ok(file) = std::fs::File::open(path) else {
+        return;
+    };
+    let mut missing = Vec::new();
+    let mut exit = None;
+    let mut last_words = String::new();
+    for line in BufReader::new(file.take(REPORT_LIMIT))
+        .split(b'\n')
+        .map_while(Result::ok)
+    {
+        match serde_json::from_slice::<Line>(&line) {
+            Ok(Line::Collected { count }) => answer.collected += count,
+            Ok(Line::Test(test)) => {
+                if test.stage == "collect" {
+                    answer.collected += u32::from(mode == Mode::Pytest);
+                    missing.extend(
+                        missing_module(&test.message).or_else(|| missing_module(&test.traceback)),
+                    );
+                }
+                last_words.clone_from(&test.id);
+                count(test, root, answer);
+            }
+            Ok(Line::End { exit: code }) => exit = Some(code),
+            // A line of a newer or a torn report.
+            Err(_) => {}
+        }
+    }
+    let was_stopped = matches!(answer.outcome, Outcome::TimedOut | Outcome::Interrupted);
+    match exit {
+        // pytest did not understand its arguments or its configuration.
+        Some(4) if mode == Mode::Pytest && answer.collected == 0 => {
+            answer.outcome = Outcome::CouldNotStart;
+        }
+        Some(_) if !was_stopped => answer.complete(),
+        Some(_) | None => {
+            if !last_words.is_empty() {
+                answer.output_tail.push_str(&format!(
+                    "\n[the last test that was reported: {last_words}]"
+                ));
+            }
+        }
+    }
+    if answer.passed == 0 {
+        answer.missing_dependency = missing.into_iter().find(|module| is_foreign(module, root));
+    }
+    let early = missing_module(&answer.output_tail).filter(|module| is_foreign(module, root));
+    if answer.passed == 0 && answer.missing_dependency.is_none() && answer.outcome != Outcome::Ran {
+        answer.missing_dependency = early;
+    }
+}
+
+fn count(test: TestLine, root: &Path, answer: &mut SuiteReport) {
+    let verdict = match test.outcome.as_str() {
+        "passed" => Verdict::Passed,
+        "failed" => Verdict::Failed,
+        "skipped" => Verdict::Skipped,
+        _ => Verdict::Error,
+    };
+    let failure = Failure {
+        id: test.id,
+        message: test.message,
+        traceback: test.traceback,
+        file: test.file.map(|file| shown_path(&file, root)),
+        line: test.line,
+    };
+    answer.count(verdict, failure);
+}
+
+fn missing_module(text: &str) -> Option<String> {
+    let (_, rest) = text.rsplit_once("No module named ")?;
+    let name: String = rest
+        .chars()
+        .skip_while(|c| *c == '\'' || *c == '"')
+        .take_while(|c| c.is_alphanumeric() || *c == '_')
+        .collect();
+    (!name.is_empty()).then_some(name)
+}
+
+/// A module that the project itself should have is a fault of the project, not of the machine.
+fn is_foreign(module: &str, root: &Path) -> bool {
+    let homes: [PathBuf; 4] = [
+        root.to_path_buf(),
+        root.join("src"),
+        root.join("lib"),
+        root.join("tests"),
+    ];
+    !homes
+        .iter()
+        .any(|home| home.join(module).is_dir() || home.join(format!("{module}.py")).is_file())
+}

@@ -1,0 +1,315 @@
+"""Runs a project's Python tests and writes down what happened to each of them.
+
+Started by the harness with the project's own interpreter:
+    python report.py CONFIG.json
+One JSON object a line goes to the report file that the configuration names. The last line says that
+the run came to its end; without it nothing counts, however the process exited.
+"""
+
+import io
+import json
+import os
+import sys
+import traceback
+
+LONGEST_MESSAGE = 2000
+LONGEST_TRACEBACK = 8000
+
+
+def shortened(text, limit):
+    """Keeps the beginning and the end of a long text."""
+    if len(text) <= limit:
+        return text
+    head, tail = limit // 4, limit - limit // 4
+    return text[:head] + "\n[...]\n" + text[-tail:]
+
+
+class Report:
+    """The report file. Children that the tests fork cannot write to it."""
+
+    def __init__(self, path):
+        self.owner = os.getpid()
+        self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600)
+
+    def line(self, **fields):
+        if os.getpid() != self.owner:
+            return
+        text = json.dumps(fields, ensure_ascii=True) + "\n"
+        data = text.encode("ascii")
+        while data:
+            data = data[os.write(self.file, data) :]
+
+    def test(self, name, outcome, message="", trace="", path=None, line=None, seconds=0.0, stage="run"):
+        self.line(
+            kind="test",
+            id=name,
+            outcome=outcome,
+            message=shortened(message, LONGEST_MESSAGE),
+            traceback=shortened(trace, LONGEST_TRACEBACK),
+            file=path,
+            line=line,
+            seconds=seconds,
+            stage=stage,
+        )
+
+
+def place_of(trace, root):
+    """Returns the last line of a traceback that lies in the project, else the very last."""
+    found = None
+    for frame in traceback.extract_tb(trace):
+        path = os.path.realpath(frame.filename)
+        inside = path.startswith(root + os.sep) and "site-packages" not in path
+        if inside or found is None or not found[2]:
+            found = (path, frame.lineno, inside)
+    return (found[0], found[1]) if found else (None, None)
+
+
+# --- pytest -----------------------------------------------------------------------------------------
+
+
+class PytestPlugin:
+    """Hears what pytest itself reports. Holds the worst that happened to each test."""
+
+    WORSE = {"passed": 0, "skipped": 1, "failed": 2, "error": 3}
+
+    def __init__(self, report, root):
+        self.report = report
+        self.root = root
+        self.open = {}
+
+    def pytest_collection_finish(self, session):
+        self.report.line(kind="collected", count=len(session.items))
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.finish(report.nodeid, self.outcome_of(report, "error"), "collect")
+
+    def pytest_runtest_logreport(self, report):
+        name = report.nodeid
+        if report.when == "setup" or name not in self.open:
+            self.open[name] = ("passed", "", "", None, None, 0.0)
+        if report.outcome == "rerun":
+            return
+        bad = "failed" if report.when == "call" else "error"
+        found = self.outcome_of(report, bad)
+        known = self.open[name]
+        seconds = known[5] + getattr(report, "duration", 0.0)
+        worse = self.WORSE[found[0]] > self.WORSE[known[0]]
+        self.open[name] = (found if worse else known)[:5] + (seconds,)
+        if report.when == "teardown":
+            self.finish(name, self.open.pop(name), "run")
+
+    def pytest_sessionfinish(self, session, exitstatus):
+        for name, found in sorted(self.open.items()):
+            self.finish(name, found, "run")
+        self.open.clear()
+        self.report.line(kind="end", exit=int(exitstatus))
+
+    def finish(self, name, found, stage):
+        outcome, message, trace, path, line, seconds = found
+        self.report.test(name, outcome, message, trace, path, line, seconds, stage)
+
+    def outcome_of(self, report, bad):
+        seconds = getattr(report, "duration", 0.0)
+        if report.passed:
+            return ("passed", "", "", None, None, seconds)
+        text = str(report.longrepr)
+        if report.skipped:
+            return ("skipped", "", "", None, None, seconds)
+        crash = getattr(report.longrepr, "reprcrash", None)
+        message = getattr(crash, "message", "") or last_line(text)
+        path, line = getattr(crash, "path", None), getattr(crash, "lineno", None)
+        for entry in getattr(getattr(report.longrepr, "reprtraceback", None), "reprentries", ()):
+            place = getattr(entry, "reprfileloc", None)
+            where = os.path.realpath(os.path.join(self.root, place.path)) if place else ""
+            if where.startswith(self.root + os.sep) and "site-packages" not in where:
+                path, line = where, place.lineno
+        return (bad, message, text, path, line, seconds)
+
+
+def last_line(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else ""
+
+
+def run_pytest(config, report):
+    import pytest
+
+    plugin = PytestPlugin(report, config["root"])
+    if hasattr(pytest, "hookimpl"):
+        # The last to be told: what other plugins do at the end is over then.
+        PytestPlugin.pytest_sessionfinish = pytest.hookimpl(trylast=True)(PytestPlugin.pytest_sessionfinish)
+    sys.argv = ["pytest"] + config["arguments"]
+    return pytest.main(config["arguments"], plugins=[plugin])
+
+
+# --- unittest ---------------------------------------------------------------------------------------
+
+
+def make_result_class(report, root):
+    import time
+    import unittest
+
+    class Result(unittest.TextTestResult):
+        """Tells the report what the text result is told."""
+
+        def startTest(self, test):
+            super().startTest(test)
+            self.begun = time.time()
+            self.verdict = None
+
+        def stopTest(self, test):
+            super().stopTest(test)
+            outcome, message, trace, path, line = self.verdict or ("passed", "", "", None, None)
+            report.test(name_of(test), outcome, message, trace, path, line, time.time() - self.begun, stage_of(test))
+            self.verdict = None
+
+        def note(self, test, outcome, error):
+            import traceback as words
+
+            message = "".join(words.format_exception_only(error[0], error[1])).strip()
+            trace = self._exc_info_to_string(error, test)
+            path, line = place_of(error[2], root)
+            found = (outcome, message, trace, path, line)
+            if isinstance(test, unittest.TestCase):
+                if self.verdict is None or self.verdict[0] == "skipped":
+                    self.verdict = found
+            else:
+                # A class or module that could not be set up is no test of its own.
+                report.test(name_of(test), *found)
+
+        def addFailure(self, test, err):
+            super().addFailure(test, err)
+            self.note(test, "failed", err)
+
+        def addError(self, test, err):
+            super().addError(test, err)
+            self.note(test, "error", err)
+
+        def addSubTest(self, test, subtest, err):
+            super().addSubTest(test, subtest, err)
+            if err is not None:
+                failed = issubclass(err[0], test.failureException)
+                self.note(test, "failed" if failed else "error", err)
+
+        def addSkip(self, test, reason):
+            super().addSkip(test, reason)
+            if isinstance(test, unittest.TestCase) and self.verdict is None:
+                self.verdict = ("skipped", "", "", None, None)
+
+        def addExpectedFailure(self, test, err):
+            super().addExpectedFailure(test, err)
+            self.verdict = ("skipped", "", "", None, None)
+
+        def addUnexpectedSuccess(self, test):
+            super().addUnexpectedSuccess(test)
+            self.verdict = ("failed", "unexpected success", "", None, None)
+
+    return Result
+
+
+FAILED_IMPORT = "unittest.loader._FailedTest."
+
+
+def name_of(test):
+    name = test.id()
+    return name[len(FAILED_IMPORT) :] if name.startswith(FAILED_IMPORT) else name
+
+
+def stage_of(test):
+    return "collect" if test.id().startswith(FAILED_IMPORT) else "run"
+
+
+def each_test(suite):
+    import unittest
+
+    if isinstance(suite, unittest.TestCase):
+        yield suite
+        return
+    for part in suite:
+        if part is not None:
+            for test in each_test(part):
+                yield test
+
+
+def wanted(name, selection):
+    """Says whether a test was asked for: by its name, its class, its module, or their endings."""
+    for one in selection:
+        parts = one.split(".")
+        endings = [".".join(parts[start:]) for start in range(len(parts))]
+        if name.endswith("." + one) or any((name + ".").startswith(ending + ".") for ending in endings):
+            return True
+    return False
+
+
+def run_unittest(config, report):
+    import unittest
+
+    result_class = make_result_class(report, config["root"])
+    selection = config["selection"]
+
+    class Runner(unittest.TextTestRunner):
+        resultclass = result_class
+
+        def run(self, suite):
+            tests = list(each_test(suite))
+            if not tests and not selection:
+                tests = [test for folder in ("tests", "test") for test in found_in(folder)]
+            if selection:
+                tests = [test for test in tests if wanted(name_of(test), selection)]
+            report.line(kind="collected", count=len(tests))
+            # The text runner asks some things of the suite that only a real one knows.
+            return super().run(unittest.TestSuite(tests))
+
+    arguments = config["arguments"] or ["discover"]
+    program = unittest.main(module=None, argv=["python -m unittest"] + arguments, testRunner=Runner, exit=False)
+    result = program.result
+    code = 0 if result.wasSuccessful() else 1
+    report.line(kind="end", exit=code)
+    return code
+
+
+def found_in(folder):
+    """Tests in a folder that is no package, which discovery from above does not enter."""
+    import unittest
+
+    if not os.path.isdir(folder):
+        return []
+    return list(each_test(unittest.TestLoader().discover(folder, top_level_dir=folder)))
+
+
+# --- other scripts that end up in unittest, such as Django's ------------------------------------------
+
+
+def run_script(config, report):
+    import runpy
+    import unittest
+
+    unittest.TextTestRunner.resultclass = make_result_class(report, config["root"])
+    sys.argv = config["arguments"]
+    code = 0
+    try:
+        runpy.run_path(config["arguments"][0], run_name="__main__")
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    report.line(kind="end", exit=code)
+    return code
+
+
+def main():
+    with io.open(sys.argv[1], encoding="utf-8") as file:
+        config = json.load(file)
+    report = Report(config["report"])
+    # As `python -m` has it: the folder the tests start in, not the folder of this file.
+    sys.path[0] = config["folder"]
+    if config["mode"] == "script":
+        sys.path[0] = os.path.dirname(os.path.abspath(config["arguments"][0]))
+    modes = {"pytest": run_pytest, "unittest": run_unittest, "script": run_script}
+    code = modes[config["mode"]](config, report)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return int(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

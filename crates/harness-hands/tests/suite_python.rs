@@ -1,0 +1,243 @@
+//! Python suites run for real: counts, ids, tracebacks, and every way a suite can lie or misbehave.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests lay out projects on the disk, and a broken bench ends them"
+)]
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use harness_code::suite::{Runner as Framework, Suite};
+use harness_hands::permit::{Access, Project};
+use harness_hands::process::Limits;
+use harness_hands::process::runner::RunnerOptions;
+use harness_hands::suite::{self, Outcome, Selection, SuiteReport};
+
+fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn unittest() -> Suite {
+    Suite {
+        runner: Framework::Unittest,
+        command: ["python3", "-m", "unittest", "discover"]
+            .map(str::to_string)
+            .to_vec(),
+        interpreter: Some("python3".to_string()),
+        folder: None,
+        why: String::new(),
+    }
+}
+
+fn run(folder: &Path, suite: &Suite, selection: &Selection) -> SuiteReport {
+    run_for(folder, suite, selection, Duration::from_secs(60))
+}
+
+fn run_for(folder: &Path, suite: &Suite, selection: &Selection, time: Duration) -> SuiteReport {
+    let project = Project::open(folder, None, Access::Writing).unwrap();
+    let limits = Limits {
+        time,
+        ..Limits::default()
+    };
+    let project = project.with_runner_options(RunnerOptions {
+        limits,
+        ..RunnerOptions::default()
+    });
+    suite::run(
+        project.runner().unwrap(),
+        suite,
+        selection,
+        &AtomicBool::new(false),
+    )
+}
+
+const MIXED: &str = "
+import unittest
+
+class T(unittest.TestCase):
+    def test_good(self):
+        self.assertEqual(1, 1)
+    def test_bad(self):
+        self.assertEqual(1, 2)
+    def test_broken(self):
+        raise KeyError('x')
+    @unittest.skip('later')
+    def test_later(self):
+        pass
+    def test_parts(self):
+        for n in range(3):
+            with self.subTest(n=n):
+                self.assertNotEqual(n, 1)
+";
+
+#[test]
+fn unittest_results_are_counted_by_test() {
+    let folder = project(&[("test_mixed.py", MIXED)]);
+    let report = run(folder.path(), &unittest(), &Selection::All);
+    assert_eq!(report.outcome, Outcome::Ran, "{report:#?}");
+    let counts = (
+        report.passed,
+        report.failed,
+        report.errors,
+        report.skipped,
+        report.collected,
+    );
+    assert_eq!(counts, (1, 2, 1, 1, 5), "{report:#?}");
+    assert_eq!(report.passed_ids, ["test_mixed.T.test_good"]);
+    let bad = &report.failures[0];
+    assert_eq!(
+        bad.shown(),
+        "test_mixed.T.test_bad (test_mixed.py:8): AssertionError: 1 != 2"
+    );
+    assert!(
+        bad.traceback.contains("self.assertEqual(1, 2)"),
+        "{}",
+        bad.traceback
+    );
+    // No litter.
+    let left: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["test_mixed.py"]);
+}
+
+#[test]
+fn some_tests_run_alone() {
+    let folder = project(&[
+        ("tests/test_mixed.py", MIXED),
+        ("tests/test_other.py", MIXED),
+    ]);
+    let suite = Suite {
+        command: ["python3", "-m", "unittest", "discover", "-s", "tests"]
+            .map(str::to_string)
+            .to_vec(),
+        ..unittest()
+    };
+    for name in [
+        "tests/test_mixed.py::T::test_good",
+        "tests.test_mixed.T.test_good",
+        "test_mixed.T.test_good",
+    ] {
+        let report = run(
+            folder.path(),
+            &suite,
+            &Selection::Some(vec![name.to_string()]),
+        );
+        assert_eq!(
+            report.passed_ids,
+            ["test_mixed.T.test_good"],
+            "{name}: {report:#?}"
+        );
+        assert_eq!(report.collected, 1);
+    }
+    let report = run(
+        folder.path(),
+        &suite,
+        &Selection::Some(vec!["tests/test_other.py".into()]),
+    );
+    assert_eq!(report.collected, 5, "{report:#?}");
+    let report = run(
+        folder.path(),
+        &suite,
+        &Selection::Some(vec!["--help".into()]),
+    );
+    assert_eq!(report.outcome, Outcome::NoTests, "{report:#?}");
+}
+
+fn one_test(body: &str) -> String {
+    let body = body.replace('\n', "\n        ");
+    format!(
+        "import os, sys, time, unittest\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        pass\n    def test_b(self):\n        {body}\n    def test_c(self):\n        pass\n"
+    )
+}
+
+#[test]
+fn an_early_exit_is_no_pass() {
+    for body in [
+        "os._exit(0)",
+        "os.kill(os.getpid(), 9)",
+        "import ctypes\nctypes.string_at(0)",
+    ] {
+        let folder = project(&[("test_x.py", &one_test(body))]);
+        let report = run(folder.path(), &unittest(), &Selection::All);
+        assert_eq!(report.outcome, Outcome::NoReport, "{body}: {report:#?}");
+        assert!(
+            report.output_tail.contains("test_x.T.test_a"),
+            "{}",
+            report.output_tail
+        );
+    }
+    let folder = project(&[("test_x.py", "import os\nos._exit(0)\n")]);
+    assert_eq!(
+        run(folder.path(), &unittest(), &Selection::All).outcome,
+        Outcome::NoReport
+    );
+}
+
+#[test]
+fn no_tests_are_no_pass() {
+    let folder = project(&[("app.py", "x = 1\n")]);
+    let report = run(folder.path(), &unittest(), &Selection::All);
+    assert_eq!(
+        (report.outcome, report.collected),
+        (Outcome::NoTests, 0),
+        "{report:#?}"
+    );
+}
+
+#[test]
+fn a_missing_package_is_named() {
+    let folder = project(&[(
+        "test_x.py",
+        "import unittest\nimport surely_not_installed\n",
+    )]);
+    let report = run(folder.path(), &unittest(), &Selection::All);
+    assert_eq!(
+        report.missing_dependency.as_deref(),
+        Some("surely_not_installed"),
+        "{report:#?}"
+    );
+    let folder = project(&[
+        ("test_x.py", "import unittest\nimport app.gone\n"),
+        ("app/__init__.py", ""),
+    ]);
+    let report = run(folder.path(), &unittest(), &Selection::All);
+    assert_eq!(report.missing_dependency, None, "{report:#?}");
+    assert_eq!((report.outcome, report.errors), (Outcome::Ran, 1));
+}
+
+#[test]
+fn a_suite_that_hangs_is_ended_with_all_it_started() {
+    let body = "import subprocess\nsubprocess.Popen(['sleep', '4711'], start_new_session=True)\ntime.sleep(4711)";
+    let folder = project(&[("test_x.py", &one_test(body))]);
+    let start = Instant::now();
+    let report = run_for(
+        folder.path(),
+        &unittest(),
+        &Selection::All,
+        Duration::from_secs(2),
+    );
+    assert_eq!(report.outcome, Outcome::TimedOut, "{report:#?}");
+    assert!(start.elapsed() < Duration::from_secs(8));
+    assert_eq!(processes_with("4711"), 0);
+}
+
+fn processes_with(word: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let words = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    words
+        .filter(|line| {
+            line.split(|byte| *byte == 0)
+                .any(|part| part == word.as_bytes())
+        })
+        .count()
+}
