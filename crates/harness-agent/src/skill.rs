@@ -64,10 +64,16 @@ pub fn check_names(project: &Path, names: &[String]) -> Result<(), Unknown> {
     if names.is_empty() {
         return Ok(());
     }
-    let known: Vec<String> = available(project).into_iter().map(|skill| skill.name).collect();
+    let known: Vec<String> = available(project)
+        .into_iter()
+        .map(|skill| skill.name)
+        .collect();
     match names.iter().find(|name| !known.contains(name)) {
         None => Ok(()),
-        Some(name) => Err(Unknown { name: name.clone(), known }),
+        Some(name) => Err(Unknown {
+            name: name.clone(),
+            known,
+        }),
     }
 }
 

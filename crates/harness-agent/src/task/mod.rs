@@ -20,7 +20,10 @@ pub struct Task {
 impl Task {
     /// Reads a sentence, without a project.
     pub fn bare(text: &str) -> Task {
-        Task { text: text.to_owned(), kind: Kind::of(text) }
+        Task {
+            text: text.to_owned(),
+            kind: Kind::of(text),
+        }
     }
 
     /// Returns whether the sentence has this name as a whole word.
@@ -42,15 +45,26 @@ impl Task {
     /// Returns words that are written like names of code: in back-ticks, with underscores, dots, calls or humps.
     pub fn code_names(&self) -> Vec<&str> {
         let quoted = self.text.split('`').skip(1).step_by(2);
-        let plain = self.text.split(|c: char| c.is_whitespace() || "`\"',;:!?()[]{}<>=".contains(c));
+        let plain = self
+            .text
+            .split(|c: char| c.is_whitespace() || "`\"',;:!?()[]{}<>=".contains(c));
         let humped = |word: &str| {
             let first_low = word.chars().next().is_some_and(char::is_lowercase);
             let humps = word.chars().filter(|c| c.is_uppercase()).count();
             (first_low && humps > 0) || (humps > 1 && word.chars().any(char::is_lowercase))
         };
-        let written_as_name = |word: &&str| word.contains('_') || humped(word) || word.ends_with("()");
-        let mut names: Vec<&str> = quoted.chain(plain.filter(written_as_name)).map(|word| word.trim_matches(['.', '(', ')'])).collect();
-        names.retain(|name| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_.".contains(c)));
+        let written_as_name =
+            |word: &&str| word.contains('_') || humped(word) || word.ends_with("()");
+        let mut names: Vec<&str> = quoted
+            .chain(plain.filter(written_as_name))
+            .map(|word| word.trim_matches(['.', '(', ')']))
+            .collect();
+        names.retain(|name| {
+            !name.is_empty()
+                && name
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || "_.".contains(c))
+        });
         let mut seen = Vec::new();
         names.retain(|name| {
             let new = !seen.contains(name);
@@ -70,14 +84,21 @@ mod tests {
     #[test]
     fn names_are_whole_words() {
         let task = Task::bare("fix line_total in shop/pricing.py");
-        assert!(task.speaks_of("line_total") && !task.speaks_of("total") && !task.speaks_of("line"));
+        assert!(
+            task.speaks_of("line_total") && !task.speaks_of("total") && !task.speaks_of("line")
+        );
         assert!(task.names_path(&RelPath::parse("shop/pricing.py").unwrap()));
         assert!(!task.names_path(&RelPath::parse("shop/report.py").unwrap()));
     }
 
     #[test]
     fn names_of_code_are_told_from_words() {
-        let task = Task::bare("add a parameter `digits` to apply_discount, like OrderLine.total() and parseAll do in Python");
-        assert_eq!(task.code_names(), ["digits", "apply_discount", "OrderLine.total", "parseAll"]);
+        let task = Task::bare(
+            "add a parameter `digits` to apply_discount, like OrderLine.total() and parseAll do in Python",
+        );
+        assert_eq!(
+            task.code_names(),
+            ["digits", "apply_discount", "OrderLine.total", "parseAll"]
+        );
     }
 }
