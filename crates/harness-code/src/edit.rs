@@ -94,10 +94,10 @@ pub fn replace_definition(
         return Err(EditProblem::Empty);
     }
     let code = with_line_ending(code, crate::text::LineEnding::Lf);
-    let keeps_decorators = !code.trim_start().starts_with(['@', '#']);
+    let keeps_decorators = !brings_decorators(&code);
     let span = definition.span();
     let start = if keeps_decorators {
-        definition.header_start(content)
+        definition.header_start()
     } else {
         span.start
     };
@@ -113,6 +113,19 @@ pub fn replace_definition(
     result.push_str(&with_line_ending(&body, ending));
     result.push_str(&content[span.end..]);
     Ok(result)
+}
+
+/// Says whether the code starts with what may stand before a definition; comments aside.
+fn brings_decorators(code: &str) -> bool {
+    let lines = code.lines().map(str::trim);
+    let first = lines
+        .filter(|line| !line.is_empty())
+        .find(|line| line.starts_with("#[") || !line.starts_with(['#', '/', '*']));
+    first.is_some_and(|line| {
+        ["@", "#[", "export ", "template"]
+            .iter()
+            .any(|mark| line.starts_with(mark))
+    })
 }
 
 fn find_definition<'a>(

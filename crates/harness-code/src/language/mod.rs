@@ -1,6 +1,30 @@
 //! The languages we read: which file is written in which, and how each is parsed. What is found in them is in `symbols`.
 
+#[cfg(feature = "bash")]
+mod bash;
+#[cfg(feature = "c")]
+mod c;
+#[cfg(feature = "cpp")]
+mod cpp;
+#[cfg(feature = "csharp")]
+mod csharp;
+#[cfg(feature = "go")]
+mod go;
+#[cfg(feature = "grammar")]
+pub(crate) mod grammar;
+#[cfg(feature = "java")]
+mod java;
+#[cfg(feature = "javascript")]
+mod javascript;
+#[cfg(feature = "php")]
+mod php;
 pub mod python;
+#[cfg(feature = "ruby")]
+mod ruby;
+#[cfg(feature = "rust")]
+mod rust;
+#[cfg(feature = "typescript")]
+mod typescript;
 
 use serde::Serialize;
 

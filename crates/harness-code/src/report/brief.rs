@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::imports::{ImportGraph, Resolver};
-use crate::language::Language;
+use crate::imports::ImportGraph;
 use crate::path::RelPath;
+use crate::report::entry::{EntryPoint, entry_points};
 use crate::report::manifest::{Manifest, readme_about};
 use crate::report::{clipped, counted};
 use crate::suite::Suite;
@@ -47,15 +47,6 @@ pub struct LanguageShare {
     pub files: u64,
     /// Their lines.
     pub lines: u64,
-}
-
-/// One way to start the project.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct EntryPoint {
-    /// The command, such as `shop` or `python -m shop`.
-    pub name: String,
-    /// The file it starts in, when that is in the project.
-    pub path: Option<RelPath>,
 }
 
 /// One important module.
@@ -102,9 +93,6 @@ impl Size {
 
 /// More modules than this do not fit on one screen beside the rest.
 const MODULES: usize = 12;
-
-/// More entry points than this are a list, not a way in.
-const ENTRY_POINTS: usize = 10;
 
 /// Files where projects write down how they want to be worked on.
 const RULES: &[&str] = &[
@@ -414,80 +402,6 @@ fn rules(tree: &SourceTree) -> Vec<RelPath> {
     paths
         .filter(|path| path.under(tree.root()).is_file())
         .collect()
-}
-
-fn entry_points(tree: &SourceTree, manifest: &Manifest) -> Vec<EntryPoint> {
-    let resolver = Resolver::of(tree);
-    let mut found: Vec<EntryPoint> = Vec::new();
-    for (name, target) in &manifest.scripts {
-        found.push(EntryPoint {
-            name: clipped(name, 60),
-            path: script_path(tree, &resolver, target),
-        });
-    }
-    for file in tree.sources().filter(|file| !file.test) {
-        let name = match (file.language, file.path.file_name()) {
-            (Language::Python, "__main__.py") => match resolver.python_name(&file.path) {
-                Some(module) => format!("python -m {}", module.trim_end_matches(".__main__")),
-                None => continue,
-            },
-            (Language::Python, "manage.py" | "app.py" | "main.py" | "cli.py")
-                if file.path.parts().count() <= 2 =>
-            {
-                format!("python {}", file.path)
-            }
-            (Language::Python, _)
-                if file.facts.runnable
-                    && file.path.parent().is_none()
-                    && file.path.file_name() != "setup.py" =>
-            {
-                format!("python {}", file.path)
-            }
-            (Language::Rust, "main.rs") => cargo_program(file),
-            (Language::Go, "main.go") => format!("go run ./{}", file.path.folder()),
-            (_, _) => continue,
-        };
-        let is_known = found
-            .iter()
-            .any(|entry| entry.path.as_ref() == Some(&file.path));
-        if !is_known {
-            found.push(EntryPoint {
-                name,
-                path: Some(file.path.clone()),
-            });
-        }
-    }
-    found.sort_by_key(|entry| entry.path.as_ref().map_or(0, |path| path.parts().count()));
-    found.truncate(ENTRY_POINTS);
-    found
-}
-
-fn cargo_program(file: &SourceFile) -> String {
-    let package = file
-        .path
-        .folder()
-        .trim_end_matches("src")
-        .trim_end_matches('/');
-    match package.rsplit('/').next() {
-        None | Some("") => "cargo run".to_string(),
-        Some(name) => format!("cargo run -p {name}"),
-    }
-}
-
-/// Returns the file behind `package.module:function` or a path.
-fn script_path(tree: &SourceTree, resolver: &Resolver<'_>, target: &str) -> Option<RelPath> {
-    let as_path = RelPath::parse(target)
-        .ok()
-        .and_then(|path| tree.file(&path));
-    if let Some(file) = as_path {
-        return Some(file.path.clone());
-    }
-    let module = target.split([':', '[']).next().unwrap_or(target).trim();
-    // Any file may ask: the name is absolute.
-    let from = RelPath::parse("pyproject.toml").ok()?;
-    resolver
-        .python_module(&from, module, 0)
-        .map(|file| file.path.clone())
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What a person or a model is told about a project, without a model: the brief, the layout and the map.
 
 pub mod brief;
+pub mod entry;
+pub mod finding;
 pub mod layout;
 mod manifest;
 pub mod map;

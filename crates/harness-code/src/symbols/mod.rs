@@ -1,5 +1,16 @@
 //! What one file holds: its definitions, imports, and the names it uses. One file at a time; the project is in `tree`.
 
+#[cfg(feature = "grammar")]
+mod comment;
+#[cfg(feature = "grammar")]
+mod grammar;
+#[cfg(feature = "grammar")]
+mod importing;
+#[cfg(all(test, feature = "grammar"))]
+#[expect(clippy::unwrap_used, reason = "only tests are in there")]
+mod languages;
+#[cfg(feature = "grammar")]
+mod naming;
 mod python;
 
 use std::ops::Range;
@@ -44,6 +55,7 @@ pub struct Definition {
     /// The last line, from 1.
     pub end_line: u32,
     start: u32,
+    header: u32,
     end: u32,
     name_start: u32,
     name_length: u16,
@@ -112,15 +124,9 @@ impl Definition {
         self.name_start as usize..self.name_start as usize + usize::from(self.name_length)
     }
 
-    /// Returns where the definition itself starts in `content`: after its decorators.
-    pub fn header_start(&self, content: &str) -> usize {
-        let line_start = content
-            .get(..self.name_start as usize)
-            .and_then(|before| before.rfind('\n'))
-            .map_or(0, |at| at + 1);
-        let line = content.get(line_start..).unwrap_or("");
-        let header = line_start + (line.len() - line.trim_start().len());
-        header.max(self.start as usize)
+    /// Returns where the definition itself starts: after its decorators, attributes or `export`.
+    pub fn header_start(&self) -> usize {
+        self.header as usize
     }
 
     /// Returns how many lines it spans, from the line of its name.
@@ -278,7 +284,7 @@ pub fn read_with<T>(
             (facts, looked)
         }),
         _ => {
-            let facts = Facts::default();
+            let facts = by_grammar(language, content).unwrap_or_default();
             let looked = look(&Reading {
                 language,
                 content,
@@ -288,6 +294,16 @@ pub fn read_with<T>(
             (facts, looked)
         }
     }
+}
+
+#[cfg(feature = "grammar")]
+fn by_grammar(language: Language, content: &str) -> Option<Facts> {
+    grammar::facts(language, content)
+}
+
+#[cfg(not(feature = "grammar"))]
+fn by_grammar(_: Language, _: &str) -> Option<Facts> {
+    None
 }
 
 /// Reads one file.
@@ -302,10 +318,31 @@ pub fn definitions(language: Language, content: &str) -> Vec<Definition> {
 
 /// Says whether `content` is free of syntax errors: exactly for Python, as far as the grammar tells for others.
 pub fn parses(language: Language, content: &str) -> bool {
+    syntax_errors(language, content) == 0
+}
+
+/// Returns how many places of `content` are not the language; 0 where nothing can be told.
+///
+/// A grammar may not know the newest syntax, so compare the numbers before and after a change.
+pub fn syntax_errors(language: Language, content: &str) -> usize {
     match language {
-        Language::Python => language::python::parses(content),
-        _ => true,
+        Language::Python => language::python::with_parsed(content, |module| {
+            module.map_or(1, |module| module.errors().len())
+        }),
+        _ => grammar_errors(language, content),
     }
+}
+
+#[cfg(feature = "grammar")]
+fn grammar_errors(language: Language, content: &str) -> usize {
+    let tree = language::grammar::of(language)
+        .and_then(|grammar| language::grammar::parse(grammar, content));
+    tree.map_or(0, |tree| language::grammar::errors(tree.root_node()))
+}
+
+#[cfg(not(feature = "grammar"))]
+fn grammar_errors(_: Language, _: &str) -> usize {
+    0
 }
 
 /// Where lines start, to turn an offset into a line number.

@@ -106,6 +106,7 @@ impl<'a> Reader<'a> {
                     .max(whole.start().to_u32()),
             ),
             start: whole.start().to_u32(),
+            header: whole.start().to_u32(),
             end: whole.end().to_u32(),
             name_start: named.start().to_u32(),
             name_length: u16::try_from(name.len()).unwrap_or(u16::MAX),
@@ -190,6 +191,9 @@ impl<'a> Reader<'a> {
         }
         if let Some(definition) = self.facts.definitions.get_mut(position as usize) {
             definition.doc = docstring(body);
+            if let Some(last) = decorators.last() {
+                definition.header = header_after(self.content, last.end().to_u32());
+            }
             definition.decorators = texts;
         }
     }
@@ -402,6 +406,21 @@ fn is_main_guard(test: &Expr) -> bool {
     is_name(&compare.left) || compare.comparators.iter().any(is_name)
 }
 
+/// Returns where the keyword after a decorator starts; comments may stand between.
+fn header_after(content: &str, end: u32) -> u32 {
+    let mut at = end as usize;
+    // The rest of the decorator's own line is a comment at most.
+    while let Some(newline) = content.get(at..).and_then(|rest| rest.find('\n')) {
+        at += newline + 1;
+        let line = content.get(at..).unwrap_or("");
+        let code = line.trim_start_matches([' ', '\t', '\x0c', '\r']);
+        if !code.starts_with(['#', '\n']) {
+            return (at + line.len() - code.len()) as u32;
+        }
+    }
+    end
+}
+
 fn sorted(mut calls: Vec<NameId>) -> Box<[NameId]> {
     calls.sort_unstable();
     calls.dedup();
@@ -447,141 +466,4 @@ fn listed(value: &Expr) -> Option<Vec<Box<str>>> {
                 .map(|string| string.value.to_str().into())
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use expect_test::{Expect, expect};
-    use std::fmt::Write;
-
-    use crate::language::Language;
-    use crate::symbols::read;
-
-    #[track_caller]
-    fn check(content: &str, expected: &Expect) {
-        let facts = read(Language::Python, content);
-        let mut seen = String::new();
-        for d in &facts.definitions {
-            let calls: Vec<&str> = d.calls.iter().map(|id| facts.names.get(*id)).collect();
-            assert_eq!(&content[d.name_span()], d.name());
-            write!(
-                seen,
-                "{:?} {} {}-{} `{}`",
-                d.kind, d.qualified, d.line, d.end_line, d.signature
-            )
-            .unwrap();
-            if let Some(doc) = &d.doc {
-                write!(seen, " doc={doc:?}").unwrap();
-            }
-            if !d.decorators.is_empty() {
-                write!(seen, " decorators={:?}", d.decorators).unwrap();
-            }
-            if !calls.is_empty() {
-                write!(seen, " calls={calls:?}").unwrap();
-            }
-            seen.push('\n');
-        }
-        for i in &facts.imports {
-            let names: Vec<String> = i
-                .names
-                .iter()
-                .map(|n| match &n.alias {
-                    Some(alias) => format!("{} as {alias}", n.name),
-                    None => n.name.to_string(),
-                })
-                .collect();
-            writeln!(
-                seen,
-                "{:?} {}{} {names:?} as {:?} at {}",
-                i.when,
-                ".".repeat(i.level.into()),
-                i.module,
-                i.alias,
-                i.line
-            )
-            .unwrap();
-        }
-        if let Some(exports) = &facts.exports {
-            writeln!(seen, "exports={exports:?}").unwrap();
-        }
-        if facts.broken {
-            writeln!(seen, "broken").unwrap();
-        }
-        expected.assert_eq(&seen);
-    }
-
-    #[test]
-    fn definitions_with_their_signatures_docs_decorators_and_calls() {
-        check(
-            r#"
-"""Orders."""
-LIMIT: int = 3
-a, b = 1, 2
-
-@dataclass(frozen=True)
-class Order(Base, metaclass=M):
-    """One order.
-
-    More.
-    """
-    total = 0
-
-    @property
-    async def sum(
-        self,
-        tax=0,
-    ) -> int:
-        def inner(): return helper()
-        return self.lines.add(inner())
-
-if True:
-    def guarded(): ...
-print(LIMIT)
-"#,
-            &expect![[r#"
-                Variable LIMIT 3-3 `LIMIT: int = 3`
-                Variable a 4-4 `a, b = 1, 2`
-                Variable b 4-4 `a, b = 1, 2`
-                Class Order 7-20 `class Order(Base, metaclass=M)` doc="One order." decorators=["dataclass(frozen=True)"]
-                Variable Order.total 12-12 `total = 0`
-                Method Order.sum 15-20 `async def sum( self, tax=0, ) -> int` decorators=["property"] calls=["add", "inner"]
-                Function Order.sum.inner 19-19 `def inner()` calls=["helper"]
-                Function guarded 23-23 `def guarded()`
-            "#]],
-        );
-    }
-
-    #[test]
-    fn imports_of_every_kind() {
-        check(
-            "import a.b, c as d\nfrom . import x\nfrom ..p.q import (y as z, w)\nfrom m import *\ntry:\n    import fast\nexcept ImportError:\n    fast = None\nif TYPE_CHECKING:\n    import t\ndef f():\n    import later\n__all__ = ['a'] + ['b']\n__all__ += ('c',)\n",
-            &expect![[r#"
-                Variable fast 8-8 `fast = None`
-                Function f 11-12 `def f()`
-                Variable __all__ 13-13 `__all__ = ['a'] + ['b']`
-                Start a.b [] as None at 1
-                Start c [] as Some("d") at 1
-                Start . ["x"] as None at 2
-                Start ..p.q ["y as z", "w"] as None at 3
-                Start m ["*"] as None at 4
-                Guarded fast [] as None at 6
-                Typing t [] as None at 10
-                Later later [] as None at 12
-                exports=["a", "b", "c"]
-            "#]],
-        );
-    }
-
-    #[test]
-    fn a_broken_file_gives_what_can_be_read() {
-        check(
-            "def f(:\n    return 1\n\nclass B:\n    def g(self):\n        return (\n\ndef h(): pass\n",
-            &expect![[r#"
-                Function f 1-2 `def f(:`
-                Class B 4-8 `class B`
-                Method B.g 5-8 `def g(self)` calls=["h"]
-                broken
-            "#]],
-        );
-    }
 }

@@ -1,0 +1,217 @@
+//! How a language is read by its grammar: which nodes define, call, import and name things. Tables only; `symbols` walks.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use tree_sitter::{Node, ParseOptions, Parser, Tree};
+
+use crate::language::Language;
+
+/// What `symbols` needs to know of one grammar.
+pub(crate) struct Grammar {
+    /// The parser's tables.
+    pub(crate) tables: fn() -> tree_sitter::Language,
+    /// Nodes that define something.
+    pub(crate) definitions: &'static [Rule],
+    /// Nodes that call something, with the field that holds what is called.
+    pub(crate) calls: &'static [(&'static str, &'static str)],
+    /// Nodes that import something.
+    pub(crate) imports: &'static [(&'static str, Importing)],
+    /// Leaves that are names.
+    pub(crate) names: &'static [&'static str],
+    /// Nodes that are comments.
+    pub(crate) comments: &'static [&'static str],
+    /// Nodes that are strings.
+    pub(crate) strings: &'static [&'static str],
+}
+
+/// A node that defines something.
+pub(crate) struct Rule {
+    /// The kind of node.
+    pub(crate) node: &'static str,
+    /// What it defines.
+    pub(crate) shape: Shape,
+    /// Where its name is.
+    pub(crate) name: NameAt,
+    /// When it counts.
+    pub(crate) when: When,
+}
+
+impl Rule {
+    /// A node with its name in the field `name` that always counts.
+    pub(crate) const fn named(node: &'static str, shape: Shape) -> Rule {
+        Rule {
+            node,
+            shape,
+            name: NameAt::Field("name"),
+            when: When::Always,
+        }
+    }
+
+    /// A node that counts only with a body: without one it is a mention.
+    pub(crate) const fn with_body(node: &'static str, shape: Shape) -> Rule {
+        Rule {
+            node,
+            shape,
+            name: NameAt::Field("name"),
+            when: When::Body,
+        }
+    }
+
+    /// A variable that counts only outside functions.
+    pub(crate) const fn outside(node: &'static str, name: &'static str) -> Rule {
+        Rule {
+            node,
+            shape: Shape::Variable,
+            name: NameAt::Field(name),
+            when: When::OutsideFunctions,
+        }
+    }
+}
+
+/// What a node defines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A function; a method inside a type.
+    Function,
+    /// A type with a body.
+    Type,
+    /// An interface or trait.
+    Interface,
+    /// A namespace.
+    Module,
+    /// A variable, constant or field.
+    Variable,
+    /// A variable, or a function when its value is one.
+    Value,
+    /// A macro.
+    Macro,
+    /// Not a definition of its own: what is inside belongs to the type it names (Rust's `impl`).
+    Scope,
+}
+
+/// Where the name of a definition is.
+#[derive(Clone, Copy)]
+pub(crate) enum NameAt {
+    /// In this field.
+    Field(&'static str),
+    /// At the end of nested declarators, as C has it.
+    Declarator,
+    /// In the field `name`, qualified by the type of the receiver, as Go has it.
+    Receiver,
+}
+
+/// When a node counts as a definition.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    /// Always.
+    Always,
+    /// When it has a body.
+    Body,
+    /// When it is not inside a function.
+    OutsideFunctions,
+}
+
+/// How an import is written.
+#[derive(Clone, Copy)]
+pub(crate) enum Importing {
+    /// The module is the text of this field, quotes aside.
+    Field(&'static str),
+    /// The module is the node's own text without these words and the final semicolon.
+    Words(&'static [&'static str]),
+    /// JavaScript's `import {a as b} from "m"`.
+    JavaScript,
+    /// A call of one of these functions with a string.
+    Call(&'static [&'static str]),
+    /// Rust's `use` trees.
+    RustUse,
+    /// Rust's `mod name;`.
+    RustMod,
+}
+
+/// Returns the grammar of a language, when it was built in.
+pub(crate) fn of(language: Language) -> Option<&'static Grammar> {
+    match language {
+        #[cfg(feature = "rust")]
+        Language::Rust => Some(&super::rust::GRAMMAR),
+        #[cfg(feature = "javascript")]
+        Language::JavaScript => Some(&super::javascript::GRAMMAR),
+        #[cfg(feature = "typescript")]
+        Language::TypeScript => Some(&super::typescript::GRAMMAR),
+        #[cfg(feature = "typescript")]
+        Language::Tsx => Some(&super::typescript::TSX),
+        #[cfg(feature = "go")]
+        Language::Go => Some(&super::go::GRAMMAR),
+        #[cfg(feature = "java")]
+        Language::Java => Some(&super::java::GRAMMAR),
+        #[cfg(feature = "c")]
+        Language::C => Some(&super::c::GRAMMAR),
+        #[cfg(feature = "cpp")]
+        Language::Cpp => Some(&super::cpp::GRAMMAR),
+        #[cfg(feature = "ruby")]
+        Language::Ruby => Some(&super::ruby::GRAMMAR),
+        #[cfg(feature = "csharp")]
+        Language::CSharp => Some(&super::csharp::GRAMMAR),
+        #[cfg(feature = "php")]
+        Language::Php => Some(&super::php::GRAMMAR),
+        #[cfg(feature = "bash")]
+        Language::Shell => Some(&super::bash::GRAMMAR),
+        _ => None,
+    }
+}
+
+/// A file that takes longer is given up: error recovery can take very long on text that is not the language.
+const PARSE_TIME: Duration = Duration::from_secs(2);
+
+thread_local! {
+    static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
+}
+
+/// Parses `content`; `None` when it takes too long.
+pub(crate) fn parse(grammar: &Grammar, content: &str) -> Option<Tree> {
+    PARSER.with_borrow_mut(|parser| {
+        parser.set_language(&(grammar.tables)()).ok()?;
+        let end = Instant::now() + PARSE_TIME;
+        let mut overdue = |_: &_| {
+            if Instant::now() > end {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let options = ParseOptions::new().progress_callback(&mut overdue);
+        let bytes = content.as_bytes();
+        let tree = parser.parse_with_options(
+            &mut |at, _| bytes.get(at..).unwrap_or_default(),
+            None,
+            Some(options),
+        );
+        if tree.is_none() {
+            parser.reset();
+        }
+        tree
+    })
+}
+
+/// Returns how many places of a tree are not the language.
+pub(crate) fn errors(root: Node<'_>) -> usize {
+    if !root.has_error() {
+        return 0;
+    }
+    let mut count = 0;
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        let is_wrong = node.is_error() || node.is_missing();
+        count += usize::from(is_wrong);
+        if node.has_error() && !node.is_error() && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return count;
+            }
+        }
+    }
+}
