@@ -14,17 +14,50 @@ pub struct Variable {
 
 /// The variables that users may set, in the order that the reference shows them.
 pub const VARIABLES: &[Variable] = &[
-    Variable { name: "OLLAMA_HOST", about: "address of the local engine's server; scheme and port may be left out (default 127.0.0.1:11434)" },
-    Variable { name: "HARNESS_BASE_URL", about: "base address of the remote engine" },
-    Variable { name: "HARNESS_API_KEY", about: "token for the remote engine" },
-    Variable { name: "HF_TOKEN", about: "hub token, used where HARNESS_API_KEY is not set" },
-    Variable { name: "HUGGING_FACE_HUB_TOKEN", about: "hub token, used where HF_TOKEN is not set" },
-    Variable { name: "HARNESS_MAX_SEND", about: "most characters that one prompt to a remote host may have (default 200000)" },
-    Variable { name: "HARNESS_TOKEN", about: "bearer token that `serve` requires (same as --token)" },
-    Variable { name: "NO_COLOR", about: "no colour in the output" },
-    Variable { name: "CLICOLOR_FORCE", about: "colour even where the output is no terminal" },
-    Variable { name: "TERM", about: "`dumb` means no colour and no live progress line" },
-    Variable { name: "VIRTUAL_ENV", about: "the active virtualenv: its Python runs the project's tests where the project has none of its own" },
+    Variable {
+        name: "OLLAMA_HOST",
+        about: "address of the local engine's server; scheme and port may be left out (default 127.0.0.1:11434)",
+    },
+    Variable {
+        name: "HARNESS_BASE_URL",
+        about: "base address of the remote engine",
+    },
+    Variable {
+        name: "HARNESS_API_KEY",
+        about: "token for the remote engine",
+    },
+    Variable {
+        name: "HF_TOKEN",
+        about: "hub token, used where HARNESS_API_KEY is not set",
+    },
+    Variable {
+        name: "HUGGING_FACE_HUB_TOKEN",
+        about: "hub token, used where HF_TOKEN is not set",
+    },
+    Variable {
+        name: "HARNESS_MAX_SEND",
+        about: "most characters that one prompt to a remote host may have (default 200000)",
+    },
+    Variable {
+        name: "HARNESS_TOKEN",
+        about: "bearer token that `serve` requires (same as --token)",
+    },
+    Variable {
+        name: "NO_COLOR",
+        about: "no colour in the output",
+    },
+    Variable {
+        name: "CLICOLOR_FORCE",
+        about: "colour even where the output is no terminal",
+    },
+    Variable {
+        name: "TERM",
+        about: "`dumb` means no colour and no live progress line",
+    },
+    Variable {
+        name: "VIRTUAL_ENV",
+        about: "the active virtualenv: its Python runs the project's tests where the project has none of its own",
+    },
 ];
 
 /// The environment as it was when the program looked.
@@ -50,7 +83,10 @@ pub struct Environment {
 
 impl Environment {
     /// Reads the environment of this process.
-    #[expect(clippy::disallowed_methods, reason = "this is the one room that reads the environment")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one room that reads the environment"
+    )]
     pub fn read() -> Environment {
         // A variable that is set to nothing is not set: shells make that easy to do by accident.
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -58,12 +94,16 @@ impl Environment {
         Environment {
             local_host: text("OLLAMA_HOST"),
             base_url: text("HARNESS_BASE_URL"),
-            api_key: text("HARNESS_API_KEY").or_else(|| text("HF_TOKEN")).or_else(|| text("HUGGING_FACE_HUB_TOKEN")),
+            api_key: text("HARNESS_API_KEY")
+                .or_else(|| text("HF_TOKEN"))
+                .or_else(|| text("HUGGING_FACE_HUB_TOKEN")),
             max_send: text("HARNESS_MAX_SEND"),
             server_token: text("HARNESS_TOKEN"),
             virtual_env: path("VIRTUAL_ENV").map(PathBuf::from),
             path: path("PATH"),
-            home: path("HOME").or_else(|| path("USERPROFILE")).map(PathBuf::from),
+            home: path("HOME")
+                .or_else(|| path("USERPROFILE"))
+                .map(PathBuf::from),
         }
     }
 }

@@ -37,7 +37,12 @@ pub struct Refusal {
 impl Refusal {
     /// Returns a refusal that belongs to no step yet.
     pub fn new(rule: &str, reason: impl Into<String>, path: impl Into<String>) -> Refusal {
-        Refusal { rule: rule.to_owned(), reason: reason.into(), step: 0, path: path.into() }
+        Refusal {
+            rule: rule.to_owned(),
+            reason: reason.into(),
+            step: 0,
+            path: path.into(),
+        }
     }
 }
 
@@ -61,7 +66,9 @@ impl History {
 
     /// Returns the number that the next step will have.
     pub fn next_number(&self) -> u32 {
-        u32::try_from(self.steps.len()).unwrap_or(u32::MAX).saturating_add(1)
+        u32::try_from(self.steps.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1)
     }
 
     /// Adds a step.

@@ -155,19 +155,33 @@ pub struct Checked {
 }
 
 fn folder(path: &Path) -> Result<PathBuf, OptionsError> {
-    let wrong = |message: String, hint: &str| OptionsError { field: "project", message, hint: hint.to_owned() };
+    let wrong = |message: String, hint: &str| OptionsError {
+        field: "project",
+        message,
+        hint: hint.to_owned(),
+    };
     let name = shown(&path.to_string_lossy());
     if path.as_os_str().is_empty() {
-        return Err(wrong("no project folder is named".to_owned(), "name a folder, `.` for this one"));
+        return Err(wrong(
+            "no project folder is named".to_owned(),
+            "name a folder, `.` for this one",
+        ));
     }
     let found = std::fs::canonicalize(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => {
-            wrong(format!("the folder `{name}` may not be read"), "check its permissions")
-        }
-        _ => wrong(format!("there is no folder `{name}`"), "name a folder that exists"),
+        std::io::ErrorKind::PermissionDenied => wrong(
+            format!("the folder `{name}` may not be read"),
+            "check its permissions",
+        ),
+        _ => wrong(
+            format!("there is no folder `{name}`"),
+            "name a folder that exists",
+        ),
     })?;
     if !found.is_dir() {
-        return Err(wrong(format!("`{name}` is not a folder"), "name the folder of the project, not a file in it"));
+        return Err(wrong(
+            format!("`{name}` is not a folder"),
+            "name the folder of the project, not a file in it",
+        ));
     }
     Ok(found)
 }
@@ -192,7 +206,8 @@ fn scope_inside(project: &Path, scope: &str) -> Result<Option<RelPath>, OptionsE
         },
         _ => trimmed.to_owned(),
     };
-    let path = RelPath::parse(&text).map_err(|_| wrong(format!("`{name}` lies outside the project")))?;
+    let path =
+        RelPath::parse(&text).map_err(|_| wrong(format!("`{name}` lies outside the project")))?;
     let full = std::fs::canonicalize(project.join(path.as_str()))
         .map_err(|_| wrong(format!("there is no folder `{name}` in the project")))?;
     if !full.starts_with(project) {
@@ -219,7 +234,11 @@ fn at_least_one(field: &'static str, value: u32) -> Result<(), OptionsError> {
 pub(crate) fn shown(text: &str) -> String {
     /// Long enough for any real path or name, short enough for one screen line or two.
     const LONGEST: usize = 120;
-    let clean: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(LONGEST + 1).collect();
+    let clean: String = text
+        .chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .take(LONGEST + 1)
+        .collect();
     if clean.chars().count() > LONGEST {
         let head: String = clean.chars().take(LONGEST).collect();
         return format!("{head}…");

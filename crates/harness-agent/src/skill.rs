@@ -12,8 +12,14 @@ const PROJECT_FOLDERS: [&str; 3] = [".harness/skills", ".agents/skills", ".claud
 /// The skills inside the program: name and `SKILL.md`.
 const BUILT_IN: &[(&str, &str)] = &[
     ("fix-a-bug", include_str!("../skills/fix-a-bug/SKILL.md")),
-    ("add-a-feature", include_str!("../skills/add-a-feature/SKILL.md")),
-    ("write-tests", include_str!("../skills/write-tests/SKILL.md")),
+    (
+        "add-a-feature",
+        include_str!("../skills/add-a-feature/SKILL.md"),
+    ),
+    (
+        "write-tests",
+        include_str!("../skills/write-tests/SKILL.md"),
+    ),
 ];
 
 /// One skill.
@@ -32,7 +38,9 @@ pub fn available(project: &Path) -> Vec<Skill> {
     let mut skills: Vec<Skill> = Vec::new();
     for folder in PROJECT_FOLDERS {
         for path in skill_files(&project.join(folder)) {
-            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            let Ok(text) = std::fs::read_to_string(&path) else {
+                continue;
+            };
             add(&mut skills, read(&folder_name(&path), &text));
         }
     }
@@ -68,29 +76,47 @@ fn add(skills: &mut Vec<Skill>, skill: Skill) {
 }
 
 fn skill_files(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
     let mut files: Vec<PathBuf> = entries
         .flatten()
         // A link could lead out of the project; real folders only.
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .map(|entry| entry.path().join("SKILL.md"))
-        .filter(|path| std::fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file() && facts.len() < 64 * 1024))
+        .filter(|path| {
+            std::fs::symlink_metadata(path)
+                .is_ok_and(|facts| facts.is_file() && facts.len() < 64 * 1024)
+        })
         .collect();
     files.sort();
     files
 }
 
 fn folder_name(path: &Path) -> String {
-    path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    path.parent()
+        .and_then(Path::file_name)
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 /// Reads a `SKILL.md`: front matter with `name` and `description`, then the text.
 fn read(folder: &str, source: &str) -> Skill {
-    let mut skill = Skill { name: folder.to_owned(), description: String::new(), text: source.trim().to_owned() };
-    let Some(rest) = source.strip_prefix("---") else { return skill };
-    let Some((head, body)) = rest.split_once("\n---") else { return skill };
+    let mut skill = Skill {
+        name: folder.to_owned(),
+        description: String::new(),
+        text: source.trim().to_owned(),
+    };
+    let Some(rest) = source.strip_prefix("---") else {
+        return skill;
+    };
+    let Some((head, body)) = rest.split_once("\n---") else {
+        return skill;
+    };
     for line in head.lines() {
-        let Some((key, value)) = line.split_once(':') else { continue };
+        let Some((key, value)) = line.split_once(':') else {
+            continue;
+        };
         let value = value.trim().trim_matches('"');
         match key.trim() {
             "name" if !value.is_empty() => value.clone_into(&mut skill.name),
@@ -98,7 +124,12 @@ fn read(folder: &str, source: &str) -> Skill {
             _ => {}
         }
     }
-    skill.text = body.trim_start_matches('-').trim().chars().take(LONGEST_SKILL).collect();
+    skill.text = body
+        .trim_start_matches('-')
+        .trim()
+        .chars()
+        .take(LONGEST_SKILL)
+        .collect();
     skill
 }
 
@@ -111,7 +142,10 @@ mod tests {
         for (name, text) in BUILT_IN {
             let skill = read("elsewhere", text);
             assert_eq!(&skill.name, name);
-            assert!(!skill.description.is_empty() && !skill.text.is_empty(), "{name}");
+            assert!(
+                !skill.description.is_empty() && !skill.text.is_empty(),
+                "{name}"
+            );
         }
     }
 
@@ -121,10 +155,20 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         let folder = project.path().join(".agents/skills/write-tests");
         std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("SKILL.md"), "---\nname: write-tests\ndescription: ours\n---\nOur way.\n").unwrap();
+        std::fs::write(
+            folder.join("SKILL.md"),
+            "---\nname: write-tests\ndescription: ours\n---\nOur way.\n",
+        )
+        .unwrap();
         let skills = available(project.path());
-        let ours = skills.iter().find(|skill| skill.name == "write-tests").unwrap();
-        assert_eq!((ours.description.as_str(), ours.text.as_str()), ("ours", "Our way."));
+        let ours = skills
+            .iter()
+            .find(|skill| skill.name == "write-tests")
+            .unwrap();
+        assert_eq!(
+            (ours.description.as_str(), ours.text.as_str()),
+            ("ours", "Our way.")
+        );
     }
 
     #[test]
@@ -132,6 +176,9 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         let error = check_names(project.path(), &["nosuch".to_owned()]).unwrap_err();
         assert_eq!(error.field, "skills");
-        assert!(error.message.contains("nosuch") && error.hint.contains("fix-a-bug"), "{error:?}");
+        assert!(
+            error.message.contains("nosuch") && error.hint.contains("fix-a-bug"),
+            "{error:?}"
+        );
     }
 }

@@ -25,8 +25,15 @@ pub enum Exit {
 
 impl Exit {
     /// Every code, in the order that the reference shows them.
-    pub const ALL: [Exit; 7] =
-        [Exit::Done, Exit::Failed, Exit::Usage, Exit::Question, Exit::Engine, Exit::NotSent, Exit::Interrupted];
+    pub const ALL: [Exit; 7] = [
+        Exit::Done,
+        Exit::Failed,
+        Exit::Usage,
+        Exit::Question,
+        Exit::Engine,
+        Exit::NotSent,
+        Exit::Interrupted,
+    ];
 
     /// Returns the number.
     pub fn code(self) -> u8 {
@@ -48,7 +55,9 @@ impl Exit {
             Exit::Failed => "ended without success",
             Exit::Usage => "usage or bad input: no such folder, unknown skill, unknown engine",
             Exit::Question => "a question needs an answer",
-            Exit::Engine => "the engine cannot be used: unreachable, no such model, no base address or token, bad reply",
+            Exit::Engine => {
+                "the engine cannot be used: unreachable, no such model, no base address or token, bad reply"
+            }
             Exit::NotSent => "refused to send",
             Exit::Interrupted => "interrupted",
         }

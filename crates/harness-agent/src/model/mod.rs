@@ -53,7 +53,10 @@ pub struct Request {
 impl Request {
     /// Returns how many characters the messages have together.
     pub fn characters(&self) -> u64 {
-        self.messages.iter().map(|message| message.content.chars().count() as u64).sum()
+        self.messages
+            .iter()
+            .map(|message| message.content.chars().count() as u64)
+            .sum()
     }
 }
 
@@ -133,5 +136,10 @@ pub trait Model: Send {
     fn card(&mut self, cancel: &Cancel) -> Result<Card, ModelError>;
 
     /// Sends the conversation and returns the whole reply. `heard` is called with each piece as it comes.
-    fn reply(&mut self, request: &Request, heard: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<Reply, ModelError>;
+    fn reply(
+        &mut self,
+        request: &Request,
+        heard: &mut dyn FnMut(&str),
+        cancel: &Cancel,
+    ) -> Result<Reply, ModelError>;
 }

@@ -14,21 +14,39 @@ pub struct Scripted {
 impl Scripted {
     /// Returns a model that says these replies in order.
     pub fn new<Words: Into<String>>(replies: impl IntoIterator<Item = Words>) -> Scripted {
-        Scripted { replies: replies.into_iter().map(Into::into).collect(), requests: Vec::new() }
+        Scripted {
+            replies: replies.into_iter().map(Into::into).collect(),
+            requests: Vec::new(),
+        }
     }
 }
 
 impl Model for Scripted {
     fn card(&mut self, _cancel: &Cancel) -> Result<Card, ModelError> {
-        let host = Host { name: "scripted".to_owned(), this_machine: true };
-        Ok(Card { model: "scripted".to_owned(), host, window: 8192 })
+        let host = Host {
+            name: "scripted".to_owned(),
+            this_machine: true,
+        };
+        Ok(Card {
+            model: "scripted".to_owned(),
+            host,
+            window: 8192,
+        })
     }
 
-    fn reply(&mut self, request: &Request, heard: &mut dyn FnMut(&str), cancel: &Cancel) -> Result<Reply, ModelError> {
+    fn reply(
+        &mut self,
+        request: &Request,
+        heard: &mut dyn FnMut(&str),
+        cancel: &Cancel,
+    ) -> Result<Reply, ModelError> {
         if cancel.stopped() {
             return Err(ModelError::Interrupted);
         }
-        let index = self.requests.len().min(self.replies.len().saturating_sub(1));
+        let index = self
+            .requests
+            .len()
+            .min(self.replies.len().saturating_sub(1));
         self.requests.push(request.clone());
         let text = self.replies.get(index).cloned().unwrap_or_default();
         heard(&text);

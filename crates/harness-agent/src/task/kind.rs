@@ -23,7 +23,10 @@ impl Kind {
     /// Returns the kind of the task that `text` describes.
     pub fn of(text: &str) -> Kind {
         let gist = gist(text);
-        if gist.trim_start().starts_with("Traceback (most recent call last)") {
+        if gist
+            .trim_start()
+            .starts_with("Traceback (most recent call last)")
+        {
             return Kind::Fix;
         }
         let clauses = clauses(&gist);
@@ -40,7 +43,11 @@ impl Kind {
             .or_else(|| specific_order(&readings))
             .or_else(|| first(Reading::asking))
             .or_else(|| first(Reading::remark))
-            .unwrap_or(if text.trim_end().ends_with('?') { Kind::Question } else { Kind::Fix })
+            .unwrap_or(if text.trim_end().ends_with('?') {
+                Kind::Question
+            } else {
+                Kind::Fix
+            })
     }
 
     /// Returns whether a task of this kind changes files.
@@ -108,7 +115,11 @@ fn specific_order(readings: &[Reading]) -> Option<Kind> {
     let mut orders = readings.iter().filter_map(Reading::order);
     let first = orders.next()?;
     let renames = orders.next() == Some(Kind::Rename);
-    Some(if first == Kind::Change && renames { Kind::Rename } else { first })
+    Some(if first == Kind::Change && renames {
+        Kind::Rename
+    } else {
+        first
+    })
 }
 
 /// "don't touch the code": whatever else is said, nothing may change.
@@ -128,12 +139,18 @@ fn forbids_change(clause: &Clause) -> bool {
 fn arrow(clauses: &[Clause]) -> Option<Kind> {
     let sign = |word: &Word| matches!(word.text.as_str(), "->" | "→" | "=>");
     for clause in clauses {
-        let substitution = |word: &Word| word.text.starts_with("s/") && word.text.matches('/').count() == 3;
+        let substitution =
+            |word: &Word| word.text.starts_with("s/") && word.text.matches('/').count() == 3;
         if clause.words.iter().any(substitution) {
             return Some(Kind::Rename);
         }
         let names_only = clause.words.len() <= 5
-            && clause.words.iter().filter(|word| word.code || sign(word)).count() >= 2;
+            && clause
+                .words
+                .iter()
+                .filter(|word| word.code || sign(word))
+                .count()
+                >= 2;
         let at = clause.words.iter().position(sign);
         if names_only && at.is_some_and(|at| at > 0 && at + 1 < clause.words.len()) {
             return Some(Kind::Rename);
@@ -219,11 +236,17 @@ fn wish(clause: &Clause) -> Option<Kind> {
     if mentions_tests(clause) {
         return Some(Kind::Tests);
     }
-    if clause.says("no effect|no longer|no output|no error|no result|no results|no such|we need to fix") {
+    if clause
+        .says("no effect|no longer|no output|no error|no result|no results|no such|we need to fix")
+    {
         return Some(Kind::Fix);
     }
     // "we need to rename …" is an order behind a wish.
-    if clause.says("need to|needs to") { None } else { Some(Kind::Add) }
+    if clause.says("need to|needs to") {
+        None
+    } else {
+        Some(Kind::Add)
+    }
 }
 
 /// Where the order itself begins, and whether it was asked for politely.
@@ -236,7 +259,10 @@ fn skip_politeness(clause: &Clause) -> Start {
     const FILLERS: &str = "\
         hey hi hello ok okay so well ugh just also now quickly maybe perhaps next first finally again thanks \
         yo actually instead simply kindly";
-    let mut start = Start { at: 0, polite: false };
+    let mut start = Start {
+        at: 0,
+        polite: false,
+    };
     loop {
         let at = start.at;
         let skipped = if clause.is(at, FILLERS) {
@@ -258,7 +284,10 @@ fn skip_politeness(clause: &Clause) -> Start {
         {
             start.polite = true;
             2
-        } else if clause.is(at, "your the") && clause.is(at + 1, "task job") && clause.is(at + 2, "is") {
+        } else if clause.is(at, "your the")
+            && clause.is(at + 1, "task job")
+            && clause.is(at + 2, "is")
+        {
             start.polite = true;
             if clause.is(at + 3, "to") { 4 } else { 3 }
         } else if clause.is(at, "in from for inside within at")
@@ -283,10 +312,14 @@ fn skip_politeness(clause: &Clause) -> Start {
 /// How many words of wanting stand here: "want to", "would like you to", "need".
 fn wants(clause: &Clause, at: usize) -> usize {
     let mut end = at;
-    while clause.is(end, "would 'd really do want need like love should must have you to gotta wanna") {
+    while clause.is(
+        end,
+        "would 'd really do want need like love should must have you to gotta wanna",
+    ) {
         end += 1;
     }
-    let wanted = (at..end).any(|word| clause.is(word, "want need like love should must have gotta wanna"));
+    let wanted =
+        (at..end).any(|word| clause.is(word, "want need like love should must have gotta wanna"));
     if wanted { end - at } else { 0 }
 }
 
@@ -338,7 +371,10 @@ fn order(clause: &Clause, at: usize) -> Option<Reading> {
     if verb("change replace update switch give convert") && is_about_a_name(clause, at) {
         return Some(Reading::Order(Kind::Rename));
     }
-    if verb("sort") && clause.is(at + 1, "out") || verb("get make have") && mends(clause) || verb(FIXING) {
+    if verb("sort") && clause.is(at + 1, "out")
+        || verb("get make have") && mends(clause)
+        || verb(FIXING)
+    {
         return Some(Reading::Order(Kind::Fix));
     }
     if verb(TESTING) {
@@ -399,7 +435,11 @@ fn object(clause: &Clause, at: usize) -> Vec<&str> {
         .words
         .get(at + words.len())
         .is_some_and(|word| !word.code && among(NOUNS_GOING_ON, word.text.as_str()));
-    if goes_on { words[..words.len().saturating_sub(1)].to_vec() } else { words }
+    if goes_on {
+        words[..words.len().saturating_sub(1)].to_vec()
+    } else {
+        words
+    }
 }
 
 const NOUNS_GOING_ON: &str = "\
@@ -415,7 +455,10 @@ fn head_is_tests(clause: &Clause, at: usize) -> bool {
     }
     clause.is(noun, TEST_NOUNS)
         && noun + 1 < clause.words.len()
-        && clause.is(noun + 1, "for of that covering around please which case cases")
+        && clause.is(
+            noun + 1,
+            "for of that covering around please which case cases",
+        )
 }
 
 /// "change the name of", "change `a` to `b` everywhere".
@@ -446,7 +489,9 @@ fn mends(clause: &Clause) -> bool {
 
 fn mentions_tests(clause: &Clause) -> bool {
     let fails = clause.has("fail fails failing failed red broken breaks error flaky");
-    !fails && (clause.has("test tests coverage untested tested testing")) && !clause.has(NOUNS_GOING_ON)
+    !fails
+        && (clause.has("test tests coverage untested tested testing"))
+        && !clause.has(NOUNS_GOING_ON)
 }
 
 /// Reads a clause that states how things are.
@@ -474,7 +519,11 @@ fn remark(clause: &Clause) -> Reading {
     if unlovely {
         return Reading::Remark(Kind::Change);
     }
-    if clause.words.is_empty() { Reading::Silent } else { Reading::Remark(Kind::Fix) }
+    if clause.words.is_empty() {
+        Reading::Silent
+    } else {
+        Reading::Remark(Kind::Fix)
+    }
 }
 
 #[cfg(test)]
@@ -489,7 +538,9 @@ mod tests {
         let mut all = 0;
         for line in PHRASINGS.lines() {
             let fields: Vec<&str> = line.split('\t').collect();
-            let [part, kind, manner, text] = fields[..] else { panic!("four fields in {line}") };
+            let [part, kind, manner, text] = fields[..] else {
+                panic!("four fields in {line}")
+            };
             if part == half {
                 let got = Kind::of(&text.replace("\\n", "\n")).name();
                 all += 1;

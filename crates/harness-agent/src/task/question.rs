@@ -17,7 +17,10 @@ pub struct Question {
 impl Question {
     /// Returns a question with at most [`MOST_OPTIONS`] options.
     pub fn new(text: impl Into<String>, options: impl IntoIterator<Item = String>) -> Question {
-        Question { text: text.into(), options: options.into_iter().take(MOST_OPTIONS).collect() }
+        Question {
+            text: text.into(),
+            options: options.into_iter().take(MOST_OPTIONS).collect(),
+        }
     }
 
     /// Returns the text to show to the user: the question, then its numbered options.
@@ -35,7 +38,11 @@ impl Question {
         if text.is_empty() {
             return None;
         }
-        let chosen = text.trim_end_matches('.').parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let chosen = text
+            .trim_end_matches('.')
+            .parse::<usize>()
+            .ok()
+            .and_then(|number| number.checked_sub(1));
         let option = chosen.and_then(|index| self.options.get(index));
         Some(option.cloned().unwrap_or_else(|| text.to_owned()))
     }
@@ -60,7 +67,10 @@ mod tests {
         assert_eq!(question().answer(" 1. "), Some("a.py".to_owned()));
         assert_eq!(question().answer("a.py"), Some("a.py".to_owned()));
         assert_eq!(question().answer("7"), Some("7".to_owned()));
-        assert_eq!(question().answer("the parser"), Some("the parser".to_owned()));
+        assert_eq!(
+            question().answer("the parser"),
+            Some("the parser".to_owned())
+        );
         assert_eq!(question().answer(" \n"), None);
     }
 }

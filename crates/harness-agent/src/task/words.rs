@@ -20,7 +20,9 @@ pub(super) struct Clause {
 impl Clause {
     /// Says whether the word at `at` is English and one of `any`, written with spaces between them.
     pub(super) fn is(&self, at: usize, any: &str) -> bool {
-        self.words.get(at).is_some_and(|word| !word.code && among(any, &word.text))
+        self.words
+            .get(at)
+            .is_some_and(|word| !word.code && among(any, &word.text))
     }
 
     /// Says whether any word is English and one of `any`.
@@ -30,15 +32,20 @@ impl Clause {
 
     /// English only, names as `_`, so that phrases can be looked for.
     pub(super) fn english(&self) -> String {
-        let words: Vec<&str> =
-            self.words.iter().map(|word| if word.code { "_" } else { word.text.as_str() }).collect();
+        let words: Vec<&str> = self
+            .words
+            .iter()
+            .map(|word| if word.code { "_" } else { word.text.as_str() })
+            .collect();
         format!(" {} ", words.join(" "))
     }
 
     /// Says whether any of the phrases, written with bars between them, stands here.
     pub(super) fn says(&self, phrases: &str) -> bool {
         let english = self.english();
-        phrases.split('|').any(|phrase| english.contains(&format!(" {phrase} ")))
+        phrases
+            .split('|')
+            .any(|phrase| english.contains(&format!(" {phrase} ")))
     }
 }
 
@@ -71,7 +78,11 @@ pub(super) fn gist(text: &str) -> String {
             break;
         }
     }
-    if kept.trim().is_empty() { text.chars().take(GIST_CHARACTERS).collect() } else { kept }
+    if kept.trim().is_empty() {
+        text.chars().take(GIST_CHARACTERS).collect()
+    } else {
+        kept
+    }
 }
 
 /// Cuts the task into clauses: at the ends of sentences, at commas and colons, and before "and", "then", "but".
@@ -92,7 +103,8 @@ pub(super) fn clauses(gist: &str) -> Vec<Clause> {
                 open.words.push(word);
             }
             let tail = raw.trim_end_matches(['"', '\'', ')', '`']);
-            if tail.ends_with([',', ';', ':', '.', '!', '?']) || (lone_mark && raw.contains(['-', '–', '—']))
+            if tail.ends_with([',', ';', ':', '.', '!', '?'])
+                || (lone_mark && raw.contains(['-', '–', '—']))
             {
                 close(&mut clauses, &mut open);
             }
@@ -143,21 +155,36 @@ fn joined_quotations(line: &str) -> Vec<String> {
 
 fn word(raw: &str) -> Word {
     if matches!(raw, "->" | "=>" | "→") {
-        return Word { text: raw.to_owned(), code: false, call: false };
+        return Word {
+            text: raw.to_owned(),
+            code: false,
+            call: false,
+        };
     }
     let quoted = raw.starts_with(['`', '"']) || raw.contains('`');
     let bare = raw.trim_matches(|c: char| {
-        matches!(c, ',' | ';' | ':' | '.' | '!' | '?' | '"' | '\'' | '`' | '(' | ')' | '*')
+        matches!(
+            c,
+            ',' | ';' | ':' | '.' | '!' | '?' | '"' | '\'' | '`' | '(' | ')' | '*'
+        )
     });
     let option = bare.starts_with("--") && bare.len() > 2;
-    let bare = if option { bare } else { bare.trim_matches(['-', '–', '—']) };
-    let call = raw.trim_end_matches([',', '.', '?', '!', ':']).ends_with(')')
+    let bare = if option {
+        bare
+    } else {
+        bare.trim_matches(['-', '–', '—'])
+    };
+    let call = raw
+        .trim_end_matches([',', '.', '?', '!', ':'])
+        .ends_with(')')
         && raw.contains('(')
         && !raw.starts_with('(');
     let mut characters = bare.chars();
     let first_upper = characters.next().is_some_and(char::is_uppercase);
-    let later_upper = characters.clone().any(char::is_uppercase) && characters.any(char::is_lowercase);
-    let joined = bare.contains(['_', '/', '\\', '=', '<', '>', '@', '[', '{', '$']) || bare.contains("::");
+    let later_upper =
+        characters.clone().any(char::is_uppercase) && characters.any(char::is_lowercase);
+    let joined =
+        bare.contains(['_', '/', '\\', '=', '<', '>', '@', '[', '{', '$']) || bare.contains("::");
     let dotted = bare.split('.').filter(|part| !part.is_empty()).count() > 1;
     let shouted = first_upper && bare.len() > 3 && bare.contains("Error");
     Word {

@@ -8,8 +8,8 @@ use crate::cli::progress::Progress;
 use crate::cli::settings;
 use crate::exit::Exit;
 use crate::server::{self, ServeOptions};
-use crate::show::text::{self, Complaint};
 use crate::show::json;
+use crate::show::text::{self, Complaint};
 
 /// Answers a question.
 pub(super) fn ask(arguments: &AskArguments, program: &str) -> Result<Exit, Complaint> {
@@ -47,8 +47,15 @@ pub(super) fn serve(arguments: &ServeArguments) -> Result<Exit, Complaint> {
     let checked = options.check()?;
     options.project = checked.project;
     options.allow_writes = arguments.allow_writes;
-    let token = arguments.token.clone().or_else(|| Environment::read().server_token);
-    server::serve(ServeOptions { agent: options, port: arguments.port, token })
+    let token = arguments
+        .token
+        .clone()
+        .or_else(|| Environment::read().server_token);
+    server::serve(ServeOptions {
+        agent: options,
+        port: arguments.port,
+        token,
+    })
 }
 
 fn show(result: &RunResult, common: &CommonArguments, program: &str) -> Exit {
@@ -73,7 +80,15 @@ fn show(result: &RunResult, common: &CommonArguments, program: &str) -> Exit {
         } else {
             result.hint.clone()
         };
-        text::complaint(program, &Complaint { exit, message, hint, param: None });
+        text::complaint(
+            program,
+            &Complaint {
+                exit,
+                message,
+                hint,
+                param: None,
+            },
+        );
     }
     exit
 }

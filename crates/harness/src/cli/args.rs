@@ -7,8 +7,15 @@ use clap::{Args, Parser, Subcommand};
 
 /// A coding agent for one project folder, on your own machine.
 #[derive(Debug, Parser)]
-#[command(name = "harness", version, disable_help_subcommand = true, max_term_width = 100)]
-#[command(after_help = "Run `harness` alone for a short list, `harness COMMAND --help` for one command.")]
+#[command(
+    name = "harness",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+#[command(
+    after_help = "Run `harness` alone for a short list, `harness COMMAND --help` for one command."
+)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]

@@ -32,14 +32,21 @@ pub(super) fn man(arguments: &ManArguments) -> Result<Exit, Complaint> {
     let page = match &arguments.command {
         None => page_of(Arguments::command()),
         Some(name) => {
-            let command = Arguments::command().get_subcommands().find(|known| known.get_name() == name).cloned();
+            let command = Arguments::command()
+                .get_subcommands()
+                .find(|known| known.get_name() == name)
+                .cloned();
             let Some(command) = command else {
                 return Err(Complaint::usage(
                     format!("there is no command `{name}`"),
                     "`harness man` prints the page of the program",
                 ));
             };
-            page_of(command.name(format!("harness-{name}")).version(env!("CARGO_PKG_VERSION")))
+            page_of(
+                command
+                    .name(format!("harness-{name}"))
+                    .version(env!("CARGO_PKG_VERSION")),
+            )
         }
     };
     text::bytes(&page);

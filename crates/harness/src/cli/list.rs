@@ -3,8 +3,14 @@
 /// What people do first, then the rest: words to type, what they do.
 const FIRST: &[(&str, &str)] = &[
     ("brief", "what this project is, on one screen"),
-    ("ask \"where is the total computed?\"", "an answer; never changes files"),
-    ("run \"fix the failing test\"", "does it, runs the tests, keeps .bak copies"),
+    (
+        "ask \"where is the total computed?\"",
+        "an answer; never changes files",
+    ),
+    (
+        "run \"fix the failing test\"",
+        "does it, runs the tests, keeps .bak copies",
+    ),
     ("undo", "takes the latest run back, byte for byte"),
 ];
 const THEN: &[(&str, &str)] = &[
@@ -21,7 +27,8 @@ const THEN: &[(&str, &str)] = &[
 
 /// Returns the list, fit for 80 columns; narrower terminals wrap it.
 pub(super) fn commands(program: &str) -> String {
-    let mut text = "A coding agent for one project folder, on your own machine.\n\nStart here:\n".to_owned();
+    let mut text =
+        "A coding agent for one project folder, on your own machine.\n\nStart here:\n".to_owned();
     rows(&mut text, program, FIRST);
     text.push_str("\nThen:\n");
     rows(&mut text, program, THEN);
@@ -51,7 +58,11 @@ mod tests {
     fn every_command_is_in_the_list() {
         let list = super::commands("harness");
         for command in Arguments::command().get_subcommands() {
-            assert!(list.contains(&format!("harness {}", command.get_name())), "{}", command.get_name());
+            assert!(
+                list.contains(&format!("harness {}", command.get_name())),
+                "{}",
+                command.get_name()
+            );
         }
     }
 }

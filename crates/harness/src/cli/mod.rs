@@ -1,7 +1,7 @@
 //! The command line: reads the words, calls the agent, shows what came of it.
 
-pub mod args;
 mod agent;
+pub mod args;
 mod generated;
 mod list;
 mod past;
@@ -25,7 +25,11 @@ use crate::show::{json, text};
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = words.into_iter().collect();
     let program = program_name(words.first());
-    let wants_json = words.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "--json");
+    let wants_json = words
+        .iter()
+        .skip(1)
+        .take_while(|word| *word != "--")
+        .any(|word| word == "--json");
     let exit = match read(&words, &program) {
         Ok(Some(arguments)) => perform(arguments, &program),
         Ok(None) => Ok(Exit::Done),
@@ -33,7 +37,11 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let exit = exit.unwrap_or_else(|complaint| {
         if wants_json {
-            json::print(&json::error("invalid_request_error", "bad_input", &complaint));
+            json::print(&json::error(
+                "invalid_request_error",
+                "bad_input",
+                &complaint,
+            ));
         }
         text::complaint(&program, &complaint);
         complaint.exit
@@ -63,7 +71,8 @@ fn read(words: &[OsString], program: &str) -> Result<Option<Arguments>, Complain
             _ => return Err(usage::complaint(&error, program)),
         },
     };
-    let arguments = Arguments::from_arg_matches(&matches).map_err(|error| usage::complaint(&error, program))?;
+    let arguments =
+        Arguments::from_arg_matches(&matches).map_err(|error| usage::complaint(&error, program))?;
     Ok(Some(arguments))
 }
 

@@ -46,7 +46,10 @@ impl Progress {
 
 /// A terminal that cannot move its cursor gets plain lines.
 fn anstream_allows() -> bool {
-    !matches!(anstream::stderr().current_choice(), anstream::ColorChoice::Never)
+    !matches!(
+        anstream::stderr().current_choice(),
+        anstream::ColorChoice::Never
+    )
 }
 
 impl Listener for Progress {
@@ -98,19 +101,28 @@ impl LiveLine {
         let drawer = std::thread::spawn(move || {
             while !end.load(Ordering::Relaxed) {
                 std::thread::sleep(BEAT);
-                let current = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let current = shared
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .clone();
                 if let Some((words, since)) = current {
                     draw(&format!("{words} … {} s", since.elapsed().as_secs()));
                 }
             }
         });
-        LiveLine { doing, ended, drawer: Some(drawer) }
+        LiveLine {
+            doing,
+            ended,
+            drawer: Some(drawer),
+        }
     }
 
     fn now(&self, event: &Event) {
         draw("");
         let doing = match event.kind {
-            EventKind::Sent | EventKind::Started | EventKind::Engine => Some((text::clean(&event.text), Instant::now())),
+            EventKind::Sent | EventKind::Started | EventKind::Engine => {
+                Some((text::clean(&event.text), Instant::now()))
+            }
             _ => None,
         };
         *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;

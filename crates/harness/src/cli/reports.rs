@@ -10,7 +10,9 @@ use crate::show::text::{self, Complaint};
 /// Prints the brief.
 pub(super) fn brief(arguments: &ReportArguments) -> Result<Exit, Complaint> {
     let brief = agent(arguments)?.brief()?;
-    show(&arguments.common, &brief, || brief.render_for_person(text::width()));
+    show(&arguments.common, &brief, || {
+        brief.render_for_person(text::width())
+    });
     Ok(Exit::Done)
 }
 
@@ -32,5 +34,9 @@ pub(super) fn route(arguments: &RouteArguments) -> Result<Exit, Complaint> {
 
 fn agent(arguments: &ReportArguments) -> Result<Agent, Complaint> {
     let project = settings::project(arguments.folder.as_deref(), &arguments.common)?;
-    Ok(Agent::new(settings::options(project, &arguments.common, None)?))
+    Ok(Agent::new(settings::options(
+        project,
+        &arguments.common,
+        None,
+    )?))
 }

@@ -13,10 +13,17 @@ use crate::show::text::Complaint;
 const LONGEST_TASK: usize = 8 * 1024 * 1024;
 
 /// Returns the project folder: the positional one, `--project`, or this folder.
-pub(super) fn project(positional: Option<&Path>, common: &CommonArguments) -> Result<PathBuf, Complaint> {
+pub(super) fn project(
+    positional: Option<&Path>,
+    common: &CommonArguments,
+) -> Result<PathBuf, Complaint> {
     match (positional, &common.project) {
         (Some(first), Some(second)) if first != second.as_path() => Err(Complaint::usage(
-            format!("two project folders are named: `{}` and `{}`", first.display(), second.display()),
+            format!(
+                "two project folders are named: `{}` and `{}`",
+                first.display(),
+                second.display()
+            ),
             "name one of them",
         )),
         (Some(folder), _) => Ok(folder.to_owned()),
@@ -50,7 +57,10 @@ pub(super) fn options(
 }
 
 /// Splits `[DIR] TASK` into the folder and the task's text.
-pub(super) fn folder_and_task(words: &[OsString], what: &str) -> Result<(Option<PathBuf>, String), Complaint> {
+pub(super) fn folder_and_task(
+    words: &[OsString],
+    what: &str,
+) -> Result<(Option<PathBuf>, String), Complaint> {
     let missing = || {
         Complaint::usage(
             format!("the {what} is missing"),
@@ -64,7 +74,11 @@ pub(super) fn folder_and_task(words: &[OsString], what: &str) -> Result<(Option<
         [folder, task] => (Some(PathBuf::from(folder)), task),
         _ => return Err(missing()),
     };
-    let text = if task == "-" { standard_input()? } else { utf8(task)? };
+    let text = if task == "-" {
+        standard_input()?
+    } else {
+        utf8(task)?
+    };
     if text.trim().is_empty() {
         return Err(missing());
     }
@@ -72,16 +86,31 @@ pub(super) fn folder_and_task(words: &[OsString], what: &str) -> Result<(Option<
 }
 
 fn utf8(word: &OsString) -> Result<String, Complaint> {
-    word.to_str().map(str::to_owned).ok_or_else(|| Complaint::usage("the task is not valid UTF-8", "write it in UTF-8"))
+    word.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| Complaint::usage("the task is not valid UTF-8", "write it in UTF-8"))
 }
 
 fn standard_input() -> Result<String, Complaint> {
     let mut bytes = Vec::new();
     let limit = LONGEST_TASK as u64 + 1;
     let read = std::io::stdin().lock().take(limit).read_to_end(&mut bytes);
-    read.map_err(|error| Complaint::usage(format!("standard input cannot be read: {error}"), "pass the task in quotes"))?;
+    read.map_err(|error| {
+        Complaint::usage(
+            format!("standard input cannot be read: {error}"),
+            "pass the task in quotes",
+        )
+    })?;
     if bytes.len() > LONGEST_TASK {
-        return Err(Complaint::usage("the task on standard input is longer than 8 MiB", "pass the part that matters"));
+        return Err(Complaint::usage(
+            "the task on standard input is longer than 8 MiB",
+            "pass the part that matters",
+        ));
     }
-    String::from_utf8(bytes).map_err(|_| Complaint::usage("standard input is not valid UTF-8", "write the task in UTF-8"))
+    String::from_utf8(bytes).map_err(|_| {
+        Complaint::usage(
+            "standard input is not valid UTF-8",
+            "write the task in UTF-8",
+        )
+    })
 }

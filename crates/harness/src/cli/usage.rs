@@ -44,9 +44,17 @@ pub fn complaint(error: &clap::Error, program: &str) -> Complaint {
         }
         ErrorKind::ArgumentConflict => {
             let other = context(error, ContextKind::PriorArg).unwrap_or_default();
-            Complaint::usage(format!("`{}` and `{other}` cannot stand together", invalid.unwrap_or_default()), help)
+            Complaint::usage(
+                format!(
+                    "`{}` and `{other}` cannot stand together",
+                    invalid.unwrap_or_default()
+                ),
+                help,
+            )
         }
-        ErrorKind::InvalidUtf8 => Complaint::usage("an argument is not valid UTF-8", "write it in UTF-8"),
+        ErrorKind::InvalidUtf8 => {
+            Complaint::usage("an argument is not valid UTF-8", "write it in UTF-8")
+        }
         _ => {
             let text = error.render().to_string();
             let first = text.lines().next().unwrap_or("the call cannot be read");
@@ -62,7 +70,10 @@ fn missing(names: &str) -> String {
     if names.contains("TASK") {
         return "the task is missing".to_owned();
     }
-    format!("{} is missing", if names.is_empty() { "something" } else { names })
+    format!(
+        "{} is missing",
+        if names.is_empty() { "something" } else { names }
+    )
 }
 
 fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
@@ -70,7 +81,11 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
         ContextValue::String(text) => text.clone(),
         ContextValue::Strings(texts) => texts.join(", "),
         ContextValue::StyledStr(text) => text.to_string(),
-        ContextValue::StyledStrs(texts) => texts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        ContextValue::StyledStrs(texts) => texts
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", "),
         _ => return None,
     };
     (!text.is_empty()).then_some(text)
@@ -78,8 +93,17 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
 
 /// Returns the command that was being read, with a space after it, from the usage line clap made.
 fn command_of(error: &clap::Error) -> String {
-    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return String::new() };
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
+        return String::new();
+    };
     let usage = usage.to_string();
-    let words = usage.split_whitespace().skip_while(|word| *word != "harness").skip(1);
-    words.take(1).filter(|word| word.chars().all(|c| c.is_ascii_lowercase())).map(|word| format!("{word} ")).collect()
+    let words = usage
+        .split_whitespace()
+        .skip_while(|word| *word != "harness")
+        .skip(1);
+    words
+        .take(1)
+        .filter(|word| word.chars().all(|c| c.is_ascii_lowercase()))
+        .map(|word| format!("{word} "))
+        .collect()
 }

@@ -23,15 +23,31 @@ pub(super) struct Problem {
 
 impl Problem {
     /// Returns a problem with nothing but its words.
-    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Problem {
+    pub(super) fn new(
+        status: StatusCode,
+        code: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Problem {
         let (message, hint) = (message.into(), hint.into());
-        Problem { status, code, message, param: None, hint, harness: None, header: None }
+        Problem {
+            status,
+            code,
+            message,
+            param: None,
+            hint,
+            harness: None,
+            header: None,
+        }
     }
 
     /// Returns a 400 about one field.
     pub(super) fn field(name: &str, message: impl Into<String>) -> Problem {
         let hint = "GET /v1/openapi.json describes every field";
-        Problem { param: Some(name.to_owned()), ..Problem::new(StatusCode::BAD_REQUEST, "invalid_field", message, hint) }
+        Problem {
+            param: Some(name.to_owned()),
+            ..Problem::new(StatusCode::BAD_REQUEST, "invalid_field", message, hint)
+        }
     }
 
     fn kind(&self) -> &'static str {
@@ -67,6 +83,9 @@ impl IntoResponse for Problem {
 
 /// Returns a response with one JSON document.
 pub(super) fn answer<T: Serialize>(status: StatusCode, value: &T) -> Response {
-    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+    let headers = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
     (status, headers, json::document(value)).into_response()
 }

@@ -24,7 +24,10 @@ pub(super) async fn completions(
     let mut fields = Fields(body::object(&headers, request).await?);
     if fields.flag("stream")?.unwrap_or(false) {
         let problem = Problem::field("stream", "`stream` is not possible here");
-        return Err(Problem { hint: "set `stream` to false".to_owned(), ..problem });
+        return Err(Problem {
+            hint: "set `stream` to false".to_owned(),
+            ..problem
+        });
     }
     let task = last_user_message(fields.0.remove("messages"))?;
     let asked_model = fields.text("model")?;
@@ -33,7 +36,10 @@ pub(super) async fn completions(
     options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();
     let (plan_options, plan_task) = (options.clone(), task.clone());
     let writes = work::blocking(move || {
-        Agent::new(plan_options).route(&plan_task).map(|plan| plan.writes).map_err(work::options_problem)
+        Agent::new(plan_options)
+            .route(&plan_task)
+            .map(|plan| plan.writes)
+            .map_err(work::options_problem)
     })
     .await?;
     if writes && !server.agent.allow_writes {
@@ -44,12 +50,24 @@ pub(super) async fn completions(
     if let Some(problem) = work::stopped_problem(&result) {
         return Err(problem);
     }
-    Ok(answer(StatusCode::OK, &completion(&result, asked_model.as_deref().unwrap_or(&server.agent.model))))
+    Ok(answer(
+        StatusCode::OK,
+        &completion(
+            &result,
+            asked_model.as_deref().unwrap_or(&server.agent.model),
+        ),
+    ))
 }
 
 fn completion(result: &RunResult, model: &str) -> Value {
-    let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    let finish = if result.stopped == Stopped::Steps { "length" } else { "stop" };
+    let created = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    let finish = if result.stopped == Stopped::Steps {
+        "length"
+    } else {
+        "stop"
+    };
     let (prompt, reply) = (result.usage.prompt_tokens, result.usage.reply_tokens);
     json!({
         "id": format!("chatcmpl-{}", result.run_id),
@@ -75,11 +93,17 @@ fn last_user_message(messages: Option<Value>) -> Result<String, Problem> {
     if !messages.iter().all(Value::is_object) {
         return Err(wrong("every one of `messages` must be an object"));
     }
-    let last = messages.iter().rev().find(|message| message.get("role").and_then(Value::as_str) == Some("user"));
+    let last = messages
+        .iter()
+        .rev()
+        .find(|message| message.get("role").and_then(Value::as_str) == Some("user"));
     let text = match last.and_then(|message| message.get("content")) {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => {
-            let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+            let texts: Vec<&str> = parts
+                .iter()
+                .filter_map(|part| part.get("text")?.as_str())
+                .collect();
             texts.join("\n")
         }
         _ => return Err(wrong("`messages` has no user message with text")),

@@ -37,7 +37,9 @@ pub(super) async fn accept(listener: TcpListener, server: Arc<Server>, grace: Du
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            continue;
+        };
         // Small replies should not wait for more.
         drop(stream.set_nodelay(true));
         let service = TowerToHyperService::new(router.clone());
@@ -64,7 +66,10 @@ pub(super) async fn accept(listener: TcpListener, server: Arc<Server>, grace: Du
     drop(listener);
     drop(stop.send(true));
     let all = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
-    if tokio::time::timeout(grace, places.acquire_many(all)).await.is_err() {
+    if tokio::time::timeout(grace, places.acquire_many(all))
+        .await
+        .is_err()
+    {
         server.queue.cancel_all();
         // Cancelled runs put their files back; that is quick, and worth waiting for.
         drop(tokio::time::timeout(Duration::from_secs(5), places.acquire_many(all)).await);

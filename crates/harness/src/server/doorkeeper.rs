@@ -17,9 +17,17 @@ use crate::show::text;
 static REQUESTS: AtomicU64 = AtomicU64::new(1);
 
 /// Checks a request, passes it on, names and logs it.
-pub(super) async fn keep(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+pub(super) async fn keep(
+    State(server): State<Arc<Server>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let began = Instant::now();
-    let id = format!("{:x}-{}", std::process::id(), REQUESTS.fetch_add(1, Ordering::Relaxed));
+    let id = format!(
+        "{:x}-{}",
+        std::process::id(),
+        REQUESTS.fetch_add(1, Ordering::Relaxed)
+    );
     let line = format!("{} {}", request.method(), request.uri().path());
     let mut response = match check(request.headers(), server.token.as_deref()) {
         Ok(()) => next.run(request).await,
@@ -28,34 +36,59 @@ pub(super) async fn keep(State(server): State<Arc<Server>>, request: Request, ne
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert("x-request-id", value);
     }
-    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response.headers_mut().insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
     let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
-    text::notice(&format!("{id} {line} {} {milliseconds:.1} ms", response.status().as_u16()));
+    text::notice(&format!(
+        "{id} {line} {} {milliseconds:.1} ms",
+        response.status().as_u16()
+    ));
     response
 }
 
 fn check(headers: &HeaderMap, token: Option<&str>) -> Result<(), Problem> {
     let hosts: Vec<&HeaderValue> = headers.get_all(header::HOST).iter().collect();
-    let host_is_here = matches!(hosts.as_slice(), [host] if host.to_str().is_ok_and(is_loopback_authority));
+    let host_is_here =
+        matches!(hosts.as_slice(), [host] if host.to_str().is_ok_and(is_loopback_authority));
     if !host_is_here {
-        return Err(foreign("the Host header does not name this machine", "use http://127.0.0.1:PORT"));
+        return Err(foreign(
+            "the Host header does not name this machine",
+            "use http://127.0.0.1:PORT",
+        ));
     }
     for origin in headers.get_all(header::ORIGIN) {
-        let here = origin.to_str().ok().and_then(|text| text.split_once("://")).is_some_and(|(scheme, authority)| {
-            matches!(scheme, "http" | "https") && is_loopback_authority(authority)
-        });
+        let here = origin
+            .to_str()
+            .ok()
+            .and_then(|text| text.split_once("://"))
+            .is_some_and(|(scheme, authority)| {
+                matches!(scheme, "http" | "https") && is_loopback_authority(authority)
+            });
         if !here {
-            return Err(foreign("requests from other origins are refused", "call the server from a program, not from a page"));
+            return Err(foreign(
+                "requests from other origins are refused",
+                "call the server from a program, not from a page",
+            ));
         }
     }
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     if !matches!(site, None | Some(b"same-origin" | b"same-site" | b"none")) {
-        return Err(foreign("cross-site requests are refused", "call the server from a program, not from a page"));
+        return Err(foreign(
+            "cross-site requests are refused",
+            "call the server from a program, not from a page",
+        ));
     }
     match token {
         Some(token) if !bears(headers, token) => Err(Problem {
             header: Some((header::WWW_AUTHENTICATE, "Bearer".to_owned())),
-            ..Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", "a bearer token is required", "send `Authorization: Bearer TOKEN`")
+            ..Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "unauthorized",
+                "a bearer token is required",
+                "send `Authorization: Bearer TOKEN`",
+            )
         }),
         _ => Ok(()),
     }
@@ -79,8 +112,14 @@ fn is_loopback_authority(authority: &str) -> bool {
 }
 
 fn bears(headers: &HeaderMap, token: &str) -> bool {
-    let given = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    let given = given.strip_prefix(b"Bearer ").or_else(|| given.strip_prefix(b"bearer ")).unwrap_or_default();
+    let given = headers
+        .get(header::AUTHORIZATION)
+        .map(HeaderValue::as_bytes)
+        .unwrap_or_default();
+    let given = given
+        .strip_prefix(b"Bearer ")
+        .or_else(|| given.strip_prefix(b"bearer "))
+        .unwrap_or_default();
     // Every byte is looked at, whatever the first ones were: the time tells nothing about the token.
     let mut difference = given.len() ^ token.len();
     for (index, byte) in token.bytes().enumerate() {
@@ -95,10 +134,28 @@ mod tests {
 
     #[test]
     fn only_loopback_names_are_this_machine() {
-        for host in ["127.0.0.1", "127.0.0.1:8090", "localhost", "LOCALHOST:1", "[::1]:8090", "[::1]"] {
+        for host in [
+            "127.0.0.1",
+            "127.0.0.1:8090",
+            "localhost",
+            "LOCALHOST:1",
+            "[::1]:8090",
+            "[::1]",
+        ] {
             assert!(is_loopback_authority(host), "{host}");
         }
-        for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "127.0.0.1:80:80", "127.0.0.1@evil", "", "[::1", "0.0.0.0", "2130706433", "localhost:x"] {
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:80",
+            "127.0.0.1:80:80",
+            "127.0.0.1@evil",
+            "",
+            "[::1",
+            "0.0.0.0",
+            "2130706433",
+            "localhost:x",
+        ] {
             assert!(!is_loopback_authority(host), "{host}");
         }
     }

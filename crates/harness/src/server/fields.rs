@@ -31,8 +31,13 @@ impl Fields {
         match self.0.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => {
-                let number = value.as_u64().and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0);
-                number.map(Some).ok_or_else(|| Problem::field(name, format!("`{name}` must be a whole number from 1")))
+                let number = value
+                    .as_u64()
+                    .and_then(|number| u32::try_from(number).ok())
+                    .filter(|number| *number > 0);
+                number.map(Some).ok_or_else(|| {
+                    Problem::field(name, format!("`{name}` must be a whole number from 1"))
+                })
             }
         }
     }
@@ -42,7 +47,10 @@ impl Fields {
         match self.0.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(flag)),
-            Some(_) => Err(Problem::field(name, format!("`{name}` must be true or false"))),
+            Some(_) => Err(Problem::field(
+                name,
+                format!("`{name}` must be true or false"),
+            )),
         }
     }
 
@@ -52,10 +60,13 @@ impl Fields {
         match self.0.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Array(items)) => {
-                let texts: Option<Vec<String>> = items.into_iter().map(|item| match item {
-                    Value::String(text) => Some(text),
-                    _ => None,
-                }).collect();
+                let texts: Option<Vec<String>> = items
+                    .into_iter()
+                    .map(|item| match item {
+                        Value::String(text) => Some(text),
+                        _ => None,
+                    })
+                    .collect();
                 texts.map(Some).ok_or_else(wrong)
             }
             Some(_) => Err(wrong()),
@@ -66,7 +77,10 @@ impl Fields {
     pub(super) fn end(self) -> Result<(), Problem> {
         match self.0.keys().next() {
             None => Ok(()),
-            Some(name) => Err(Problem::field(name, format!("there is no field `{name}` here"))),
+            Some(name) => Err(Problem::field(
+                name,
+                format!("there is no field `{name}` here"),
+            )),
         }
     }
 }

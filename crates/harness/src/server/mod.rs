@@ -46,9 +46,15 @@ struct Server {
 
 /// Serves until a signal comes.
 pub fn serve(options: ServeOptions) -> Result<Exit, Complaint> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime
-        .map_err(|error| Complaint::usage(format!("the server cannot start: {error}"), "check the machine's limits"))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| {
+        Complaint::usage(
+            format!("the server cannot start: {error}"),
+            "check the machine's limits",
+        )
+    })?;
     let exit = runtime.block_on(listen(options));
     // Runs that ignored their cancel flag for the whole grace are not waited for.
     runtime.shutdown_timeout(Duration::from_millis(200));
@@ -57,18 +63,36 @@ pub fn serve(options: ServeOptions) -> Result<Exit, Complaint> {
 
 async fn listen(options: ServeOptions) -> Result<Exit, Complaint> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
-    let listener = TcpListener::bind(address).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => Complaint::usage(
-            format!("port {} is in use", options.port),
-            "name another with --port, or --port 0 for a free one",
-        ),
-        _ => Complaint::usage(format!("cannot listen on port {}: {error}", options.port), "name another with --port"),
-    })?;
-    let port = listener.local_addr().map_or(options.port, |address| address.port());
-    let mode = if options.agent.allow_writes { "writes allowed" } else { "read-only" };
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::AddrInUse => Complaint::usage(
+                format!("port {} is in use", options.port),
+                "name another with --port, or --port 0 for a free one",
+            ),
+            _ => Complaint::usage(
+                format!("cannot listen on port {}: {error}", options.port),
+                "name another with --port",
+            ),
+        })?;
+    let port = listener
+        .local_addr()
+        .map_or(options.port, |address| address.port());
+    let mode = if options.agent.allow_writes {
+        "writes allowed"
+    } else {
+        "read-only"
+    };
     text::result(&format!("listening on http://127.0.0.1:{port}"));
-    text::notice(&format!("project {} ({mode}); Ctrl-C stops", options.agent.project.display()));
-    let server = Server { agent: options.agent, token: options.token, queue: Queue::default() };
+    text::notice(&format!(
+        "project {} ({mode}); Ctrl-C stops",
+        options.agent.project.display()
+    ));
+    let server = Server {
+        agent: options.agent,
+        token: options.token,
+        queue: Queue::default(),
+    };
     connection::accept(listener, Arc::new(server), GRACE).await;
     Ok(Exit::Done)
 }

@@ -26,14 +26,46 @@ pub(super) struct Route {
 
 /// Every route that this server has.
 pub(super) const ROUTES: &[Route] = &[
-    Route { method: Method::GET, path: "/health", serve: || get(health) },
-    Route { method: Method::GET, path: "/v1/models", serve: || get(models) },
-    Route { method: Method::POST, path: "/v1/brief", serve: || post(brief) },
-    Route { method: Method::POST, path: "/v1/layout", serve: || post(layout) },
-    Route { method: Method::POST, path: "/v1/route", serve: || post(route) },
-    Route { method: Method::POST, path: "/v1/ask", serve: || post(ask) },
-    Route { method: Method::POST, path: "/v1/run", serve: || post(run) },
-    Route { method: Method::POST, path: "/v1/chat/completions", serve: || post(chat::completions) },
+    Route {
+        method: Method::GET,
+        path: "/health",
+        serve: || get(health),
+    },
+    Route {
+        method: Method::GET,
+        path: "/v1/models",
+        serve: || get(models),
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/brief",
+        serve: || post(brief),
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/layout",
+        serve: || post(layout),
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/route",
+        serve: || post(route),
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/ask",
+        serve: || post(ask),
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/run",
+        serve: || post(run),
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/chat/completions",
+        serve: || post(chat::completions),
+    },
 ];
 
 /// Returns the router with the doorkeeper in front of every route, known or not.
@@ -45,27 +77,47 @@ pub(super) fn router(server: Arc<Server>) -> Router {
     router
         .fallback(not_found)
         .method_not_allowed_fallback(not_allowed)
-        .layer(middleware::from_fn_with_state(Arc::clone(&server), doorkeeper::keep))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&server),
+            doorkeeper::keep,
+        ))
         .with_state(server)
 }
 
 async fn not_found() -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, "not_found", "there is no such route", "GET /health lists the routes")
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        "not_found",
+        "there is no such route",
+        "GET /health lists the routes",
+    )
 }
 
 async fn not_allowed(request: Request) -> Problem {
     let path = request.uri().path();
-    let allowed: Vec<&str> = ROUTES.iter().filter(|route| route.path == path).map(|route| route.method.as_str()).collect();
+    let allowed: Vec<&str> = ROUTES
+        .iter()
+        .filter(|route| route.path == path)
+        .map(|route| route.method.as_str())
+        .collect();
     let allowed = allowed.join(", ");
     let message = format!("{} is not possible here", request.method());
     Problem {
         header: Some((header::ALLOW, allowed.clone())),
-        ..Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message, format!("use {allowed}"))
+        ..Problem::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method_not_allowed",
+            message,
+            format!("use {allowed}"),
+        )
     }
 }
 
 async fn health(State(server): State<Arc<Server>>) -> Response {
-    let routes: Vec<String> = ROUTES.iter().map(|route| format!("{} {}", route.method, route.path)).collect();
+    let routes: Vec<String> = ROUTES
+        .iter()
+        .map(|route| format!("{} {}", route.method, route.path))
+        .collect();
     let value = json!({
         "ok": true,
         "status": "ok",
@@ -80,40 +132,73 @@ async fn health(State(server): State<Arc<Server>>) -> Response {
 }
 
 async fn models(State(server): State<Arc<Server>>) -> Response {
-    let model = |name: &str| json!({"id": name, "object": "model", "created": 0, "owned_by": "harness"});
-    answer(StatusCode::OK, &json!({"object": "list", "data": [model(&server.agent.model)]}))
+    let model =
+        |name: &str| json!({"id": name, "object": "model", "created": 0, "owned_by": "harness"});
+    answer(
+        StatusCode::OK,
+        &json!({"object": "list", "data": [model(&server.agent.model)]}),
+    )
 }
 
-async fn brief(State(server): State<Arc<Server>>, headers: HeaderMap, request: Body) -> Result<Response, Problem> {
+async fn brief(
+    State(server): State<Arc<Server>>,
+    headers: HeaderMap,
+    request: Body,
+) -> Result<Response, Problem> {
     let options = report_options(&server, Fields(body::object(&headers, request).await?))?;
     work::blocking(move || {
         let brief = Agent::new(options).brief().map_err(work::options_problem)?;
-        Ok(answer(StatusCode::OK, &json!({"brief": brief.render_for_person(80), "data": brief})))
+        Ok(answer(
+            StatusCode::OK,
+            &json!({"brief": brief.render_for_person(80), "data": brief}),
+        ))
     })
     .await
 }
 
-async fn layout(State(server): State<Arc<Server>>, headers: HeaderMap, request: Body) -> Result<Response, Problem> {
+async fn layout(
+    State(server): State<Arc<Server>>,
+    headers: HeaderMap,
+    request: Body,
+) -> Result<Response, Problem> {
     let options = report_options(&server, Fields(body::object(&headers, request).await?))?;
     work::blocking(move || {
-        let layout = Agent::new(options).layout().map_err(work::options_problem)?;
-        Ok(answer(StatusCode::OK, &json!({"layout": layout.render(80), "data": layout})))
+        let layout = Agent::new(options)
+            .layout()
+            .map_err(work::options_problem)?;
+        Ok(answer(
+            StatusCode::OK,
+            &json!({"layout": layout.render(80), "data": layout}),
+        ))
     })
     .await
 }
 
-async fn route(State(server): State<Arc<Server>>, headers: HeaderMap, request: Body) -> Result<Response, Problem> {
+async fn route(
+    State(server): State<Arc<Server>>,
+    headers: HeaderMap,
+    request: Body,
+) -> Result<Response, Problem> {
     let mut fields = Fields(body::object(&headers, request).await?);
     let task = fields.required_text("task")?;
     let options = report_options(&server, fields)?;
     work::blocking(move || {
-        let plan = Agent::new(options).route(&task).map_err(work::options_problem)?;
-        Ok(answer(StatusCode::OK, &json!({"route": plan.render(80), "data": plan})))
+        let plan = Agent::new(options)
+            .route(&task)
+            .map_err(work::options_problem)?;
+        Ok(answer(
+            StatusCode::OK,
+            &json!({"route": plan.render(80), "data": plan}),
+        ))
     })
     .await
 }
 
-async fn ask(State(server): State<Arc<Server>>, headers: HeaderMap, request: Body) -> Result<Response, Problem> {
+async fn ask(
+    State(server): State<Arc<Server>>,
+    headers: HeaderMap,
+    request: Body,
+) -> Result<Response, Problem> {
     let mut fields = Fields(body::object(&headers, request).await?);
     let task = fields.required_text("task")?;
     let options = run_options(&server, &mut fields)?;
@@ -122,7 +207,11 @@ async fn ask(State(server): State<Arc<Server>>, headers: HeaderMap, request: Bod
     work::result_answer(result)
 }
 
-async fn run(State(server): State<Arc<Server>>, headers: HeaderMap, request: Body) -> Result<Response, Problem> {
+async fn run(
+    State(server): State<Arc<Server>>,
+    headers: HeaderMap,
+    request: Body,
+) -> Result<Response, Problem> {
     if !server.agent.allow_writes {
         return Err(writes_disabled());
     }

@@ -71,7 +71,11 @@ impl<'a> Leash<'a> {
         let number = running.keys().max().map_or(0, |last| last + 1);
         running.insert(number, cancel.clone());
         drop(running);
-        Leash { queue, number, cancel }
+        Leash {
+            queue,
+            number,
+            cancel,
+        }
     }
 }
 
@@ -83,14 +87,23 @@ impl Drop for Leash<'_> {
 }
 
 /// Does the work of one request and returns its result.
-pub(super) async fn perform(server: &Arc<Server>, work: Work, options: AgentOptions, task: String) -> Result<RunResult, Problem> {
+pub(super) async fn perform(
+    server: &Arc<Server>,
+    work: Work,
+    options: AgentOptions,
+    task: String,
+) -> Result<RunResult, Problem> {
     let queue = &server.queue;
     let lane = match work {
         Work::Run => &queue.writer,
         Work::Ask | Work::DryRun => &queue.readers,
     };
-    let Ok(waiting) = queue.waiting.try_acquire() else { return Err(too_many()) };
-    let Ok(_place) = lane.acquire().await else { return Err(too_many()) };
+    let Ok(waiting) = queue.waiting.try_acquire() else {
+        return Err(too_many());
+    };
+    let Ok(_place) = lane.acquire().await else {
+        return Err(too_many());
+    };
     drop(waiting);
     let leash = Leash::new(queue);
     let cancel = leash.cancel.clone();
@@ -113,7 +126,12 @@ pub(super) async fn blocking<T: Send + 'static>(
         Ok(result) => result,
         Err(_) => {
             let hint = "this is a defect of harness: please report it";
-            Err(Problem::new(StatusCode::BAD_GATEWAY, "run_failed", "the run ended without a result", hint))
+            Err(Problem::new(
+                StatusCode::BAD_GATEWAY,
+                "run_failed",
+                "the run ended without a result",
+                hint,
+            ))
         }
     }
 }
@@ -140,7 +158,10 @@ pub(super) fn stopped_problem(result: &RunResult) -> Option<Problem> {
         | Stopped::Interrupted => return None,
     };
     let problem = Problem::new(status, code, result.summary.clone(), result.hint.clone());
-    Some(Problem { harness: serde_json::to_value(result).ok(), ..problem })
+    Some(Problem {
+        harness: serde_json::to_value(result).ok(),
+        ..problem
+    })
 }
 
 /// Checks settings from a request; a scope that cannot be used is 422, any other field 400.
@@ -150,9 +171,16 @@ pub(super) fn check_options(options: &AgentOptions) -> Result<(), Problem> {
 
 /// Returns the problem of a setting that cannot be used.
 pub(super) fn options_problem(error: OptionsError) -> Problem {
-    let status = if error.field == "scope" { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::BAD_REQUEST };
+    let status = if error.field == "scope" {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::BAD_REQUEST
+    };
     let problem = Problem::new(status, "invalid_field", error.message, error.hint);
-    Problem { param: Some(error.field.to_owned()), ..problem }
+    Problem {
+        param: Some(error.field.to_owned()),
+        ..problem
+    }
 }
 
 fn too_many() -> Problem {
@@ -162,5 +190,8 @@ fn too_many() -> Problem {
         "too many runs are waiting",
         "come again when one has ended",
     );
-    Problem { header: Some((header::RETRY_AFTER, RETRY_AFTER.to_owned())), ..problem }
+    Problem {
+        header: Some((header::RETRY_AFTER, RETRY_AFTER.to_owned())),
+        ..problem
+    }
 }

@@ -48,6 +48,9 @@ mod tests {
     fn control_characters_are_escaped_and_read_back() {
         let text = document(&"a\u{1b}\u{9b}\u{202e}\u{7f}b");
         assert_eq!(text, "\"a\\u001b\\u009b\\u202e\\u007fb\"\n");
-        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), "a\u{1b}\u{9b}\u{202e}\u{7f}b");
+        assert_eq!(
+            serde_json::from_str::<String>(&text).unwrap(),
+            "a\u{1b}\u{9b}\u{202e}\u{7f}b"
+        );
     }
 }

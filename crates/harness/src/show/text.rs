@@ -23,13 +23,21 @@ pub struct Complaint {
 impl Complaint {
     /// Returns a complaint about how the program was called.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Complaint {
-        Complaint { exit: Exit::Usage, message: message.into(), hint: hint.into(), param: None }
+        Complaint {
+            exit: Exit::Usage,
+            message: message.into(),
+            hint: hint.into(),
+            param: None,
+        }
     }
 
     /// Returns the same complaint with the option or field that is wrong.
     #[must_use]
     pub fn about(self, param: impl Into<String>) -> Complaint {
-        Complaint { param: Some(param.into()), ..self }
+        Complaint {
+            param: Some(param.into()),
+            ..self
+        }
     }
 }
 
@@ -41,7 +49,9 @@ impl From<harness_agent::OptionsError> for Complaint {
 
 /// Returns text without anything that a terminal would obey: control characters and direction overrides become `�`.
 pub fn clean(text: &str) -> String {
-    text.chars().map(|c| if obeyed(c) { '\u{fffd}' } else { c }).collect()
+    text.chars()
+        .map(|c| if obeyed(c) { '\u{fffd}' } else { c })
+        .collect()
 }
 
 fn obeyed(c: char) -> bool {
@@ -54,7 +64,11 @@ fn obeyed(c: char) -> bool {
 /// Prints a result on stdout. A closed pipe ends quietly: nobody is left to read.
 pub fn result(text: &str) {
     let mut out = io::stdout().lock();
-    let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    let newline = if text.is_empty() || text.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
     drop(write!(out, "{}{newline}", clean(text)).and_then(|()| out.flush()));
 }
 
@@ -80,18 +94,24 @@ pub fn complaint(program: &str, complaint: &Complaint) {
 
 /// Returns the width to lay text out for: the terminal's, else 80.
 pub fn width() -> usize {
-    terminal_size::terminal_size().map_or(80, |(columns, _)| usize::from(columns.0)).clamp(20, 120)
+    terminal_size::terminal_size()
+        .map_or(80, |(columns, _)| usize::from(columns.0))
+        .clamp(20, 120)
 }
 
 /// Returns what a person reads after a run: the summary, the diff, the tests, how to take it back.
 pub fn run_result(result: &RunResult) -> String {
     let mut text = format!("{}\n", result.summary.trim_end());
     if let Some(tests) = &result.tests {
-        let counts = |counts: &harness_agent::Counts| format!("{} passed, {} failed", counts.passed, counts.failed);
+        let counts = |counts: &harness_agent::Counts| {
+            format!("{} passed, {} failed", counts.passed, counts.failed)
+        };
         let before = tests.before.as_ref().map(counts);
         let after = tests.after.as_ref().map(counts);
         match (before, after) {
-            (Some(before), Some(after)) => text.push_str(&format!("tests: {before} before; {after} now\n")),
+            (Some(before), Some(after)) => {
+                text.push_str(&format!("tests: {before} before; {after} now\n"))
+            }
             (None, Some(after)) => text.push_str(&format!("tests: {after}\n")),
             (Some(before), None) => text.push_str(&format!("tests: {before} before the change\n")),
             (None, None) => {}
@@ -99,7 +119,10 @@ pub fn run_result(result: &RunResult) -> String {
     }
     if !result.writes.is_empty() {
         text.push_str(&format!("changed: {}\n", result.writes.join(", ")));
-        text.push_str(&format!("take it back with: harness undo {}\n", result.run_id));
+        text.push_str(&format!(
+            "take it back with: harness undo {}\n",
+            result.run_id
+        ));
     }
     text
 }
@@ -132,6 +155,9 @@ mod tests {
 
     #[test]
     fn nothing_that_a_terminal_obeys_is_shown() {
-        assert_eq!(clean("a\u{1b}[31mb\rc\u{7}\u{9b}d\u{202e}e\tf\n"), "a\u{fffd}[31mb\u{fffd}c\u{fffd}\u{fffd}d\u{fffd}e\tf\n");
+        assert_eq!(
+            clean("a\u{1b}[31mb\rc\u{7}\u{9b}d\u{202e}e\tf\n"),
+            "a\u{fffd}[31mb\u{fffd}c\u{fffd}\u{fffd}d\u{fffd}e\tf\n"
+        );
     }
 }
