@@ -1,8 +1,13 @@
 //! Answers the questions of `bench/fixes.py`: one JSON object a line in, one out. Only for measuring.
 
 use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
 
+use harness_code::edit::{Edit, apply};
+use harness_code::fix::{Answer, Installed, MisspellingRequest, misspelled};
+use harness_code::path::RelPath;
 use harness_code::scope::{Context, unresolved};
+use harness_code::tree::SourceTree;
 use serde_json::{Value, json};
 
 fn main() -> std::io::Result<()> {
@@ -11,6 +16,7 @@ fn main() -> std::io::Result<()> {
         let question: Value = serde_json::from_str(&line?)?;
         let answer = match question["do"].as_str() {
             Some("unresolved") => answer_unresolved(&question),
+            Some("misspelled") => answer_misspelled(&question),
             _ => json!({"error": "unknown question"}),
         };
         writeln!(out, "{answer}")?;
@@ -41,4 +47,82 @@ fn answer_unresolved(question: &Value) -> Value {
         })
         .collect();
     json!({ "names": names })
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_string)
+        .collect()
+}
+
+fn paths(value: &Value) -> Vec<RelPath> {
+    strings(value)
+        .iter()
+        .filter_map(|path| RelPath::parse(path).ok())
+        .collect()
+}
+
+fn answer_misspelled(question: &Value) -> Value {
+    let root = question["root"].as_str().unwrap_or_default();
+    let tree = match SourceTree::read(Path::new(root), None) {
+        Ok(tree) => tree,
+        Err(problem) => return json!({"error": problem.to_string()}),
+    };
+    let request = MisspellingRequest {
+        files: paths(&question["files"]),
+        names: strings(&question["names"]),
+        installed: Installed {
+            roots: strings(&question["installed"])
+                .into_iter()
+                .map(PathBuf::from)
+                .collect(),
+        },
+        ..MisspellingRequest::default()
+    };
+    shown(&tree, &misspelled(&tree, &request))
+}
+
+/// An answer as JSON, with the new texts of the changed files.
+fn shown(tree: &SourceTree, answer: &Answer) -> Value {
+    match answer {
+        Answer::Certain(proposal) => {
+            let mut files = serde_json::Map::new();
+            for edit in &proposal.edits {
+                if files.contains_key(edit.path.as_str()) {
+                    continue;
+                }
+                let own: Vec<Edit> = proposal
+                    .edits
+                    .iter()
+                    .filter(|other| other.path == edit.path)
+                    .cloned()
+                    .collect();
+                let text = tree
+                    .text(&edit.path)
+                    .map(|text| text.into_content())
+                    .unwrap_or_default();
+                let after = apply(&text, &own).unwrap_or_else(|problem| problem.to_string());
+                files.insert(edit.path.to_string(), Value::String(after));
+            }
+            let moves: Vec<Value> = proposal
+                .moves
+                .iter()
+                .map(|(from, to)| json!([from.as_str(), to.as_str()]))
+                .collect();
+            json!({"answer": "certain", "kind": proposal.kind, "files": files, "moves": moves, "summary": proposal.summary, "names": proposal.names})
+        }
+        Answer::Ask { text, options } => json!({"answer": "ask", "text": text, "options": options}),
+        Answer::Refuse { reason, places } => {
+            let places: Vec<String> = places
+                .iter()
+                .map(|place| format!("{}:{}", place.path, place.line))
+                .collect();
+            json!({"answer": "refuse", "reason": reason, "places": places})
+        }
+        Answer::Nothing => json!({"answer": "nothing"}),
+    }
 }

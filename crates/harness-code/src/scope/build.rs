@@ -41,6 +41,9 @@ pub(super) struct Builder<'a> {
     pub(super) nested: u32,
     /// Inside an annotation that only type checkers evaluate: a declared name is enough.
     pub(super) unevaluated: bool,
+    /// Whether `setattr` was called on a variable, and whether `sys.modules` was used.
+    pub(super) sets_by_name: bool,
+    pub(super) handles_modules: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -58,6 +61,7 @@ impl<'a> Builder<'a> {
             suspects: Vec::new(),
             occurrences: Vec::new(),
             attributes: Vec::new(),
+            stores: Vec::new(),
             calls: Vec::new(),
             patterns: Vec::new(),
             exports: None,
@@ -66,6 +70,7 @@ impl<'a> Builder<'a> {
             pending: Vec::new(),
             table: FxHashMap::default(),
             interned: FxHashMap::default(),
+            nodes: FxHashMap::default(),
             typing: FxHashMap::default(),
             depth,
         };
@@ -86,6 +91,8 @@ impl<'a> Builder<'a> {
             exact: true,
             nested: 0,
             unevaluated: false,
+            sets_by_name: false,
+            handles_modules: false,
         }
     }
 
@@ -128,6 +135,7 @@ impl<'a> Builder<'a> {
 
     /// Ends the walk: decides what each occurrence refers to and what each suspect lacks.
     pub(super) fn finish(mut self) -> Scopes<'a> {
+        self.out.dynamic.module_names |= self.sets_by_name && self.handles_modules;
         let mut occurrences = std::mem::take(&mut self.out.occurrences);
         for occurrence in &mut occurrences {
             if occurrence.symbol.is_none() {
@@ -170,6 +178,15 @@ impl<'a> Builder<'a> {
             parent: Some(self.scope),
             owner,
         });
+        if self.full() {
+            let range = match kind {
+                ScopeKind::Class(node) => Some(node.range),
+                ScopeKind::Function(node) => Some(node.range),
+                ScopeKind::Lambda(node) => Some(node.range),
+                ScopeKind::Module | ScopeKind::Comprehension | ScopeKind::TypeParameters => None,
+            };
+            self.out.nodes.extend(range.map(|range| (range, id)));
+        }
         id
     }
 

@@ -44,13 +44,18 @@ fn in_body(content: &str, body: &[Stmt], depth: u32, found: &mut Vec<Examples>) 
     {
         found.extend(in_docstring(content, text));
     }
-    // Deeper than Python allows blocks to nest there is nothing real.
+    // Doctest does not look into functions. Deeper than Python allows blocks to nest there is nothing real.
     if depth > 100 {
         return;
     }
     for statement in body {
         match statement {
-            Stmt::FunctionDef(node) => in_body(content, &node.body, depth + 1, found),
+            Stmt::FunctionDef(node) => in_body(
+                content,
+                node.body.get(..1).unwrap_or_default(),
+                depth + 100,
+                found,
+            ),
             Stmt::ClassDef(node) => in_body(content, &node.body, depth + 1, found),
             Stmt::If(node) => in_body(content, &node.body, depth + 1, found),
             Stmt::Try(node) => in_body(content, &node.body, depth + 1, found),

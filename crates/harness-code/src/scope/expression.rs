@@ -202,8 +202,8 @@ impl<'a> Builder<'a> {
 
     fn call(&mut self, node: &'a ast::ExprCall) {
         if self.full() {
-            let scope = self.scope;
-            self.out.calls.push(CallUse { node, scope });
+            let (scope, guard) = (self.scope, self.guard);
+            self.out.calls.push(CallUse { node, scope, guard });
         }
         self.note_dynamic(node);
         self.expression(&node.func);
@@ -227,12 +227,23 @@ impl<'a> Builder<'a> {
         let arguments = &node.arguments.args;
         let binds = match name.id.as_str() {
             // With a namespace of its own `exec` does not touch the module, unless that is `globals()`.
-            "exec" => arguments.len() < 2 || is_call_of(&arguments[1], &["globals", "vars", "locals"]),
+            "exec" => {
+                arguments.len() < 2 || is_call_of(&arguments[1], &["globals", "vars", "locals"])
+            }
             "execfile" => true,
             "globals" => true,
             "vars" => arguments.is_empty() && self.scope == 0,
             "locals" => self.scope == 0,
-            "setattr" => arguments.first().is_some_and(|first| !matches!(first, Expr::Name(name) if matches!(name.id.as_str(), "self" | "cls" | "obj" | "instance"))),
+            // On anything but a plain variable it may be a module; on one when the file handles modules as values.
+            "setattr" => {
+                let plain = arguments
+                    .first()
+                    .is_some_and(|first| matches!(first, Expr::Name(_)));
+                self.sets_by_name |= plain;
+                arguments
+                    .first()
+                    .is_some_and(|first| matches!(first, Expr::Subscript(_) | Expr::Call(_)))
+            }
             _ => false,
         };
         self.out.dynamic.module_names |= binds;

@@ -234,6 +234,17 @@ pub struct AttributeUse<'a> {
     pub guard: Guard,
 }
 
+/// One `value.name = ...`, or another statement that sets an attribute.
+#[derive(Clone, Copy, Debug)]
+pub struct Store<'a> {
+    /// The attribute.
+    pub node: &'a ast::ExprAttribute,
+    /// Where it stands.
+    pub scope: ScopeId,
+    /// What it is set to.
+    pub kind: BindingKind<'a>,
+}
+
 /// One call.
 #[derive(Clone, Copy, Debug)]
 pub struct CallUse<'a> {
@@ -241,6 +252,8 @@ pub struct CallUse<'a> {
     pub node: &'a ast::ExprCall,
     /// Where it stands.
     pub scope: ScopeId,
+    /// What stands around it.
+    pub guard: Guard,
 }
 
 /// One class pattern of a `match` statement.
@@ -300,6 +313,8 @@ pub struct Scopes<'a> {
     pub occurrences: Vec<Occurrence>,
     /// Every attribute ([`Depth::Full`] only).
     pub attributes: Vec<AttributeUse<'a>>,
+    /// Every attribute that is set ([`Depth::Full`] only); they are in `attributes` too.
+    pub stores: Vec<Store<'a>>,
     /// Every call ([`Depth::Full`] only).
     pub calls: Vec<CallUse<'a>>,
     /// Every class pattern ([`Depth::Full`] only).
@@ -314,6 +329,8 @@ pub struct Scopes<'a> {
     pending: Vec<annotation::Pending<'a>>,
     table: FxHashMap<u64, SymbolId>,
     interned: FxHashMap<&'a str, NameId>,
+    /// The scopes of classes, functions and lambdas by their whole range ([`Depth::Full`] only).
+    nodes: FxHashMap<TextRange, ScopeId>,
     /// Symbols that are the `typing` module (empty), or a member of it by this name.
     typing: FxHashMap<SymbolId, &'a str>,
     depth: Depth,
@@ -440,13 +457,7 @@ impl<'a> Scopes<'a> {
 
     /// The scope that the body of this class or function opened.
     pub fn scope_of_node(&self, range: TextRange) -> Option<ScopeId> {
-        let found = self.scopes.iter().position(|scope| match scope.kind {
-            ScopeKind::Class(node) => node.range == range,
-            ScopeKind::Function(node) => node.range == range,
-            ScopeKind::Lambda(node) => node.range == range,
-            ScopeKind::Module | ScopeKind::Comprehension | ScopeKind::TypeParameters => false,
-        })?;
-        u32::try_from(found).ok()
+        self.nodes.get(&range).copied()
     }
 
     /// The innermost class whose method or body `scope` lies in, going through functions.

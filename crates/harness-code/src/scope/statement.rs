@@ -4,7 +4,7 @@ use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::build::{Builder, Deferred};
-use super::{BindingKind, Guard, Import, PatternUse, Role, ScopeKind, SymbolId};
+use super::{BindingKind, Guard, Import, PatternUse, Role, ScopeKind, Store, SymbolId};
 
 impl<'a> Builder<'a> {
     pub(super) fn statements(&mut self, body: &'a [Stmt]) {
@@ -125,7 +125,10 @@ impl<'a> Builder<'a> {
                 let kind = BindingKind::Annotated(&node.annotation, node.value.as_deref());
                 self.bind(&name.id, name.range, kind);
             }
-            other => self.target(other, BindingKind::Other),
+            other => self.target(
+                other,
+                BindingKind::Annotated(&node.annotation, node.value.as_deref()),
+            ),
         }
     }
 
@@ -154,6 +157,13 @@ impl<'a> Builder<'a> {
             Expr::Tuple(node) => self.targets(&node.elts),
             Expr::List(node) => self.targets(&node.elts),
             Expr::Starred(node) => self.target(&node.value, BindingKind::Other),
+            Expr::Attribute(node) => {
+                if self.full() {
+                    let scope = self.scope;
+                    self.out.stores.push(Store { node, scope, kind });
+                }
+                self.expression(target);
+            }
             other => self.expression(other),
         }
     }

@@ -1,0 +1,143 @@
+"""Measures the fixes that need no model on the cases of `../shared/bench`: misspellings, undefined names, renames.
+
+    cargo build --release -p harness-code --example fixes
+    python bench/fixes.py [misspellings] [ambiguous] [traps] [undefined] [renames] [--cases FOLDER] [--cache FOLDER] [-v]
+
+Packages are taken with pip into the cache folder (default: a folder in the system's temporary one). Nothing is
+written into the project. `--tests` runs the package's own tests after each fix.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import site
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+
+
+class Engine:
+    """The example program, asked one question at a time."""
+
+    def __init__(self, program):
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+
+    def ask(self, **question):
+        self.process.stdin.write(json.dumps(question) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"the program died on {str(question)[:300]}")
+        return json.loads(line)
+
+
+def cases(folder, name):
+    path = folder / name
+    if not path.exists():
+        raise SystemExit(f"no cases at {path}: give their folder with --cases")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def unpacked(cache, case):
+    """The released package, unpacked once."""
+    archive = cache / case["sdist"]
+    folder = cache / case["sdist"].removesuffix(".tar.gz")
+    if not archive.exists():
+        subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-binary", ":all:", "--no-deps", "-d", str(cache), f"{case['package']}=={case['version']}"], check=True)
+    if not folder.exists():
+        with tarfile.open(archive) as content:
+            content.extractall(cache, filter="data")
+    return folder
+
+
+def installed():
+    roots = [sysconfig.get_paths()["purelib"], *site.getsitepackages()]
+    return list(dict.fromkeys(roots))
+
+
+def put_in(folder, case):
+    """Puts the misspelling into the file and returns its path with both texts."""
+    path = folder / case["file"]
+    relative = path.relative_to(folder).as_posix()
+    before = path.read_bytes().decode("utf-8")
+    lines = before.splitlines(keepends=True)
+    line = lines[case["line"] - 1]
+    at = case["col"]
+    assert line[at : at + len(case["before"])] == case["before"], (case["id"], line)
+    lines[case["line"] - 1] = line[:at] + case["after"] + line[at + len(case["before"]) :]
+    return path, relative, before, "".join(lines)
+
+
+def misspellings(engine, options, name="typos.jsonl", expect="fixed"):
+    counts = {"fixed": 0, "wrong": 0, "asked": 0, "nothing": 0, "refused": 0}
+    for case in cases(options.cases / "repair", name):
+        folder = unpacked(options.cache, case)
+        path, relative, right, wrong = put_in(folder, case)
+        path.write_bytes(wrong.encode())
+        try:
+            given = {"names": [case["after"]]} if options.named else {}
+            files = [] if options.whole else [relative]
+            answer = engine.ask(do="misspelled", root=str(folder), files=files, installed=installed(), **given)
+        finally:
+            path.write_bytes(right.encode())
+        match answer["answer"]:
+            case "certain":
+                good = answer["files"] == {relative: right}
+                result = "fixed" if good else "wrong"
+            case "ask":
+                result = "asked"
+            case "refuse":
+                result = "refused"
+            case _:
+                result = "nothing"
+        counts[result] += 1
+        if options.verbose and result != expect or result == "wrong":
+            print(result, case["id"], case["package"], case["category"], case["kind"], case["before"], "->", case["after"], "|", case["original_line"].strip()[:90], "|", answer.get("summary") or answer.get("options") or answer.get("reason"))
+    print(name, counts)
+    return counts
+
+
+def undefined(engine, options):
+    right, all_cases = 0, cases(options.cases / "repair", "pyflakes.jsonl")
+    for case in all_cases:
+        answer = engine.ask(do="unresolved", code=case["code"], doctests="doctest" in case["test"] or ">>>" in case["code"])
+        got = sorted((name, line) for name, line, *_ in answer["names"])
+        want = sorted((name, line) for name, line, *_ in case["undefined"])
+        right += got == want
+        if got != want:
+            print("differs", case["id"], case["test"], "got", got, "want", want)
+    print(f"undefined names: {right} of {len(all_cases)} as the linter's own suite says")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", nargs="*", default=["misspellings", "ambiguous", "undefined"])
+    parser.add_argument("--cases", type=Path, default=HERE.parent / "shared" / "bench")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "harness-fixes")
+    parser.add_argument("--program", default=str(HERE / "target" / "release" / "examples" / "fixes"))
+    parser.add_argument("--named", action="store_true", help="hand the wrong name over, as an error message would")
+    parser.add_argument("--whole", action="store_true", help="name no file: search the whole package")
+    parser.add_argument("-v", "--verbose", action="store_true")
+    options = parser.parse_args()
+    options.cache.mkdir(parents=True, exist_ok=True)
+    engine = Engine(options.program)
+    for what in options.what:
+        match what:
+            case "misspellings":
+                misspellings(engine, options)
+            case "ambiguous":
+                misspellings(engine, options, "ambiguous.jsonl", "asked")
+            case "undefined":
+                undefined(engine, options)
+            case _:
+                raise SystemExit(f"unknown: {what}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+//! Imports of names that a module does not have, and of modules that do not exist.
+
+use std::ops::Range;
+
+use ruff_text_size::TextRange;
+
+use super::misspelled::{Finding, Search, Verdict, is_special};
+use super::program::{File, Module};
+use crate::scope::{BindingKind, Exports, Import, Role};
+use crate::spelling::{Closest, closest_name};
+use crate::stdlib;
+
+/// Finds imports that cannot succeed and what they were meant to be.
+pub(crate) fn findings(search: &Search<'_, '_>, file: &File<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for import in &file.scopes.imports {
+        let guarded = import.guard.catches_import_error();
+        let module = search.program.imported_module(file, import);
+        match (&module, import.member) {
+            (Module::Unknown, _) => found.extend(unknown_module(search, file, import, guarded)),
+            (_, None | Some("*")) => {}
+            (module, Some(member)) => {
+                if guarded && !search.request.confirms(member) || is_special(member) {
+                    continue;
+                }
+                let Some(known) = names_of(search, file, module, member) else {
+                    continue;
+                };
+                let Some(verdict) = verdict(file, import, member, &known) else {
+                    continue;
+                };
+                let (span, wrong) = (import.member_span.into(), member.to_string());
+                found.push(Finding {
+                    file: file.id,
+                    span,
+                    wrong,
+                    verdict,
+                    kind: "misspelled_name",
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The names of a module that certainly lacks `wanted`; `None` when it has it or might.
+pub(crate) fn names_of(
+    search: &Search<'_, '_>,
+    file: &File<'_>,
+    module: &Module,
+    wanted: &str,
+) -> Option<Vec<String>> {
+    let program = search.program;
+    if program.submodule(file.id, module, wanted).is_some() {
+        return None;
+    }
+    match module {
+        Module::Standard(name) => {
+            let members = stdlib::members(name);
+            let private = |member: &&&str| !member.starts_with('_') || wanted.starts_with('_');
+            (!members.contains(&wanted)).then(|| {
+                members
+                    .iter()
+                    .filter(private)
+                    .map(|member| (*member).to_string())
+                    .collect()
+            })
+        }
+        Module::File(id) => {
+            let other = program.file(*id)?;
+            let dynamic = other.scopes.dynamic;
+            let open = dynamic.module_names
+                || dynamic.module_getattr
+                || dynamic.cut
+                || !other.source.is_whole();
+            let stub_beside = program
+                .path(*id)
+                .is_some_and(|path| path.as_str().ends_with(".pyi"));
+            if open || stub_beside || other.scopes.module_symbol(wanted).is_some() {
+                return None;
+            }
+            let module_level = other
+                .scopes
+                .symbols
+                .iter()
+                .filter(|symbol| symbol.scope == 0);
+            let mut names: Vec<String> = module_level
+                .map(|symbol| other.scopes.name(symbol.name).to_string())
+                .collect();
+            for star in other.scopes.stars() {
+                match program.exports(&program.imported_module(&other, star)) {
+                    Exports::Names(more) => names.extend(more),
+                    Exports::Unknown => return None,
+                }
+            }
+            if names.iter().any(|name| name == wanted) {
+                return None;
+            }
+            names.extend(program.children(module));
+            names.retain(|name| !is_special(name));
+            Some(names)
+        }
+        Module::Folder(_) => Some(program.children(module)),
+        Module::Opaque | Module::Unknown => None,
+    }
+}
+
+fn verdict(
+    file: &File<'_>,
+    import: &Import<'_>,
+    member: &str,
+    known: &[String],
+) -> Option<Verdict> {
+    match closest_name(member, known.iter().map(String::as_str)) {
+        Closest::One(right) => {
+            let mut edits = vec![(Range::<usize>::from(import.member_span), right.to_string())];
+            if import.alias.is_none() {
+                edits.extend(uses_of(file, import, member, right)?);
+            }
+            Some(Verdict::Fix {
+                right: right.to_string(),
+                edits,
+            })
+        }
+        Closest::Several(names) => Some(Verdict::Several(
+            names.into_iter().map(str::to_string).collect(),
+        )),
+        Closest::None => None,
+    }
+}
+
+/// The uses of a name that a broken import binds; they are misspelled with it.
+/// `None` when the right name means something else in the file already.
+fn uses_of(
+    file: &File<'_>,
+    import: &Import<'_>,
+    wrong: &str,
+    right: &str,
+) -> Option<Vec<(Range<usize>, String)>> {
+    let scopes = &file.scopes;
+    let symbol = scopes.symbol_in(import.scope, scopes.name_id(wrong)?)?;
+    let only_imported = scopes
+        .bindings_of(symbol)
+        .all(|binding| matches!(binding.kind, BindingKind::Import(_)));
+    let uses: Vec<TextRange> = scopes
+        .occurrences
+        .iter()
+        .filter(|occurrence| occurrence.symbol == Some(symbol) && occurrence.role == Role::Load)
+        .map(|occurrence| occurrence.span)
+        .collect();
+    let taken = scopes
+        .name_id(right)
+        .and_then(|right| scopes.symbol_in(import.scope, right))
+        .is_some();
+    if !uses.is_empty() && (taken || !only_imported) {
+        return None;
+    }
+    Some(
+        uses.into_iter()
+            .map(|span| (span.into(), right.to_string()))
+            .collect(),
+    )
+}
+
+fn unknown_module(
+    search: &Search<'_, '_>,
+    file: &File<'_>,
+    import: &Import<'_>,
+    guarded: bool,
+) -> Option<Finding> {
+    let program = search.program;
+    let confirmed =
+        |part: &str| search.request.confirms(part) || search.request.confirms(import.module);
+    if guarded && !confirmed(import.module) {
+        return None;
+    }
+    let mut start = usize::from(import.module_span.start());
+    let mut known_part = String::new();
+    for part in import.module.split('.') {
+        let longer = if known_part.is_empty() {
+            part.to_string()
+        } else {
+            format!("{known_part}.{part}")
+        };
+        let name = program.absolute(file, import.level, &longer)?;
+        if program.module(file.id, &name, import.level > 0) != Module::Unknown {
+            known_part = longer;
+            start += part.len() + 1;
+            continue;
+        }
+        let candidates = siblings(search, file, import, &known_part);
+        let span = start..start + part.len();
+        if file.text(span.clone()) != part {
+            return None;
+        }
+        let verdict = match closest_name(part, candidates.iter().map(String::as_str)) {
+            Closest::One(right) => {
+                let at_top = import.level == 0 && known_part.is_empty();
+                if at_top && !confirmed(part) && !is_wanted(file, right) {
+                    return None;
+                }
+                let mut edits = vec![(span.clone(), right.to_string())];
+                if import.member.is_none() && import.alias.is_none() && at_top {
+                    edits.extend(uses_of(file, import, part, right)?);
+                }
+                Verdict::Fix {
+                    right: right.to_string(),
+                    edits,
+                }
+            }
+            Closest::Several(names) if confirmed(part) => {
+                Verdict::Several(names.into_iter().map(str::to_string).collect())
+            }
+            Closest::Several(_) | Closest::None => return None,
+        };
+        return Some(Finding {
+            file: file.id,
+            span,
+            wrong: part.to_string(),
+            verdict,
+            kind: "misspelled_name",
+        });
+    }
+    None
+}
+
+/// A package that is not installed is no misspelling; the right name, used in the file and bound by nothing, is proof.
+fn is_wanted(file: &File<'_>, right: &str) -> bool {
+    file.scopes
+        .suspects
+        .iter()
+        .any(|suspect| file.scopes.name(suspect.name) == right)
+}
+
+/// The modules that can stand after `known_part`.
+fn siblings(
+    search: &Search<'_, '_>,
+    file: &File<'_>,
+    import: &Import<'_>,
+    known_part: &str,
+) -> Vec<String> {
+    let program = search.program;
+    if known_part.is_empty() && import.level == 0 {
+        let mut names: Vec<String> = stdlib::modules()
+            .filter(|name| !name.contains('.'))
+            .map(str::to_string)
+            .collect();
+        names.extend(
+            program
+                .ids()
+                .filter_map(|id| {
+                    program
+                        .names_of(program.path(id)?.as_str())
+                        .into_iter()
+                        .next()
+                })
+                .map(|name| name.split('.').next().unwrap_or_default().to_string()),
+        );
+        names.extend(search.request.installed.top_levels());
+        return names;
+    }
+    let Some(name) = program.absolute(file, import.level, known_part) else {
+        return Vec::new();
+    };
+    let parent = program.module(file.id, &name, import.level > 0);
+    match parent {
+        Module::Standard(parent) => {
+            let prefix = format!("{parent}.");
+            stdlib::modules()
+                .filter_map(|name| name.strip_prefix(&prefix))
+                .filter(|rest| !rest.contains('.'))
+                .map(str::to_string)
+                .collect()
+        }
+        parent => program.children(&parent),
+    }
+}

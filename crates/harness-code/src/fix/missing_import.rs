@@ -1,0 +1,289 @@
+//! Names that only lack their import, and imports of names that live in another module of the project by now.
+
+use std::ops::Range;
+
+use ruff_python_ast::{Expr, Stmt};
+use ruff_text_size::Ranged;
+
+use super::import_name::names_of;
+use super::misspelled::{Finding, Repaired, Search, Verdict, is_special};
+use super::program::{File, FileId, Module};
+use crate::scope::{BindingKind, Suspect, known};
+use crate::spelling::{Closest, closest_name};
+use crate::stdlib;
+use crate::text::line_ending;
+
+/// Shorter names are taken for variables: `st`, `df`, `x`.
+const SHORTEST: usize = 4;
+
+/// Where a name that nothing binds could come from.
+pub(crate) enum Possible {
+    /// From nowhere.
+    None,
+    /// From exactly one module, with the statement that brings it.
+    One {
+        /// The module.
+        module: String,
+        /// The insertion.
+        edit: (Range<usize>, String),
+    },
+    /// From several.
+    Several(Vec<String>),
+}
+
+impl Possible {
+    /// The possibilities as a person would choose among them.
+    pub(crate) fn described(&self, name: &str) -> Vec<String> {
+        match self {
+            Possible::None => Vec::new(),
+            Possible::One { edit, .. } => vec![edit.1.trim().to_string()],
+            Possible::Several(modules) => modules
+                .iter()
+                .map(|module| format!("from {module} import {name}"))
+                .collect(),
+        }
+    }
+}
+
+/// Where the import of a name could come from.
+pub(crate) fn possibilities(
+    search: &Search<'_, '_>,
+    file: &File<'_>,
+    suspect: &Suspect,
+    name: &str,
+) -> Possible {
+    // A short name is more likely a variable that someone forgot than something to import.
+    if known::is_builtin(name) || name.chars().count() < SHORTEST {
+        return Possible::None;
+    }
+    let mut statements: Vec<(String, String)> = Vec::new();
+    if stdlib::is_module(name) && is_used_as(file, suspect, name) {
+        statements.push((name.to_string(), format!("import {name}")));
+    }
+    for module in stdlib::modules_with(name) {
+        statements.push((module.to_string(), format!("from {module} import {name}")));
+    }
+    for id in defining_files(search, name) {
+        if id == file.id {
+            continue;
+        }
+        let Some(module) = module_name(search, file, id) else {
+            continue;
+        };
+        statements.push((module.clone(), format!("from {module} import {name}")));
+    }
+    statements.dedup();
+    match statements.as_slice() {
+        [] => Possible::None,
+        [(module, statement)] => {
+            let edit = insertion(file, statement);
+            // A test or a script imports freely; a module that its target imports would be a circle.
+            let circle = defining_files(search, name)
+                .into_iter()
+                .any(|id| reaches(search, id, file.id));
+            if circle {
+                Possible::Several(vec![module.clone()])
+            } else {
+                Possible::One {
+                    module: module.clone(),
+                    edit,
+                }
+            }
+        }
+        several => Possible::Several(several.iter().map(|(module, _)| module.clone()).collect()),
+    }
+}
+
+/// Whether a name is used as a module: every use of it is `name.member` with a member that the module has.
+fn is_used_as(file: &File<'_>, suspect: &Suspect, module: &str) -> bool {
+    let attribute = file
+        .scopes
+        .attributes
+        .iter()
+        .find(|attribute| attribute.node.value.range() == suspect.span);
+    attribute.is_some_and(|attribute| {
+        let member = attribute.node.attr.as_str();
+        stdlib::has_member(module, member) || stdlib::is_module(&format!("{module}.{member}"))
+    })
+}
+
+/// The files of the project that define a function or class of this name at their top.
+fn defining_files(search: &Search<'_, '_>, name: &str) -> Vec<FileId> {
+    let finder = memchr::memmem::Finder::new(name);
+    let program = search.program;
+    let holds = |id: &FileId| {
+        program
+            .sources
+            .project(*id)
+            .is_some_and(|source| finder.find(source.content().as_bytes()).is_some())
+    };
+    program
+        .ids()
+        .filter(holds)
+        .filter(|id| {
+            let Some(file) = program.file(*id) else {
+                return false;
+            };
+            let Some(symbol) = file.scopes.module_symbol(name) else {
+                return false;
+            };
+            file.scopes.bindings_of(symbol).any(|binding| {
+                matches!(
+                    binding.kind,
+                    BindingKind::Function(_) | BindingKind::Class(_)
+                )
+            })
+        })
+        .collect()
+}
+
+/// How `file` would name the module of another file.
+fn module_name(search: &Search<'_, '_>, file: &File<'_>, other: FileId) -> Option<String> {
+    let path = search.program.path(other)?;
+    let name = search.program.names_of(path.as_str()).into_iter().next()?;
+    // A package that imports relatively goes on doing so.
+    let relative =
+        file.scopes.imports.iter().any(|import| import.level == 1) && !file.package.is_empty();
+    match name.strip_prefix(&format!("{}.", file.package)) {
+        Some(inner) if relative => Some(format!(".{inner}")),
+        _ => Some(name),
+    }
+}
+
+/// Whether importing `from` leads to `to`, following imports at the top of files.
+fn reaches(search: &Search<'_, '_>, from: FileId, to: FileId) -> bool {
+    let mut seen = vec![from];
+    let mut at = 0;
+    while let Some(&id) = seen.get(at) {
+        at += 1;
+        let Some(file) = search.program.file(id) else {
+            continue;
+        };
+        for import in file
+            .scopes
+            .imports
+            .iter()
+            .filter(|import| import.scope == 0 && !import.guard.for_type_checkers())
+        {
+            let module = search.program.imported_module(&file, import);
+            let inner = import
+                .member
+                .and_then(|member| search.program.submodule(id, &module, member));
+            for module in [Some(module), inner].into_iter().flatten() {
+                if let Module::File(next) = module
+                    && search.program.path(next).is_some()
+                    && !seen.contains(&next)
+                {
+                    seen.push(next);
+                }
+            }
+        }
+    }
+    seen.contains(&to)
+}
+
+/// The place of a new import: below the last one at the top, else below the docstring.
+fn insertion(file: &File<'_>, statement: &str) -> (Range<usize>, String) {
+    let ending = line_ending(file.content()).as_str();
+    let body = file.source.body();
+    let mut after = None;
+    for (place, node) in body.iter().enumerate() {
+        match node {
+            Stmt::Import(_) | Stmt::ImportFrom(_) => after = Some(node.end()),
+            Stmt::Expr(text)
+                if place == 0 && matches!(text.value.as_ref(), Expr::StringLiteral(_)) =>
+            {
+                after = Some(node.end())
+            }
+            _ if after.is_some() && !matches!(node, Stmt::If(_) | Stmt::Try(_)) => break,
+            _ => {}
+        }
+    }
+    let Some(after) = after else {
+        let start = body.first().map_or(file.content().len(), |node| {
+            line_start(file.content(), node.start().into())
+        });
+        return (start..start, format!("{statement}{ending}"));
+    };
+    let end = usize::from(after);
+    match file.content().get(end..).and_then(|rest| rest.find('\n')) {
+        Some(newline) => (
+            end + newline + 1..end + newline + 1,
+            format!("{statement}{ending}"),
+        ),
+        None => (
+            file.content().len()..file.content().len(),
+            format!("{ending}{statement}{ending}"),
+        ),
+    }
+}
+
+fn line_start(content: &str, offset: usize) -> usize {
+    content
+        .get(..offset)
+        .and_then(|before| before.rfind('\n'))
+        .map_or(0, |newline| newline + 1)
+}
+
+/// Imports of a name that its module lacks and exactly one other module of the project defines.
+pub(crate) fn moved(search: &Search<'_, '_>, file: &File<'_>, repaired: &Repaired) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for import in &file.scopes.imports {
+        let Some(member) = import.member.filter(|member| *member != "*") else {
+            continue;
+        };
+        if repaired.wrong.contains(member)
+            || import.guard.catches_import_error()
+            || is_special(member)
+        {
+            continue;
+        }
+        let module = search.program.imported_module(file, import);
+        let lost = match &module {
+            Module::File(id) if search.program.path(*id).is_some() => {
+                names_of(search, file, &module, member)
+            }
+            _ => None,
+        };
+        let Some(known) = lost else { continue };
+        if closest_name(member, known.iter().map(String::as_str)) != Closest::None {
+            continue;
+        }
+        let alone = file
+            .scopes
+            .imports
+            .iter()
+            .filter(|other| other.statement == import.statement)
+            .count()
+            == 1;
+        let homes: Vec<FileId> = defining_files(search, member)
+            .into_iter()
+            .filter(|id| *id != file.id)
+            .collect();
+        let [home] = homes.as_slice() else { continue };
+        let Some(name) = module_name(search, file, *home).filter(|_| alone) else {
+            continue;
+        };
+        if reaches(search, *home, file.id) {
+            continue;
+        }
+        let statement = Range::<usize>::from(import.statement);
+        let span = usize::from(import.statement.start()) + "from ".len()
+            ..usize::from(import.module_span.end());
+        if import.module.is_empty() || !file.text(statement.clone()).starts_with("from ") {
+            continue;
+        }
+        let verdict = Verdict::Fix {
+            right: name.clone(),
+            edits: vec![(span, name)],
+        };
+        found.push(Finding {
+            file: file.id,
+            span: statement,
+            wrong: member.to_string(),
+            verdict,
+            kind: "moved_import",
+        });
+    }
+    found
+}

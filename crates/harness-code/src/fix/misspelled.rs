@@ -1,0 +1,385 @@
+//! Names that Python cannot resolve: collected from every kind of place, answered together.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use super::program::{File, FileId, Installed, Program, Sources};
+use super::{
+    Answer, Place, Proposal, import_name, missing_import, place, unknown_attribute,
+    unknown_keyword, unknown_name,
+};
+use crate::edit::Edit;
+use crate::path::RelPath;
+use crate::scope::Source;
+use crate::tree::SourceTree;
+
+/// What is known about a misspelling.
+#[derive(Clone, Debug, Default)]
+pub struct MisspellingRequest {
+    /// Files that the task names; empty for the whole project.
+    pub files: Vec<RelPath>,
+    /// Names that an error message or the task calls undefined; empty when none is named.
+    pub names: Vec<String>,
+    /// Lines of tracebacks.
+    pub lines: Vec<(RelPath, u32)>,
+    /// Nothing outside this folder may change.
+    pub scope: Option<RelPath>,
+    /// Where installed packages are.
+    pub installed: Installed,
+    /// Names that the project's tools declare as builtins.
+    pub builtins: Vec<String>,
+}
+
+impl MisspellingRequest {
+    /// Whether an error message or the task says that this name is wrong, so that no doubt about dynamic code is left.
+    pub(crate) fn confirms(&self, name: &str) -> bool {
+        self.names.iter().any(|named| named == name)
+    }
+}
+
+/// One name that does not resolve.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    pub(crate) file: FileId,
+    pub(crate) span: Range<usize>,
+    pub(crate) wrong: String,
+    pub(crate) verdict: Verdict,
+    pub(crate) kind: &'static str,
+}
+
+/// What can be done about it.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    /// Exactly one name was meant: these changes in its file.
+    Fix {
+        /// The right name.
+        right: String,
+        /// What changes.
+        edits: Vec<(Range<usize>, String)>,
+    },
+    /// Several could be.
+    Several(Vec<String>),
+}
+
+/// What the kinds of findings need.
+pub(crate) struct Search<'r, 's> {
+    pub(crate) program: &'r Program<'s>,
+    pub(crate) request: &'r MisspellingRequest,
+}
+
+/// Looks for names that Python cannot resolve and says what they should be.
+pub fn misspelled(tree: &SourceTree, request: &MisspellingRequest) -> Answer {
+    let sources = Sources::of(tree);
+    let program = Program::of(&sources, &request.installed);
+    let search = Search {
+        program: &program,
+        request,
+    };
+    let files = files_to_search(&sources, &program, request);
+    if let Some(refusal) = conflict_markers(&program, &files) {
+        return refusal;
+    }
+    let mut findings: Vec<Finding> = files
+        .iter()
+        .flat_map(|&file| search.in_file(file))
+        .collect();
+    if !request.names.is_empty() {
+        findings.retain(|finding| request.confirms(&finding.wrong));
+    }
+    keep_traced(&program, request, &mut findings);
+    findings.retain(|finding| inside_scope(&program, request, finding));
+    answer(&program, findings)
+}
+
+impl<'s> Search<'_, 's> {
+    fn in_file(&self, id: FileId) -> Vec<Finding> {
+        let Some(file) = self.program.file(id).filter(|file| file.source.is_whole()) else {
+            return Vec::new();
+        };
+        // Broken imports first: what they bind cannot be what another name was meant to be.
+        let imports = import_name::findings(self, &file);
+        let repaired = Repaired::of(&imports);
+        let mut findings = imports;
+        findings.extend(unknown_name::findings(self, &file, &repaired));
+        findings.extend(unknown_attribute::findings(self, &file));
+        findings.extend(unknown_keyword::findings(self, &file));
+        findings.extend(missing_import::moved(self, &file, &repaired));
+        findings
+    }
+
+    /// Whether a name stands in the project only where `file` fails to resolve it: then no dynamic code can mean it,
+    /// because what code makes up by name it mentions somewhere.
+    pub(crate) fn is_nowhere_else(&self, name: &str, places: usize) -> bool {
+        let finder = memchr::memmem::Finder::new(name);
+        let mut seen = 0;
+        for id in self.program.ids() {
+            let Some(source) = self.program.sources.project(id) else {
+                continue;
+            };
+            seen += finder.find_iter(source.content().as_bytes()).count();
+            if seen > places {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether any file of the project gives something this name: then an object may have it.
+    pub(crate) fn is_defined_somewhere(&self, name: &str) -> bool {
+        let finder = memchr::memmem::Finder::new(name);
+        self.program.ids().any(|id| {
+            let Some(source) = self.program.sources.project(id) else {
+                return false;
+            };
+            if finder.find(source.content().as_bytes()).is_none() {
+                return false;
+            }
+            let Some(file) = self.program.file(id) else {
+                return false;
+            };
+            file.scopes
+                .stores
+                .iter()
+                .any(|store| store.node.attr.as_str() == name)
+                || file
+                    .members()
+                    .classes
+                    .values()
+                    .any(|class| class.members.contains_key(name))
+        })
+    }
+}
+
+/// What the broken imports of a file were meant to bind.
+pub(crate) struct Repaired {
+    pub(crate) wrong: FxHashSet<String>,
+    pub(crate) right: FxHashSet<String>,
+}
+
+impl Repaired {
+    fn of(findings: &[Finding]) -> Repaired {
+        let mut repaired = Repaired {
+            wrong: FxHashSet::default(),
+            right: FxHashSet::default(),
+        };
+        for finding in findings {
+            repaired.wrong.insert(finding.wrong.clone());
+            match &finding.verdict {
+                Verdict::Fix { right, .. } => repaired.right.extend([right.clone()]),
+                Verdict::Several(names) => repaired.right.extend(names.iter().cloned()),
+            }
+        }
+        repaired
+    }
+}
+
+/// The files named, else those that use a name in question, else those where a quick look finds something unresolved.
+fn files_to_search(
+    sources: &Sources<'_>,
+    program: &Program<'_>,
+    request: &MisspellingRequest,
+) -> Vec<FileId> {
+    let mut named: Vec<FileId> = request
+        .files
+        .iter()
+        .filter_map(|path| program.id(path))
+        .collect();
+    named.extend(
+        request
+            .lines
+            .iter()
+            .filter_map(|(path, _)| program.id(path)),
+    );
+    named.sort_unstable();
+    named.dedup();
+    if !named.is_empty() && request.names.is_empty() {
+        return named;
+    }
+    let all: Vec<FileId> = program.ids().collect();
+    if request.names.is_empty() {
+        // Attributes and keywords need the whole program, so every file is looked at; parsing is done side by side.
+        all.par_iter().for_each(|&file| {
+            let _ = sources.project(file).map(Source::is_whole);
+        });
+        return all;
+    }
+    let holds = |file: &FileId| {
+        let content = sources.project(*file).map_or("", Source::content);
+        request
+            .names
+            .iter()
+            .any(|name| memchr::memmem::find(content.as_bytes(), name.as_bytes()).is_some())
+    };
+    let holding: Vec<FileId> = all.into_par_iter().filter(holds).collect();
+    let both: Vec<FileId> = holding
+        .iter()
+        .copied()
+        .filter(|file| named.contains(file))
+        .collect();
+    if both.is_empty() { holding } else { both }
+}
+
+/// A file with conflict markers is half of two files: what it lacks says nothing.
+fn conflict_markers(program: &Program<'_>, files: &[FileId]) -> Option<Answer> {
+    let mut places: Vec<Place> = Vec::new();
+    for &id in files {
+        let (Some(path), Some(source)) = (program.path(id), program.sources.project(id)) else {
+            continue;
+        };
+        if source.is_whole() {
+            continue;
+        }
+        let mut offset = 0;
+        for line in source.content().split_inclusive('\n') {
+            if line.starts_with("<<<<<<< ") {
+                places.push(place(path, source.content(), offset));
+            }
+            offset += line.len();
+        }
+    }
+    if places.is_empty() {
+        return None;
+    }
+    let reason =
+        "a merge left conflict markers behind; which side is right only a person knows".to_string();
+    Some(Answer::Refuse { reason, places })
+}
+
+/// Where tracebacks name lines and a finding stands on one, the others are not what failed.
+fn keep_traced(program: &Program<'_>, request: &MisspellingRequest, findings: &mut Vec<Finding>) {
+    let traced = |finding: &Finding| {
+        let (Some(path), Some(file)) = (program.path(finding.file), program.file(finding.file))
+        else {
+            return false;
+        };
+        let line = place(path, file.content(), finding.span.start).line;
+        request
+            .lines
+            .iter()
+            .any(|(traced, at)| traced == path && *at == line)
+    };
+    let wanted: Vec<String> = findings
+        .iter()
+        .filter(|finding| traced(finding))
+        .map(|finding| finding.wrong.clone())
+        .collect();
+    if !wanted.is_empty() {
+        findings.retain(|finding| wanted.contains(&finding.wrong));
+    }
+}
+
+fn inside_scope(program: &Program<'_>, request: &MisspellingRequest, finding: &Finding) -> bool {
+    let Some(scope) = &request.scope else {
+        return true;
+    };
+    program
+        .path(finding.file)
+        .is_some_and(|path| path.starts_with(scope))
+}
+
+fn answer(program: &Program<'_>, findings: Vec<Finding>) -> Answer {
+    let mut edits: Vec<Edit> = Vec::new();
+    let mut changed: Vec<(String, String)> = Vec::new();
+    let mut doubtful: Vec<&Finding> = Vec::new();
+    let mut kind = "misspelled_name";
+    let mut where_found = None;
+    for finding in &findings {
+        let Some(path) = program.path(finding.file) else {
+            continue;
+        };
+        match &finding.verdict {
+            Verdict::Fix { right, edits: new } => {
+                kind = finding.kind;
+                where_found.get_or_insert_with(|| path.clone());
+                changed.push((finding.wrong.clone(), right.clone()));
+                edits.extend(new.iter().map(|(range, text)| Edit {
+                    path: path.clone(),
+                    range: range.clone(),
+                    text: text.clone(),
+                }));
+            }
+            Verdict::Several(_) => doubtful.push(finding),
+        }
+    }
+    // The same name must mean the same thing at all its places, or it is not certain at any.
+    let contested = changed.iter().any(|(wrong, right)| {
+        doubtful.iter().any(|finding| finding.wrong == *wrong)
+            || changed
+                .iter()
+                .any(|(other, other_right)| other == wrong && other_right != right)
+    });
+    if contested || edits.is_empty() {
+        return question(program, &findings);
+    }
+    edits.sort_by(|one, other| (&one.path, one.range.start).cmp(&(&other.path, other.range.start)));
+    edits.dedup();
+    changed.sort_unstable();
+    changed.dedup();
+    let said: Vec<String> = changed
+        .iter()
+        .map(|(wrong, right)| sentence(kind, wrong, right))
+        .collect();
+    let place = where_found.map_or(String::new(), |path| format!(" in {path}"));
+    let summary = format!("{}{place}", said.join(", "));
+    let names = changed.into_iter().map(|(_, right)| right).collect();
+    Answer::Certain(Proposal {
+        kind,
+        edits,
+        moves: Vec::new(),
+        summary,
+        names,
+    })
+}
+
+fn sentence(kind: &str, wrong: &str, right: &str) -> String {
+    match kind {
+        "missing_import" => format!("imported `{wrong}` from `{right}`"),
+        "moved_import" => format!("`{wrong}` is now imported from `{right}`"),
+        _ => format!("`{wrong}` is now `{right}`"),
+    }
+}
+
+fn question(program: &Program<'_>, findings: &[Finding]) -> Answer {
+    let Some(finding) = findings
+        .iter()
+        .find(|finding| matches!(finding.verdict, Verdict::Several(_)))
+        .or(findings.first())
+    else {
+        return Answer::Nothing;
+    };
+    let mut options: Vec<String> = Vec::new();
+    for other in findings.iter().filter(|other| other.wrong == finding.wrong) {
+        match &other.verdict {
+            Verdict::Several(names) => options.extend(names.iter().cloned()),
+            Verdict::Fix { right, .. } => options.push(right.clone()),
+        }
+    }
+    let mut seen = FxHashSet::default();
+    options.retain(|option| seen.insert(option.clone()));
+    options.truncate(4);
+    let (Some(path), Some(file)) = (program.path(finding.file), program.file(finding.file)) else {
+        return Answer::Nothing;
+    };
+    let at = place(path, file.content(), finding.span.start);
+    let text = format!(
+        "`{}` in {}:{} is not defined; which name is meant?",
+        finding.wrong, path, at.line
+    );
+    Answer::Ask { text, options }
+}
+
+/// Whether a name is quoted in a file: asked for with `hasattr`, listed in a table, set by name.
+pub(crate) fn is_quoted(file: &File<'_>, name: &str) -> bool {
+    let quoted = |quote: char| {
+        let wanted = format!("{quote}{name}{quote}");
+        memchr::memmem::find(file.content().as_bytes(), wanted.as_bytes()).is_some()
+    };
+    quoted('\'') || quoted('"')
+}
+
+/// Whether a name belongs to Python's own machinery.
+pub(crate) fn is_special(name: &str) -> bool {
+    name.starts_with("__") && name.ends_with("__")
+}

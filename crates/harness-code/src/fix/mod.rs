@@ -1,0 +1,84 @@
+//! Certain repairs: proposed when exactly one answer can be right, asked about or refused otherwise.
+//!
+//! A fix takes the project and gives edits; it never writes. One file a kind.
+
+mod import_name;
+mod members;
+mod missing_import;
+mod misspelled;
+mod program;
+mod unknown_attribute;
+mod unknown_keyword;
+mod unknown_name;
+mod values;
+
+use crate::edit::Edit;
+use crate::path::RelPath;
+
+pub use misspelled::{MisspellingRequest, misspelled};
+pub use program::Installed;
+
+/// A change that is certain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// `misspelled_name`, `rename`, `missing_import` or `moved_import`.
+    pub kind: &'static str,
+    /// What changes in the text of files.
+    pub edits: Vec<Edit>,
+    /// Files that get another path, from and to.
+    pub moves: Vec<(RelPath, RelPath)>,
+    /// One sentence for a person.
+    pub summary: String,
+    /// The names that must resolve afterwards.
+    pub names: Vec<String>,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub path: RelPath,
+    /// The line, from 1.
+    pub line: u32,
+    /// The line's text, trimmed.
+    pub text: String,
+}
+
+/// What a fix has to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Exactly one change can be right.
+    Certain(Proposal),
+    /// Several can; a person has to choose.
+    Ask {
+        /// The question.
+        text: String,
+        /// At most four, the likeliest first.
+        options: Vec<String>,
+    },
+    /// What was asked for would break something or cannot be done whole.
+    Refuse {
+        /// Why.
+        reason: String,
+        /// Where.
+        places: Vec<Place>,
+    },
+    /// There is nothing that this fix could do.
+    Nothing,
+}
+
+/// The place of a byte offset.
+pub(crate) fn place(path: &RelPath, content: &str, offset: usize) -> Place {
+    let before = content.get(..offset).unwrap_or(content);
+    let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let end = content[start..]
+        .find('\n')
+        .map_or(content.len(), |length| start + length);
+    let text = content[start..end].trim().to_string();
+    Place {
+        path: path.clone(),
+        line: u32::try_from(line).unwrap_or(u32::MAX),
+        text,
+    }
+}

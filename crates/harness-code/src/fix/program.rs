@@ -1,0 +1,553 @@
+//! A project's Python files as one program: which file a module is, parsed and bound when first asked for.
+//!
+//! Files outside the project (installed packages) are read to know what they define and are never changed.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::language::Language;
+use crate::path::RelPath;
+use crate::scope::{Depth, Exports, Import, Scopes, Source};
+use crate::stdlib;
+use crate::text::Text;
+use crate::tree::{LARGEST_SOURCE, SourceTree};
+
+/// How many files outside the project one question may read; a package and what it gives on are a few dozen.
+const OUTSIDE_FILES: usize = 400;
+
+/// The place of a file: those of the project first, then those outside in the order of asking.
+pub(crate) type FileId = usize;
+
+/// Where installed packages are, as the caller knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Installed {
+    /// Folders such as `site-packages`, in the order of Python's search; empty when nothing is known.
+    pub roots: Vec<PathBuf>,
+}
+
+impl Installed {
+    /// The names that can be imported from the folders.
+    pub fn top_levels(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for root in &self.roots {
+            let Ok(entries) = std::fs::read_dir(root) else {
+                continue;
+            };
+            for entry in entries.flatten() {
+                let file = entry.file_name().to_string_lossy().into_owned();
+                let name = file.split('.').next().unwrap_or_default().to_string();
+                let module = file.ends_with(".py")
+                    || file.ends_with(".so")
+                    || file.ends_with(".pyd")
+                    || !file.contains('.');
+                if module && crate::scope::known::is_identifier(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The file or folder of a module: source, stub or compiled.
+    pub(crate) fn find(&self, module: &str) -> Option<PathBuf> {
+        let relative: PathBuf = module.split('.').collect();
+        for root in &self.roots {
+            let base = root.join(&relative);
+            let source = base.with_extension("py");
+            if source.is_file() {
+                return Some(source);
+            }
+            let package = base.join("__init__.py");
+            if package.is_file() {
+                return Some(package);
+            }
+            if base.is_dir() {
+                return Some(base);
+            }
+            if compiled(&base) {
+                return Some(base.with_extension("so"));
+            }
+        }
+        None
+    }
+}
+
+fn compiled(base: &Path) -> bool {
+    let (Some(folder), Some(name)) = (base.parent(), base.file_name()) else {
+        return false;
+    };
+    let prefix = format!("{}.", name.to_string_lossy());
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return false;
+    };
+    entries.flatten().any(|entry| {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        file.starts_with(&prefix) && (file.ends_with(".so") || file.ends_with(".pyd"))
+    })
+}
+
+/// What a dotted module text stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Module {
+    /// A file of the project, or one outside that was read.
+    File(FileId),
+    /// A folder of the project without `__init__.py`; its path.
+    Folder(String),
+    /// A module of the standard library.
+    Standard(&'static str),
+    /// Installed, but not readable as Python.
+    Opaque,
+    /// Nothing that can be found.
+    Unknown,
+}
+
+/// The texts, parsed once. Lives longer than the program, which borrows from it.
+pub(crate) struct Sources<'t> {
+    tree: &'t SourceTree,
+    paths: Vec<RelPath>,
+    project: Box<[OnceLock<Option<Source>>]>,
+    outside: Box<[OnceLock<Option<Source>>]>,
+}
+
+impl<'t> Sources<'t> {
+    pub(crate) fn of(tree: &'t SourceTree) -> Sources<'t> {
+        let python = tree
+            .files()
+            .iter()
+            .filter(|file| file.language == Language::Python);
+        let paths: Vec<RelPath> = python.map(|file| file.path.clone()).collect();
+        Sources {
+            tree,
+            project: paths.iter().map(|_| OnceLock::new()).collect(),
+            outside: (0..OUTSIDE_FILES).map(|_| OnceLock::new()).collect(),
+            paths,
+        }
+    }
+
+    /// The parsed text of a file of the project; `None` when it cannot be read.
+    pub(crate) fn project(&self, file: FileId) -> Option<&Source> {
+        let slot = self.project.get(file)?;
+        let read = || {
+            let text = self.tree.text(self.paths.get(file)?).ok()?;
+            Some(Source::parse(text.into_content()))
+        };
+        slot.get_or_init(read).as_ref()
+    }
+
+    /// The files of the project.
+    pub(crate) fn paths(&self) -> &[RelPath] {
+        &self.paths
+    }
+
+    fn outside(&self, slot: usize, path: &Path) -> Option<&Source> {
+        let read = || {
+            let size = std::fs::metadata(path)
+                .ok()
+                .filter(std::fs::Metadata::is_file)?
+                .len();
+            if size > LARGEST_SOURCE {
+                return None;
+            }
+            let text = Text::from_bytes(std::fs::read(path).ok()?).ok()?;
+            Some(Source::parse(text.into_content()))
+        };
+        self.outside.get(slot)?.get_or_init(read).as_ref()
+    }
+}
+
+/// One file, parsed and bound.
+pub(crate) struct File<'s> {
+    pub(crate) id: FileId,
+    pub(crate) source: &'s Source,
+    pub(crate) scopes: Scopes<'s>,
+    /// The dotted package that relative imports start from.
+    pub(crate) package: String,
+    members: OnceLock<super::members::Members<'s>>,
+}
+
+impl<'s> File<'s> {
+    pub(crate) fn content(&self) -> &'s str {
+        self.source.content()
+    }
+
+    /// The classes of the file and what each defines.
+    pub(crate) fn members(&self) -> &super::members::Members<'s> {
+        self.members
+            .get_or_init(|| super::members::Members::of(&self.scopes))
+    }
+
+    /// The text of a span.
+    pub(crate) fn text(&self, span: impl Into<Range<usize>>) -> &'s str {
+        self.content().get(span.into()).unwrap_or_default()
+    }
+}
+
+/// The Python files of a project and what they import.
+pub(crate) struct Program<'s> {
+    pub(crate) sources: &'s Sources<'s>,
+    pub(crate) installed: &'s Installed,
+    /// Dotted names to files; a file can have several (from its package, from the project folder, from `src`).
+    modules: FxHashMap<String, Vec<FileId>>,
+    /// Folders that hold Python files somewhere below.
+    folders: FxHashMap<String, String>,
+    by_path: FxHashMap<&'s str, FileId>,
+    files: RefCell<FxHashMap<FileId, Option<Rc<File<'s>>>>>,
+    outside: RefCell<Vec<(PathBuf, String)>>,
+}
+
+impl<'s> Program<'s> {
+    pub(crate) fn of(sources: &'s Sources<'s>, installed: &'s Installed) -> Program<'s> {
+        let mut program = Program {
+            sources,
+            installed,
+            modules: FxHashMap::default(),
+            folders: FxHashMap::default(),
+            by_path: sources
+                .paths
+                .iter()
+                .enumerate()
+                .map(|(id, path)| (path.as_str(), id))
+                .collect(),
+            files: RefCell::default(),
+            outside: RefCell::default(),
+        };
+        for (id, path) in sources.paths.iter().enumerate() {
+            for name in program.names_of(path.as_str()) {
+                program.modules.entry(name).or_default().push(id);
+            }
+            program.add_folders(path.as_str());
+        }
+        program
+    }
+
+    /// The dotted names that a file can be imported by, the likeliest first.
+    pub(crate) fn names_of(&self, path: &str) -> Vec<String> {
+        let Some(stem) = path
+            .strip_suffix(".py")
+            .or_else(|| path.strip_suffix(".pyi"))
+        else {
+            return Vec::new();
+        };
+        let stem = stem.strip_suffix("/__init__").unwrap_or(stem);
+        let top = self.package_top(path);
+        let mut names = Vec::new();
+        for from in [top.as_str(), "src/", ""] {
+            if let Some(rest) = stem.strip_prefix(from) {
+                let name = rest.replace('/', ".");
+                if !name.is_empty() && !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+
+    /// The folder (with a slash) that the outermost package around a file lies in.
+    fn package_top(&self, path: &str) -> String {
+        let mut folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        while !folder.is_empty()
+            && self
+                .by_path
+                .contains_key(format!("{folder}/__init__.py").as_str())
+        {
+            folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
+        }
+        if folder.is_empty() {
+            String::new()
+        } else {
+            format!("{folder}/")
+        }
+    }
+
+    fn add_folders(&mut self, path: &str) {
+        let mut folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        while !folder.is_empty() && !self.folders.contains_key(folder) {
+            let dotted = folder
+                .strip_prefix("src/")
+                .unwrap_or(folder)
+                .replace('/', ".");
+            self.folders.insert(folder.to_string(), dotted);
+            folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
+        }
+    }
+
+    pub(crate) fn id(&self, path: &RelPath) -> Option<FileId> {
+        self.by_path.get(path.as_str()).copied()
+    }
+
+    /// The path of a file of the project.
+    pub(crate) fn path(&self, file: FileId) -> Option<&'s RelPath> {
+        self.sources.paths.get(file)
+    }
+
+    /// The files of the project.
+    pub(crate) fn ids(&self) -> Range<FileId> {
+        0..self.sources.paths.len()
+    }
+
+    /// A file, parsed and bound when first asked for.
+    pub(crate) fn file(&self, id: FileId) -> Option<Rc<File<'s>>> {
+        if let Some(known) = self.files.borrow().get(&id) {
+            return known.clone();
+        }
+        let made = self.read(id).map(Rc::new);
+        self.files.borrow_mut().insert(id, made.clone());
+        made
+    }
+
+    fn read(&self, id: FileId) -> Option<File<'s>> {
+        let (source, name, init) = match self.path(id) {
+            Some(path) => {
+                let name = self
+                    .names_of(path.as_str())
+                    .into_iter()
+                    .next()
+                    .unwrap_or_default();
+                (
+                    self.sources.project(id)?,
+                    name,
+                    path.as_str().ends_with("__init__.py"),
+                )
+            }
+            None => {
+                let slot = id - self.sources.paths.len();
+                let (path, name) = self.outside.borrow().get(slot)?.clone();
+                let init = path.ends_with("__init__.py");
+                (self.sources.outside(slot, &path)?, name, init)
+            }
+        };
+        let package = if init {
+            name
+        } else {
+            name.rsplit_once('.')
+                .map_or(String::new(), |(folder, _)| folder.to_string())
+        };
+        Some(File {
+            id,
+            source,
+            scopes: source.scopes(Depth::Full),
+            package,
+            members: OnceLock::new(),
+        })
+    }
+
+    /// The dotted name that an import stands for, its dots worked out.
+    pub(crate) fn absolute(&self, file: &File<'_>, level: u32, module: &str) -> Option<String> {
+        if level == 0 {
+            return Some(module.to_string());
+        }
+        let mut package = file.package.as_str();
+        for _ in 1..level {
+            package = package.rsplit_once('.').map_or("", |(outer, _)| outer);
+        }
+        match (package, module) {
+            ("", "") => None,
+            ("", module) => Some(module.to_string()),
+            (package, "") => Some(package.to_string()),
+            (package, module) => Some(format!("{package}.{module}")),
+        }
+    }
+
+    /// What the module part of an import stands for.
+    pub(crate) fn imported_module(&self, file: &File<'_>, import: &Import<'_>) -> Module {
+        let Some(name) = self.absolute(file, import.level, import.module) else {
+            return Module::Unknown;
+        };
+        self.module(file.id, &name, import.level > 0)
+    }
+
+    /// What an absolute dotted name stands for in a file.
+    pub(crate) fn module(&self, from: FileId, name: &str, relative: bool) -> Module {
+        if let Some(found) = self.project_module(from, name) {
+            return found;
+        }
+        if relative && self.path(from).is_some() {
+            return Module::Unknown;
+        }
+        if let Some(name) = stdlib::module(name) {
+            return Module::Standard(name);
+        }
+        self.outside_module(name)
+    }
+
+    /// A module of the project by its dotted name.
+    pub(crate) fn project_module(&self, from: FileId, name: &str) -> Option<Module> {
+        let beside = self.path(from).map(|path| path.folder().to_string());
+        // A script finds the modules beside it first.
+        if let Some(folder) = &beside
+            && !self
+                .by_path
+                .contains_key(in_folder(folder, "__init__.py").as_str())
+        {
+            let path = name.replace('.', "/");
+            for file in [format!("{path}.py"), format!("{path}/__init__.py")] {
+                if let Some(&id) = self.by_path.get(in_folder(folder, &file).as_str()) {
+                    return Some(Module::File(id));
+                }
+            }
+        }
+        if let Some(files) = self.modules.get(name) {
+            let shared = |id: &FileId| {
+                let path = self.path(*id).map_or("", |path| path.as_str());
+                let folder = beside.as_deref().unwrap_or_default();
+                path.bytes()
+                    .zip(folder.bytes())
+                    .take_while(|(one, other)| one == other)
+                    .count()
+            };
+            // Of two modules of the same name the nearer one is meant; sources win over stubs.
+            let best = files.iter().max_by_key(|id| {
+                let source = self
+                    .path(**id)
+                    .is_some_and(|path| path.as_str().ends_with(".py"));
+                (source, shared(id))
+            });
+            return best.map(|&id| Module::File(id));
+        }
+        let folder = self
+            .folders
+            .iter()
+            .find(|(_, dotted)| dotted.as_str() == name);
+        folder.map(|(folder, _)| Module::Folder(folder.clone()))
+    }
+
+    fn outside_module(&self, name: &str) -> Module {
+        let Some(path) = self.installed.find(name) else {
+            return Module::Unknown;
+        };
+        if path.extension().is_none_or(|extension| extension != "py") {
+            return Module::Opaque;
+        }
+        let mut outside = self.outside.borrow_mut();
+        let slot = match outside.iter().position(|(known, _)| *known == path) {
+            Some(slot) => slot,
+            None if outside.len() < OUTSIDE_FILES => {
+                outside.push((path, name.to_string()));
+                outside.len() - 1
+            }
+            None => return Module::Opaque,
+        };
+        Module::File(self.sources.paths.len() + slot)
+    }
+
+    /// A module below another: `b` of `a`.
+    pub(crate) fn submodule(&self, from: FileId, module: &Module, name: &str) -> Option<Module> {
+        let dotted = match module {
+            Module::File(id) => {
+                let file = self.file(*id)?;
+                let init = match self.path(*id) {
+                    Some(path) => path.as_str().ends_with("__init__.py"),
+                    None => self
+                        .outside
+                        .borrow()
+                        .get(id - self.sources.paths.len())?
+                        .0
+                        .ends_with("__init__.py"),
+                };
+                if !init {
+                    return None;
+                }
+                format!("{}.{name}", file.package)
+            }
+            Module::Folder(folder) => format!("{}.{name}", self.folders.get(folder)?),
+            Module::Standard(standard) => format!("{standard}.{name}"),
+            Module::Opaque | Module::Unknown => return None,
+        };
+        match self.module(from, &dotted, false) {
+            Module::Unknown => None,
+            found => Some(found),
+        }
+    }
+
+    /// What `from module import *` brings.
+    pub(crate) fn exports(&self, module: &Module) -> Exports {
+        self.exports_below(module, 0)
+    }
+
+    fn exports_below(&self, module: &Module, depth: u32) -> Exports {
+        match module {
+            Module::Standard(name) => {
+                // Names that the table misses would be called undefined, so private ones count too.
+                Exports::Names(
+                    stdlib::members(name)
+                        .into_iter()
+                        .map(str::to_string)
+                        .collect(),
+                )
+            }
+            Module::File(id) => {
+                let Some(file) = self.file(*id).filter(|_| depth < 20) else {
+                    return Exports::Unknown;
+                };
+                let dynamic = file.scopes.dynamic;
+                if dynamic.module_names
+                    || dynamic.module_getattr
+                    || dynamic.cut
+                    || file.scopes.exports_open
+                    || !file.source.is_whole()
+                {
+                    return Exports::Unknown;
+                }
+                let mut names: Vec<String> = file
+                    .scopes
+                    .public_names()
+                    .into_iter()
+                    .map(str::to_string)
+                    .collect();
+                if file.scopes.exports.is_none() {
+                    for star in file.scopes.stars() {
+                        let inner = self.imported_module(&file, star);
+                        match self.exports_below(&inner, depth + 1) {
+                            Exports::Names(more) => names.extend(more),
+                            Exports::Unknown => return Exports::Unknown,
+                        }
+                    }
+                }
+                Exports::Names(names)
+            }
+            Module::Folder(_) | Module::Opaque | Module::Unknown => Exports::Unknown,
+        }
+    }
+
+    /// The submodules that a package has, by their last names.
+    pub(crate) fn children(&self, module: &Module) -> Vec<String> {
+        let folder = match module {
+            Module::File(id) => match self.path(*id) {
+                Some(path) if path.as_str().ends_with("__init__.py") => path.folder().to_string(),
+                _ => return Vec::new(),
+            },
+            Module::Folder(folder) => folder.clone(),
+            Module::Standard(_) | Module::Opaque | Module::Unknown => return Vec::new(),
+        };
+        let prefix = format!("{folder}/");
+        let mut names: Vec<String> = Vec::new();
+        for path in &self.sources.paths {
+            let Some(rest) = path.as_str().strip_prefix(&prefix) else {
+                continue;
+            };
+            let name = match rest.split_once('/') {
+                Some((inner, _)) => inner,
+                None => rest.trim_end_matches(".pyi").trim_end_matches(".py"),
+            };
+            if name != "__init__" && !names.iter().any(|known| known == name) {
+                names.push(name.to_string());
+            }
+        }
+        names
+    }
+}
+
+fn in_folder(folder: &str, file: &str) -> String {
+    if folder.is_empty() {
+        file.to_string()
+    } else {
+        format!("{folder}/{file}")
+    }
+}

@@ -1,0 +1,236 @@
+//! Variables, functions, classes, decorators and exceptions that nothing binds; and entries of `__all__`.
+
+use rustc_hash::FxHashSet;
+
+use super::missing_import;
+use super::misspelled::{Finding, Repaired, Search, Verdict, is_special};
+use super::program::File;
+use crate::scope::{BindingKind, Exports, Missing, ScopeKind, Suspect, known};
+use crate::spelling::{Closest, closest_name};
+
+/// Finds the names that nothing binds and what each was meant to be.
+pub(crate) fn findings(
+    search: &Search<'_, '_>,
+    file: &File<'_>,
+    repaired: &Repaired,
+) -> Vec<Finding> {
+    let Some(stars) = star_names(search, file) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for suspect in &file.scopes.suspects {
+        let name = file.scopes.name(suspect.name);
+        if repaired.right.contains(name)
+            || !is_in_doubt(search, file, suspect, name)
+            || stars.contains(name)
+        {
+            continue;
+        }
+        let candidates = visible(file, suspect, repaired, &stars);
+        let near = closest_name(name, candidates.iter().map(String::as_str));
+        let imports = missing_import::possibilities(search, file, suspect, name);
+        if let Some(verdict) = verdict(name, suspect, &near, &imports) {
+            let kind = if matches!(near, Closest::None) {
+                "missing_import"
+            } else {
+                "misspelled_name"
+            };
+            found.push(Finding {
+                file: file.id,
+                span: suspect.span.into(),
+                wrong: name.to_string(),
+                verdict,
+                kind,
+            });
+        }
+    }
+    found.extend(exported(search, file, &stars));
+    found
+}
+
+fn verdict(
+    name: &str,
+    suspect: &Suspect,
+    near: &Closest<'_>,
+    imports: &missing_import::Possible,
+) -> Option<Verdict> {
+    match (near, imports) {
+        (Closest::One(right), missing_import::Possible::None) => {
+            let edits = vec![(suspect.span.into(), (*right).to_string())];
+            Some(Verdict::Fix {
+                right: (*right).to_string(),
+                edits,
+            })
+        }
+        (Closest::None, missing_import::Possible::One { module, edit }) => Some(Verdict::Fix {
+            right: module.clone(),
+            edits: vec![edit.clone()],
+        }),
+        (Closest::None, missing_import::Possible::None) => None,
+        (near, imports) => {
+            let mut options: Vec<String> = match near {
+                Closest::One(one) => vec![(*one).to_string()],
+                Closest::Several(several) => {
+                    several.iter().map(|name| (*name).to_string()).collect()
+                }
+                Closest::None => Vec::new(),
+            };
+            options.extend(imports.described(name));
+            Some(Verdict::Several(options))
+        }
+    }
+}
+
+/// Whether a suspect is one that a fix may look at.
+fn is_in_doubt(search: &Search<'_, '_>, file: &File<'_>, suspect: &Suspect, name: &str) -> bool {
+    let confirmed = search.request.confirms(name);
+    let dynamic = file.scopes.dynamic.module_names || suspect.guard.catches_all();
+    suspect.missing == Missing::Everywhere
+        && suspect.exact
+        && !file.scopes.dynamic.cut
+        && !suspect.guard.catches_name_error()
+        && !is_special(name)
+        && !known::is_from_elsewhere(name)
+        && !search
+            .request
+            .builtins
+            .iter()
+            .any(|builtin| builtin == name)
+        && (confirmed || !dynamic || search.is_nowhere_else(name, times(file, suspect)))
+}
+
+/// How often the file uses a suspect's name without binding it.
+fn times(file: &File<'_>, suspect: &Suspect) -> usize {
+    file.scopes
+        .suspects
+        .iter()
+        .filter(|other| other.name == suspect.name)
+        .count()
+}
+
+/// The names that star imports bring; `None` when one of them cannot be read, so that any name may be there.
+fn star_names(search: &Search<'_, '_>, file: &File<'_>) -> Option<FxHashSet<String>> {
+    let mut names = FxHashSet::default();
+    for star in file.scopes.stars() {
+        match search
+            .program
+            .exports(&search.program.imported_module(file, star))
+        {
+            Exports::Names(more) => names.extend(more),
+            Exports::Unknown => return None,
+        }
+    }
+    Some(names)
+}
+
+/// The names that could stand where the suspect stands.
+fn visible(
+    file: &File<'_>,
+    suspect: &Suspect,
+    repaired: &Repaired,
+    stars: &FxHashSet<String>,
+) -> Vec<String> {
+    let scopes = &file.scopes;
+    let chain = scopes.visible_from(suspect.scope);
+    // Code outside functions runs in order; a name bound below it is not there yet.
+    let immediate = scopes.function_around(suspect.scope).is_none() && !in_lambda(file, suspect);
+    let mut names: Vec<String> = Vec::new();
+    for (id, symbol) in (0u32..).zip(&scopes.symbols) {
+        let name = scopes.name(symbol.name);
+        if !symbol.assigned || !chain.contains(&symbol.scope) || repaired.wrong.contains(name) {
+            continue;
+        }
+        let ordered = immediate || symbol.scope == suspect.scope;
+        let before = scopes.bindings_of(id).any(|binding| {
+            let declared = matches!(binding.kind, BindingKind::Declared);
+            !declared && binding.span.start() < suspect.span.start()
+        });
+        let loops = in_comprehension_of(file, suspect, symbol.scope);
+        if !ordered || before || loops {
+            names.push(name.to_string());
+        }
+    }
+    names.extend(
+        known::builtins()
+            .filter(|name| !is_special(name))
+            .map(str::to_string),
+    );
+    names.extend(stars.iter().cloned());
+    names
+}
+
+fn in_lambda(file: &File<'_>, suspect: &Suspect) -> bool {
+    let mut current = Some(suspect.scope);
+    while let Some(id) = current {
+        let Some(scope) = file.scopes.scopes.get(id as usize) else {
+            return false;
+        };
+        if matches!(scope.kind, ScopeKind::Lambda(_)) {
+            return true;
+        }
+        current = scope.parent;
+    }
+    false
+}
+
+/// The element of a comprehension stands before the `for` that binds its names.
+fn in_comprehension_of(file: &File<'_>, suspect: &Suspect, scope: u32) -> bool {
+    let comprehension = file
+        .scopes
+        .scopes
+        .get(scope as usize)
+        .is_some_and(|scope| matches!(scope.kind, ScopeKind::Comprehension));
+    comprehension && file.scopes.visible_from(suspect.scope).contains(&scope)
+}
+
+/// Entries of `__all__` that the module does not have.
+fn exported(search: &Search<'_, '_>, file: &File<'_>, stars: &FxHashSet<String>) -> Vec<Finding> {
+    let scopes = &file.scopes;
+    let Some(exports) = scopes.exports.as_ref().filter(|_| !scopes.exports_open) else {
+        return Vec::new();
+    };
+    if scopes.dynamic.module_names || scopes.dynamic.module_getattr || scopes.dynamic.cut {
+        return Vec::new();
+    }
+    let module = super::program::Module::File(file.id);
+    let children = search.program.children(&module);
+    let bound: Vec<&str> = scopes
+        .symbols
+        .iter()
+        .filter(|symbol| symbol.scope == 0)
+        .map(|symbol| scopes.name(symbol.name))
+        .collect();
+    let mut found = Vec::new();
+    for export in exports {
+        let there = bound.contains(&export.name)
+            || stars.contains(export.name)
+            || children.iter().any(|child| child == export.name);
+        if there || is_special(export.name) {
+            continue;
+        }
+        let listed = |name: &str| exports.iter().any(|other| other.name == name);
+        let candidates = bound.iter().copied().filter(|name| !listed(name));
+        let Closest::One(right) = closest_name(export.name, candidates) else {
+            continue;
+        };
+        let literal: std::ops::Range<usize> = export.span.into();
+        let Some(at) = file.text(literal.clone()).find(export.name) else {
+            continue;
+        };
+        let start = literal.start + at;
+        let span = start..start + export.name.len();
+        let edits = vec![(span.clone(), right.to_string())];
+        let verdict = Verdict::Fix {
+            right: right.to_string(),
+            edits,
+        };
+        found.push(Finding {
+            file: file.id,
+            span,
+            wrong: export.name.to_string(),
+            verdict,
+            kind: "misspelled_name",
+        });
+    }
+    found
+}

@@ -1,0 +1,651 @@
+//! What an expression stands for, as far as reading shows it: a module, a class, an instance, a function.
+//!
+//! Anything that is not certain is [`Value::Unknown`]; nothing is guessed from names.
+
+use ruff_python_ast::{self as ast, Expr};
+
+use super::members::{self, Member, MemberKind, Receiver, last_name};
+use super::program::{File, FileId, Module, Program};
+use crate::scope::{BindingKind, ScopeId, ScopeKind, SymbolId};
+use crate::stdlib;
+
+/// How many steps from one expression to the next are followed.
+const FARTHEST: u32 = 24;
+
+/// A class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ClassRef {
+    /// Of a file that was read; the scope is that of its body.
+    Read(FileId, ScopeId),
+    /// Of the standard library: module and name.
+    Standard(&'static str, &'static str),
+}
+
+/// What an expression stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Module(Module),
+    Class(ClassRef),
+    Instance(ClassRef),
+    /// A function of a file that was read; the scope is that of its body.
+    Function(FileId, ScopeId),
+    /// `super()` inside a method of this class.
+    Super(ClassRef),
+    /// Something of the standard library that is no class.
+    Standard,
+    Unknown,
+}
+
+/// The classes that a class inherits from, itself first.
+#[derive(Clone, Debug)]
+pub(crate) struct Lineage {
+    pub(crate) classes: Vec<ClassRef>,
+    /// Whether some base could not be read.
+    pub(crate) open: bool,
+}
+
+impl<'s> Program<'s> {
+    /// What an expression in a scope of a file stands for.
+    pub(crate) fn value(&self, file: &File<'s>, scope: ScopeId, expression: &Expr) -> Value {
+        self.value_at(file, scope, expression, 0)
+    }
+
+    fn value_at(&self, file: &File<'s>, scope: ScopeId, expression: &Expr, steps: u32) -> Value {
+        if steps > FARTHEST {
+            return Value::Unknown;
+        }
+        match expression {
+            Expr::Name(name) => self.value_of_name(file, scope, name, steps),
+            Expr::Attribute(node) => {
+                let value = self.value_at(file, scope, &node.value, steps + 1);
+                self.attribute_at(file.id, &value, node.attr.as_str(), steps + 1)
+            }
+            Expr::Call(node) => self.value_of_call(file, scope, node, steps),
+            Expr::Subscript(node) => match self.value_at(file, scope, &node.value, steps + 1) {
+                Value::Class(class) => Value::Class(class),
+                _ => Value::Unknown,
+            },
+            Expr::Named(node) => self.value_at(file, scope, &node.value, steps + 1),
+            Expr::If(node) => {
+                let one = self.value_at(file, scope, &node.body, steps + 1);
+                if one == self.value_at(file, scope, &node.orelse, steps + 1) {
+                    one
+                } else {
+                    Value::Unknown
+                }
+            }
+            Expr::StringLiteral(_) | Expr::FString(_) => builtin_instance("str"),
+            Expr::BytesLiteral(_) => builtin_instance("bytes"),
+            Expr::List(_) | Expr::ListComp(_) => builtin_instance("list"),
+            Expr::Dict(_) | Expr::DictComp(_) => builtin_instance("dict"),
+            Expr::Set(_) | Expr::SetComp(_) => builtin_instance("set"),
+            Expr::Tuple(_) => builtin_instance("tuple"),
+            Expr::NumberLiteral(node) => match node.value {
+                ast::Number::Int(_) => builtin_instance("int"),
+                ast::Number::Float(_) => builtin_instance("float"),
+                ast::Number::Complex { .. } => builtin_instance("complex"),
+            },
+            Expr::BooleanLiteral(_) => builtin_instance("bool"),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn value_of_name(
+        &self,
+        file: &File<'s>,
+        scope: ScopeId,
+        name: &ast::ExprName,
+        steps: u32,
+    ) -> Value {
+        if let Some(receiver) = members::receiver_named(&file.scopes, scope, name.id.as_str()) {
+            return match receiver {
+                Receiver::Instance(class) => Value::Instance(ClassRef::Read(file.id, class)),
+                Receiver::Class(class) => Value::Class(ClassRef::Read(file.id, class)),
+            };
+        }
+        let symbol = file
+            .scopes
+            .name_id(&name.id)
+            .and_then(|id| file.scopes.resolve(scope, id));
+        match symbol {
+            Some(symbol) => self.value_of_symbol_at(file, symbol, steps + 1),
+            None => self.value_outside(file, name.id.as_str(), steps),
+        }
+    }
+
+    /// A name that the file does not bind: from a star import, or a builtin.
+    fn value_outside(&self, file: &File<'s>, name: &str, steps: u32) -> Value {
+        for star in file.scopes.stars() {
+            let module = self.imported_module(file, star);
+            match self.member_at(file.id, &module, name, steps + 1) {
+                Value::Unknown => {}
+                found => return found,
+            }
+        }
+        if file.scopes.stars().next().is_none() && crate::scope::known::is_builtin(name) {
+            return standard("builtins", name);
+        }
+        Value::Unknown
+    }
+
+    /// What a symbol stands for, when all its bindings agree.
+    pub(crate) fn value_of_symbol(&self, file: &File<'s>, symbol: SymbolId) -> Value {
+        self.value_of_symbol_at(file, symbol, 0)
+    }
+
+    fn value_of_symbol_at(&self, file: &File<'s>, symbol: SymbolId, steps: u32) -> Value {
+        if steps > FARTHEST {
+            return Value::Unknown;
+        }
+        let Some(scope) = file
+            .scopes
+            .symbols
+            .get(symbol as usize)
+            .map(|symbol| symbol.scope)
+        else {
+            return Value::Unknown;
+        };
+        let mut agreed = None;
+        for binding in file.scopes.bindings_of(symbol) {
+            let value = match binding.kind {
+                BindingKind::Declared => continue,
+                kind => self.value_of_binding(file, scope, kind, steps + 1),
+            };
+            // Of several `def`s of one name (overloads, property setters) the last one counts.
+            let replaces = matches!(
+                (&agreed, &value),
+                (Some(Value::Function(..)), Value::Function(..))
+            );
+            match &agreed {
+                Some(before) if *before != value && !replaces => return Value::Unknown,
+                _ => agreed = Some(value),
+            }
+        }
+        agreed.unwrap_or(Value::Unknown)
+    }
+
+    fn value_of_binding(
+        &self,
+        file: &File<'s>,
+        scope: ScopeId,
+        kind: BindingKind<'s>,
+        steps: u32,
+    ) -> Value {
+        match kind {
+            BindingKind::Class(node) => match file.scopes.scope_of_node(node.range) {
+                Some(scope) => Value::Class(ClassRef::Read(file.id, scope)),
+                None => Value::Unknown,
+            },
+            BindingKind::Function(node) => match file.scopes.scope_of_node(node.range) {
+                Some(scope) => Value::Function(file.id, scope),
+                None => Value::Unknown,
+            },
+            BindingKind::Import(import) => match file.scopes.imports.get(import as usize) {
+                Some(import) => self.value_of_import(file, import, steps + 1),
+                None => Value::Unknown,
+            },
+            BindingKind::Assigned(value) => self.value_at(file, scope, value, steps + 1),
+            BindingKind::Annotated(annotation, _) => {
+                self.annotated_at(file, scope, annotation, steps + 1)
+            }
+            BindingKind::Parameter(parameter) => match parameter.annotation.as_deref() {
+                // Annotations are looked up around the function, not inside it.
+                Some(annotation) => {
+                    let outer = file
+                        .scopes
+                        .scopes
+                        .get(scope as usize)
+                        .and_then(|scope| scope.parent)
+                        .unwrap_or(0);
+                    self.annotated_at(file, outer, annotation, steps + 1)
+                }
+                None => Value::Unknown,
+            },
+            BindingKind::With(expression) => self.entered(file, scope, expression, steps + 1),
+            BindingKind::Except(Some(kind)) => match self.value_at(file, scope, kind, steps + 1) {
+                Value::Class(class) => Value::Instance(class),
+                _ => Value::Unknown,
+            },
+            BindingKind::Except(None)
+            | BindingKind::Type
+            | BindingKind::Declared
+            | BindingKind::Other => Value::Unknown,
+        }
+    }
+
+    /// What `with value as name` gives: an instance whose `__enter__` returns `self`.
+    fn entered(&self, file: &File<'s>, scope: ScopeId, expression: &Expr, steps: u32) -> Value {
+        let value = self.value_at(file, scope, expression, steps + 1);
+        let Value::Instance(class @ ClassRef::Read(..)) = value else {
+            return Value::Unknown;
+        };
+        let Some((holder, member)) = self.find_member(class, "__enter__") else {
+            return Value::Unknown;
+        };
+        let (MemberKind::Body(BindingKind::Function(function)), ClassRef::Read(..)) =
+            (member.kind, holder)
+        else {
+            return Value::Unknown;
+        };
+        let returns_self = function.body.iter().any(|statement| {
+            matches!(statement, ast::Stmt::Return(node) if node.value.as_deref().is_some_and(|value| matches!(value, Expr::Name(name) if name.id.as_str() == "self")))
+        });
+        if returns_self {
+            Value::Instance(class)
+        } else {
+            Value::Unknown
+        }
+    }
+
+    /// What an import binds its name to.
+    pub(crate) fn value_of_import(
+        &self,
+        file: &File<'s>,
+        import: &crate::scope::Import<'s>,
+        steps: u32,
+    ) -> Value {
+        let module = self.imported_module(file, import);
+        match import.member {
+            Some(member) => self.member_at(file.id, &module, member, steps + 1),
+            None if import.alias.is_some() => Value::Module(module),
+            None => {
+                let top = import.module.split('.').next().unwrap_or_default();
+                Value::Module(self.module(file.id, top, false))
+            }
+        }
+    }
+
+    /// What `module.name` stands for.
+    pub(crate) fn member(&self, from: FileId, module: &Module, name: &str) -> Value {
+        self.member_at(from, module, name, 0)
+    }
+
+    fn member_at(&self, from: FileId, module: &Module, name: &str, steps: u32) -> Value {
+        if steps > FARTHEST {
+            return Value::Unknown;
+        }
+        let found = match module {
+            Module::File(id) => match self.file(*id) {
+                Some(file) => match file.scopes.module_symbol(name) {
+                    Some(symbol) => self.value_of_symbol_at(&file, symbol, steps + 1),
+                    None => file
+                        .scopes
+                        .stars()
+                        .map(|star| self.imported_module(&file, star))
+                        .map(|inner| self.member_at(*id, &inner, name, steps + 1))
+                        .find(|value| *value != Value::Unknown)
+                        .unwrap_or(Value::Unknown),
+                },
+                None => Value::Unknown,
+            },
+            Module::Standard(standard_module) if stdlib::has_member(standard_module, name) => {
+                standard(standard_module, name)
+            }
+            Module::Standard(_) | Module::Folder(_) | Module::Opaque | Module::Unknown => {
+                Value::Unknown
+            }
+        };
+        if found == Value::Unknown
+            && let Some(inner) = self.submodule(from, module, name)
+        {
+            let shadowed = matches!(module, Module::File(id) if self.file(*id).is_some_and(|file| file.scopes.module_symbol(name).is_some()));
+            if !shadowed {
+                return Value::Module(inner);
+            }
+        }
+        found
+    }
+
+    fn attribute_at(&self, from: FileId, value: &Value, name: &str, steps: u32) -> Value {
+        match value {
+            Value::Module(module) => self.member_at(from, module, name, steps),
+            Value::Class(class) => self.class_attribute(*class, name, false, steps),
+            Value::Instance(class) => self.class_attribute(*class, name, true, steps),
+            Value::Super(_) | Value::Function(..) | Value::Standard | Value::Unknown => {
+                Value::Unknown
+            }
+        }
+    }
+
+    fn class_attribute(&self, class: ClassRef, name: &str, on_instance: bool, steps: u32) -> Value {
+        if steps > FARTHEST {
+            return Value::Unknown;
+        }
+        let lineage = self.lineage(class);
+        for holder in &lineage.classes {
+            let ClassRef::Read(id, scope) = *holder else {
+                continue;
+            };
+            let Some(file) = self.file(id) else {
+                return Value::Unknown;
+            };
+            let Some(found) = file
+                .members()
+                .classes
+                .get(&scope)
+                .and_then(|class| class.members.get(name))
+            else {
+                continue;
+            };
+            let mut agreed: Option<Value> = None;
+            for member in found {
+                let value = match member.kind {
+                    MemberKind::Slot => continue,
+                    MemberKind::Body(BindingKind::Function(node))
+                        if on_instance && is_property(node) =>
+                    {
+                        self.returned(&file, scope, node, steps + 1)
+                    }
+                    MemberKind::Body(kind) => self.value_of_binding(&file, scope, kind, steps + 1),
+                    MemberKind::Set(kind, set_in) => {
+                        self.value_of_binding(&file, set_in, kind, steps + 1)
+                    }
+                };
+                // `self.x = None` first and a value later is the usual way to say that it has that type.
+                let nothing = matches!(
+                    member.kind,
+                    MemberKind::Set(BindingKind::Assigned(Expr::NoneLiteral(_)), _)
+                        | MemberKind::Body(BindingKind::Assigned(Expr::NoneLiteral(_)))
+                );
+                match &agreed {
+                    _ if nothing => {}
+                    Some(before) if *before != value => return Value::Unknown,
+                    _ => agreed = Some(value),
+                }
+            }
+            return agreed.unwrap_or(Value::Unknown);
+        }
+        Value::Unknown
+    }
+
+    fn value_of_call(
+        &self,
+        file: &File<'s>,
+        scope: ScopeId,
+        call: &ast::ExprCall,
+        steps: u32,
+    ) -> Value {
+        if let Expr::Name(name) = call.func.as_ref()
+            && file
+                .scopes
+                .name_id(&name.id)
+                .and_then(|id| file.scopes.resolve(scope, id))
+                .is_none()
+        {
+            let arguments = &call.arguments.args;
+            match name.id.as_str() {
+                "super" => return self.value_of_super(file, scope),
+                "type" if arguments.len() == 1 => {
+                    return match self.value_at(file, scope, &arguments[0], steps + 1) {
+                        Value::Instance(class) => Value::Class(class),
+                        _ => Value::Unknown,
+                    };
+                }
+                _ => {}
+            }
+        }
+        match self.value_at(file, scope, &call.func, steps + 1) {
+            Value::Class(class) => Value::Instance(class),
+            Value::Function(id, body) => match self.file(id) {
+                Some(other) => match other
+                    .scopes
+                    .scopes
+                    .get(body as usize)
+                    .map(|scope| scope.kind)
+                {
+                    Some(ScopeKind::Function(node)) => {
+                        let outer = other
+                            .scopes
+                            .scopes
+                            .get(body as usize)
+                            .and_then(|scope| scope.parent)
+                            .unwrap_or(0);
+                        self.returned(&other, outer, node, steps + 1)
+                    }
+                    _ => Value::Unknown,
+                },
+                None => Value::Unknown,
+            },
+            _ => Value::Unknown,
+        }
+    }
+
+    fn value_of_super(&self, file: &File<'s>, scope: ScopeId) -> Value {
+        match file.scopes.class_around(scope) {
+            Some(class) => Value::Super(ClassRef::Read(file.id, class)),
+            None => Value::Unknown,
+        }
+    }
+
+    /// What a call of a function gives, from its return annotation; decorators that change it make it unknown.
+    fn returned(
+        &self,
+        file: &File<'s>,
+        scope: ScopeId,
+        node: &ast::StmtFunctionDef,
+        steps: u32,
+    ) -> Value {
+        let plain = node.decorator_list.iter().all(|decorator| {
+            last_name(&decorator.expression).is_some_and(|name| {
+                matches!(
+                    name,
+                    "property"
+                        | "staticmethod"
+                        | "classmethod"
+                        | "cached_property"
+                        | "abstractmethod"
+                        | "override"
+                        | "lru_cache"
+                        | "cache"
+                        | "overload"
+                        | "setter"
+                )
+            })
+        });
+        match &node.returns {
+            Some(annotation) if plain && !node.is_async => {
+                self.annotated_at(file, scope, annotation, steps + 1)
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// An instance of what an annotation names.
+    fn annotated_at(
+        &self,
+        file: &File<'s>,
+        scope: ScopeId,
+        annotation: &Expr,
+        steps: u32,
+    ) -> Value {
+        if steps > FARTHEST {
+            return Value::Unknown;
+        }
+        match annotation {
+            Expr::StringLiteral(text) => {
+                match ruff_python_parser::parse_expression(text.value.to_str()) {
+                    Ok(parsed) => self.annotated_at(file, scope, parsed.expr(), steps + 1),
+                    Err(_) => Value::Unknown,
+                }
+            }
+            Expr::BinOp(node) if node.op == ast::Operator::BitOr => {
+                match (node.left.as_ref(), node.right.as_ref()) {
+                    (Expr::NoneLiteral(_), one) | (one, Expr::NoneLiteral(_)) => {
+                        self.annotated_at(file, scope, one, steps + 1)
+                    }
+                    _ => Value::Unknown,
+                }
+            }
+            Expr::Subscript(node) => match last_name(&node.value) {
+                Some("Optional" | "Final" | "ClassVar" | "Annotated") => {
+                    let inner = match node.slice.as_ref() {
+                        Expr::Tuple(tuple) => tuple.elts.first(),
+                        other => Some(other),
+                    };
+                    inner.map_or(Value::Unknown, |inner| {
+                        self.annotated_at(file, scope, inner, steps + 1)
+                    })
+                }
+                Some("type" | "Type") => {
+                    match self.annotated_at(file, scope, &node.slice, steps + 1) {
+                        Value::Instance(class) => Value::Class(class),
+                        _ => Value::Unknown,
+                    }
+                }
+                _ => self.annotated_at(file, scope, &node.value, steps + 1),
+            },
+            Expr::Name(name) if matches!(name.id.as_str(), "Self") => {
+                match file.scopes.class_around(scope) {
+                    Some(class) => Value::Instance(ClassRef::Read(file.id, class)),
+                    None => Value::Unknown,
+                }
+            }
+            Expr::Name(_) | Expr::Attribute(_) => {
+                match self.value_at(file, scope, annotation, steps + 1) {
+                    // These say nothing about what the value has.
+                    Value::Class(
+                        ClassRef::Standard("typing" | "typing_extensions", _)
+                        | ClassRef::Standard("builtins", "object"),
+                    ) => Value::Unknown,
+                    Value::Class(class) => Value::Instance(class),
+                    _ => Value::Unknown,
+                }
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// The classes that a class inherits from, itself first, nearest next.
+    pub(crate) fn lineage(&self, class: ClassRef) -> Lineage {
+        let mut lineage = Lineage {
+            classes: vec![class],
+            open: false,
+        };
+        let mut at = 0;
+        while let Some(&class) = lineage.classes.get(at) {
+            at += 1;
+            // No real class has as many ancestors; a circle in broken code must end.
+            if at > 200 {
+                lineage.open = true;
+                break;
+            }
+            let bases = self.bases(class);
+            for base in bases {
+                match base {
+                    Some(base) if !lineage.classes.contains(&base) => lineage.classes.push(base),
+                    Some(_) => {}
+                    None => lineage.open = true,
+                }
+            }
+        }
+        lineage
+    }
+
+    /// The direct bases of a class; `None` for one that cannot be read.
+    pub(crate) fn bases(&self, class: ClassRef) -> Vec<Option<ClassRef>> {
+        match class {
+            ClassRef::Standard(module, name) => {
+                let Some((module, class)) = stdlib::class(module, name) else {
+                    return vec![None];
+                };
+                class
+                    .bases()
+                    .filter(|base| {
+                        !matches!(*base, "object" | "typing.Generic" | "typing.Protocol")
+                    })
+                    .map(|base| standard_base(module, base))
+                    .collect()
+            }
+            ClassRef::Read(id, scope) => {
+                let Some(file) = self.file(id) else {
+                    return vec![None];
+                };
+                let Some(parsed) = file.scopes.scopes.get(scope as usize) else {
+                    return vec![None];
+                };
+                let ScopeKind::Class(node) = parsed.kind else {
+                    return vec![None];
+                };
+                let outer = parsed.parent.unwrap_or(0);
+                let arguments = node
+                    .arguments
+                    .iter()
+                    .flat_map(|arguments| arguments.args.iter());
+                arguments
+                    .filter(|base| {
+                        !matches!(last_name(base), Some("object" | "Generic" | "Protocol"))
+                    })
+                    .map(|base| match self.value(&file, outer, base) {
+                        Value::Class(class) => Some(class),
+                        _ => None,
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// The nearest class of the lineage that defines a member, with its first place.
+    pub(crate) fn find_member(
+        &self,
+        class: ClassRef,
+        name: &str,
+    ) -> Option<(ClassRef, Member<'s>)> {
+        for holder in self.lineage(class).classes {
+            match holder {
+                ClassRef::Read(id, scope) => {
+                    let file = self.file(id)?;
+                    if let Some(found) = file
+                        .members()
+                        .classes
+                        .get(&scope)
+                        .and_then(|class| class.members.get(name))
+                    {
+                        return found.first().map(|member| (holder, *member));
+                    }
+                }
+                ClassRef::Standard(..) => {}
+            }
+        }
+        None
+    }
+
+    /// Whether a class of the standard library defines or inherits a member.
+    pub(crate) fn standard_has(&self, class: ClassRef, name: &str) -> bool {
+        self.lineage(class).classes.iter().any(|class| match class {
+            ClassRef::Standard(module, owner) => stdlib::class(module, owner)
+                .is_some_and(|(_, class)| class.members().any(|member| member == name)),
+            ClassRef::Read(..) => false,
+        })
+    }
+}
+
+pub(crate) fn is_property(node: &ast::StmtFunctionDef) -> bool {
+    node.decorator_list.iter().any(|decorator| {
+        matches!(
+            last_name(&decorator.expression),
+            Some("property" | "cached_property" | "setter" | "getter" | "deleter")
+        )
+    })
+}
+
+fn builtin_instance(name: &'static str) -> Value {
+    Value::Instance(ClassRef::Standard("builtins", name))
+}
+
+fn standard(module: &'static str, name: &str) -> Value {
+    match stdlib::class(module, name) {
+        Some((module, class)) => Value::Class(ClassRef::Standard(module, class.name)),
+        None => match stdlib::module(&format!("{module}.{name}")) {
+            Some(inner) => Value::Module(Module::Standard(inner)),
+            None => Value::Standard,
+        },
+    }
+}
+
+fn standard_base(module: &'static str, base: &str) -> Option<ClassRef> {
+    let found = match base.rsplit_once('.') {
+        Some((other, name)) => stdlib::class(other, name),
+        None => stdlib::class(module, base).or_else(|| stdlib::class("builtins", base)),
+    };
+    found.map(|(module, class)| ClassRef::Standard(module, class.name))
+}
