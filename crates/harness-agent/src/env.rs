@@ -43,6 +43,10 @@ pub const VARIABLES: &[Variable] = &[
         about: "bearer token that `serve` requires (same as --token)",
     },
     Variable {
+        name: "HTTPS_PROXY",
+        about: "proxy for the remote engine over https; also HTTP_PROXY, ALL_PROXY, and NO_PROXY for hosts without one; never used for this machine",
+    },
+    Variable {
         name: "NO_COLOR",
         about: "no colour in the output",
     },
@@ -73,6 +77,14 @@ pub struct Environment {
     pub max_send: Option<String>,
     /// The server's bearer token.
     pub server_token: Option<String>,
+    /// The proxy for encrypted hosts.
+    pub https_proxy: Option<String>,
+    /// The proxy for other hosts.
+    pub http_proxy: Option<String>,
+    /// The proxy where neither of those is set.
+    pub all_proxy: Option<String>,
+    /// The hosts that need no proxy.
+    pub no_proxy: Option<String>,
     /// The active virtualenv.
     pub virtual_env: Option<PathBuf>,
     /// The folders that programs are looked for in.
@@ -99,6 +111,10 @@ impl Environment {
                 .or_else(|| text("HUGGING_FACE_HUB_TOKEN")),
             max_send: text("HARNESS_MAX_SEND"),
             server_token: text("HARNESS_TOKEN"),
+            https_proxy: text("HTTPS_PROXY").or_else(|| text("https_proxy")),
+            http_proxy: text("HTTP_PROXY").or_else(|| text("http_proxy")),
+            all_proxy: text("ALL_PROXY").or_else(|| text("all_proxy")),
+            no_proxy: text("NO_PROXY").or_else(|| text("no_proxy")),
             virtual_env: path("VIRTUAL_ENV").map(PathBuf::from),
             path: path("PATH"),
             home: path("HOME")

@@ -7,6 +7,8 @@ pub(crate) mod gather;
 pub(crate) mod http;
 pub mod local;
 pub mod outbound;
+pub(crate) mod proxy;
+pub mod remote;
 pub mod scripted;
 pub(crate) mod trouble;
 pub(crate) mod wire;
@@ -22,7 +24,8 @@ pub fn open(
 ) -> Result<Box<dyn Model>, ModelError> {
     match options.engine {
         Engine::Local => Ok(Box::new(local::Local::new(&options.model, environment)?)),
-        Engine::Remote | Engine::OnDevice => Err(trouble::unusable("not built yet", "")),
+        Engine::Remote => Ok(Box::new(remote::Remote::new(&options.model, environment)?)),
+        Engine::OnDevice => Err(trouble::unusable("not built yet", "")),
     }
 }
 
@@ -177,4 +180,26 @@ pub trait Model: Send {
         heard: &mut dyn FnMut(&str),
         cancel: &Cancel,
     ) -> Result<Reply, ModelError>;
+}
+
+/// Asks, and asks once more when nothing came: a little warmer, for the likeliest word was the end.
+pub(crate) fn twice_if_empty(
+    request: &Request,
+    mut ask: impl FnMut(&Request) -> Result<Reply, ModelError>,
+) -> Result<Reply, ModelError> {
+    let first = ask(request)?;
+    if !first.text.trim().is_empty() {
+        return Ok(first);
+    }
+    let temperature = request.temperature.max(0.3);
+    let second = ask(&Request {
+        temperature,
+        seed: request.seed.wrapping_add(1),
+        ..request.clone()
+    })?;
+    Ok(Reply {
+        prompt_tokens: first.prompt_tokens.saturating_add(second.prompt_tokens),
+        reply_tokens: first.reply_tokens.saturating_add(second.reply_tokens),
+        ..second
+    })
 }

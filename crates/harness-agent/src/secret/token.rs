@@ -55,6 +55,8 @@ pub(crate) struct Token {
     letters: Letters,
     least: usize,
     most: usize,
+    /// The prefix stands out even in the middle of a word.
+    anywhere: bool,
 }
 
 const fn prefix(letters: Letters, least: usize, most: usize) -> Token {
@@ -63,6 +65,14 @@ const fn prefix(letters: Letters, least: usize, most: usize) -> Token {
         letters,
         least,
         most,
+        anywhere: false,
+    }
+}
+
+const fn anywhere(letters: Letters, least: usize, most: usize) -> Token {
+    Token {
+        anywhere: true,
+        ..prefix(letters, least, most)
     }
 }
 
@@ -94,28 +104,29 @@ pub(crate) const TOKENS: &[(Kind, &[&str], Token)] = &[
             letters: Letters::Base64,
             least: 40,
             most: 40,
+            anywhere: true,
         },
     ),
     (
         kind("anthropic-key", "an Anthropic key"),
         &["sk-ant-"],
-        prefix(Letters::Web, 16, LONGEST),
+        anywhere(Letters::Web, 16, LONGEST),
     ),
     (
         kind("github-token", "a GitHub token"),
         &["ghp_", "gho_", "ghu_", "ghr_"],
-        prefix(Letters::Plain, 36, 255),
+        anywhere(Letters::Plain, 36, 255),
     ),
     // Tokens of installed apps may carry a signed part with dots since 2026.
     (
         kind("github-token", "a GitHub token"),
         &["ghs_"],
-        prefix(Letters::Dotted, 36, LONGEST),
+        anywhere(Letters::Dotted, 36, LONGEST),
     ),
     (
         kind("github-token", "a GitHub token"),
         &["github_pat_"],
-        prefix(Letters::Web, 30, 255),
+        anywhere(Letters::Web, 30, 255),
     ),
     (
         kind("openai-key", "an OpenAI key"),
@@ -125,17 +136,18 @@ pub(crate) const TOKENS: &[(Kind, &[&str], Token)] = &[
             letters: Letters::Web,
             least: 40,
             most: LONGEST,
+            anywhere: true,
         },
     ),
     (
         kind("openai-key", "an OpenAI key"),
         &["sk-proj-", "sk-svcacct-", "sk-admin-"],
-        prefix(Letters::Web, 40, LONGEST),
+        anywhere(Letters::Web, 40, LONGEST),
     ),
     (
         kind("openrouter-key", "an OpenRouter key"),
         &["sk-or-v1-"],
-        prefix(Letters::Hex, 64, 64),
+        anywhere(Letters::Hex, 64, 64),
     ),
     (
         kind("groq-key", "a Groq key"),
@@ -175,7 +187,7 @@ pub(crate) const TOKENS: &[(Kind, &[&str], Token)] = &[
             "xoxe.xoxb-",
             "xapp-1-",
         ],
-        prefix(Letters::Web, 24, LONGEST),
+        anywhere(Letters::Web, 24, LONGEST),
     ),
     (
         kind("google-key", "a Google API key"),
@@ -195,7 +207,7 @@ pub(crate) const TOKENS: &[(Kind, &[&str], Token)] = &[
     (
         kind("stripe-key", "a Stripe key"),
         &["sk_live_", "rk_live_"],
-        prefix(Letters::Plain, 24, 255),
+        anywhere(Letters::Plain, 24, 255),
     ),
     (
         kind("stripe-secret", "a Stripe webhook secret"),
@@ -207,7 +219,7 @@ pub(crate) const TOKENS: &[(Kind, &[&str], Token)] = &[
         &[
             "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glagent-",
         ],
-        prefix(Letters::Dotted, 20, 255),
+        anywhere(Letters::Dotted, 20, 255),
     ),
     (
         kind("npm-token", "an npm token"),
@@ -317,6 +329,7 @@ pub(crate) const TOKENS: &[(Kind, &[&str], Token)] = &[
             letters: Letters::Web,
             least: 41,
             most: 48,
+            anywhere: true,
         },
     ),
 ];
@@ -334,8 +347,10 @@ impl Token {
 
     fn after_prefix(&self, text: &[u8], at: usize, after: usize) -> Option<Range<usize>> {
         // A prefix inside a longer word is that word's: base64 and hashes hold every short prefix.
-        let inside_word =
-            at > 0 && text.get(at - 1).is_some_and(u8::is_ascii_alphanumeric) && !escaped(text, at);
+        let inside_word = !self.anywhere
+            && at > 0
+            && text.get(at - 1).is_some_and(u8::is_ascii_alphanumeric)
+            && !escaped(text, at);
         if inside_word {
             return None;
         }

@@ -1,5 +1,10 @@
 //! The local engine: a model server with Ollama's API, on this machine or where `OLLAMA_HOST` points.
 
+mod complaint;
+mod facts;
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -9,9 +14,11 @@ use crate::env::Environment;
 use crate::model::address::{Address, Defaults};
 use crate::model::gather::{self, Flow, Gather};
 use crate::model::http::{Answer, Call, Client, Limits, Route, Trouble};
+use crate::model::local::facts::{entry_for, learn, model_names};
 use crate::model::trouble::{Backoff, after_colon, said, unusable};
 use crate::model::{
     Abilities, Card, Finish, Host, Model, ModelError, Reply, Request, Role, outbound,
+    twice_if_empty,
 };
 use crate::options::shown;
 
@@ -400,67 +407,6 @@ impl Local {
             format!("get it with `ollama pull {model}`{others}"),
         )
     }
-
-    fn broken(&self, trouble: &Trouble) -> ModelError {
-        let name = self.client.address().name();
-        match trouble {
-            Trouble::Interrupted => ModelError::Interrupted,
-            Trouble::Refused | Trouble::UnknownHost | Trouble::Unreachable => unusable(
-                format!("no model server answers at `{name}`"),
-                "start it with `ollama serve`, or set OLLAMA_HOST to where it runs",
-            ),
-            Trouble::Silent(seconds) => unusable(
-                format!("the model server at `{name}` said nothing for {seconds} seconds"),
-                "see whether it is busy with `ollama ps`, or choose a smaller model with --model",
-            ),
-            Trouble::Broken
-            | Trouble::Tls(_)
-            | Trouble::Elsewhere
-            | Trouble::Proxy(_)
-            | Trouble::Garbled(_) => unusable(
-                format!("the model server at `{name}` cannot be used: {trouble}"),
-                "check that OLLAMA_HOST is the address of a model server, and look into its log",
-            ),
-        }
-    }
-
-    fn cut_off(&self, trouble: &Trouble) -> ModelError {
-        let name = self.client.address().name();
-        match trouble {
-            Trouble::Interrupted => ModelError::Interrupted,
-            Trouble::Silent(seconds) => unusable(
-                format!(
-                    "the model server at `{name}` stopped in the middle of a reply and said nothing for {seconds} seconds"
-                ),
-                "look into the server's log, then try again",
-            ),
-            other => unusable(
-                format!("the reply from `{name}` broke off: {other}"),
-                "look into the server's log, then try again",
-            ),
-        }
-    }
-
-    fn garbled(&self) -> ModelError {
-        unusable(
-            format!(
-                "what `{}` answered is not what a model server sends",
-                self.client.address().name()
-            ),
-            "check that OLLAMA_HOST is the address of a server with Ollama's API",
-        )
-    }
-
-    fn failed_midway(&self, sentence: &str) -> ModelError {
-        unusable(
-            format!(
-                "the model server at `{}` failed{}",
-                self.client.address().name(),
-                after_colon(sentence)
-            ),
-            "look into the server's log, or choose a smaller model with --model",
-        )
-    }
 }
 
 impl Model for Local {
@@ -474,26 +420,7 @@ impl Model for Local {
         heard: &mut dyn FnMut(&str),
         cancel: &Cancel,
     ) -> Result<Reply, ModelError> {
-        let reply = self.once(request, heard, cancel)?;
-        if !reply.text.trim().is_empty() {
-            return Ok(reply);
-        }
-        // An empty reply is asked for once more, a little warmer: the likeliest word was the end.
-        let again = Request {
-            temperature: request.temperature.max(0.3),
-            seed: request.seed.wrapping_add(1),
-            ..request.clone()
-        };
-        let second = self.once(&again, heard, cancel)?;
-        let (prompt_tokens, reply_tokens) = (
-            reply.prompt_tokens.saturating_add(second.prompt_tokens),
-            reply.reply_tokens.saturating_add(second.reply_tokens),
-        );
-        Ok(Reply {
-            prompt_tokens,
-            reply_tokens,
-            ..second
-        })
+        twice_if_empty(request, |request| self.once(request, heard, cancel))
     }
 }
 
@@ -504,76 +431,6 @@ fn window_for(request: &Request, known: &Known) -> u32 {
         Some(loaded) if loaded >= wanted => loaded,
         Some(_) | None => wanted,
     }
-}
-
-/// Takes what the server says of a model: window, abilities, and whether it runs elsewhere.
-fn learn(known: &mut Known, told: &Value, address: &Address) {
-    let facts = told.get("model_info").and_then(Value::as_object);
-    let window = facts.and_then(|facts| {
-        facts
-            .iter()
-            .find(|(key, _)| key.ends_with(".context_length"))
-            .and_then(|(_, value)| value.as_u64())
-    });
-    if let Some(window) = window
-        .and_then(|tokens| u32::try_from(tokens).ok())
-        .filter(|tokens| *tokens > 0)
-    {
-        known.card.window = window;
-    }
-    if let Some(abilities) = told.get("capabilities").and_then(Value::as_array) {
-        let has = |name: &str| {
-            abilities
-                .iter()
-                .any(|ability| ability.as_str() == Some(name))
-        };
-        known.thinks = Some(has("thinking"));
-        known.card.abilities = Abilities {
-            thinking: has("thinking"),
-            tools: has("tools"),
-            schema: true,
-        };
-    }
-    let elsewhere = told
-        .get("remote_host")
-        .and_then(Value::as_str)
-        .filter(|host| !host.is_empty());
-    if let Some(host) = elsewhere {
-        let host = shown(host.split("://").last().unwrap_or(host));
-        known.card.host = Host {
-            name: format!("{host} through {}", address.name()),
-            this_machine: false,
-        };
-    }
-}
-
-/// Returns the entry of a model in a list of them; a name without tag means `latest`.
-fn entry_for<'a>(listed: &'a Value, model: &str) -> Option<&'a Value> {
-    let full = |name: &str| {
-        if name.contains(':') {
-            name.to_owned()
-        } else {
-            format!("{name}:latest")
-        }
-    };
-    let wanted = full(model);
-    listed.get("models")?.as_array()?.iter().find(|entry| {
-        ["name", "model"].iter().any(|key| {
-            entry
-                .get(*key)
-                .and_then(Value::as_str)
-                .is_some_and(|name| full(name) == wanted)
-        })
-    })
-}
-
-fn model_names(listed: &Value) -> Vec<String> {
-    let entries = listed.get("models").and_then(Value::as_array);
-    entries
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.get("name")?.as_str().map(str::to_owned))
-        .collect()
 }
 
 /// Whether a refusal speaks of the model and not of the route.
@@ -672,6 +529,3 @@ fn finished(last: &Value, gather: Gather<'_>, flow: Flow, request: &Request, win
         notice,
     }
 }
-
-#[cfg(test)]
-mod tests;

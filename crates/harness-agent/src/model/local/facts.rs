@@ -1,0 +1,78 @@
+//! What the server says of itself and its models.
+
+use serde_json::Value;
+
+use crate::model::address::Address;
+use crate::model::local::Known;
+use crate::model::{Abilities, Host};
+use crate::options::shown;
+
+/// Takes what the server says of a model: window, abilities, and whether it runs elsewhere.
+pub(super) fn learn(known: &mut Known, told: &Value, address: &Address) {
+    let facts = told.get("model_info").and_then(Value::as_object);
+    let window = facts.and_then(|facts| {
+        facts
+            .iter()
+            .find(|(key, _)| key.ends_with(".context_length"))
+            .and_then(|(_, value)| value.as_u64())
+    });
+    if let Some(window) = window
+        .and_then(|tokens| u32::try_from(tokens).ok())
+        .filter(|tokens| *tokens > 0)
+    {
+        known.card.window = window;
+    }
+    if let Some(abilities) = told.get("capabilities").and_then(Value::as_array) {
+        let has = |name: &str| {
+            abilities
+                .iter()
+                .any(|ability| ability.as_str() == Some(name))
+        };
+        known.thinks = Some(has("thinking"));
+        known.card.abilities = Abilities {
+            thinking: has("thinking"),
+            tools: has("tools"),
+            schema: true,
+        };
+    }
+    let elsewhere = told
+        .get("remote_host")
+        .and_then(Value::as_str)
+        .filter(|host| !host.is_empty());
+    if let Some(host) = elsewhere {
+        let host = shown(host.split("://").last().unwrap_or(host));
+        known.card.host = Host {
+            name: format!("{host} through {}", address.name()),
+            this_machine: false,
+        };
+    }
+}
+
+/// Returns the entry of a model in a list of them; a name without tag means `latest`.
+pub(super) fn entry_for<'a>(listed: &'a Value, model: &str) -> Option<&'a Value> {
+    let full = |name: &str| {
+        if name.contains(':') {
+            name.to_owned()
+        } else {
+            format!("{name}:latest")
+        }
+    };
+    let wanted = full(model);
+    listed.get("models")?.as_array()?.iter().find(|entry| {
+        ["name", "model"].iter().any(|key| {
+            entry
+                .get(*key)
+                .and_then(Value::as_str)
+                .is_some_and(|name| full(name) == wanted)
+        })
+    })
+}
+
+pub(super) fn model_names(listed: &Value) -> Vec<String> {
+    let entries = listed.get("models").and_then(Value::as_array);
+    entries
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.get("name")?.as_str().map(str::to_owned))
+        .collect()
+}

@@ -1,0 +1,112 @@
+//! What may leave this machine and what may not, on real sockets.
+
+use super::tests::{CHAT, QUICK, chat, engine, engine_at, good, request, told};
+use super::*;
+use crate::model::fault::{Act, Fault};
+
+/// Returns an address of this machine that is not loopback, as another machine would use it.
+fn outer_address() -> Option<std::net::IpAddr> {
+    // Nothing is sent: connecting a datagram socket only asks the routing table.
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    let ip = socket.local_addr().ok()?.ip();
+    (!crate::model::address::is_loopback(ip) && !ip.is_unspecified()).then_some(ip)
+}
+
+#[test]
+fn nothing_leaves_that_holds_a_secret() {
+    let Some(ip) = outer_address() else { return };
+    let fault = Fault::start_at(&ip.to_string(), |_| good());
+    let mut remote = engine_at(&format!("http://{ip}:{}/v1", fault.port), Some("t")).unwrap();
+    assert!(!remote.card(&Cancel::default()).unwrap().host.this_machine);
+    let secret = format!("{}{}", "ghp_", "k7Qz2mXb9RtLw4VdYc8HsPf3GnJ6aTe5uKoB");
+    for (system, content) in [
+        ("", secret.as_str()),
+        (secret.as_str(), "hi"),
+        ("", &format!("+key = '{secret}'\n")),
+    ] {
+        let mut request = request(content);
+        request.messages[0].content.push_str(system);
+        let refused = remote
+            .reply(&request, &mut |_| {}, &Cancel::default())
+            .unwrap_err();
+        assert!(
+            matches!(
+                &refused,
+                ModelError::NotSent {
+                    rule: "send.secret",
+                    ..
+                }
+            ),
+            "{refused:?}"
+        );
+        assert!(!format!("{refused:?}").contains(&secret));
+    }
+    let long = remote
+        .reply(
+            &request(&"a".repeat(200_001)),
+            &mut |_| {},
+            &Cancel::default(),
+        )
+        .unwrap_err();
+    assert!(matches!(
+        long,
+        ModelError::NotSent {
+            rule: "send.too_long",
+            ..
+        }
+    ));
+    assert_eq!(fault.asked().len(), 0);
+    assert_eq!(
+        told(
+            remote.reply(&request("hi"), &mut |_| {}, &Cancel::default()),
+            fault.port
+        ),
+        "Hello Stop None"
+    );
+}
+
+#[test]
+fn this_machine_may_hear_everything() {
+    let fault = chat(|_| good());
+    let secret = format!("{}{}", "ghp_", "k7Qz2mXb9RtLw4VdYc8HsPf3GnJ6aTe5uKoB");
+    let content = secret + &"a".repeat(200_001);
+    assert!(
+        engine(&fault)
+            .reply(&request(&content), &mut |_| {}, &Cancel::default())
+            .is_ok()
+    );
+}
+
+#[test]
+fn a_proxied_host_is_never_this_machine_and_this_machine_is_never_proxied() {
+    let proxy = Fault::start(|asked| match asked.method.as_str() {
+        "CONNECT" => vec![Act::Send(b"HTTP/1.1 200 OK\r\n\r\n".to_vec()), Act::Keep],
+        _ => good(),
+    });
+    let environment = |base: String| Environment {
+        base_url: Some(base),
+        api_key: Some("t".to_owned()),
+        http_proxy: Some(format!("http://127.0.0.1:{}", proxy.port)),
+        ..Environment::default()
+    };
+    let far = environment("http://model.host.invalid/v1".to_owned());
+    let mut remote = Remote::with_limits("tiny", &far, QUICK).unwrap();
+    assert!(!remote.card(&Cancel::default()).unwrap().host.this_machine);
+    assert_eq!(
+        told(
+            remote.reply(&request("hi"), &mut |_| {}, &Cancel::default()),
+            proxy.port
+        ),
+        "Hello Stop None"
+    );
+    assert_eq!(proxy.asked()[0].path, "model.host.invalid:80");
+    let here = chat(|_| good());
+    let near = environment(format!("http://127.0.0.1:{}/v1", here.port));
+    let mut remote = Remote::with_limits("tiny", &near, QUICK).unwrap();
+    assert!(remote.card(&Cancel::default()).unwrap().host.this_machine);
+    remote
+        .reply(&request("hi"), &mut |_| {}, &Cancel::default())
+        .unwrap();
+    assert_eq!((proxy.asked().len(), here.asked_for(CHAT).len()), (2, 1));
+}
