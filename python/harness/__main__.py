@@ -24,6 +24,9 @@ def native_program() -> str:
 
 def main() -> int:
     """Becomes the native program; where there is none, runs the same code inside this interpreter."""
+    # `python -m` looks for modules in the current folder first. That is the user's project, and a `signal.py` in it is
+    # not Python's own.
+    sys.path[:] = [folder for folder in sys.path if folder not in ("", os.getcwd())]
     started_as = f"{os.path.basename(sys.orig_argv[0])} -m harness"
     arguments = [started_as, *sys.argv[1:]]
     program = native_program()

@@ -128,7 +128,8 @@ def follow(command, log, progress, environment=None):
     """Runs a command, writes what it says into the log, shows how far it is. Returns its exit code."""
     log.parent.mkdir(parents=True, exist_ok=True)
     # Tools are to speak plainly: their lines are read here.
-    plain = {"CARGO_TERM_COLOR": "never", "CARGO_TERM_PROGRESS_WHEN": "never", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
+    plain = {"TERM": "dumb", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
+    plain.update(CARGO_TERM_COLOR="never", CARGO_TERM_PROGRESS_WHEN="never")
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(open(str(log), "w", encoding="utf-8", errors="replace"))
         try:
@@ -177,7 +178,8 @@ class Progress:
         self.over.set()
         self.clock.join()
         if self.live:
-            print("\r\x1b[K", end="", flush=True)
+            self.rewrite("")
+            print("\r", end="", flush=True)
 
     def hear(self, line):
         """Takes from a tool's line what it is doing."""
@@ -201,10 +203,16 @@ class Progress:
             now = time.monotonic()
             text = f"  {duration(now - self.started):>7}  {self.doing}"
             if self.live:
-                print("\r\x1b[K" + text[: shutil.get_terminal_size().columns - 1], end="", flush=True)
+                self.rewrite(text)
             elif now - self.spoken > QUIET_SECONDS and not self.verbose:
                 self.spoken = now
                 print(text, flush=True)
+
+    @staticmethod
+    def rewrite(text):
+        # Spaces wipe the line before: older Windows consoles know no other way.
+        width = shutil.get_terminal_size().columns - 1
+        print("\r" + text[:width].ljust(width), end="", flush=True)
 
 
 # Small things

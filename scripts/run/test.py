@@ -38,7 +38,8 @@ PYTHON = environment_python(ENVIRONMENT)
 # Newer versions of a checker find new things; a range keeps a clone of today testable tomorrow.
 TOOLS = ["pytest>=8,<10", "mypy>=1.13,<3", "basedpyright>=1.28,<2"]
 ACCEPTANCE = ROOT.parent / "shared" / "accept" / "accept.py"
-LONGEST_TAIL = 80
+# Of one failure; the log has all of it.
+MOST_LINES = 150
 
 
 class Stage:
@@ -120,10 +121,24 @@ def said(name, command, environment=None):
     code = follow(command, log, Progress(name), environment)
     output = log.read_text(encoding="utf-8", errors="replace")
     if code != 0:
-        lines = output.rstrip().splitlines()
-        print(indented("\n".join(lines[-LONGEST_TAIL:])))
+        print(indented(telling(output)))
         print(f"    ({' '.join(map(str, command[:4]))} ... ended with code {code}; all of it: {shown(log)})")
     return code, output
+
+
+def telling(output):
+    """The part of a failure that tells most: what failed in it, from the first error on, or its end."""
+    blocks = re.findall(r"^failures:\n\n----.*?(?=^failures:|^test result)", output, re.M | re.S)
+    first_error = re.search(r"^(error(\[|:)|=+ (FAILURES|ERRORS) =+|FAILED )", output, re.M)
+    if blocks:
+        output = "\n".join(blocks)
+    elif first_error:
+        output = output[first_error.start() :]
+    else:
+        return "\n".join(output.rstrip().splitlines()[-MOST_LINES:])
+    lines = output.rstrip().splitlines()
+    more = [f"... and {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
+    return "\n".join(lines[:MOST_LINES] + more)
 
 
 # The stages

@@ -11,7 +11,6 @@ mod settings;
 mod usage;
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
@@ -22,7 +21,7 @@ use crate::show::text::Complaint;
 use crate::show::{json, text};
 
 /// Runs the program with these words (the first names it) and returns its exit code.
-pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
     let words: Vec<OsString> = words.into_iter().collect();
     let program = program_name(words.first());
     let wants_json = words
@@ -35,7 +34,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(None) => Ok(Exit::Done),
         Err(complaint) => Err(complaint),
     };
-    let exit = exit.unwrap_or_else(|complaint| {
+    exit.unwrap_or_else(|complaint| {
         if wants_json {
             json::print(&json::error(
                 "invalid_request_error",
@@ -45,8 +44,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         text::complaint(&program, &complaint);
         complaint.exit
-    });
-    exit.into()
+    })
 }
 
 /// Returns the name the user started us by: `python -m harness` names itself so in usage lines.

@@ -1,0 +1,136 @@
+"""scripts/run/install.py before the build: what it says when something is missing. The build itself is tried by test.py."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="stands in for tools with shell scripts")
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A clone with nothing in it but the scripts, and a PATH that the test fills."""
+    (tmp_path / "tools").mkdir()
+    shutil.copytree(ROOT / "scripts", tmp_path / "clone" / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "clone" / "Cargo.toml").write_text('rust-version = "1.95"\n', encoding="utf-8")
+    return tmp_path / "clone"
+
+
+def tool(clone, name, script):
+    file = clone.parent / "tools" / name
+    file.write_text("#!/bin/sh\n" + script, encoding="utf-8")
+    file.chmod(0o755)
+
+
+def install(clone, *words, python=sys.executable, **environment):
+    env = {"PATH": f"{clone.parent / 'tools'}", "HOME": str(clone.parent), **environment}
+    command = [python, str(clone / "scripts" / "run" / "install.py"), *words]
+    return subprocess.run(command, cwd=clone, env=env, capture_output=True, text=True, timeout=120)
+
+
+def rust(clone, version="1.95.0"):
+    for name in ("cargo", "rustc"):
+        tool(clone, name, f"echo '{name} {version} (0123456 2026-01-01)'\n")
+
+
+def test_without_cargo_it_says_how_to_get_it(clone):
+    done = install(clone)
+    assert done.returncode == 1
+    assert "`cargo` is not on the PATH" in done.stderr
+    assert "hint: install Rust 1.95 or newer from https://rustup.rs" in done.stderr
+    assert not (clone / ".venv").exists()
+
+
+def test_an_old_rust_is_named(clone):
+    rust(clone, "1.70.0")
+    done = install(clone)
+    assert done.returncode == 1 and "needs Rust 1.95 or newer, and this is 1.70.0" in done.stderr
+    assert "hint: rustup update stable" in done.stderr
+
+
+def test_a_rust_that_does_not_run_is_named(clone):
+    tool(clone, "cargo", "exit 0\n")
+    tool(clone, "rustc", "echo 'no toolchain is set' >&2\nexit 1\n")
+    done = install(clone)
+    assert done.returncode == 1 and "no toolchain is set" in done.stderr and "hint: " in done.stderr
+
+
+def test_an_environment_without_python_is_named(clone):
+    rust(clone)
+    (clone / ".venv").mkdir()
+    done = install(clone, python=base_python())
+    assert done.returncode == 1
+    assert "`.venv` is there but has no Python in it" in done.stderr and "hint: delete" in done.stderr
+    assert (clone / ".venv").exists()
+
+
+def test_a_python_without_venv_is_named_and_leaves_nothing(clone):
+    """Debian's Python comes without ensurepip: `python -m venv` then fails half-way."""
+    rust(clone)
+    # A module of this name before Python's own plays that Python.
+    block = clone.parent / "block"
+    block.mkdir()
+    (block / "venv.py").write_text(
+        textwrap.dedent(
+            """
+            import pathlib, sys
+            pathlib.Path(sys.argv[-1]).mkdir()
+            print("The virtual environment was not created successfully because ensurepip is not available.")
+            sys.exit(1)
+            """
+        ),
+        encoding="utf-8",
+    )
+    done = install(clone, python=base_python(), PYTHONPATH=str(block))
+    assert done.returncode == 1
+    assert "ensurepip is not available" in done.stderr and "-venv" in done.stderr.split("hint:")[1]
+    assert not (clone / ".venv").exists()
+
+
+def test_a_failed_build_shows_the_first_error_and_the_log(clone):
+    rust(clone)
+    done = install(clone, VIRTUAL_ENV=str(environment(clone)))
+    assert done.returncode == 1
+    assert "the build did not succeed" in done.stderr and "hint: the whole story is in target/install.log" in done.stderr
+    assert (clone / "target" / "install.log").is_file()
+    assert "Traceback" not in done.stderr
+
+
+def test_help_and_a_wrong_word(clone):
+    assert install(clone, "--help").returncode == 0
+    assert install(clone, "--nosuch").returncode == 2
+
+
+def base_python():
+    """The Python under the virtualenv that runs these tests, so that none is active."""
+    return getattr(sys, "_base_executable", sys.executable)
+
+
+def environment(clone):
+    """A virtualenv whose pip only says that it failed: no network, no build."""
+    folder = clone.parent / "active"
+    (folder / "bin").mkdir(parents=True)
+    python = folder / "bin" / "python"
+    script = (
+        '#!/bin/sh\ncase "$*" in\n'
+        "*implementation.name*) echo 3 12 cpython ;;\n"
+        "*--version*) exit 0 ;;\n"
+        '*install*) echo "Preparing"; echo "  error: linker not found"; exit 1 ;;\n'
+        "esac\n"
+    )
+    python.write_text(script, encoding="utf-8")
+    python.chmod(0o755)
+    return folder
+
+
+def test_the_error_stands_before_the_hint(clone):
+    rust(clone)
+    done = install(clone, python=base_python(), VIRTUAL_ENV=str(environment(clone)))
+    assert "    error: linker not found" in done.stderr.replace("      error", "    error")
+    assert done.stderr.index("linker not found") < done.stderr.index("hint:")
