@@ -44,8 +44,7 @@ pub(super) fn name_of<'t>(
             for _ in 0..32 {
                 if at.kind() == "qualified_identifier" {
                     if let Some(scope) = at.child_by_field_name("scope") {
-                        let scope = self
-                            .text(&scope)
+                        let scope = text(&scope)
                             .split('<')
                             .next()
                             .unwrap_or("")
