@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::show::text::Complaint;
 
 /// Returns what to tell the user about a call that clap could not read.
-pub fn complaint(error: &clap::Error, program: &str) -> Complaint {
+pub(super) fn complaint(error: &clap::Error, program: &str) -> Complaint {
     let invalid = context(error, ContextKind::InvalidArg);
     let value = context(error, ContextKind::InvalidValue);
     let help = match context(error, ContextKind::InvalidSubcommand) {

@@ -64,7 +64,8 @@ pub(super) async fn accept(listener: TcpListener, server: Arc<Server>, grace: Du
         });
     }
     drop(listener);
-    drop(stop.send(true));
+    // Nobody hears it only when no connection is left.
+    stop.send_replace(true);
     let all = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
     if tokio::time::timeout(grace, places.acquire_many(all))
         .await

@@ -18,7 +18,7 @@ use crate::server::work::{self, Work};
 use crate::server::{Server, body, chat, doorkeeper};
 
 /// Every route that this server has, for `/health`, for `Allow` and for the reference.
-pub const ROUTES: &[(&str, &str)] = &[
+pub(super) const ROUTES: &[(&str, &str)] = &[
     ("GET", "/health"),
     ("GET", "/v1/models"),
     ("POST", "/v1/brief"),
