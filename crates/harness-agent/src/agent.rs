@@ -89,7 +89,13 @@ impl Agent {
 
     /// Returns what would happen to a task.
     pub fn route(&self, task: &str) -> Result<Plan, OptionsError> {
-        Ok(Plan::make(&Task::bare(task), &self.tree()?, &self.options))
+        let tree = self.tree()?;
+        Ok(Plan::make(
+            &Task::bare(task),
+            &tree,
+            &self.options,
+            &self.environment,
+        ))
     }
 
     fn tree(&self) -> Result<SourceTree, OptionsError> {

@@ -20,6 +20,7 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         skills: &skills,
         rules: &work::house_rules(&session.tree),
         failure: "",
+        learned: "",
         read_only: true,
         answers: true,
     });

@@ -72,7 +72,7 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     if order.wish == Wish::Answer {
         task.kind = Kind::Question;
     }
-    let plan = Plan::make(&task, &tree, order.options);
+    let plan = Plan::make(&task, &tree, order.options, order.environment);
     let mut model = order.model.take();
     let mut session = Session::new(&mut order, project, tree, task, plan);
     let ending = climb(&mut session, &mut model);
@@ -82,6 +82,9 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
 /// Takes the rungs in order until one ends the run.
 fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Ending {
     session.tell_start();
+    if let Some(ending) = fix::perform(session) {
+        return ending;
+    }
     if let Some(ending) = ask_when_it_must(session) {
         return ending;
     }
@@ -120,7 +123,12 @@ fn ask_when_it_must(session: &mut Session<'_>) -> Option<Ending> {
         text: format!("{}\n{answer}", session.task.text),
         kind,
     };
-    session.plan = Plan::make(&session.task, &session.tree, session.options);
+    session.plan = Plan::make(
+        &session.task,
+        &session.tree,
+        session.options,
+        session.environment,
+    );
     None
 }
 

@@ -30,6 +30,7 @@ pub(super) struct Opening<'a> {
     pub(super) skills: &'a [Skill],
     pub(super) rules: &'a str,
     pub(super) failure: &'a str,
+    pub(super) learned: &'a str,
     pub(super) read_only: bool,
     pub(super) answers: bool,
 }
@@ -67,6 +68,7 @@ pub(super) fn opening(opening: &Opening<'_>) -> Vec<Message> {
             capped(opening.failure, LONGEST_FAILURE)
         ));
     }
+    part(opening.learned);
     if opening.read_only && !opening.answers {
         part(READ_ONLY);
     }

@@ -68,6 +68,8 @@ pub(super) struct Session<'a> {
     pub(super) proposal: String,
     /// What to do about an engine that failed.
     pub(super) engine_hint: Option<String>,
+    /// What an earlier rung found out, for the next one's prompt.
+    pub(super) learned: String,
     began: Instant,
 }
 
@@ -101,6 +103,7 @@ impl<'a> Session<'a> {
             record,
             proposal: String::new(),
             engine_hint: None,
+            learned: String::new(),
             began: Instant::now(),
         }
     }

@@ -149,6 +149,57 @@ impl Trial {
         Ok(())
     }
 
+    /// Guards and applies several changes, then moves files: all of it, or an error after which nothing may stay.
+    pub(super) fn apply_all(
+        &mut self,
+        session: &mut Session<'_>,
+        changes: &[Change],
+        moves: &[(RelPath, RelPath)],
+    ) -> Result<(), Refusal> {
+        // Every change is looked at before the first is made.
+        for change in changes {
+            self.changes
+                .check(&change.path)
+                .map_err(crate::tool::look::trespass)?;
+        }
+        for change in changes {
+            self.apply(session, change)?;
+        }
+        for (from, to) in moves {
+            self.changes
+                .rename(from, to)
+                .map_err(|error| Refusal::new("write.failed", error.to_string(), to.as_str()))?;
+            session.tell(EventKind::Wrote, &format!("moved {from} to {to}"), []);
+        }
+        Ok(())
+    }
+
+    /// Measures the state before the changes too, makes them again, and judges with both reports.
+    pub(super) fn compare_with_before(
+        &mut self,
+        session: &mut Session<'_>,
+        changes: &[Change],
+        moves: &[(RelPath, RelPath)],
+    ) -> Result<Verdict, Refusal> {
+        let after = self.after.take();
+        let restored = self.changes.take_back();
+        restored.map_err(|error| Refusal::new("write.failed", error.to_string(), ""))?;
+        self.before = self.run_suite(session, "before the change");
+        self.after = after;
+        self.apply_all(session, changes, moves)?;
+        Ok(self.verdict(session))
+    }
+
+    /// Returns whether the project has a suite.
+    pub(super) fn has_suite(&self) -> bool {
+        self.suite.is_some()
+    }
+
+    /// Returns what the suite last said.
+    pub(super) fn after(&self) -> Option<&SuiteReport> {
+        self.after.as_ref()
+    }
+
     /// Runs the suite on what stands now and judges it.
     pub(super) fn judge(&mut self, session: &mut Session<'_>) -> Verdict {
         self.after = self.run_suite(session, "after the change");

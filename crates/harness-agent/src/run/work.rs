@@ -115,6 +115,7 @@ fn turns(
         skills: &skills,
         rules: &house_rules(&session.tree),
         failure,
+        learned: &session.learned,
         read_only: trial.is_none(),
         answers: false,
     });

@@ -94,7 +94,7 @@ fn show(result: &RunResult, common: &CommonArguments, program: &str) -> Exit {
 }
 
 /// Returns a flag that the first Ctrl-C sets; the second ends the program at once.
-fn cancel_on_signal() -> Cancel {
+pub(super) fn cancel_on_signal() -> Cancel {
     let cancel = Cancel::default();
     let flag = cancel.clone();
     // Without a handler Ctrl-C still ends the program, and the journal can put files back.

@@ -1,18 +1,161 @@
 //! `undo`, `last`, `replay`, `doctor`: what happened before, and how this machine is.
 
-use crate::cli::args::{DoctorArguments, LastArguments, ReplayArguments, UndoArguments};
-use crate::cli::not_built_yet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use harness_hands::door::DoorError;
+use harness_hands::journal::RunId;
+use harness_hands::lock::{Holder, LockError, Waiting};
+use harness_hands::permit::{Access, Project};
+use harness_hands::runs::RunRecord;
+use harness_hands::transaction::WriteError;
+use harness_hands::undo::{Force, UndoError};
+use serde_json::{Value, json};
+
+use crate::cli::args::{
+    CommonArguments, DoctorArguments, LastArguments, ReplayArguments, UndoArguments,
+};
+use crate::cli::{agent, not_built_yet, settings, show};
 use crate::exit::Exit;
-use crate::show::text::Complaint;
+use crate::show::text::{self, Complaint};
+
+/// How long `undo` waits for a run that holds the project.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How many runs `last` lists; older ones are found by name.
+const LISTED: usize = 10;
 
 /// Takes a run back.
-pub(super) fn undo(_arguments: &UndoArguments) -> Result<Exit, Complaint> {
-    Err(not_built_yet("undo"))
+pub(super) fn undo(arguments: &UndoArguments) -> Result<Exit, Complaint> {
+    let project = open(&arguments.common, Access::Writing)?;
+    let run = arguments.run.as_deref().map(run_id).transpose()?;
+    let Some(writer) = project.writer() else {
+        return Err(Complaint::usage("the project may not be written", ""));
+    };
+    let cancel = agent::cancel_on_signal().flag();
+    let force = if arguments.force {
+        Force::Overwrite
+    } else {
+        Force::Never
+    };
+    let mut on_wait = |holder: &Holder| text::notice(&format!("waiting for {holder}"));
+    let mut waiting = Waiting {
+        patience: PATIENCE,
+        cancel: &cancel,
+        on_wait: &mut on_wait,
+    };
+    let undone = writer
+        .undo(run.as_ref(), force, &mut waiting)
+        .map_err(not_undone)?;
+    let files: Vec<String> = undone.files.iter().map(ToString::to_string).collect();
+    let value = json!({"run": undone.run.as_str(), "undo": undone.undo.as_str(), "files": files});
+    show(&arguments.common, &value, || {
+        format!(
+            "took back {}: {}\nto have it again: harness undo {}\n",
+            undone.run,
+            files.join(", "),
+            undone.undo
+        )
+    });
+    Ok(Exit::Done)
 }
 
-/// Shows the latest runs.
-pub(super) fn last(_arguments: &LastArguments) -> Result<Exit, Complaint> {
-    Err(not_built_yet("last"))
+fn not_undone(error: UndoError) -> Complaint {
+    let failed = |message: String, hint: &str| Complaint {
+        exit: Exit::Failed,
+        ..Complaint::usage(message, hint)
+    };
+    match error {
+        UndoError::NothingToUndo => failed(error.to_string(), "`harness last` lists the runs"),
+        UndoError::UnknownRun(_) => {
+            Complaint::usage(error.to_string(), "`harness last` lists the runs").about("run")
+        }
+        UndoError::Conflicts(conflicts) => {
+            let names: Vec<String> = conflicts
+                .iter()
+                .map(|conflict| format!("`{}`", conflict.path))
+                .collect();
+            for conflict in &conflicts {
+                text::notice(&conflict.diff);
+            }
+            let message = format!(
+                "{} changed since the run; nothing was touched",
+                names.join(", ")
+            );
+            failed(
+                message,
+                "the diff shows what would be lost; --force restores all the same",
+            )
+        }
+        UndoError::Write(WriteError::Lock(LockError::Interrupted)) => Complaint {
+            exit: Exit::Interrupted,
+            ..Complaint::usage("interrupted", "")
+        },
+        UndoError::Write(error) => failed(
+            error.to_string(),
+            "check the disk; the run's journal still has every byte",
+        ),
+    }
+}
+
+/// Shows the latest runs, or tells of one.
+pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
+    let project = open(&arguments.common, Access::ReadOnly)?;
+    let mut runs = project.runs().map_err(unreadable)?;
+    if let Some(name) = &arguments.run {
+        let wanted = run_id(name)?;
+        let Some(run) = runs.into_iter().find(|run| run.id == wanted) else {
+            let hint = "`harness last` lists the runs";
+            return Err(Complaint::usage(format!("there is no run `{name}`"), hint).about("run"));
+        };
+        show(&arguments.common, &as_value(&run), || story(&run));
+        return Ok(Exit::Done);
+    }
+    runs.truncate(LISTED);
+    let value = json!({"runs": runs.iter().map(as_value).collect::<Vec<_>>()});
+    show(&arguments.common, &value, || match runs.as_slice() {
+        [] => "no run is remembered here\n".to_owned(),
+        runs => runs.iter().map(story).collect::<Vec<_>>().join("\n"),
+    });
+    Ok(Exit::Done)
+}
+
+fn as_value(run: &RunRecord) -> Value {
+    json!({
+        "run": run.id.as_str(),
+        "at": run.at,
+        "task": run.task,
+        "outcome": run.outcome,
+        "summary": run.summary,
+        "files": run.files.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "tests": run.tests,
+        "undoes": run.undoes.as_ref().map(ToString::to_string),
+        "undone": run.undone,
+    })
+}
+
+/// Returns what a person reads of one run: task, outcome, files, tests, how to undo.
+fn story(run: &RunRecord) -> String {
+    let task = run.task.lines().next().unwrap_or_default();
+    let state = if run.undone { ", undone" } else { "" };
+    let mut text = format!("{}  {}{state}\n  task   {task}\n", run.id, run.outcome);
+    if !run.summary.is_empty() {
+        text.push_str(&format!(
+            "  result {}\n",
+            run.summary.replace('\n', "\n         ")
+        ));
+    }
+    if !run.files.is_empty() {
+        let files: Vec<String> = run.files.iter().map(ToString::to_string).collect();
+        text.push_str(&format!("  files  {}\n", files.join(", ")));
+    }
+    let count = |when: &str, what: &str| run.tests.get(when)?.get(what)?.as_u64();
+    if let (Some(passed), Some(failed)) = (count("after", "passed"), count("after", "failed")) {
+        text.push_str(&format!("  tests  {passed} passed, {failed} failed\n"));
+    }
+    if !run.files.is_empty() && !run.undone {
+        text.push_str(&format!("  undo   harness undo {}\n", run.id));
+    }
+    text
 }
 
 /// Judges a recorded run again.
@@ -23,4 +166,26 @@ pub(super) fn replay(_arguments: &ReplayArguments) -> Result<Exit, Complaint> {
 /// Checks this machine.
 pub(super) fn doctor(_arguments: &DoctorArguments) -> Result<Exit, Complaint> {
     Err(not_built_yet("doctor"))
+}
+
+fn run_id(text: &str) -> Result<RunId, Complaint> {
+    let unknown = || {
+        Complaint::usage(
+            format!("there is no run `{text}`"),
+            "`harness last` lists the runs",
+        )
+        .about("run")
+    };
+    RunId::parse(text).ok_or_else(unknown)
+}
+
+fn open(common: &CommonArguments, access: Access) -> Result<Project, Complaint> {
+    let folder: PathBuf = settings::project(None, common)?;
+    let options = settings::options(folder, common, None)?;
+    let checked = options.check()?;
+    Project::open(&checked.project, checked.scope.as_ref(), access).map_err(unreadable)
+}
+
+fn unreadable(error: DoorError) -> Complaint {
+    Complaint::usage(error.to_string(), "check the folder and its permissions")
 }

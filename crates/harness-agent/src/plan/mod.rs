@@ -1,5 +1,7 @@
 //! What would happen to a task: free of effects. `route` prints it, `run` follows it, the server asks it.
 
+mod fix;
+
 use std::ops::Range;
 
 use harness_code::locate::{self, LocateOptions, Located};
@@ -8,11 +10,14 @@ use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 use serde::Serialize;
 
+use crate::env::Environment;
 use crate::options::AgentOptions;
 use crate::skill::{self, Skill};
 use crate::task::Task;
 use crate::task::kind::Kind;
 use crate::task::question::Question;
+
+pub use fix::FixPlan;
 
 /// How many places the first prompt shows.
 const MOST_SPOTS: usize = 3;
@@ -123,11 +128,18 @@ pub struct Plan {
     spots: Vec<Spot>,
     #[serde(skip)]
     mentions: Mentions,
+    #[serde(skip)]
+    certain_fix: Option<FixPlan>,
 }
 
 impl Plan {
     /// Works out what would happen to a task. Reads the tree, changes nothing.
-    pub fn make(task: &Task, tree: &SourceTree, options: &AgentOptions) -> Plan {
+    pub fn make(
+        task: &Task,
+        tree: &SourceTree,
+        options: &AgentOptions,
+        environment: &Environment,
+    ) -> Plan {
         let mentions = Mentions::read(&task.text, tree);
         let include_tests = matches!(task.kind, Kind::Tests | Kind::Question);
         let located = locate::locate(
@@ -140,12 +152,16 @@ impl Plan {
             },
         );
         let spots = spots(task, tree, &mentions, &located);
-        let names_nothing = !mentions.names_a_place();
-        let question = (task.kind.writes() && names_nothing).then(|| which_place(task, &located));
+        let found = fix::find(task, tree, &mentions, environment);
+        let names_nothing = !mentions.names_a_place() && found.plan.is_none();
+        let vague = task.kind.writes() && names_nothing;
+        let question = found
+            .question
+            .or_else(|| vague.then(|| which_place(task, &located)));
         let rung = match (&question, task.kind) {
             (_, Kind::Question) => Rung::Answer,
             (Some(_), _) => Rung::Question,
-            (None, Kind::Rename) => Rung::Fix,
+            (None, _) if found.plan.is_some() => Rung::Fix,
             (None, _) if fits_a_reply(&spots, &mentions, options.max_tokens) => Rung::Rewrite,
             (None, _) => Rung::Loop,
         };
@@ -156,7 +172,7 @@ impl Plan {
             writes: task.kind.writes(),
             rung,
             question,
-            fix: None,
+            fix: found.plan.as_ref().and_then(|plan| fix::shown(tree, plan)),
             files: located.files.iter().map(planned_file).collect(),
             definitions: located.definitions.iter().map(planned_definition).collect(),
             skills,
@@ -165,7 +181,13 @@ impl Plan {
             prompt_tokens: 350 + (code + task.text.len()) as u64 / 4,
             spots,
             mentions,
+            certain_fix: found.plan,
         }
+    }
+
+    /// Returns what can be done without a model.
+    pub fn certain_fix(&self) -> Option<&FixPlan> {
+        self.certain_fix.as_ref()
     }
 
     /// Returns the places that the model is shown, most likely first.

@@ -1,0 +1,214 @@
+//! Which certain fix a task allows: a misspelled name that it speaks of. Proposes; nothing is applied here.
+
+use std::path::{Path, PathBuf};
+
+use harness_code::edit;
+use harness_code::fix::{self, Answer, Installed, MisspellingRequest, Proposal};
+use harness_code::mention::Mentions;
+use harness_code::suite::{self, SuiteEnvironment};
+use harness_code::tree::SourceTree;
+
+use crate::env::Environment;
+use crate::plan::PlannedFix;
+use crate::task::Task;
+use crate::task::kind::Kind;
+use crate::task::question::Question;
+
+/// Words by which a task says that a name cannot be resolved.
+const UNRESOLVED: [&str; 14] = [
+    "nameerror",
+    "importerror",
+    "modulenotfounderror",
+    "attributeerror",
+    "unboundlocalerror",
+    "is not defined",
+    "undefined",
+    "unresolved",
+    "cannot import",
+    "no attribute",
+    "misspel",
+    "mis-spel",
+    "typo",
+    "spelling",
+];
+
+/// What can be done without a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FixPlan {
+    /// Exactly one change can be right.
+    Certain(Proposal),
+    /// What was asked for would break something.
+    Refused(String),
+}
+
+/// What the fixes have to say to a task.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) plan: Option<FixPlan>,
+    pub(super) question: Option<Question>,
+}
+
+/// Looks for a certain fix.
+pub(super) fn find(
+    task: &Task,
+    tree: &SourceTree,
+    mentions: &Mentions,
+    environment: &Environment,
+) -> Found {
+    let answer = match task.kind {
+        Kind::Fix => misspelled(task, tree, mentions, environment),
+        Kind::Rename | Kind::Question | Kind::Add | Kind::Tests | Kind::Change => Answer::Nothing,
+    };
+    match answer {
+        Answer::Certain(proposal) => Found {
+            plan: Some(FixPlan::Certain(proposal)),
+            question: None,
+        },
+        Answer::Ask { text, options } => Found {
+            plan: None,
+            question: Some(Question::new(text, options)),
+        },
+        Answer::Refuse { reason, .. } => Found {
+            plan: Some(FixPlan::Refused(reason)),
+            question: None,
+        },
+        Answer::Nothing => Found::default(),
+    }
+}
+
+/// A misspelled name, when the task is about one: another finding in the same file is not what was asked for.
+fn misspelled(
+    task: &Task,
+    tree: &SourceTree,
+    mentions: &Mentions,
+    environment: &Environment,
+) -> Answer {
+    let words = task.text.to_lowercase();
+    let says_so = UNRESOLVED.iter().any(|word| words.contains(word));
+    let request = MisspellingRequest {
+        files: mentions.paths.clone(),
+        names: quoted_names(&task.text),
+        lines: mentions
+            .frames
+            .iter()
+            .map(|frame| (frame.path.clone(), frame.line))
+            .collect(),
+        scope: None,
+        installed: installed(tree, environment),
+        builtins: Vec::new(),
+    };
+    let answer = fix::misspelled(tree, &request);
+    let spoken_of = match &answer {
+        Answer::Certain(proposal) => {
+            says_so
+                || replaced(tree, proposal)
+                    .iter()
+                    .any(|name| task.speaks_of(name))
+        }
+        Answer::Ask { .. } | Answer::Refuse { .. } => says_so,
+        Answer::Nothing => false,
+    };
+    if spoken_of { answer } else { Answer::Nothing }
+}
+
+/// Returns the words that a proposal takes out.
+fn replaced(tree: &SourceTree, proposal: &Proposal) -> Vec<String> {
+    let word = |edit: &edit::Edit| {
+        let text = tree.text(&edit.path).ok()?;
+        text.content().get(edit.range.clone()).map(str::to_owned)
+    };
+    proposal
+        .edits
+        .iter()
+        .filter_map(word)
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// Returns names in quotes, as Python's own messages write them: `name 'totlas' is not defined`.
+fn quoted_names(text: &str) -> Vec<String> {
+    let is_name = |word: &&str| {
+        !word.is_empty() && word.len() < 80 && word.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    ['\'', '`', '"']
+        .iter()
+        .flat_map(|quote| text.split(*quote).skip(1).step_by(2))
+        .filter(is_name)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns where the packages of the project's interpreter are, as far as its path tells.
+pub(super) fn installed(tree: &SourceTree, environment: &Environment) -> Installed {
+    let find_program = |name: &str| environment.find_program(name);
+    let virtual_env = environment.virtual_env.clone();
+    let suite = suite::detect(
+        tree,
+        &SuiteEnvironment {
+            virtual_env,
+            find_program: &find_program,
+        },
+    );
+    let interpreter = suite.and_then(|suite| suite.interpreter).map(PathBuf::from);
+    let Some(interpreter) = interpreter else {
+        return Installed::default();
+    };
+    let interpreter = if interpreter.is_absolute() {
+        interpreter
+    } else {
+        tree.root().join(interpreter)
+    };
+    let Some(prefix) = interpreter.parent().and_then(Path::parent) else {
+        return Installed::default();
+    };
+    let mut roots = vec![prefix.join("Lib").join("site-packages")];
+    for lib in ["lib", "lib64"] {
+        let Ok(entries) = std::fs::read_dir(prefix.join(lib)) else {
+            continue;
+        };
+        let versions = entries.flatten().map(|entry| entry.path());
+        let python = |path: &PathBuf| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("python3"))
+        };
+        for version in versions.filter(python) {
+            roots.push(version.join("site-packages"));
+            roots.push(version.join("dist-packages"));
+        }
+    }
+    roots.retain(|root| root.is_dir());
+    Installed { roots }
+}
+
+/// Returns a fix as `route` shows it.
+pub(super) fn shown(tree: &SourceTree, plan: &FixPlan) -> Option<PlannedFix> {
+    let FixPlan::Certain(proposal) = plan else {
+        return None;
+    };
+    let mut paths: Vec<_> = proposal.edits.iter().map(|edit| &edit.path).collect();
+    paths.sort();
+    paths.dedup();
+    let mut diff = String::new();
+    for path in paths {
+        let text = tree.text(path).ok()?;
+        let edits: Vec<_> = proposal
+            .edits
+            .iter()
+            .filter(|edit| &edit.path == path)
+            .cloned()
+            .collect();
+        let after = edit::apply(text.content(), &edits).ok()?;
+        diff.push_str(&edit::unified_diff(
+            path.as_str(),
+            Some(text.content()),
+            Some(&after),
+        ));
+    }
+    for (from, to) in &proposal.moves {
+        diff.push_str(&format!("rename {from} to {to}\n"));
+    }
+    Some(PlannedFix {
+        kind: proposal.kind.to_owned(),
+        diff,
+    })
+}
