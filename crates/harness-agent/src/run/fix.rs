@@ -20,7 +20,10 @@ pub(super) fn perform(session: &mut Session<'_>) -> Option<Ending> {
         FixPlan::Refused(reason) => {
             let reason = reason.clone();
             session.refuse(&Refusal::new("fix.refused", reason.clone(), ""));
-            return Some(Ending::new(Stopped::Stuck, format!("nothing was changed: {reason}")));
+            return Some(Ending::new(
+                Stopped::Stuck,
+                format!("nothing was changed: {reason}"),
+            ));
         }
     };
     let changes = match changes(session, &proposal) {
@@ -33,12 +36,21 @@ pub(super) fn perform(session: &mut Session<'_>) -> Option<Ending> {
     session.tell(
         EventKind::Fixed,
         &proposal.summary,
-        [("kind", proposal.kind.into()), ("names", proposal.names.clone().into())],
+        [
+            ("kind", proposal.kind.into()),
+            ("names", proposal.names.clone().into()),
+        ],
     );
     if session.read_only() {
         let diff = changes.iter().map(trial::diff_of).collect();
-        let summary = format!("{} (read-only: this is what would change)", proposal.summary);
-        return Some(Ending { diff, ..Ending::new(Stopped::Done, summary) });
+        let summary = format!(
+            "{} (read-only: this is what would change)",
+            proposal.summary
+        );
+        return Some(Ending {
+            diff,
+            ..Ending::new(Stopped::Done, summary)
+        });
     }
     let mut trial = match Trial::open(session) {
         Ok(trial) => trial,
@@ -53,7 +65,12 @@ pub(super) fn perform(session: &mut Session<'_>) -> Option<Ending> {
 }
 
 /// Runs the suite once; where it is not green, the state before is measured too.
-fn settle(session: &mut Session<'_>, mut trial: Trial, proposal: &Proposal, changes: &[Change]) -> Option<Ending> {
+fn settle(
+    session: &mut Session<'_>,
+    mut trial: Trial,
+    proposal: &Proposal,
+    changes: &[Change],
+) -> Option<Ending> {
     let verdict = trial.judge(session);
     if session.cancel.stopped() {
         return Some(trial.take_back(session, Stopped::Interrupted, "interrupted".to_owned()));
@@ -95,7 +112,11 @@ fn settle(session: &mut Session<'_>, mut trial: Trial, proposal: &Proposal, chan
 
 /// Returns what the fix would make of each file.
 fn changes(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<Change>, Refusal> {
-    let mut paths: Vec<_> = proposal.edits.iter().map(|edit| edit.path.clone()).collect();
+    let mut paths: Vec<_> = proposal
+        .edits
+        .iter()
+        .map(|edit| edit.path.clone())
+        .collect();
     paths.sort();
     paths.dedup();
     let change = |path| {
@@ -103,11 +124,21 @@ fn changes(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<Change>, Re
             .tree
             .text(&path)
             .map_err(|error| Refusal::new("fix.unreadable", error.to_string(), path.as_str()))?;
-        let edits: Vec<_> = proposal.edits.iter().filter(|edit| edit.path == path).cloned().collect();
+        let edits: Vec<_> = proposal
+            .edits
+            .iter()
+            .filter(|edit| edit.path == path)
+            .cloned()
+            .collect();
         let after = edit::apply(text.content(), &edits)
             .map_err(|error| Refusal::new("fix.unplaced", error.to_string(), path.as_str()))?;
         let before = Some(text.into_content());
-        Ok(Change { language: Language::of(&path), path, before, after })
+        Ok(Change {
+            language: Language::of(&path),
+            path,
+            before,
+            after,
+        })
     };
     paths.into_iter().map(change).collect()
 }

@@ -3,6 +3,7 @@
 mod answer;
 pub mod event;
 mod evidence;
+mod fix;
 mod prompt;
 pub mod result;
 mod session;
