@@ -10,7 +10,7 @@
 )]
 
 use std::ffi::CString;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -20,18 +20,18 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::process::Ended;
-use crate::process::sandbox::landlock::{self, Allow, Rules};
+use crate::process::descendants::{end_descendants, end_marked};
+use crate::process::sandbox::landlock::{self, Rules};
 use crate::process::sandbox::namespace::{self, World};
 use crate::process::sandbox::seccomp::{Filter, Network};
-use crate::process::sandbox::{Confinement, Sandbox};
+use crate::process::sandbox::{Confinement, Sandbox, places};
 
 /// What the child does once it is confined.
-#[derive(Clone, Copy)]
 pub(crate) enum Payload {
     /// Becomes the program.
     Program,
     /// Calls this and exits with its answer. It must not allocate: the process was forked.
-    Call(fn() -> i32),
+    Call(Box<dyn Fn() -> i32 + Send + Sync>),
 }
 
 /// A started process tree.
@@ -57,7 +57,7 @@ pub(crate) fn available() -> Sandbox {
                 Command::new("/"),
                 &confinement,
                 sandbox,
-                Payload::Call(|| 42),
+                Payload::Call(Box::new(|| 42)),
                 None,
             );
             started.is_ok_and(|mut tree| {
@@ -95,9 +95,13 @@ pub(crate) fn start(
     let keeper = unsafe {
         command.pre_exec(move || {
             cage.enter(keeper_pipes)?;
-            match payload {
+            match &payload {
                 Payload::Program => Ok(()),
-                Payload::Call(call) => libc::_exit(call()),
+                Payload::Call(call) => {
+                    // Whoever started us waits until this end of its pipe is closed.
+                    close_from(3);
+                    libc::_exit(call())
+                }
             }
         });
         command.spawn()
@@ -218,7 +222,7 @@ impl Cage {
             Network::Shared
         };
         let rules = match landlock::version().filter(|_| with_rules) {
-            Some(version) => Some(Rules::new(version, places(confinement)?)),
+            Some(version) => Some(Rules::new(version, places::places(confinement, in_world)?)),
             None => None,
         };
         Ok(Cage {
@@ -379,172 +383,6 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     }
     // SAFETY: both are open, and nobody else owns them.
     Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
-}
-
-/// What every program on Linux needs to read: programs, libraries, tables, its own state.
-const SYSTEM: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/opt",
-    "/nix/store",
-    "/gnu/store",
-    "/snap",
-    "/run/current-system",
-    "/proc",
-    "/sys",
-    "/var/lib/dpkg",
-    "/var/cache/fontconfig",
-];
-
-/// Parts of `/etc` that hold secrets.
-const SECRET_TABLES: &[&str] = &[
-    "shadow",
-    "shadow-",
-    "gshadow",
-    "gshadow-",
-    "sudoers",
-    "sudoers.d",
-    "ssh",
-    "security",
-    "docker",
-    "kubernetes",
-    "wireguard",
-    "openvpn",
-    "NetworkManager",
-    "krb5.keytab",
-    "ppp",
-    "letsencrypt",
-];
-
-const DEVICES: &[&str] = &[
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
-];
-
-fn places(confinement: &Confinement) -> io::Result<Vec<(CString, Allow)>> {
-    let mut places = Vec::new();
-    let mut add = |path: &[u8], allow: Allow| -> io::Result<()> {
-        places.push((CString::new(path)?, allow));
-        Ok(())
-    };
-    for path in SYSTEM {
-        add(path.as_bytes(), Allow::Read)?;
-    }
-    // One by one: a rule on the folder would allow all it holds.
-    for entry in std::fs::read_dir("/etc").into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let is_secret = SECRET_TABLES.iter().any(|secret| name == *secret);
-        if name == "ssl" {
-            add(b"/etc/ssl/certs", Allow::Read)?;
-            add(b"/etc/ssl/openssl.cnf", Allow::Read)?;
-        } else if !is_secret {
-            add(entry.path().as_os_str().as_bytes(), Allow::Read)?;
-        }
-    }
-    for path in DEVICES {
-        add(path.as_bytes(), Allow::Device)?;
-    }
-    add(b"/dev/shm", Allow::Change)?;
-    for path in &confinement.readable {
-        add(path.as_os_str().as_bytes(), Allow::Read)?;
-    }
-    for path in &confinement.writable {
-        add(path.as_os_str().as_bytes(), Allow::Change)?;
-    }
-    if World::replaces_tmp(confinement) {
-        add(b"/tmp", Allow::Change)?;
-        add(b"/var/tmp", Allow::Change)?;
-    }
-    Ok(places)
-}
-
-/// Kills every process below `root` until none is left. New ones are found in the next round.
-fn end_descendants(root: u32) {
-    // A tree that forks faster than we kill is ended by its next rounds; this bounds the wait.
-    const ROUNDS: u32 = 200;
-    for _ in 0..ROUNDS {
-        let found = descendants(root);
-        if found.is_empty() {
-            return;
-        }
-        for process in found {
-            kill(process);
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-fn descendants(root: u32) -> Vec<u32> {
-    let mut parents = Vec::new();
-    for process in processes() {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        // The name in parentheses may hold anything.
-        let fields = stat.rsplit_once(')').map(|(_, rest)| rest);
-        let mut fields = fields.unwrap_or_default().split_whitespace();
-        let (state, parent) = (fields.next(), fields.next());
-        if let (Some(state), Some(Ok(parent))) = (state, parent.map(str::parse::<u32>))
-            && state != "Z"
-        {
-            parents.push((process, parent));
-        }
-    }
-    let mut found = vec![root];
-    let mut next = 0;
-    while next < found.len() {
-        let parent = found[next];
-        found.extend(
-            parents
-                .iter()
-                .filter(|(_, above)| *above == parent)
-                .map(|(process, _)| *process),
-        );
-        next += 1;
-    }
-    found.remove(0);
-    found
-}
-
-/// Kills every process whose environment carries the mark, wherever it hangs in the tree.
-fn end_marked(mark: &str) {
-    for process in processes() {
-        let Ok(mut file) = std::fs::File::open(format!("/proc/{process}/environ")) else {
-            continue;
-        };
-        let mut environment = Vec::new();
-        let _ = file.read_to_end(&mut environment);
-        let is_ours = environment
-            .split(|byte| *byte == 0)
-            .any(|entry| entry == mark.as_bytes());
-        if is_ours && process != std::process::id() {
-            kill(process);
-        }
-    }
-}
-
-fn processes() -> Vec<u32> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect()
-}
-
-fn kill(process: u32) {
-    let Ok(process) = libc::pid_t::try_from(process) else {
-        return;
-    };
-    // SAFETY: plain numbers; a process that is gone is an error that does not matter.
-    unsafe { libc::kill(process, libc::SIGKILL) };
 }
 
 /// Reads a wait status.

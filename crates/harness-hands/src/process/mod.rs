@@ -11,6 +11,9 @@ pub(crate) mod platform;
 #[path = "windows.rs"]
 pub(crate) mod platform;
 
+pub mod attack;
+#[cfg(target_os = "linux")]
+mod descendants;
 pub(crate) mod environment;
 pub mod output;
 pub(crate) mod private;
@@ -198,6 +201,7 @@ fn watch(tree: &mut Tree, begun: Instant, limit: Duration, cancel: &AtomicBool) 
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 #[path = "tests.rs"]
 mod tests;

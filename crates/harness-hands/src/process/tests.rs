@@ -79,3 +79,21 @@ fn a_program_runs_and_its_end_is_seen() {
         );
     }
 }
+
+#[test]
+fn the_walls_hold_against_every_attempt() {
+    for sandbox in walls() {
+        let test = attack::attack(sandbox);
+        assert!(test.held() && test.attempts.len() > 15, "{test:#?}");
+        let known = test
+            .attempts
+            .iter()
+            .filter(|attempt| attempt.answer == attack::Answer::Known)
+            .count();
+        assert_eq!(
+            known,
+            if sandbox == Sandbox::Full { 0 } else { 2 },
+            "{test:#?}"
+        );
+    }
+}

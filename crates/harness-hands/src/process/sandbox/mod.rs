@@ -4,6 +4,8 @@
 pub(crate) mod landlock;
 #[cfg(target_os = "linux")]
 pub(crate) mod namespace;
+#[cfg(target_os = "linux")]
+pub(crate) mod places;
 #[cfg(target_os = "macos")]
 pub(crate) mod seatbelt;
 #[cfg(target_os = "linux")]

@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::environment;
 use crate::process::sandbox::Confinement;
 
 /// What the child needs to make its world.
@@ -51,7 +52,7 @@ const KEPT: u32 = 1 << 0 // CAP_CHOWN
     | 1 << 10; // CAP_NET_BIND_SERVICE
 
 /// The temporary folders that programs name without asking.
-const SHARED_TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+pub(crate) const SHARED_TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
 impl World {
     /// Plans the world of a program. Makes the empty folders that mounts need, inside the program's
@@ -61,7 +62,7 @@ impl World {
         let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
         // Root makes namespaces without a user namespace, in which it would lose its users' files.
         let owner = (user != 0 || !has_admin()).then(|| (map(user), map(group)));
-        let (owner, binds, covered) = (owner, temporary_binds(confinement)?, covered(confinement));
+        let (owner, binds, covered) = (owner, stand_ins(confinement)?, covered(confinement));
         let frozen = texts(&confinement.unchanged);
         let freeze_root = (!landlock).then(|| {
             let mut open = texts(&confinement.writable);
@@ -83,11 +84,7 @@ impl World {
 
     /// Says whether `/tmp` inside is the program's own.
     pub(crate) fn replaces_tmp(confinement: &Confinement) -> bool {
-        let shared = Path::new(SHARED_TEMPORARY[0]);
-        let visible = confinement.writable.iter().chain(&confinement.readable);
-        // A project that is `/tmp` itself, or holds it, cannot be hidden behind another `/tmp`.
-        let mut above = visible.filter(|place| shared.starts_with(place));
-        shared.is_dir() && above.next().is_none() && confinement.temporary.is_dir()
+        is_replaced(confinement, Path::new(SHARED_TEMPORARY[0]))
     }
 
     /// Leaves the shared world. The next child of the caller is the first process of the new one.
@@ -214,25 +211,21 @@ fn map(id: u32) -> CString {
     CString::new(format!("{id} {id} 1\n")).unwrap_or_default()
 }
 
-/// Plans a private `/tmp` and `/var/tmp` in which what the program may see keeps its path.
-fn temporary_binds(confinement: &Confinement) -> io::Result<Vec<(CString, CString)>> {
-    if !World::replaces_tmp(confinement) {
-        return Ok(Vec::new());
-    }
-    let mut binds = Vec::new();
-    let mut places: Vec<(usize, &Path)> = SHARED_TEMPORARY
-        .iter()
-        .map(|place| Path::new(*place))
-        .enumerate()
-        .collect();
+/// Plans stand-ins for the temporary folders and the home folder, in which only what the program
+/// may see is there, under the path it has outside. Opening files elsewhere is refused by Landlock;
+/// this also hides sockets, which Landlock does not hold.
+fn stand_ins(confinement: &Confinement) -> io::Result<Vec<(CString, CString)>> {
+    let mut shared: Vec<PathBuf> = SHARED_TEMPORARY.iter().map(PathBuf::from).collect();
+    // A home folder inside a temporary one is hidden with it.
+    shared.extend(
+        environment::home().filter(|home| !shared.iter().any(|place| home.starts_with(place))),
+    );
+    shared.retain(|place| is_replaced(confinement, place));
     // The one that holds the stand-ins is covered last, since they are out of sight then.
-    places.sort_by_key(|(_, place)| confinement.temporary.starts_with(place));
-    for (index, shared) in places {
-        // `/var/tmp` may be a link to `/tmp`.
-        if !shared.canonicalize().is_ok_and(|real| real == shared) {
-            continue;
-        }
-        let stand_in = confinement.temporary.join(format!("tmp{index}"));
+    shared.sort_by_key(|place| confinement.temporary.starts_with(place));
+    let mut binds = Vec::new();
+    for (index, shared) in shared.iter().enumerate() {
+        let stand_in = confinement.temporary.join(format!("stand-in-{index}"));
         std::fs::create_dir_all(&stand_in)?;
         let visible = confinement.writable.iter().chain(&confinement.readable);
         let mut inside: Vec<&PathBuf> = visible.filter(|place| place.starts_with(shared)).collect();
@@ -246,15 +239,26 @@ fn temporary_binds(confinement: &Confinement) -> io::Result<Vec<(CString, CStrin
             let onto = stand_in.join(rest);
             if place.is_dir() {
                 std::fs::create_dir_all(&onto)?;
-            } else {
+            } else if place.is_file() {
                 onto.parent().map_or(Ok(()), std::fs::create_dir_all)?;
                 std::fs::write(&onto, b"")?;
+            } else {
+                continue;
             }
             binds.push((text(place)?, text(&onto)?));
         }
         binds.push((text(&stand_in)?, text(shared)?));
     }
     Ok(binds)
+}
+
+/// Says whether a place is replaced by a stand-in: a real folder (`/var/tmp` may be a link) that
+/// the program is not given as a whole.
+fn is_replaced(confinement: &Confinement, place: &Path) -> bool {
+    let visible = confinement.writable.iter().chain(&confinement.readable);
+    let mut above = visible.filter(|seen| place.starts_with(seen));
+    let is_real = place.parent().is_some() && place.canonicalize().is_ok_and(|real| real == place);
+    is_real && above.next().is_none() && confinement.temporary.is_dir()
 }
 
 /// Places with doors to other programs: sockets of services, memory shared with others.

@@ -1,0 +1,102 @@
+//! What a program on Linux may read besides what it is given: the system, without its secrets.
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::process::sandbox::Confinement;
+use crate::process::sandbox::landlock::Allow;
+use crate::process::sandbox::namespace::World;
+
+/// What every program on Linux needs to read: programs, libraries, tables, its own state.
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+    "/snap",
+    "/run/current-system",
+    "/proc",
+    "/sys",
+    "/var/lib/dpkg",
+    "/var/cache/fontconfig",
+];
+
+/// Parts of `/etc` that hold secrets.
+const SECRET_TABLES: &[&str] = &[
+    "shadow",
+    "shadow-",
+    "gshadow",
+    "gshadow-",
+    "sudoers",
+    "sudoers.d",
+    "ssh",
+    "security",
+    "docker",
+    "kubernetes",
+    "wireguard",
+    "openvpn",
+    "NetworkManager",
+    "krb5.keytab",
+    "ppp",
+    "letsencrypt",
+];
+
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+];
+
+/// Returns every place with what is allowed there.
+pub(crate) fn places(
+    confinement: &Confinement,
+    in_world: bool,
+) -> io::Result<Vec<(CString, Allow)>> {
+    let mut places = Vec::new();
+    let mut add = |path: &[u8], allow: Allow| -> io::Result<()> {
+        places.push((CString::new(path)?, allow));
+        Ok(())
+    };
+    for path in SYSTEM {
+        add(path.as_bytes(), Allow::Read)?;
+    }
+    // One by one: a rule on the folder would allow all it holds.
+    for entry in std::fs::read_dir("/etc").into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_secret = SECRET_TABLES.iter().any(|secret| name == *secret);
+        if name == "ssl" {
+            add(b"/etc/ssl/certs", Allow::Read)?;
+            add(b"/etc/ssl/openssl.cnf", Allow::Read)?;
+        } else if !is_secret {
+            add(entry.path().as_os_str().as_bytes(), Allow::Read)?;
+        }
+    }
+    for path in DEVICES {
+        add(path.as_bytes(), Allow::Device)?;
+    }
+    add(b"/dev/shm", Allow::Change)?;
+    for path in &confinement.readable {
+        add(path.as_os_str().as_bytes(), Allow::Read)?;
+    }
+    for path in &confinement.writable {
+        add(path.as_os_str().as_bytes(), Allow::Change)?;
+    }
+    // Only where it is the program's own; the shared one stays closed.
+    if in_world && World::replaces_tmp(confinement) {
+        add(b"/tmp", Allow::Change)?;
+        add(b"/var/tmp", Allow::Change)?;
+    }
+    Ok(places)
+}
