@@ -1,7 +1,9 @@
 //! Who imports whom inside the project: resolved links, targets that are missing, and circles.
 
+mod by_path;
 pub mod circle;
 mod python;
+mod rust;
 
 use rustc_hash::FxHashMap;
 
@@ -125,7 +127,12 @@ enum Outcome {
 pub struct Resolver<'a> {
     tree: &'a SourceTree,
     by_path: FxHashMap<&'a str, u32>,
+    /// Files of languages other than Python by their last part.
+    by_name: FxHashMap<&'a str, Vec<u32>>,
     python: python::Roots,
+    crates: Vec<rust::Crate>,
+    /// Go's module paths with their folders.
+    go_modules: Vec<(String, String)>,
 }
 
 impl<'a> Resolver<'a> {
@@ -135,11 +142,22 @@ impl<'a> Resolver<'a> {
         let by_path: FxHashMap<&str, u32> = numbered
             .map(|(at, file)| (file.path.as_str(), at as u32))
             .collect();
-        let python = python::Roots::of(tree, &by_path);
+        let mut by_name: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
+        for (at, file) in tree.files().iter().enumerate() {
+            if file.language.is_source() && file.language != Language::Python {
+                by_name
+                    .entry(file.path.file_name())
+                    .or_default()
+                    .push(at as u32);
+            }
+        }
         Resolver {
             tree,
+            python: python::Roots::of(tree, &by_path),
+            crates: rust::crates(tree),
+            go_modules: go_modules(tree),
             by_path,
-            python,
+            by_name,
         }
     }
 
@@ -157,8 +175,8 @@ impl<'a> Resolver<'a> {
     fn targets(&self, file: &SourceFile, import: &Import, found: &mut dyn FnMut(u32)) -> Outcome {
         match file.language {
             Language::Python => python::targets(self, file, import, found),
-            Language::Rust
-            | Language::JavaScript
+            Language::Rust => rust::targets(self, file, import, found),
+            Language::JavaScript
             | Language::TypeScript
             | Language::Tsx
             | Language::Go
@@ -171,13 +189,54 @@ impl<'a> Resolver<'a> {
             | Language::Shell
             | Language::Prose
             | Language::Config
-            | Language::Other => Outcome::Outside,
+            | Language::Other => by_path::targets(self, file, import, found),
         }
+    }
+
+    /// Returns the file whose path ends with these parts, when there is only one.
+    fn ending_with(&self, tail: &str) -> Option<u32> {
+        let tail = tail.trim_start_matches("./");
+        let name = tail.rsplit('/').next().unwrap_or(tail);
+        let ends = |at: &&u32| {
+            let path = self
+                .tree
+                .files()
+                .get(**at as usize)
+                .map_or("", |file| file.path.as_str());
+            path.strip_suffix(tail)
+                .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        };
+        let mut found = self.by_name.get(name)?.iter().filter(ends);
+        let first = found.next()?;
+        found.next().is_none().then_some(*first)
     }
 
     fn number(&self, path: &str) -> Option<u32> {
         self.by_path.get(path).copied()
     }
+}
+
+/// Returns the module path and folder of every `go.mod`, the longest path first.
+fn go_modules(tree: &SourceTree) -> Vec<(String, String)> {
+    let manifests = tree
+        .files()
+        .iter()
+        .filter(|file| file.path.file_name() == "go.mod");
+    let mut modules: Vec<(String, String)> = manifests
+        .filter_map(|file| {
+            let text = tree.text(&file.path).ok()?;
+            let module = text
+                .content()
+                .lines()
+                .find_map(|line| line.trim().strip_prefix("module "))?;
+            Some((
+                module.trim().trim_matches('"').to_string(),
+                file.path.folder().to_string(),
+            ))
+        })
+        .collect();
+    modules.sort_by_key(|module| std::cmp::Reverse(module.0.len()));
+    modules
 }
 
 #[cfg(test)]
@@ -189,19 +248,20 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn tree(files: &[(&str, &str)]) -> SourceTree {
+    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, SourceTree) {
         let folder = tempfile::tempdir().unwrap();
         for (name, content) in files {
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        SourceTree::read(folder.path(), None).unwrap()
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        (folder, tree)
     }
 
     #[track_caller]
     fn check(files: &[(&str, &str)], expected: &[&str]) {
-        let tree = tree(files);
+        let (_folder, tree) = tree(files);
         let graph = ImportGraph::of(&tree);
         let name = |at: u32| tree.files()[at as usize].path.as_str();
         let mut seen = Vec::new();
@@ -318,9 +378,141 @@ mod tests {
         );
     }
 
+    #[cfg(feature = "grammar")]
+    #[test]
+    fn scripts_find_each_other_by_path() {
+        check(
+            &[
+                (
+                    "src/a.ts",
+                    "import { x } from './b';\nimport c from \"./c.js\";\nimport './gone';\nimport r from 'react';\nimport '@/d';\n",
+                ),
+                ("src/b.tsx", "import { y } from './a';\n"),
+                ("src/c.ts", ""),
+                ("src/d/index.js", ""),
+            ],
+            &[
+                "src/a.ts:1 -> src/b.tsx",
+                "src/a.ts:2 -> src/c.ts",
+                "src/a.ts:5 -> src/d/index.js",
+                "src/b.tsx:1 -> src/a.ts",
+                "src/a.ts:3 lacks ./gone",
+                "circle of 2: src/a.ts:1 (x) -> src/b.tsx:1 (y)",
+            ],
+        );
+    }
+
+    #[cfg(feature = "grammar")]
+    #[test]
+    fn rust_modules_and_workspace_crates() {
+        check(
+            &[
+                ("a/Cargo.toml", "[package]\nname = \"my-a\"\n"),
+                ("a/src/lib.rs", "pub mod price;\nmod deep;\n"),
+                (
+                    "a/src/price.rs",
+                    "use crate::deep::inner::f;\nmod tests { use super::*; }\n",
+                ),
+                ("a/src/deep/mod.rs", "mod inner;\n"),
+                (
+                    "a/src/deep/inner.rs",
+                    "use super::super::price::Money;\nuse std::fs;\n",
+                ),
+                ("b/Cargo.toml", "[package]\nname = \"b\"\n"),
+                (
+                    "b/src/main.rs",
+                    "use my_a::price::{self, Money};\nfn main() {}\n",
+                ),
+            ],
+            &[
+                "a/src/deep/inner.rs:1 -> a/src/price.rs",
+                "a/src/deep/mod.rs:1 -> a/src/deep/inner.rs",
+                "a/src/lib.rs:1 -> a/src/price.rs",
+                "a/src/lib.rs:2 -> a/src/deep/mod.rs",
+                "a/src/price.rs:1 -> a/src/deep/inner.rs",
+                "b/src/main.rs:1 -> a/src/price.rs",
+                "b/src/main.rs:1 -> a/src/price.rs",
+            ],
+        );
+    }
+
+    #[cfg(feature = "grammar")]
+    #[test]
+    fn other_languages_find_theirs() {
+        check(
+            &[
+                ("go.mod", "module example.com/shop\n"),
+                (
+                    "main.go",
+                    "package main\nimport \"example.com/shop/price\"\nimport \"fmt\"\n",
+                ),
+                ("price/sum.go", "package price\n"),
+                ("price/sum_test.go", "package price\n"),
+            ],
+            &["main.go:2 -> price/sum.go"],
+        );
+        check(
+            &[
+                (
+                    "src/main/java/shop/App.java",
+                    "import shop.price.Money;\nimport static shop.price.Money.of;\nimport java.util.List;\n",
+                ),
+                ("src/main/java/shop/price/Money.java", ""),
+            ],
+            &[
+                "src/main/java/shop/App.java:1 -> src/main/java/shop/price/Money.java",
+                "src/main/java/shop/App.java:2 -> src/main/java/shop/price/Money.java",
+            ],
+        );
+        check(
+            &[
+                (
+                    "src/a.c",
+                    "#include \"a.h\"\n#include <string.h>\n#include \"util/b.h\"\n",
+                ),
+                ("src/a.h", ""),
+                ("include/util/b.h", ""),
+                ("string.h", ""),
+            ],
+            &["src/a.c:1 -> src/a.h", "src/a.c:3 -> include/util/b.h"],
+        );
+        check(
+            &[
+                (
+                    "bin/x.rb",
+                    "require_relative '../lib/shop'\nrequire 'shop/price'\nrequire 'json'\n",
+                ),
+                ("lib/shop.rb", ""),
+                ("lib/shop/price.rb", ""),
+            ],
+            &[
+                "bin/x.rb:1 -> lib/shop.rb",
+                "bin/x.rb:2 -> lib/shop/price.rb",
+            ],
+        );
+        check(
+            &[
+                (
+                    "src/App.php",
+                    "<?php\nuse Shop\\Price\\Money;\nrequire __DIR__ . '/util.php';\n",
+                ),
+                ("src/Price/Money.php", ""),
+                ("src/util.php", ""),
+            ],
+            &[
+                "src/App.php:2 -> src/Price/Money.php",
+                "src/App.php:3 -> src/util.php",
+            ],
+        );
+        check(
+            &[("run.sh", ". ./lib/a.sh\n"), ("lib/a.sh", "")],
+            &["run.sh:1 -> lib/a.sh"],
+        );
+    }
+
     #[test]
     fn names_and_files_of_modules() {
-        let tree = tree(&[
+        let (_folder, tree) = tree(&[
             ("src/app/__init__.py", ""),
             ("src/app/core.py", ""),
             ("tool.py", ""),
@@ -364,7 +556,7 @@ mod tests {
             .iter()
             .map(|(a, b)| (a.as_str(), b.as_str()))
             .collect();
-        let tree = tree(&files);
+        let (_folder, tree) = tree(&files);
         assert!(ImportGraph::of(&tree).circles(&tree).is_empty());
     }
 }

@@ -307,6 +307,7 @@ fn loaded_by_name(file: &SourceFile) -> bool {
         "example",
         "scripts",
         "benchmarks",
+        "bench",
         "tools",
         "locale",
         "bin",
@@ -401,7 +402,13 @@ fn duplicates(tree: &SourceTree, findings: &mut Vec<Finding>) {
     let mut by_name: BTreeMap<(&str, &str), Vec<&SourceFile>> = BTreeMap::new();
     let wanted = |file: &&SourceFile| {
         let numbered = file.path.stem().starts_with(|c: char| c.is_ascii_digit());
-        !file.test
+        // Only there is a module known by its last name; elsewhere the folders around it are part of it.
+        let is_flat = matches!(
+            file.language,
+            Language::Python | Language::JavaScript | Language::TypeScript | Language::Tsx
+        );
+        is_flat
+            && !file.test
             && !numbered
             && file.lines > 0
             && file.path.extension() != Some("pyi")
