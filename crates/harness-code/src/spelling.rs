@@ -21,15 +21,17 @@ pub fn nearness(wrong: &str, right: &str) -> Option<Nearness> {
     if wrong == right || wrong.len().abs_diff(right.len()) > 8 {
         return None;
     }
-    let one: Vec<char> = wrong.chars().collect();
-    let other: Vec<char> = right.chars().collect();
-    let changed = if one.len().abs_diff(other.len()) > 1 {
-        None
-    } else {
+    let one: Vec<char>;
+    let other: Vec<char>;
+    let changed = if may_be_one_change(wrong.as_bytes(), right.as_bytes()) {
+        one = wrong.chars().collect();
+        other = right.chars().collect();
         change(&one, &other)
+    } else {
+        None
     };
     let same = same_letters(wrong, right);
-    let short = one.len() < SHORTEST || other.len() < SHORTEST;
+    let short = wrong.chars().count() < SHORTEST || right.chars().count() < SHORTEST;
     match changed {
         Some(Change::Slip | Change::Other) if same => Some(Nearness::Case),
         None if same => Some(Nearness::Written),
@@ -42,14 +44,35 @@ pub fn nearness(wrong: &str, right: &str) -> Option<Nearness> {
 /// Whether two names differ in capitals and underscores only. Leading underscores count: they say who may use a name.
 fn same_letters(one: &str, other: &str) -> bool {
     let leading = |name: &str| name.len() - name.trim_start_matches('_').len();
-    let letters = |name: &str| {
+    let letters = |name: &'_ str| {
         name.chars()
             .filter(|letter| *letter != '_')
             .flat_map(char::to_lowercase)
-            .collect::<String>()
+            .collect::<Vec<_>>()
     };
-    let has_letters = one.chars().any(|letter| letter != '_');
-    leading(one) == leading(other) && has_letters && letters(one) == letters(other)
+    if leading(one) != leading(other) || one.trim_matches('_').is_empty() {
+        return false;
+    }
+    // Most pairs differ in their first letter; only the others are worth taking apart.
+    let first = |name: &str| {
+        name.trim_start_matches('_')
+            .chars()
+            .next()
+            .map(|letter| letter.to_ascii_lowercase())
+    };
+    first(one) == first(other) && letters(one) == letters(other)
+}
+
+/// Whether what differs between two names is short enough for one change; four bytes are the longest letter.
+fn may_be_one_change(wrong: &[u8], right: &[u8]) -> bool {
+    let shorter = wrong.len().min(right.len());
+    let start = (0..shorter)
+        .take_while(|&at| wrong[at] == right[at])
+        .count();
+    let end = (0..shorter - start)
+        .take_while(|at| wrong[wrong.len() - 1 - at] == right[right.len() - 1 - at])
+        .count();
+    wrong.len().max(right.len()) - start - end <= 8
 }
 
 /// The one change that turns a wrong name into the right one.

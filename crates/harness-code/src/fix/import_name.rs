@@ -88,8 +88,11 @@ pub(crate) fn names_of(
                 .map(|symbol| other.scopes.name(symbol.name).to_string())
                 .collect();
             for star in other.scopes.stars() {
-                match program.exports(&program.imported_module(&other, star)) {
-                    Exports::Names(more) => names.extend(more),
+                match program
+                    .exports(&program.imported_module(&other, star))
+                    .as_ref()
+                {
+                    Exports::Names(more) => names.extend(more.iter().cloned()),
                     Exports::Unknown => return None,
                 }
             }
@@ -245,18 +248,7 @@ fn siblings(
             .filter(|name| !name.contains('.'))
             .map(str::to_string)
             .collect();
-        names.extend(
-            program
-                .ids()
-                .filter_map(|id| {
-                    program
-                        .names_of(program.path(id)?.as_str())
-                        .into_iter()
-                        .next()
-                })
-                .map(|name| name.split('.').next().unwrap_or_default().to_string()),
-        );
-        names.extend(search.request.installed.top_levels());
+        names.extend(program.top_modules().iter().cloned());
         return names;
     }
     let Some(name) = program.absolute(file, import.level, known_part) else {

@@ -52,6 +52,10 @@ pub(crate) fn possibilities(
     suspect: &Suspect,
     name: &str,
 ) -> Possible {
+    // Only what the task points at: a name that nothing binds in a file nobody spoke of may be there for a reason.
+    if !search.points_at(file, name) {
+        return Possible::None;
+    }
     // A short name is more likely a variable that someone forgot than something to import.
     if known::is_builtin(name) || name.chars().count() < SHORTEST {
         return Possible::None;
@@ -63,7 +67,7 @@ pub(crate) fn possibilities(
     for module in stdlib::modules_with(name) {
         statements.push((module.to_string(), format!("from {module} import {name}")));
     }
-    for id in defining_files(search, name) {
+    for id in search.program.defining(name).iter().copied() {
         if id == file.id {
             continue;
         }
@@ -78,7 +82,11 @@ pub(crate) fn possibilities(
         [(module, statement)] => {
             let edit = insertion(file, statement);
             // A test or a script imports freely; a module that its target imports would be a circle.
-            let circle = defining_files(search, name)
+            let circle = search
+                .program
+                .defining(name)
+                .iter()
+                .copied()
                 .into_iter()
                 .any(|id| reaches(search, id, file.id));
             if circle {
@@ -105,36 +113,6 @@ fn is_used_as(file: &File<'_>, suspect: &Suspect, module: &str) -> bool {
         let member = attribute.node.attr.as_str();
         stdlib::has_member(module, member) || stdlib::is_module(&format!("{module}.{member}"))
     })
-}
-
-/// The files of the project that define a function or class of this name at their top.
-fn defining_files(search: &Search<'_, '_>, name: &str) -> Vec<FileId> {
-    let finder = memchr::memmem::Finder::new(name);
-    let program = search.program;
-    let holds = |id: &FileId| {
-        program
-            .sources
-            .project(*id)
-            .is_some_and(|source| finder.find(source.content().as_bytes()).is_some())
-    };
-    program
-        .ids()
-        .filter(holds)
-        .filter(|id| {
-            let Some(file) = program.file(*id) else {
-                return false;
-            };
-            let Some(symbol) = file.scopes.module_symbol(name) else {
-                return false;
-            };
-            file.scopes.bindings_of(symbol).any(|binding| {
-                matches!(
-                    binding.kind,
-                    BindingKind::Function(_) | BindingKind::Class(_)
-                )
-            })
-        })
-        .collect()
 }
 
 /// How `file` would name the module of another file.
@@ -232,7 +210,8 @@ pub(crate) fn moved(search: &Search<'_, '_>, file: &File<'_>, repaired: &Repaire
         let Some(member) = import.member.filter(|member| *member != "*") else {
             continue;
         };
-        if repaired.wrong.contains(member)
+        if !search.points_at(file, member)
+            || repaired.wrong.contains(member)
             || import.guard.catches_import_error()
             || is_special(member)
         {
@@ -256,8 +235,11 @@ pub(crate) fn moved(search: &Search<'_, '_>, file: &File<'_>, repaired: &Repaire
             .filter(|other| other.statement == import.statement)
             .count()
             == 1;
-        let homes: Vec<FileId> = defining_files(search, member)
-            .into_iter()
+        let homes: Vec<FileId> = search
+            .program
+            .defining(member)
+            .iter()
+            .copied()
             .filter(|id| *id != file.id)
             .collect();
         let [home] = homes.as_slice() else { continue };

@@ -109,6 +109,14 @@ impl<'s> Search<'_, 's> {
         findings
     }
 
+    /// Whether the task names this file or this name.
+    pub(crate) fn points_at(&self, file: &File<'_>, name: &str) -> bool {
+        let named = |path: &RelPath| self.program.path(file.id) == Some(path);
+        self.request.confirms(name)
+            || self.request.files.iter().any(named)
+            || self.request.lines.iter().any(|(path, _)| named(path))
+    }
+
     /// Whether a name stands in the project only where `file` fails to resolve it: then no dynamic code can mean it,
     /// because what code makes up by name it mentions somewhere.
     pub(crate) fn is_nowhere_else(&self, name: &str, places: usize) -> bool {

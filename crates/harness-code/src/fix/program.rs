@@ -2,7 +2,7 @@
 //!
 //! Files outside the project (installed packages) are read to know what they define and are never changed.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -10,9 +10,10 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
+use super::values::{ClassRef, Lineage, Value};
 use crate::language::Language;
 use crate::path::RelPath;
-use crate::scope::{Depth, Exports, Import, Scopes, Source};
+use crate::scope::{Depth, Exports, Import, Scopes, Source, SymbolId};
 use crate::stdlib;
 use crate::text::Text;
 use crate::tree::{LARGEST_SOURCE, SourceTree};
@@ -195,11 +196,17 @@ pub(crate) struct Program<'s> {
     pub(crate) installed: &'s Installed,
     /// Dotted names to files; a file can have several (from its package, from the project folder, from `src`).
     modules: FxHashMap<String, Vec<FileId>>,
-    /// Folders that hold Python files somewhere below.
+    /// Folders that hold Python files somewhere below, by the dotted name they have.
     folders: FxHashMap<String, String>,
     by_path: FxHashMap<&'s str, FileId>,
     files: RefCell<FxHashMap<FileId, Option<Rc<File<'s>>>>>,
     outside: RefCell<Vec<(PathBuf, String)>>,
+    found_outside: RefCell<FxHashMap<String, Module>>,
+    known_exports: RefCell<FxHashMap<FileId, Rc<Exports>>>,
+    pub(super) known_values: RefCell<FxHashMap<(FileId, SymbolId), Value>>,
+    pub(super) known_lineages: RefCell<FxHashMap<ClassRef, Rc<Lineage>>>,
+    top_modules: OnceCell<Vec<String>>,
+    top_level: OnceCell<FxHashMap<&'s str, Vec<FileId>>>,
 }
 
 impl<'s> Program<'s> {
@@ -217,6 +224,12 @@ impl<'s> Program<'s> {
                 .collect(),
             files: RefCell::default(),
             outside: RefCell::default(),
+            found_outside: RefCell::default(),
+            known_exports: RefCell::default(),
+            known_values: RefCell::default(),
+            known_lineages: RefCell::default(),
+            top_modules: OnceCell::new(),
+            top_level: OnceCell::new(),
         };
         for (id, path) in sources.paths.iter().enumerate() {
             for name in program.names_of(path.as_str()) {
@@ -236,7 +249,11 @@ impl<'s> Program<'s> {
             return Vec::new();
         };
         let stem = stem.strip_suffix("/__init__").unwrap_or(stem);
-        let top = self.package_top(path);
+        let mut top = self.package_top(path);
+        // A folder without `__init__.py` inside a package is a part of that package.
+        if !top.is_empty() && top != "src/" && self.is_inside_package(&top) {
+            top = String::new();
+        }
         let mut names = Vec::new();
         for from in [top.as_str(), "src/", ""] {
             if let Some(rest) = stem.strip_prefix(from) {
@@ -266,14 +283,31 @@ impl<'s> Program<'s> {
         }
     }
 
+    fn is_inside_package(&self, folder: &str) -> bool {
+        let mut folder = folder.trim_end_matches('/');
+        while let Some((outer, _)) = folder.rsplit_once('/') {
+            folder = outer;
+            if self
+                .by_path
+                .contains_key(format!("{folder}/__init__.py").as_str())
+            {
+                return true;
+            }
+        }
+        false
+    }
+
     fn add_folders(&mut self, path: &str) {
         let mut folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        while !folder.is_empty() && !self.folders.contains_key(folder) {
+        while !folder.is_empty() {
             let dotted = folder
                 .strip_prefix("src/")
                 .unwrap_or(folder)
                 .replace('/', ".");
-            self.folders.insert(folder.to_string(), dotted);
+            if self.folders.contains_key(&dotted) {
+                break;
+            }
+            self.folders.insert(dotted, folder.to_string());
             folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
         }
     }
@@ -411,14 +445,23 @@ impl<'s> Program<'s> {
             });
             return best.map(|&id| Module::File(id));
         }
-        let folder = self
-            .folders
-            .iter()
-            .find(|(_, dotted)| dotted.as_str() == name);
-        folder.map(|(folder, _)| Module::Folder(folder.clone()))
+        self.folders
+            .get(name)
+            .map(|folder| Module::Folder(folder.clone()))
     }
 
     fn outside_module(&self, name: &str) -> Module {
+        if let Some(known) = self.found_outside.borrow().get(name) {
+            return known.clone();
+        }
+        let found = self.find_outside(name);
+        self.found_outside
+            .borrow_mut()
+            .insert(name.to_string(), found.clone());
+        found
+    }
+
+    fn find_outside(&self, name: &str) -> Module {
         let Some(path) = self.installed.find(name) else {
             return Module::Unknown;
         };
@@ -456,7 +499,13 @@ impl<'s> Program<'s> {
                 }
                 format!("{}.{name}", file.package)
             }
-            Module::Folder(folder) => format!("{}.{name}", self.folders.get(folder)?),
+            Module::Folder(folder) => {
+                let dotted = folder
+                    .strip_prefix("src/")
+                    .unwrap_or(folder)
+                    .replace('/', ".");
+                format!("{dotted}.{name}")
+            }
             Module::Standard(standard) => format!("{standard}.{name}"),
             Module::Opaque | Module::Unknown => return None,
         };
@@ -467,8 +516,47 @@ impl<'s> Program<'s> {
     }
 
     /// What `from module import *` brings.
-    pub(crate) fn exports(&self, module: &Module) -> Exports {
-        self.exports_below(module, 0)
+    pub(crate) fn exports(&self, module: &Module) -> Rc<Exports> {
+        let Module::File(id) = module else {
+            return Rc::new(self.exports_below(module, 0));
+        };
+        if let Some(known) = self.known_exports.borrow().get(id) {
+            return known.clone();
+        }
+        let exports = Rc::new(self.exports_below(module, 0));
+        self.known_exports.borrow_mut().insert(*id, exports.clone());
+        exports
+    }
+
+    /// The modules of the project and the installed ones that an import can begin with.
+    pub(crate) fn top_modules(&self) -> &[String] {
+        self.top_modules.get_or_init(|| {
+            let own = self
+                .modules
+                .keys()
+                .filter_map(|name| name.split('.').next());
+            let mut names: Vec<String> = own.map(str::to_string).collect();
+            names.extend(self.installed.top_levels());
+            names.sort_unstable();
+            names.dedup();
+            names
+        })
+    }
+
+    /// The files of the project that define a function or class of this name at their top.
+    pub(crate) fn defining(&self, name: &str) -> &[FileId] {
+        let all = self.top_level.get_or_init(|| {
+            let mut all: FxHashMap<&'s str, Vec<FileId>> = FxHashMap::default();
+            for (file, definition) in self.sources.tree.definitions() {
+                if *definition.qualified == *definition.name()
+                    && let Some(id) = self.id(&file.path)
+                {
+                    all.entry(definition.name()).or_default().push(id);
+                }
+            }
+            all
+        });
+        all.get(name).map_or(&[], Vec::as_slice)
     }
 
     fn exports_below(&self, module: &Module, depth: u32) -> Exports {

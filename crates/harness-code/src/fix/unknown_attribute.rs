@@ -66,7 +66,7 @@ fn names_of_self(
         return None;
     }
     let mut names = Vec::new();
-    for class in lineage.classes {
+    for &class in &lineage.classes {
         match class {
             ClassRef::Read(id, scope) => {
                 let other = search.program.file(id)?;

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::missing_import;
 use super::misspelled::{Finding, Repaired, Search, Verdict, is_special};
-use super::program::File;
+use super::program::{File, Module};
 use crate::scope::{BindingKind, Exports, Missing, ScopeKind, Suspect, known};
 use crate::spelling::{Closest, closest_name};
 
@@ -14,13 +14,17 @@ pub(crate) fn findings(
     file: &File<'_>,
     repaired: &Repaired,
 ) -> Vec<Finding> {
+    let submodules = search.program.children(&Module::File(file.id));
     let Some(stars) = star_names(search, file) else {
         return Vec::new();
     };
     let mut found = Vec::new();
     for suspect in &file.scopes.suspects {
         let name = file.scopes.name(suspect.name);
-        if repaired.right.contains(name)
+        // Importing a submodule anywhere makes it a name of its package.
+        let submodule = submodules.iter().any(|child| child == name);
+        if submodule
+            || repaired.right.contains(name)
             || !is_in_doubt(search, file, suspect, name)
             || stars.contains(name)
         {
@@ -115,8 +119,9 @@ fn star_names(search: &Search<'_, '_>, file: &File<'_>) -> Option<FxHashSet<Stri
         match search
             .program
             .exports(&search.program.imported_module(file, star))
+            .as_ref()
         {
-            Exports::Names(more) => names.extend(more),
+            Exports::Names(more) => names.extend(more.iter().cloned()),
             Exports::Unknown => return None,
         }
     }
@@ -192,7 +197,7 @@ fn exported(search: &Search<'_, '_>, file: &File<'_>, stars: &FxHashSet<String>)
     if scopes.dynamic.module_names || scopes.dynamic.module_getattr || scopes.dynamic.cut {
         return Vec::new();
     }
-    let module = super::program::Module::File(file.id);
+    let module = Module::File(file.id);
     let children = search.program.children(&module);
     let bound: Vec<&str> = scopes
         .symbols

@@ -2,6 +2,8 @@
 //!
 //! Anything that is not certain is [`Value::Unknown`]; nothing is guessed from names.
 
+use std::rc::Rc;
+
 use ruff_python_ast::{self as ast, Expr};
 
 use super::members::{self, Member, MemberKind, Receiver, last_name};
@@ -134,9 +136,20 @@ impl<'s> Program<'s> {
     }
 
     fn value_of_symbol_at(&self, file: &File<'s>, symbol: SymbolId, steps: u32) -> Value {
+        if let Some(known) = self.known_values.borrow().get(&(file.id, symbol)) {
+            return known.clone();
+        }
         if steps > FARTHEST {
             return Value::Unknown;
         }
+        let value = self.agreed_value(file, symbol, steps);
+        self.known_values
+            .borrow_mut()
+            .insert((file.id, symbol), value.clone());
+        value
+    }
+
+    fn agreed_value(&self, file: &File<'s>, symbol: SymbolId, steps: u32) -> Value {
         let Some(scope) = file
             .scopes
             .symbols
@@ -516,7 +529,18 @@ impl<'s> Program<'s> {
     }
 
     /// The classes that a class inherits from, itself first, nearest next.
-    pub(crate) fn lineage(&self, class: ClassRef) -> Lineage {
+    pub(crate) fn lineage(&self, class: ClassRef) -> Rc<Lineage> {
+        if let Some(known) = self.known_lineages.borrow().get(&class) {
+            return known.clone();
+        }
+        let lineage = Rc::new(self.find_lineage(class));
+        self.known_lineages
+            .borrow_mut()
+            .insert(class, lineage.clone());
+        lineage
+    }
+
+    fn find_lineage(&self, class: ClassRef) -> Lineage {
         let mut lineage = Lineage {
             classes: vec![class],
             open: false,
@@ -590,7 +614,7 @@ impl<'s> Program<'s> {
         class: ClassRef,
         name: &str,
     ) -> Option<(ClassRef, Member<'s>)> {
-        for holder in self.lineage(class).classes {
+        for &holder in &self.lineage(class).classes {
             match holder {
                 ClassRef::Read(id, scope) => {
                     let file = self.file(id)?;

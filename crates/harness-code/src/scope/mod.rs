@@ -565,7 +565,11 @@ pub fn unresolved_in(scopes: &Scopes<'_>, context: &Context<'_>) -> Vec<Unresolv
         .filter(|suspect| !suspect.guard.catches_name_error())
         .filter_map(|suspect| {
             let name = scopes.name(suspect.name);
-            let given = (name == "__path__" && context.package)
+            let submodule = |import: &Import<'_>| {
+                import.level == 1 && import.module.split('.').next() == Some(name)
+            };
+            let given = (context.package
+                && (name == "__path__" || scopes.imports.iter().any(submodule)))
                 || context.builtins.iter().any(|builtin| builtin == name)
                 || (suspect.after_star && stars.may_bring(name));
             (!given).then(|| Unresolved {

@@ -148,27 +148,35 @@ pub fn is_attribute(name: &str) -> bool {
     ATTRIBUTES.contains(name)
 }
 
-fn offers(module: &str, name: &str) -> bool {
-    let Some(module) = MODULES.get(module) else {
-        return false;
-    };
-    module.plain.split(' ').any(|plain| plain == name)
-        || module
-            .classes
-            .iter()
-            .any(|line| read_class(line).name == name)
-}
+/// The public modules that offer each name, not those that merely import it.
+static OFFERED: LazyLock<FxHashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut offered: FxHashMap<&'static str, Vec<&'static str>> = FxHashMap::default();
+    for (name, module) in MODULES.iter() {
+        if name.split('.').any(|part| part.starts_with('_')) {
+            continue;
+        }
+        let plain = module
+            .plain
+            .split(' ')
+            .filter(|plain| !plain.contains(['~', '=']));
+        let classes = module.classes.iter().map(|line| read_class(line).name);
+        for member in plain.chain(classes) {
+            // A submodule is imported by itself.
+            if MODULES.contains_key(format!("{name}.{member}").as_str()) {
+                continue;
+            }
+            offered.entry(member).or_default().push(name);
+        }
+    }
+    offered
+        .values_mut()
+        .for_each(|modules| modules.sort_unstable());
+    offered
+});
 
 /// Returns the public modules that offer a name, not those that merely import it.
-pub fn modules_with(name: &str) -> Vec<&'static str> {
-    let mut found: Vec<&'static str> = MODULES
-        .keys()
-        .copied()
-        .filter(|module| !module.split('.').any(|part| part.starts_with('_')))
-        .filter(|module| offers(module, name))
-        .collect();
-    found.sort_unstable();
-    found
+pub fn modules_with(name: &str) -> &'static [&'static str] {
+    OFFERED.get(name).map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]
