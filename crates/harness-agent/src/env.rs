@@ -87,6 +87,8 @@ pub struct Environment {
     pub no_proxy: Option<String>,
     /// The active virtualenv.
     pub virtual_env: Option<PathBuf>,
+    /// The Python that called us, where one did; its packages may hold a runtime.
+    pub python: Option<PathBuf>,
     /// The folders that programs are looked for in.
     pub path: Option<OsString>,
     /// The user's home folder.
@@ -116,6 +118,7 @@ impl Environment {
             all_proxy: text("ALL_PROXY").or_else(|| text("all_proxy")),
             no_proxy: text("NO_PROXY").or_else(|| text("no_proxy")),
             virtual_env: path("VIRTUAL_ENV").map(PathBuf::from),
+            python: None,
             path: path("PATH"),
             home: path("HOME")
                 .or_else(|| path("USERPROFILE"))

@@ -8,11 +8,13 @@
 )]
 
 mod backup;
+pub mod companion;
 pub mod door;
 mod environment;
 mod fault;
 pub mod journal;
 pub mod lock;
+pub mod memory;
 pub mod permit;
 pub mod process;
 pub mod runs;

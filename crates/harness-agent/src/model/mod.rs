@@ -6,6 +6,7 @@ pub(crate) mod fault;
 pub(crate) mod gather;
 pub(crate) mod http;
 pub mod local;
+pub mod on_device;
 pub mod outbound;
 pub(crate) mod proxy;
 pub mod remote;
@@ -25,7 +26,10 @@ pub fn open(
     match options.engine {
         Engine::Local => Ok(Box::new(local::Local::new(&options.model, environment)?)),
         Engine::Remote => Ok(Box::new(remote::Remote::new(&options.model, environment)?)),
-        Engine::OnDevice => Err(trouble::unusable("not built yet", "")),
+        Engine::OnDevice => Ok(Box::new(on_device::OnDevice::new(
+            &options.model,
+            environment,
+        )?)),
     }
 }
 
@@ -168,6 +172,9 @@ pub enum ModelError {
     Interrupted,
 }
 
+/// Hears what an engine does before it can answer, such as loading a model.
+pub type Progress = Box<dyn FnMut(&str) + Send>;
+
 /// A model that answers prompts.
 pub trait Model: Send {
     /// Returns what is known of it; asks the engine the first time.
@@ -180,6 +187,11 @@ pub trait Model: Send {
         heard: &mut dyn FnMut(&str),
         cancel: &Cancel,
     ) -> Result<Reply, ModelError>;
+
+    /// Says who hears what the engine does before it can answer. Most engines have nothing to tell.
+    fn on_progress(&mut self, progress: Progress) {
+        drop(progress);
+    }
 }
 
 /// Asks, and asks once more when nothing came: a little warmer, for the likeliest word was the end.

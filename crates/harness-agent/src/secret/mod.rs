@@ -5,6 +5,7 @@ mod pem;
 mod token;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -17,6 +18,12 @@ pub struct Kind {
     pub id: &'static str,
     /// The words for a person, with an article.
     pub name: &'static str,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name)
+    }
 }
 
 /// A secret in a text.

@@ -1,0 +1,425 @@
+//! A program that works beside us and never outlives us: started with its output in a log, ended when it is
+//! dropped, and ended too when we are killed, crash or lose our terminal.
+//!
+//! On Unix a small keeper stands between: a process of ours that does nothing but hold the end of a pipe. When
+//! we go, however we go, the kernel closes the other end, and the keeper takes the program with it. (A signal on
+//! the parent's death would follow the thread that started it, and macOS has none.) The program's standard
+//! input is a second such pipe, so that a runtime of ours can watch it by itself on every platform.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+/// How long the end of a program is waited for after it was killed: the kernel takes milliseconds.
+const LAST_WAIT: Duration = Duration::from_secs(3);
+/// Logs older than this are taken away when a new one is begun.
+const OLD: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Parts of names of variables that hold what is secret; such a variable is not handed on.
+const SECRET_NAMES: &[&str] = &[
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "API_KEY",
+    "ACCESS_KEY",
+    "PRIVATE_KEY",
+    "CREDENTIAL",
+    "AUTH",
+];
+
+/// A program to start beside us.
+#[derive(Clone, Debug)]
+pub struct CompanionOrder {
+    /// The file to execute.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Variables that it gets besides the user's own; secrets of the user are left out.
+    pub variables: Vec<(OsString, OsString)>,
+    /// The folder for its log, made when it is not there; it starts in it too.
+    pub logs: PathBuf,
+    /// The beginning of the log's name.
+    pub name: String,
+}
+
+/// A program that works beside us. Dropping it ends it.
+#[derive(Debug)]
+pub struct Companion {
+    child: Child,
+    leash: Option<io::PipeWriter>,
+    log: PathBuf,
+}
+
+impl Companion {
+    /// Starts a program. An error says that it could not be executed.
+    pub fn start(order: &CompanionOrder) -> io::Result<Companion> {
+        let log = order
+            .logs
+            .join(format!("{}-{}.log", order.name, std::process::id()));
+        let output = begin_log(&order.logs, &log)?;
+        let mut command = Command::new(&order.program);
+        command
+            .args(&order.arguments)
+            .current_dir(&order.logs)
+            .stdin(Stdio::piped())
+            .stdout(output.try_clone()?)
+            .stderr(output);
+        for (name, _) in crate::environment::all() {
+            let upper = name.to_string_lossy().to_ascii_uppercase();
+            if SECRET_NAMES.iter().any(|part| upper.contains(part)) {
+                command.env_remove(&name);
+            }
+        }
+        command.envs(order.variables.iter().map(|(name, value)| (name, value)));
+        let (child, leash) = start_on_a_leash(command)?;
+        Ok(Companion { child, leash, log })
+    }
+
+    /// Returns how it ended when it has ended by itself.
+    pub fn ended(&mut self) -> Option<String> {
+        match self.child.try_wait() {
+            Ok(Some(status)) => Some(status.to_string()),
+            Ok(None) => None,
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    /// Returns the file that holds what it printed.
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
+    /// Returns what it printed since `from`, in bytes, at most the last 64 KiB of it.
+    pub fn printed(&self, from: u64) -> String {
+        const MOST: u64 = 64 << 10;
+        let read = || -> io::Result<Vec<u8>> {
+            let mut file = std::fs::File::open(&self.log)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(from.max(length.saturating_sub(MOST))))?;
+            let mut bytes = Vec::new();
+            file.take(MOST).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+    }
+
+    /// Ends it and waits until it is gone.
+    pub fn end(&mut self) {
+        // The keeper ends the program when the leash is gone; elsewhere the child is the program.
+        drop(self.child.stdin.take());
+        let kept = self.leash.take().is_some();
+        if !kept {
+            let _ = self.child.kill();
+        }
+        let begun = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < LAST_WAIT {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for Companion {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn begin_log(folder: &Path, log: &Path) -> io::Result<std::fs::File> {
+    std::fs::create_dir_all(folder)?;
+    let now = SystemTime::now();
+    for entry in std::fs::read_dir(folder)?.flatten() {
+        let path = entry.path();
+        let is_log = path.extension().is_some_and(|ending| ending == "log");
+        let age = entry
+            .metadata()
+            .and_then(|facts| facts.modified())
+            .map(|then| now.duration_since(then));
+        if is_log && age.is_ok_and(|age| age.is_ok_and(|age| age > OLD)) {
+            // Somebody else may have taken it away already.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+    // A log of the same process is begun anew: only the last start is of interest.
+    let _ = std::fs::remove_file(log);
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(log)
+}
+
+#[cfg(unix)]
+fn start_on_a_leash(mut command: Command) -> io::Result<(Child, Option<io::PipeWriter>)> {
+    let (end, leash) = io::pipe()?;
+    keeper::stand_between(&mut command, &end);
+    let child = command.spawn()?;
+    Ok((child, Some(leash)))
+}
+
+#[cfg(not(unix))]
+fn start_on_a_leash(mut command: Command) -> io::Result<(Child, Option<io::PipeWriter>)> {
+    Ok((command.spawn()?, None))
+}
+
+#[cfg(unix)]
+mod keeper {
+    //! The keeper: forked before the program starts, never becomes another program, calls only what is safe
+    //! in a fork of a process with threads, and holds nothing open but the pipe.
+    #![expect(
+        unsafe_code,
+        reason = "a process between us and the program is made of raw system calls"
+    )]
+
+    use std::io;
+    use std::os::fd::{AsRawFd, RawFd};
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    /// How often the keeper looks whether the program ended by itself, in milliseconds.
+    const LOOK_AGAIN: libc::c_int = 200;
+
+    /// Makes a command start its program behind a keeper that holds `end`.
+    pub(super) fn stand_between(command: &mut Command, end: &io::PipeReader) {
+        let end = end.as_raw_fd();
+        // SAFETY: the closure only makes system calls that are safe after a fork; it allocates nothing.
+        unsafe {
+            command.pre_exec(move || split(end));
+        }
+    }
+
+    /// Runs in the forked child: becomes the keeper, or returns in the process that becomes the program.
+    fn split(end: RawFd) -> io::Result<()> {
+        // SAFETY: plain system calls on our own process and descriptors.
+        unsafe {
+            // A session of its own: Ctrl-C and a closed terminal reach us, and only we decide.
+            libc::setsid();
+            match libc::fork() {
+                -1 => Err(io::Error::last_os_error()),
+                0 => {
+                    libc::setpgid(0, 0);
+                    #[cfg(target_os = "linux")]
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                    Ok(())
+                }
+                program => {
+                    libc::setpgid(program, program);
+                    keep(program, end)
+                }
+            }
+        }
+    }
+
+    /// Waits until the pipe or the program ends, ends the other, and leaves.
+    unsafe fn keep(program: libc::pid_t, end: RawFd) -> ! {
+        // SAFETY: plain system calls on our own process, child and descriptors.
+        unsafe {
+            #[cfg(target_os = "linux")]
+            libc::prctl(libc::PR_SET_NAME, c"harness-keeper".as_ptr());
+            close_all_but(end);
+            let mut watched = libc::pollfd {
+                fd: end,
+                events: libc::POLLIN,
+                revents: 0,
+            };
+            let mut status: libc::c_int = 0;
+            loop {
+                let woken = libc::poll(&raw mut watched, 1, LOOK_AGAIN);
+                let gone = woken > 0 && watched.revents != 0;
+                if gone {
+                    libc::kill(-program, libc::SIGKILL);
+                    libc::kill(program, libc::SIGKILL);
+                    libc::waitpid(program, &raw mut status, 0);
+                    libc::_exit(0);
+                }
+                if libc::waitpid(program, &raw mut status, libc::WNOHANG) == program {
+                    // What it started itself goes with it.
+                    libc::kill(-program, libc::SIGKILL);
+                    let code = if libc::WIFEXITED(status) {
+                        libc::WEXITSTATUS(status)
+                    } else {
+                        128 + libc::WTERMSIG(status)
+                    };
+                    libc::_exit(code);
+                }
+            }
+        }
+    }
+
+    /// Closes every descriptor but one, so that the keeper holds nothing of ours open: no file, no socket, and not
+    /// the pipe by which the start of a program is reported.
+    unsafe fn close_all_but(kept: RawFd) {
+        // SAFETY: closing descriptors of this process, which uses none but `kept` from here on.
+        unsafe {
+            let most = libc::sysconf(libc::_SC_OPEN_MAX).clamp(256, 65_536);
+            let most = RawFd::try_from(most).unwrap_or(65_536);
+            #[cfg(target_os = "linux")]
+            {
+                let below = kept == 0 || libc::syscall(libc::SYS_close_range, 0, kept - 1, 0) == 0;
+                if below && libc::syscall(libc::SYS_close_range, kept + 1, RawFd::MAX, 0) == 0 {
+                    return;
+                }
+            }
+            for descriptor in 0..most {
+                if descriptor != kept {
+                    libc::close(descriptor);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn order(script: &str, logs: &Path) -> CompanionOrder {
+        CompanionOrder {
+            program: PathBuf::from("/bin/sh"),
+            arguments: vec!["-c".into(), script.into()],
+            variables: vec![("GREETING".into(), "hello".into())],
+            logs: logs.to_owned(),
+            name: "test".to_owned(),
+        }
+    }
+
+    fn alive(process: &str) -> bool {
+        // A zombie is gone too: it only waits for its parent to ask.
+        let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        let state = status
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .trim_start()
+            .chars()
+            .next();
+        matches!(state, Some(state) if state != 'Z' && state != 'X')
+    }
+
+    fn wait_for(what: impl Fn() -> bool) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(5) {
+            if what() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+
+    #[test]
+    fn it_is_started_with_its_variables_and_its_output_is_kept() {
+        let logs = tempfile::tempdir().unwrap();
+        let companion =
+            Companion::start(&order("echo $GREETING; echo oh >&2; sleep 9", logs.path())).unwrap();
+        assert!(wait_for(|| companion.printed(0) == "hello\noh\n"));
+        assert_eq!(companion.printed(6), "oh\n");
+    }
+
+    #[test]
+    fn its_own_end_is_seen() {
+        let logs = tempfile::tempdir().unwrap();
+        let mut companion = Companion::start(&order("exit 3", logs.path())).unwrap();
+        let begun = Instant::now();
+        let mut ended = companion.ended();
+        while ended.is_none() && begun.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(5));
+            ended = companion.ended();
+        }
+        assert_eq!(ended.as_deref(), Some("exit status: 3"));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error() {
+        let logs = tempfile::tempdir().unwrap();
+        let nowhere = CompanionOrder {
+            program: PathBuf::from("/no/such/program"),
+            ..order("", logs.path())
+        };
+        assert_eq!(
+            Companion::start(&nowhere).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn dropping_it_ends_it_and_what_it_started() {
+        let logs = tempfile::tempdir().unwrap();
+        let script = "trap '' TERM HUP INT; sleep 60 & echo $! $$; wait";
+        let companion = Companion::start(&order(script, logs.path())).unwrap();
+        assert!(wait_for(|| companion.printed(0).ends_with('\n')));
+        let processes: Vec<String> = companion
+            .printed(0)
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect();
+        assert!(processes.iter().all(|process| alive(process)));
+        drop(companion);
+        assert!(
+            wait_for(|| !processes.iter().any(|process| alive(process))),
+            "{processes:?}"
+        );
+    }
+
+    /// Not a test by itself: the process that the next test kills.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_will_be_killed() {
+        let Some(logs) = crate::environment::value("HARNESS_TEST_COMPANION") else {
+            return;
+        };
+        let companion = Companion::start(&order("echo $$; sleep 60", Path::new(&logs))).unwrap();
+        std::thread::sleep(Duration::from_secs(60));
+        drop(companion);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn it_does_not_outlive_us_even_when_we_are_killed() {
+        for pause in [0, 3, 40, 250] {
+            let logs = tempfile::tempdir().unwrap();
+            let mut us = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "companion::tests::a_process_that_will_be_killed"])
+                .env("HARNESS_TEST_COMPANION", logs.path())
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            let log = logs.path().join(format!("test-{}.log", us.id()));
+            let printed = || std::fs::read_to_string(&log).unwrap_or_default();
+            assert!(wait_for(
+                || log.exists() && (pause == 0 || printed().ends_with('\n'))
+            ));
+            std::thread::sleep(Duration::from_millis(pause));
+            // SIGKILL: nothing of ours runs any more.
+            us.kill().unwrap();
+            us.wait().unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(
+                wait_for(|| printed().trim().is_empty() || !alive(printed().trim())),
+                "{}",
+                printed()
+            );
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_killed_keeper_takes_the_program_along() {
+        let logs = tempfile::tempdir().unwrap();
+        let mut companion = Companion::start(&order("echo $$; sleep 60", logs.path())).unwrap();
+        assert!(wait_for(|| companion.printed(0).ends_with('\n')));
+        let program = companion.printed(0).trim().to_owned();
+        companion.child.kill().unwrap();
+        assert!(wait_for(|| !alive(&program)));
+    }
+
+    #[test]
+    fn secrets_of_the_user_are_not_handed_on() {
+        let logs = tempfile::tempdir().unwrap();
+        let companion = Companion::start(&order("env; echo end; sleep 9", logs.path())).unwrap();
+        assert!(wait_for(|| companion.printed(0).ends_with("end\n")));
+        assert!(!companion.printed(0).to_ascii_uppercase().contains("TOKEN="));
+    }
+}
