@@ -1,9 +1,11 @@
 """AgentOptions: SPEC's fields and defaults, and errors that name the field."""
 
 import copy
+import gc
 import inspect
 import pathlib
 import pickle
+import weakref
 
 import pytest
 
@@ -158,6 +160,19 @@ def test_an_agent_takes_settings_and_nothing_else(project):
     assert Agent(options).options is options
     assert repr(Agent(options)) == f"Agent({options!r})"
     assert pickle.loads(pickle.dumps(Agent(options))).options == options
+
+
+def test_settings_that_hold_their_owner_are_collected(project):
+    class Owner:
+        def __init__(self):
+            self.agent = Agent(AgentOptions(project=project, on_event=self.listen, on_question=self.listen))
+
+        def listen(self, event):
+            pass
+
+    gone = weakref.ref(Owner())
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_path_that_is_not_text_is_used_as_it_is(tmp_path):

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use harness_agent as agent;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
 use crate::options::{self, AgentOptions};
@@ -62,6 +63,10 @@ impl Agent {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         Ok(format!("Agent({})", self.options.bind(py).repr()?))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        visit.call(&self.options)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (Py<AgentOptions>,)) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use harness_agent as agent;
 use pyo3::exceptions::PyAttributeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
 
@@ -216,6 +217,12 @@ impl AgentOptions {
         Ok((PyTuple::empty(py), self.fields(py)?))
     }
 
+    // A callback is often a method of the object that holds these settings: the collector must see the circle.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.on_event)?;
+        visit.call(&self.on_question)
+    }
+
     fn __setattr__(&self, name: &str, _value: &Bound<'_, PyAny>) -> PyResult<()> {
         Err(unchangeable(name))
     }
@@ -270,7 +277,7 @@ fn read(py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<AgentO
             "keep_no_record" => plain.keep_no_record = truth(&name, &value)?,
             "on_event" => options.on_event = optional(&value, |value| callable(&name, value))?,
             "on_question" => {
-                options.on_question = optional(&value, |value| callable(&name, value))?
+                options.on_question = optional(&value, |value| callable(&name, value))?;
             }
             _ => {
                 let hint = format!("settings are {}", FIELDS.join(", "));

@@ -195,7 +195,9 @@ value_class!(Tests, {
 
     // Not a test case, whatever pytest thinks of a class with this name.
     #[classattr]
-    const __test__: bool = false;
+    fn __test__() -> bool {
+        false
+    }
 
     /// The command that ran them.
     #[getter]
