@@ -38,6 +38,42 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Every kind, in the order of a run.
+    pub const ALL: [EventKind; 13] = [
+        EventKind::Started,
+        EventKind::Located,
+        EventKind::Question,
+        EventKind::Fixed,
+        EventKind::Engine,
+        EventKind::Sent,
+        EventKind::Reply,
+        EventKind::Action,
+        EventKind::Refused,
+        EventKind::Wrote,
+        EventKind::Tests,
+        EventKind::Undone,
+        EventKind::Finished,
+    ];
+
+    /// Returns what it means, for the reference.
+    pub fn about(self) -> &'static str {
+        match self {
+            EventKind::Started => "the run began",
+            EventKind::Located => "the place was found",
+            EventKind::Question => "the user must choose",
+            EventKind::Fixed => "a certain fix was found without a model",
+            EventKind::Engine => "the engine was looked at",
+            EventKind::Sent => "a prompt went out",
+            EventKind::Reply => "a reply came in",
+            EventKind::Action => "the reply was understood as an action",
+            EventKind::Refused => "something was refused",
+            EventKind::Wrote => "a file was written",
+            EventKind::Tests => "tests ran",
+            EventKind::Undone => "changes were taken back",
+            EventKind::Finished => "the run ended",
+        }
+    }
+
     /// Returns the word that callers see.
     pub fn name(self) -> &'static str {
         match self {

@@ -42,6 +42,21 @@ impl Stopped {
         Stopped::Interrupted,
     ];
 
+    /// Returns what it means, for the reference.
+    pub fn about(self) -> &'static str {
+        match self {
+            Stopped::Done => "the task is finished, and the evidence says so",
+            Stopped::Question => "the user must choose first",
+            Stopped::Steps => "the step budget is spent",
+            Stopped::Stuck => "several turns brought nothing new, or nothing could be proven",
+            Stopped::Broke => "the change made the suite worse and was taken back",
+            Stopped::Engine => "the engine could not be used",
+            Stopped::Refused => "the prompt may not be sent",
+            Stopped::Busy => "another run holds the project",
+            Stopped::Interrupted => "the user stopped it",
+        }
+    }
+
     /// Returns the word that callers see.
     pub fn name(self) -> &'static str {
         match self {

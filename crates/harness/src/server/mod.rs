@@ -36,6 +36,11 @@ pub struct ServeOptions {
     pub token: Option<String>,
 }
 
+/// Returns every route, as method and path.
+pub fn routes() -> &'static [(&'static str, &'static str)] {
+    routes::ROUTES
+}
+
 /// What every request shares.
 #[derive(Debug)]
 struct Server {
