@@ -100,7 +100,7 @@ pub(crate) fn scrubbed(
     variables
 }
 
-fn is_kept(name: &OsStr) -> bool {
+pub(crate) fn is_kept(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else {
         return false;
     };

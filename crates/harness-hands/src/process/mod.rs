@@ -19,6 +19,7 @@ pub mod output;
 pub(crate) mod private;
 pub mod runner;
 pub mod sandbox;
+mod unchanged;
 
 use std::ffi::OsString;
 use std::io;
@@ -31,6 +32,7 @@ use crate::door::reason;
 use crate::process::output::{Capture, Output};
 use crate::process::platform::{Payload, Tree};
 use crate::process::sandbox::{Confinement, Sandbox};
+use crate::process::unchanged::Unchanged;
 
 /// How often a running program is asked whether somebody wants it stopped.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -102,6 +104,8 @@ pub struct Finished {
     pub seconds: f64,
     /// The walls it ran behind.
     pub sandbox: Sandbox,
+    /// What it changed although it must come out unchanged, and was put back.
+    pub restored: Vec<PathBuf>,
 }
 
 /// A program that could not be started.
@@ -125,6 +129,13 @@ pub(crate) fn run(
     sandbox: Sandbox,
     cancel: &AtomicBool,
 ) -> Result<Finished, StartError> {
+    let walled = sandbox.freezes();
+    let unchanged: Vec<Unchanged> = program
+        .confinement
+        .unchanged
+        .iter()
+        .map(|place| Unchanged::look(place, walled))
+        .collect();
     let begun = Instant::now();
     let mut tree = start(program, sandbox, Stdio::null(), Payload::Program)?;
     let limit = program.limits.output;
@@ -141,6 +152,7 @@ pub(crate) fn run(
     let ended = watch(&mut tree, begun, program.limits.time, cancel);
     tree.end();
     let seconds = begun.elapsed().as_secs_f64();
+    let restored = unchanged.iter().flat_map(Unchanged::restore).collect();
     let collect = |capture: Option<Capture>| {
         capture
             .map(|capture| capture.finish(LAST_WORDS))
@@ -152,6 +164,7 @@ pub(crate) fn run(
         stderr: collect(stderr),
         seconds,
         sandbox,
+        restored,
     })
 }
 

@@ -97,3 +97,151 @@ fn the_walls_hold_against_every_attempt() {
         );
     }
 }
+
+#[test]
+fn git_comes_out_unchanged_behind_any_walls() {
+    let script =
+        "echo evil >> .git/config; mkdir -p .git/hooks .harness; echo evil > .git/hooks/x; exit 0";
+    for sandbox in walls().into_iter().chain([Sandbox::None]) {
+        let bench = Bench::new();
+        let finished = bench.run(sandbox, script);
+        assert_eq!(
+            finished.restored.is_empty(),
+            false,
+            "{sandbox}: {finished:?}"
+        );
+        assert_eq!(
+            std::fs::read_to_string(bench.path("project/.git/config")).unwrap(),
+            "[core]\n",
+            "{sandbox}"
+        );
+        assert!(!bench.path("project/.git/hooks").exists(), "{sandbox}");
+        assert!(!bench.path("project/.harness").exists(), "{sandbox}");
+    }
+}
+
+#[test]
+fn nothing_stays_behind() {
+    let bench = Bench::new();
+    // A daemon: its own session, its parent gone, its streams still ours.
+    let script = "(setsid sh -c 'trap \"\" TERM HUP; sleep 4712; echo late' &) ; exit 0";
+    for sandbox in walls().into_iter().chain([Sandbox::None]) {
+        let start = Instant::now();
+        let finished = bench.run(sandbox, script);
+        assert_eq!(finished.ended, Ended::Exit(0), "{sandbox}");
+        assert!(start.elapsed() < Duration::from_secs(5), "{sandbox}");
+        assert_eq!(sleepers("4712"), 0, "{sandbox}");
+    }
+}
+
+fn sleepers(word: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines
+        .filter(|line| {
+            line.split(|byte| *byte == 0)
+                .any(|part| part == word.as_bytes())
+        })
+        .count()
+}
+
+#[test]
+fn a_flood_of_output_is_bounded() {
+    let bench = Bench::new();
+    let finished = bench.run(
+        available_sandbox(),
+        "echo first; head -c 300000000 /dev/zero; echo last",
+    );
+    assert_eq!(finished.ended, Ended::Exit(0));
+    assert!(finished.stdout.skipped > 299_000_000);
+    let text = finished.stdout.text();
+    assert!(text.starts_with("first") && text.ends_with("last\n") && text.len() < 70_000);
+}
+
+#[test]
+fn a_program_is_stopped_within_moments() {
+    let bench = Bench::new();
+    for sandbox in walls().into_iter().chain([Sandbox::None]) {
+        let cancel = AtomicBool::new(false);
+        let start = Instant::now();
+        let finished = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(100));
+                cancel.store(true, Ordering::Relaxed);
+            });
+            run(&bench.shell("sleep 4713"), sandbox, &cancel).unwrap()
+        });
+        assert_eq!(finished.ended, Ended::Interrupted, "{sandbox}");
+        assert!(
+            start.elapsed() < Duration::from_millis(1500),
+            "{sandbox}: {:?}",
+            start.elapsed()
+        );
+        assert_eq!(sleepers("4713"), 0, "{sandbox}");
+    }
+}
+
+#[test]
+fn no_secret_of_the_environment_is_handed_on() {
+    let bench = Bench::new();
+    let finished = bench.run(Sandbox::None, "env");
+    for line in finished.stdout.text().lines() {
+        let name = line.split('=').next().unwrap_or_default();
+        let harmless = [
+            "PWD",
+            "OLDPWD",
+            "SHLVL",
+            "_",
+            "HOME",
+            "USERPROFILE",
+            "TMPDIR",
+            "TEMP",
+            "TMP",
+            "NO_COLOR",
+            environment::MARK,
+        ];
+        assert!(
+            harmless.contains(&name) || environment::is_kept(std::ffi::OsStr::new(name)),
+            "{line}"
+        );
+    }
+}
+
+/// The same walls for somebody who is not root: the tests above, by another user.
+#[test]
+fn the_walls_hold_for_an_ordinary_user() {
+    use std::os::unix::process::CommandExt;
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    // Where the build lies may be closed to others.
+    let program = tempfile::Builder::new()
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .tempfile()
+        .unwrap();
+    std::fs::copy(std::env::current_exe().unwrap(), program.path()).unwrap();
+    let program = program.into_temp_path();
+    let output = Command::new(&program)
+        .args([
+            "process::tests",
+            "--skip",
+            "ordinary_user",
+            "--skip",
+            "flood",
+            "--test-threads",
+            "2",
+        ])
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", "/nonexistent")
+        .current_dir("/")
+        .uid(65534)
+        .gid(65534)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("the_walls_hold_against_every_attempt"),
+        "{text}"
+    );
+}

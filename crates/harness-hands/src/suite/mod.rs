@@ -135,8 +135,14 @@ impl SuiteReport {
         };
         let seconds = finished.seconds;
         let words = tail(&finished.stdout, &finished.stderr);
+        let restored = finished
+            .restored
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         SuiteReport {
             seconds,
+            restored,
             ..SuiteReport::empty(outcome, words, finished.sandbox)
         }
     }

@@ -279,12 +279,16 @@ fn read_report(path: &Path, root: &Path, mode: Mode, answer: &mut SuiteReport) {
     let mut missing = Vec::new();
     let mut exit = None;
     let mut last_words = String::new();
+    let (mut to_run, mut ran) = (0, 0);
     for line in BufReader::new(file.take(REPORT_LIMIT))
         .split(b'\n')
         .map_while(Result::ok)
     {
         match serde_json::from_slice::<Line>(&line) {
-            Ok(Line::Collected { count }) => answer.collected += count,
+            Ok(Line::Collected { count }) => {
+                answer.collected += count;
+                to_run += count;
+            }
             Ok(Line::Test(test)) => {
                 if test.stage == "collect" {
                     answer.collected += u32::from(mode == Mode::Pytest);
@@ -292,6 +296,7 @@ fn read_report(path: &Path, root: &Path, mode: Mode, answer: &mut SuiteReport) {
                         missing_module(&test.message).or_else(|| missing_module(&test.traceback)),
                     );
                 }
+                ran += u32::from(test.stage != "collect");
                 last_words.clone_from(&test.id);
                 count(test, root, answer);
             }
@@ -305,6 +310,12 @@ fn read_report(path: &Path, root: &Path, mode: Mode, answer: &mut SuiteReport) {
         // pytest did not understand its arguments or its configuration.
         Some(4) if mode == Mode::Pytest && answer.collected == 0 => {
             answer.outcome = Outcome::CouldNotStart;
+        }
+        // The runner was told to stop in the middle: what did not run proves nothing.
+        Some(_) if mode == Mode::Pytest && ran < to_run => {
+            answer
+                .output_tail
+                .push_str(&format!("\n[stopped after {ran} of {to_run} tests]"));
         }
         Some(_) if !was_stopped => answer.complete(),
         Some(_) | None => {

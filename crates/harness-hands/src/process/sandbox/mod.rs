@@ -54,6 +54,16 @@ impl Sandbox {
     }
 }
 
+impl Sandbox {
+    /// Says whether it keeps parts of a writable folder read-only.
+    pub(crate) fn freezes(self) -> bool {
+        match self {
+            Sandbox::Full | Sandbox::Namespaces | Sandbox::Seatbelt => true,
+            Sandbox::Confined | Sandbox::Job | Sandbox::None => false,
+        }
+    }
+}
+
 impl fmt::Display for Sandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.describe())
