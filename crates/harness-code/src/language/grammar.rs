@@ -161,8 +161,16 @@ pub(crate) fn of(language: Language) -> Option<&'static Grammar> {
     }
 }
 
-/// A file that takes longer is given up: error recovery can take very long on text that is not the language.
-const PARSE_TIME: Duration = Duration::from_secs(2);
+/// A file that takes longer is given up, whatever its work was.
+const PARSE_TIME: Duration = Duration::from_secs(3);
+
+/// The parser reports after every hundred steps, and reading takes about one step for three bytes. Error recovery
+/// on text that is not the language can take thousands a byte: ten times the usual is given up.
+/// Counting steps instead of seconds gives the same facts on a busy machine.
+const BYTES_A_REPORT: usize = 30;
+
+/// Short files may be as broken as they like.
+const FREE_REPORTS: usize = 1_000;
 
 thread_local! {
     static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
@@ -173,8 +181,11 @@ pub(crate) fn parse(grammar: &Grammar, content: &str) -> Option<Tree> {
     PARSER.with_borrow_mut(|parser| {
         parser.set_language(&(grammar.tables)()).ok()?;
         let end = Instant::now() + PARSE_TIME;
+        let mut left = FREE_REPORTS + content.len() / BYTES_A_REPORT;
         let mut overdue = |_: &_| {
-            if Instant::now() > end {
+            left = left.saturating_sub(1);
+            let is_overdue = left == 0 || (left.is_multiple_of(64) && Instant::now() > end);
+            if is_overdue {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())

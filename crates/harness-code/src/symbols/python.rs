@@ -192,7 +192,8 @@ impl<'a> Reader<'a> {
         if let Some(definition) = self.facts.definitions.get_mut(position as usize) {
             definition.doc = docstring(body);
             if let Some(last) = decorators.last() {
-                definition.header = header_after(self.content, last.end().to_u32());
+                definition.header =
+                    header_after(self.content, last.end().to_u32()).min(definition.end);
             }
             definition.decorators = texts;
         }
