@@ -115,6 +115,38 @@ def undefined(engine, options):
     print(f"undefined names: {right} of {len(all_cases)} as the linter's own suite says")
 
 
+def renames(engine, options):
+    counts = {"exact": 0, "refused, as expected": 0, "refused": 0, "asked": 0, "nothing": 0, "different": 0}
+    for case in cases(options.cases / "rename", "rename.jsonl"):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in case["files"].items():
+                path = Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(text.encode())
+            comments = case["opts"].get("docs") == "True"
+            old = case["old_name"] or "?"
+            answer = engine.ask(do="rename", root=folder, old=old, new=case["new_name"], file=case["path"], line=case["line"], column=case["col"] + 1, in_comments=comments)
+        kind = answer["answer"]
+        if kind == "certain":
+            after = {**case["files"], **answer["files"]}
+            for before, moved in answer["moves"]:
+                after[moved] = after.pop(before)
+            result = "exact" if not case["expect_error"] and after == {**case["files"], **case["expected"]} or after == case["expected"] else "different"
+        else:
+            result = {"refuse": "refused", "ask": "asked", "nothing": "nothing"}[kind]
+            if case["expect_error"]:
+                result = "refused, as expected"
+        counts[result] += 1
+        if options.verbose and "e" not in result[:1]:
+            print(result, case["id"], case["source"].split()[-1], old, "->", case["new_name"], case["opts"], answer.get("reason") or answer.get("text") or "", answer.get("places") or "")
+            if result == "different":
+                for name, text in after.items():
+                    if text != case["expected"].get(name, case["files"].get(name)):
+                        print("   ", name, repr(text)[:600])
+                        print("   expected", repr(case["expected"].get(name))[:600])
+    print("rename.jsonl", counts)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("what", nargs="*", default=["misspellings", "ambiguous", "undefined"])
@@ -135,6 +167,8 @@ def main():
                 misspellings(engine, options, "ambiguous.jsonl", "asked")
             case "undefined":
                 undefined(engine, options)
+            case "renames":
+                renames(engine, options)
             case _:
                 raise SystemExit(f"unknown: {what}")
 

@@ -4,7 +4,9 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use harness_code::edit::{Edit, apply};
-use harness_code::fix::{Answer, Installed, MisspellingRequest, misspelled};
+use harness_code::fix::{
+    Answer, Installed, MisspellingRequest, RenameRequest, misspelled, read_rename, rename,
+};
 use harness_code::path::RelPath;
 use harness_code::scope::{Context, unresolved};
 use harness_code::tree::SourceTree;
@@ -17,6 +19,11 @@ fn main() -> std::io::Result<()> {
         let answer = match question["do"].as_str() {
             Some("unresolved") => answer_unresolved(&question),
             Some("misspelled") => answer_misspelled(&question),
+            Some("rename") => answer_rename(&question),
+            Some("read_rename") => {
+                let task = question["task"].as_str().unwrap_or_default();
+                json!({"request": read_rename(task).map(|request| format!("{request:?}"))})
+            }
             _ => json!({"error": "unknown question"}),
         };
         writeln!(out, "{answer}")?;
@@ -84,6 +91,37 @@ fn answer_misspelled(question: &Value) -> Value {
         ..MisspellingRequest::default()
     };
     shown(&tree, &misspelled(&tree, &request))
+}
+
+fn answer_rename(question: &Value) -> Value {
+    let root = question["root"].as_str().unwrap_or_default();
+    let tree = match SourceTree::read(Path::new(root), None) {
+        Ok(tree) => tree,
+        Err(problem) => return json!({"error": problem.to_string()}),
+    };
+    let text = |key: &str| question[key].as_str().unwrap_or_default().to_string();
+    let number = |key: &str| {
+        question[key]
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok())
+    };
+    let request = RenameRequest {
+        old: text("old"),
+        new: text("new"),
+        file: RelPath::parse(&text("file")).ok(),
+        class: question["class"].as_str().map(str::to_string),
+        line: number("line"),
+        column: number("column"),
+        in_comments: question["in_comments"].as_bool().unwrap_or_default(),
+        scope: None,
+        installed: Installed {
+            roots: strings(&question["installed"])
+                .into_iter()
+                .map(PathBuf::from)
+                .collect(),
+        },
+    };
+    shown(&tree, &rename(&tree, &request))
 }
 
 /// An answer as JSON, with the new texts of the changed files.

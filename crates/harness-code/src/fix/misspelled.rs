@@ -123,10 +123,9 @@ impl<'s> Search<'_, 's> {
         let finder = memchr::memmem::Finder::new(name);
         let mut seen = 0;
         for id in self.program.ids() {
-            let Some(source) = self.program.sources.project(id) else {
-                continue;
-            };
-            seen += finder.find_iter(source.content().as_bytes()).count();
+            seen += finder
+                .find_iter(self.program.sources.text(id).as_bytes())
+                .count();
             if seen > places {
                 return false;
             }
@@ -138,10 +137,10 @@ impl<'s> Search<'_, 's> {
     pub(crate) fn is_defined_somewhere(&self, name: &str) -> bool {
         let finder = memchr::memmem::Finder::new(name);
         self.program.ids().any(|id| {
-            let Some(source) = self.program.sources.project(id) else {
-                return false;
-            };
-            if finder.find(source.content().as_bytes()).is_none() {
+            if finder
+                .find(self.program.sources.text(id).as_bytes())
+                .is_none()
+            {
                 return false;
             }
             let Some(file) = self.program.file(id) else {
@@ -214,7 +213,7 @@ fn files_to_search(
         return all;
     }
     let holds = |file: &FileId| {
-        let content = sources.project(*file).map_or("", Source::content);
+        let content = sources.text(*file);
         request
             .names
             .iter()

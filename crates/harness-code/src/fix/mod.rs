@@ -7,6 +7,7 @@ mod members;
 mod missing_import;
 mod misspelled;
 mod program;
+mod rename;
 mod unknown_attribute;
 mod unknown_keyword;
 mod unknown_name;
@@ -17,6 +18,7 @@ use crate::path::RelPath;
 
 pub use misspelled::{MisspellingRequest, misspelled};
 pub use program::Installed;
+pub use rename::{RenameRequest, read_rename, rename};
 
 /// A change that is certain.
 #[derive(Clone, Debug, PartialEq, Eq)]

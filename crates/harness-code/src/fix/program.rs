@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::OnceLock;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::values::{ClassRef, Lineage, Value};
@@ -56,6 +57,21 @@ impl Installed {
         names
     }
 
+    /// Whether a package may give something this name: it does, or it cannot be read.
+    pub(crate) fn may_define(&self, package: &str, name: &str) -> bool {
+        let found: Vec<PathBuf> = self
+            .roots
+            .iter()
+            .flat_map(|root| [root.join(package), root.join(format!("{package}.py"))])
+            .filter(|path| path.exists())
+            .collect();
+        // Nothing known about installed packages at all: then any of them may.
+        if found.is_empty() {
+            return self.roots.is_empty();
+        }
+        found.iter().any(|path| holds_definition(path, name, 0))
+    }
+
     /// The file or folder of a module: source, stub or compiled.
     pub(crate) fn find(&self, module: &str) -> Option<PathBuf> {
         let relative: PathBuf = module.split('.').collect();
@@ -78,6 +94,59 @@ impl Installed {
         }
         None
     }
+}
+
+/// Whether a file, or any file below a folder, defines `name` or carries it compiled.
+fn holds_definition(path: &Path, name: &str, depth: u32) -> bool {
+    // Links are not followed, so a circle of folders cannot be; packages are never this deep.
+    let Ok(about) = std::fs::symlink_metadata(path) else {
+        return false;
+    };
+    if about.is_dir() && depth < 20 {
+        let Ok(entries) = std::fs::read_dir(path) else {
+            return false;
+        };
+        return entries
+            .flatten()
+            .any(|entry| holds_definition(&entry.path(), name, depth + 1));
+    }
+    if !about.is_file() || about.len() > 64 * 1024 * 1024 {
+        return false;
+    }
+    let extension = path
+        .extension()
+        .map(|extension| extension.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let Ok(bytes) = std::fs::read(path) else {
+        return false;
+    };
+    match extension.as_str() {
+        "py" | "pyi" => {
+            memchr::memmem::find_iter(&bytes, name).any(|at| defines_at(&bytes, at, name.len()))
+        }
+        "so" | "pyd" => {
+            let zeroed = [&[0], name.as_bytes(), &[0]].concat();
+            memchr::memmem::find(&bytes, &zeroed).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// Whether the name at a place of a source is being defined: after `def` or `class`, or before `=` or `:`.
+fn defines_at(bytes: &[u8], at: usize, length: usize) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    let (before, after) = (
+        bytes.get(..at).unwrap_or_default(),
+        bytes.get(at + length..).unwrap_or_default(),
+    );
+    if before.last().is_some_and(is_part) || after.first().is_some_and(is_part) {
+        return false;
+    }
+    let next = after.iter().find(|byte| **byte != b' ');
+    let trimmed = before.trim_ascii_end();
+    trimmed.ends_with(b"def")
+        || trimmed.ends_with(b"class")
+        || next.is_some_and(|byte| matches!(byte, b'=' | b':' | b'"' | b'\''))
 }
 
 fn compiled(base: &Path) -> bool {
@@ -109,10 +178,11 @@ pub(crate) enum Module {
     Unknown,
 }
 
-/// The texts, parsed once. Lives longer than the program, which borrows from it.
+/// The texts, read and parsed once. Lives longer than the program, which borrows from it.
 pub(crate) struct Sources<'t> {
-    tree: &'t SourceTree,
+    pub(crate) tree: &'t SourceTree,
     paths: Vec<RelPath>,
+    texts: Box<[OnceLock<Option<String>>]>,
     project: Box<[OnceLock<Option<Source>>]>,
     outside: Box<[OnceLock<Option<Source>>]>,
 }
@@ -126,20 +196,40 @@ impl<'t> Sources<'t> {
         let paths: Vec<RelPath> = python.map(|file| file.path.clone()).collect();
         Sources {
             tree,
+            texts: paths.iter().map(|_| OnceLock::new()).collect(),
             project: paths.iter().map(|_| OnceLock::new()).collect(),
             outside: (0..OUTSIDE_FILES).map(|_| OnceLock::new()).collect(),
             paths,
         }
     }
 
+    /// The text of a file of the project; empty when it cannot be read.
+    pub(crate) fn text(&self, file: FileId) -> &str {
+        let Some(slot) = self.texts.get(file) else {
+            return "";
+        };
+        let read = || Some(self.tree.text(self.paths.get(file)?).ok()?.into_content());
+        slot.get_or_init(read).as_deref().unwrap_or_default()
+    }
+
     /// The parsed text of a file of the project; `None` when it cannot be read.
     pub(crate) fn project(&self, file: FileId) -> Option<&Source> {
         let slot = self.project.get(file)?;
-        let read = || {
-            let text = self.tree.text(self.paths.get(file)?).ok()?;
-            Some(Source::parse(text.into_content()))
+        let parse = || {
+            let text = self.text(file);
+            self.texts.get(file)?.get()?.as_ref()?;
+            Some(Source::parse(text.to_string()))
         };
-        slot.get_or_init(read).as_ref()
+        slot.get_or_init(parse).as_ref()
+    }
+
+    /// The files whose text holds `word`, read side by side.
+    pub(crate) fn holding(&self, word: &str) -> Vec<FileId> {
+        let finder = memchr::memmem::Finder::new(word);
+        let all: Vec<FileId> = (0..self.paths.len()).collect();
+        all.into_par_iter()
+            .filter(|&file| finder.find(self.text(file).as_bytes()).is_some())
+            .collect()
     }
 
     /// The files of the project.

@@ -314,9 +314,15 @@ impl<'s> Program<'s> {
             Value::Module(module) => self.member_at(from, module, name, steps),
             Value::Class(class) => self.class_attribute(*class, name, false, steps),
             Value::Instance(class) => self.class_attribute(*class, name, true, steps),
-            Value::Super(_) | Value::Function(..) | Value::Standard | Value::Unknown => {
-                Value::Unknown
+            Value::Super(class) => {
+                let lineage = self.lineage(*class);
+                let bases = lineage.classes.iter().skip(1);
+                bases
+                    .filter_map(|base| self.own_attribute(*base, name, true, steps))
+                    .next()
+                    .unwrap_or(Value::Unknown)
             }
+            Value::Function(..) | Value::Standard | Value::Unknown => Value::Unknown,
         }
     }
 
@@ -325,50 +331,55 @@ impl<'s> Program<'s> {
             return Value::Unknown;
         }
         let lineage = self.lineage(class);
-        for holder in &lineage.classes {
-            let ClassRef::Read(id, scope) = *holder else {
-                continue;
-            };
-            let Some(file) = self.file(id) else {
-                return Value::Unknown;
-            };
-            let Some(found) = file
-                .members()
-                .classes
-                .get(&scope)
-                .and_then(|class| class.members.get(name))
-            else {
-                continue;
-            };
-            let mut agreed: Option<Value> = None;
-            for member in found {
-                let value = match member.kind {
-                    MemberKind::Slot => continue,
-                    MemberKind::Body(BindingKind::Function(node))
-                        if on_instance && is_property(node) =>
-                    {
-                        self.returned(&file, scope, node, steps + 1)
-                    }
-                    MemberKind::Body(kind) => self.value_of_binding(&file, scope, kind, steps + 1),
-                    MemberKind::Set(kind, set_in) => {
-                        self.value_of_binding(&file, set_in, kind, steps + 1)
-                    }
-                };
-                // `self.x = None` first and a value later is the usual way to say that it has that type.
-                let nothing = matches!(
-                    member.kind,
-                    MemberKind::Set(BindingKind::Assigned(Expr::NoneLiteral(_)), _)
-                        | MemberKind::Body(BindingKind::Assigned(Expr::NoneLiteral(_)))
-                );
-                match &agreed {
-                    _ if nothing => {}
-                    Some(before) if *before != value => return Value::Unknown,
-                    _ => agreed = Some(value),
+        let mut holders = lineage.classes.iter();
+        holders
+            .find_map(|holder| self.own_attribute(*holder, name, on_instance, steps))
+            .unwrap_or(Value::Unknown)
+    }
+
+    /// What a class itself gives an attribute; `None` when it does not define it.
+    fn own_attribute(
+        &self,
+        class: ClassRef,
+        name: &str,
+        on_instance: bool,
+        steps: u32,
+    ) -> Option<Value> {
+        let ClassRef::Read(id, scope) = class else {
+            return None;
+        };
+        let file = self.file(id)?;
+        let mut agreed: Option<Value> = None;
+        for member in file.members().classes.get(&scope)?.members.get(name)? {
+            let value = match member.kind {
+                MemberKind::Slot => continue,
+                MemberKind::Body(BindingKind::Function(node))
+                    if on_instance && is_property(node) =>
+                {
+                    self.returned(&file, scope, node, steps + 1)
                 }
+                MemberKind::Body(kind) => self.value_of_binding(&file, scope, kind, steps + 1),
+                MemberKind::Set(kind, set_in) => {
+                    self.value_of_binding(&file, set_in, kind, steps + 1)
+                }
+            };
+            // `self.x = None` first and a value later is the usual way to say that it has that type.
+            let nothing = matches!(
+                member.kind,
+                MemberKind::Set(BindingKind::Assigned(Expr::NoneLiteral(_)), _)
+                    | MemberKind::Body(BindingKind::Assigned(Expr::NoneLiteral(_)))
+            );
+            let replaces = matches!(
+                (&agreed, &value),
+                (Some(Value::Function(..)), Value::Function(..))
+            );
+            match &agreed {
+                _ if nothing => {}
+                Some(before) if *before != value && !replaces => return Some(Value::Unknown),
+                _ => agreed = Some(value),
             }
-            return agreed.unwrap_or(Value::Unknown);
         }
-        Value::Unknown
+        Some(agreed.unwrap_or(Value::Unknown))
     }
 
     fn value_of_call(
@@ -597,7 +608,10 @@ impl<'s> Program<'s> {
                     .flat_map(|arguments| arguments.args.iter());
                 arguments
                     .filter(|base| {
-                        !matches!(last_name(base), Some("object" | "Generic" | "Protocol"))
+                        !matches!(
+                            last_name(base),
+                            Some("object" | "Generic" | "Protocol" | "TypedDict" | "NamedTuple")
+                        )
                     })
                     .map(|base| match self.value(&file, outer, base) {
                         Value::Class(class) => Some(class),

@@ -1,0 +1,569 @@
+//! Methods and attributes: the classes that share one, and every access that reaches it.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use ruff_python_ast::{self as ast, Expr};
+use ruff_text_size::Ranged;
+
+use super::super::Place;
+use super::super::members::{MemberKind, last_name};
+use super::super::program::{File, Module};
+use super::super::values::{ClassRef, Value};
+use super::{Renaming, Step, Stop};
+use crate::scope::{BindingKind, ScopeId};
+use crate::stdlib;
+
+/// What an access of the old name belongs to.
+enum Belongs {
+    /// To the family that is renamed.
+    Family,
+    /// To something else.
+    Other,
+    /// Nobody can tell.
+    Unknown,
+}
+
+/// The classes that define the name, apart into those that are renamed and the rest.
+pub(super) struct Family {
+    pub(super) own: Vec<ClassRef>,
+    others: Vec<ClassRef>,
+}
+
+impl<'s> Renaming<'_, 's> {
+    pub(super) fn rename_member(&mut self, class: ClassRef) -> Step<()> {
+        let family = self.family(class, self.old);
+        self.check_bases(&family)?;
+        self.check_new_member(&family)?;
+        self.check_mangling()?;
+        for &ClassRefParts { id, scope } in &parts(&family.own) {
+            let file = self.program.file(id).ok_or(Stop::Nothing)?;
+            self.check_parsed(&file)?;
+            self.rename_in_body(&file, scope)?;
+        }
+        let mut unknown: Vec<Place> = Vec::new();
+        let mut unknown_spans: Vec<(usize, Range<usize>)> = Vec::new();
+        for file in self.files() {
+            for (span, belongs) in self.accesses(&file, &family) {
+                match belongs {
+                    Belongs::Family => self.edit(&file, span)?,
+                    Belongs::Other => {}
+                    Belongs::Unknown => {
+                        unknown.extend(self.places(&file, [span.clone()]));
+                        unknown_spans.push((file.id, span));
+                    }
+                }
+            }
+        }
+        self.check_by_name(&family)?;
+        if unknown_spans.is_empty() {
+            return Ok(());
+        }
+        if let Some(other) = self.defined_elsewhere(&family) {
+            let reason = format!(
+                "what `.{}` belongs to is not known at some places, and {other} has one too",
+                self.old
+            );
+            return Err(Stop::Refuse(reason, unknown));
+        }
+        for (id, span) in unknown_spans {
+            let file = self.program.file(id).ok_or(Stop::Nothing)?;
+            self.check_parsed(&file)?;
+            self.edit(&file, span)?;
+        }
+        Ok(())
+    }
+
+    /// The classes of the project that define a member, and which of them are one family with `class`.
+    pub(super) fn family(&self, class: ClassRef, name: &str) -> Family {
+        let mut all: Vec<ClassRef> = Vec::new();
+        for id in self.program.sources.holding(name) {
+            let Some(file) = self.program.file(id) else {
+                continue;
+            };
+            for (scope, found) in &file.members().classes {
+                if found.members.contains_key(name) {
+                    all.push(ClassRef::Read(id, *scope));
+                }
+            }
+        }
+        let mut own = vec![class];
+        let mut at = 0;
+        while let Some(&member) = own.get(at) {
+            at += 1;
+            let (related, rest): (Vec<ClassRef>, Vec<ClassRef>) = all
+                .iter()
+                .copied()
+                .filter(|other| !own.contains(other))
+                .partition(|other| self.are_related(member, *other));
+            own.extend(related);
+            all = rest;
+        }
+        own.sort_by_key(|class| match class {
+            ClassRef::Read(id, scope) => (*id, *scope),
+            ClassRef::Standard(..) => (usize::MAX, 0),
+        });
+        Family { own, others: all }
+    }
+
+    /// A base that has the member too, or that nobody can read, makes it more than the project's own.
+    fn check_bases(&self, family: &Family) -> Step<()> {
+        for &class in &family.own {
+            let lineage = self.program.lineage(class);
+            for base in &lineage.classes {
+                let outside = match base {
+                    ClassRef::Read(id, scope) if self.program.path(*id).is_none() => {
+                        let file = self.program.file(*id);
+                        file.is_some_and(|file| {
+                            file.members()
+                                .classes
+                                .get(scope)
+                                .is_some_and(|class| class.members.contains_key(self.old))
+                        })
+                    }
+                    ClassRef::Read(..) => false,
+                    ClassRef::Standard(module, name) => stdlib::class(module, name)
+                        .is_some_and(|(_, class)| class.members().any(|member| member == self.old)),
+                };
+                if outside {
+                    return Err(Stop::because(format!(
+                        "`{}` overrides a member of a class outside the project",
+                        self.old
+                    )));
+                }
+            }
+            if lineage.open {
+                let name = self.class_name(class);
+                return Err(Stop::because(format!(
+                    "`{name}` has a base that cannot be read, which may call or define `{}`",
+                    self.old
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn class_name(&self, class: ClassRef) -> String {
+        match class {
+            ClassRef::Read(id, scope) => {
+                let name = self.program.file(id).and_then(|file| {
+                    Some(file.members().classes.get(&scope)?.node.name.to_string())
+                });
+                name.unwrap_or_default()
+            }
+            ClassRef::Standard(_, name) => name.to_string(),
+        }
+    }
+
+    /// The new name must be free in every class that sees the member.
+    fn check_new_member(&self, family: &Family) -> Step<()> {
+        let taken = |class: ClassRef| match class {
+            ClassRef::Read(id, scope) => self.program.file(id).is_some_and(|file| {
+                file.members()
+                    .classes
+                    .get(&scope)
+                    .is_some_and(|class| class.members.contains_key(self.new))
+            }),
+            ClassRef::Standard(module, name) => stdlib::class(module, name)
+                .is_some_and(|(_, class)| class.members().any(|member| member == self.new)),
+        };
+        let mut seen: Vec<ClassRef> = family
+            .own
+            .iter()
+            .flat_map(|class| self.program.lineage(*class).classes.clone())
+            .collect();
+        // Subclasses that have the new name mention it, so their files hold it.
+        for id in self.program.sources.holding(self.new) {
+            let Some(file) = self.program.file(id) else {
+                continue;
+            };
+            for scope in file.members().classes.keys() {
+                let class = ClassRef::Read(id, *scope);
+                if self
+                    .program
+                    .lineage(class)
+                    .classes
+                    .iter()
+                    .any(|base| family.own.contains(base))
+                {
+                    seen.push(class);
+                }
+            }
+        }
+        match seen.into_iter().find(|class| taken(*class)) {
+            Some(class) => Err(Stop::because(format!(
+                "`{}` has a `{}` already",
+                self.class_name(class),
+                self.new
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Two leading underscores make a name private to its class; taking them away or adding them changes who sees it.
+    fn check_mangling(&self) -> Step<()> {
+        if self.old.starts_with("__") != self.new.starts_with("__") {
+            return Err(Stop::because(
+                "two leading underscores hide a name from subclasses, so this is more than a rename",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Bindings in the body of a class, uses there, slots.
+    fn rename_in_body(&mut self, file: &Rc<File<'s>>, scope: ScopeId) -> Step<()> {
+        let symbol = file
+            .scopes
+            .name_id(self.old)
+            .and_then(|name| file.scopes.symbol_in(scope, name));
+        if let Some(symbol) = symbol {
+            self.check_collision(file, symbol)?;
+            for occurrence in &file.scopes.occurrences {
+                if occurrence.symbol == Some(symbol) {
+                    self.edit(file, occurrence.span)?;
+                }
+            }
+        }
+        let members = file.members();
+        let Some(class) = members.classes.get(&scope) else {
+            return Ok(());
+        };
+        for member in class.members.get(self.old).into_iter().flatten() {
+            match member.kind {
+                MemberKind::Slot => self.edit_string(file, member.span)?,
+                MemberKind::Set(..) => self.edit(file, member.span)?,
+                MemberKind::Body(_) => {}
+            }
+        }
+        for member in class.members.get("__match_args__").into_iter().flatten() {
+            if file
+                .text(statement_around(file, member.span.start().into()))
+                .contains(self.old)
+            {
+                let reason = format!(
+                    "`__match_args__` names `{}`, which patterns use by position",
+                    self.old
+                );
+                return Err(Stop::Refuse(
+                    reason,
+                    self.places(file, [member.span.into()]),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every access of the old name in a file.
+    fn accesses(&self, file: &Rc<File<'s>>, family: &Family) -> Vec<(Range<usize>, Belongs)> {
+        let mut found: Vec<(Range<usize>, Belongs)> = Vec::new();
+        for attribute in &file.scopes.attributes {
+            if attribute.node.attr.as_str() == self.old {
+                let value = self
+                    .program
+                    .value(file, attribute.scope, &attribute.node.value);
+                let belongs = self.belongs(&value, family);
+                found.push((attribute.node.attr.range.into(), belongs));
+            }
+        }
+        for pattern in &file.scopes.patterns {
+            for keyword in &pattern.node.arguments.keywords {
+                if keyword.attr.as_str() == self.old {
+                    let value = self.program.value(file, pattern.scope, &pattern.node.cls);
+                    found.push((keyword.attr.range.into(), self.belongs(&value, family)));
+                }
+            }
+        }
+        if self.is_field(family) {
+            found.extend(self.field_keywords(file, family));
+        }
+        found.extend(
+            self.attributes_in_doctests(file)
+                .into_iter()
+                .map(|span| (span, Belongs::Unknown)),
+        );
+        found
+    }
+
+    fn belongs(&self, value: &Value, family: &Family) -> Belongs {
+        match value {
+            Value::Class(class) | Value::Instance(class) | Value::Super(class) => {
+                let lineage = self.program.lineage(*class);
+                if lineage.classes.iter().any(|base| family.own.contains(base)) {
+                    return Belongs::Family;
+                }
+                if lineage
+                    .classes
+                    .iter()
+                    .any(|base| family.others.contains(base))
+                    || self.program.standard_has(*class, self.old)
+                {
+                    return Belongs::Other;
+                }
+                if matches!(class, ClassRef::Standard(..)) && !lineage.open {
+                    return Belongs::Other;
+                }
+                // A mixin: what it uses, its subclasses define.
+                let below = |classes: &[ClassRef]| {
+                    classes
+                        .iter()
+                        .any(|below| self.program.lineage(*below).classes.contains(class))
+                };
+                match (below(&family.own), below(&family.others)) {
+                    (true, false) => Belongs::Family,
+                    (false, true) => Belongs::Other,
+                    _ => Belongs::Unknown,
+                }
+            }
+            Value::Module(Module::File(_) | Module::Standard(_) | Module::Folder(_))
+            | Value::Function(..) => Belongs::Other,
+            Value::Module(Module::Opaque | Module::Unknown) | Value::Standard | Value::Unknown => {
+                Belongs::Unknown
+            }
+        }
+    }
+
+    /// Whether the member is a field that the class is built from by keyword.
+    fn is_field(&self, family: &Family) -> bool {
+        family.own.iter().any(|class| {
+            let ClassRef::Read(id, scope) = *class else {
+                return false;
+            };
+            let Some(file) = self.program.file(id) else {
+                return false;
+            };
+            let members = file.members();
+            let Some(class) = members.classes.get(&scope) else {
+                return false;
+            };
+            let annotated = class
+                .members
+                .get(self.old)
+                .into_iter()
+                .flatten()
+                .any(|member| {
+                    matches!(
+                        member.kind,
+                        MemberKind::Body(BindingKind::Annotated(..) | BindingKind::Assigned(_))
+                    )
+                });
+            let makes_fields = class.node.decorator_list.iter().any(|decorator| {
+                matches!(
+                    last_name(&decorator.expression),
+                    Some("dataclass" | "define" | "attrs" | "frozen" | "s")
+                )
+            });
+            let bases = class
+                .node
+                .arguments
+                .iter()
+                .flat_map(|arguments| arguments.args.iter());
+            let is_record = bases.into_iter().any(|base| {
+                matches!(
+                    last_name(base),
+                    Some("NamedTuple" | "TypedDict" | "BaseModel" | "Struct")
+                )
+            });
+            annotated && (makes_fields || is_record)
+        })
+    }
+
+    fn field_keywords(&self, file: &Rc<File<'s>>, family: &Family) -> Vec<(Range<usize>, Belongs)> {
+        let mut found = Vec::new();
+        for call in &file.scopes.calls {
+            for name in call
+                .node
+                .arguments
+                .keywords
+                .iter()
+                .filter_map(|keyword| keyword.arg.as_ref())
+            {
+                if name.as_str() != self.old {
+                    continue;
+                }
+                let callee = self.program.value(file, call.scope, &call.node.func);
+                let made = matches!(&callee, Value::Class(_))
+                    && matches!(self.belongs(&callee, family), Belongs::Family);
+                let replaced = matches!(
+                    last_name(&call.node.func),
+                    Some("replace" | "_replace" | "evolve" | "model_copy")
+                );
+                if made {
+                    found.push((name.range.into(), Belongs::Family));
+                } else if replaced || matches!(callee, Value::Unknown) {
+                    found.push((name.range.into(), Belongs::Unknown));
+                }
+            }
+        }
+        found
+    }
+
+    /// Refuses when a string names the member: `getattr(x, "name")`, a key of a record, a member of an enumeration.
+    fn check_by_name(&self, family: &Family) -> Step<()> {
+        let record = self.is_field(family);
+        for file in self.files() {
+            let mut spans: Vec<Range<usize>> = Vec::new();
+            for call in &file.scopes.calls {
+                let arguments = &call.node.arguments.args;
+                if !self.is_by_name(call.node) {
+                    continue;
+                }
+                let Some(first) = arguments.first() else {
+                    continue;
+                };
+                let other = matches!(
+                    self.belongs(&self.program.value(&file, call.scope, first), family),
+                    Belongs::Other
+                );
+                let strings = arguments
+                    .iter()
+                    .filter(|argument| names_by_string(argument, self.old));
+                if !other {
+                    spans.extend(strings.map(|argument| argument.range().into()));
+                }
+            }
+            let quoted = [format!("[\"{}\"]", self.old), format!("['{}']", self.old)];
+            if record || self.is_enumeration(family) {
+                for key in &quoted {
+                    spans.extend(
+                        file.content()
+                            .match_indices(key.as_str())
+                            .map(|(at, _)| at..at + key.len()),
+                    );
+                }
+            }
+            if !spans.is_empty() {
+                return Err(Stop::Refuse(
+                    format!("`{}` is reached through a string", self.old),
+                    self.places(&file, spans),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_enumeration(&self, family: &Family) -> bool {
+        family.own.iter().any(|class| {
+            self.program
+                .lineage(*class)
+                .classes
+                .iter()
+                .any(|base| matches!(base, ClassRef::Standard("enum", _)))
+        })
+    }
+
+    /// Who else defines the name: another class of the project, the standard library, an imported package.
+    pub(super) fn defined_elsewhere(&self, family: &Family) -> Option<String> {
+        if let Some(other) = family.others.first() {
+            return Some(format!("`{}`", self.class_name(*other)));
+        }
+        if stdlib::is_attribute(self.old) {
+            return Some("the standard library".to_string());
+        }
+        self.defining_package(self.old)
+    }
+
+    /// An imported package that defines the name, or cannot be read.
+    pub(super) fn defining_package(&self, name: &str) -> Option<String> {
+        let mut packages: Vec<String> = Vec::new();
+        for id in self.program.ids() {
+            let text = self.program.sources.text(id);
+            // Only files that access the name can be confused about it.
+            if !text.contains(name) {
+                continue;
+            }
+            let Some(file) = self.program.file(id) else {
+                continue;
+            };
+            for import in file
+                .scopes
+                .imports
+                .iter()
+                .filter(|import| import.level == 0)
+            {
+                let top = import.module.split('.').next().unwrap_or_default();
+                let known =
+                    stdlib::is_module(top) || self.program.project_module(id, top).is_some();
+                if !known && !packages.iter().any(|package| package == top) {
+                    packages.push(top.to_string());
+                }
+            }
+        }
+        packages
+            .into_iter()
+            .find(|package| self.program.installed.may_define(package, name))
+            .map(|package| format!("the package `{package}`"))
+    }
+}
+
+impl Family {
+    /// Whether classes outside the family define the name too.
+    pub(super) fn has_others(&self) -> bool {
+        !self.others.is_empty()
+    }
+}
+
+struct ClassRefParts {
+    id: usize,
+    scope: ScopeId,
+}
+
+fn parts(classes: &[ClassRef]) -> Vec<ClassRefParts> {
+    classes
+        .iter()
+        .filter_map(|class| match *class {
+            ClassRef::Read(id, scope) => Some(ClassRefParts { id, scope }),
+            ClassRef::Standard(..) => None,
+        })
+        .collect()
+}
+
+/// Whether an argument spells the name, whole or as the fixed part of a made-up one (`f"visit_{kind}"`).
+fn names_by_string(argument: &Expr, old: &str) -> bool {
+    match argument {
+        Expr::StringLiteral(text) => {
+            let value = text.value.to_str();
+            value == old || value.split('.').any(|part| part == old)
+        }
+        Expr::FString(node) => {
+            let mut parts = node.value.elements();
+            matches!(parts.next(), Some(ast::InterpolatedStringElement::Literal(first)) if !first.value.is_empty() && old.starts_with(&*first.value))
+        }
+        Expr::BinOp(node) => match node.left.as_ref() {
+            Expr::StringLiteral(first) => {
+                let fixed = first.value.to_str().split('%').next().unwrap_or_default();
+                !fixed.is_empty() && old.starts_with(fixed)
+            }
+            Expr::BinOp(_) => names_by_string(&node.left, old),
+            _ => {
+                matches!(node.right.as_ref(), Expr::StringLiteral(last) if !last.value.to_str().is_empty() && old.ends_with(last.value.to_str()))
+            }
+        },
+        Expr::Call(node) => match node.func.as_ref() {
+            Expr::Attribute(method) if method.attr.as_str() == "format" => {
+                matches!(method.value.as_ref(), Expr::StringLiteral(text) if text.value.to_str().split('{').next().is_some_and(|fixed| !fixed.is_empty() && old.starts_with(fixed)))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The logical line that begins around an offset, as far as its brackets reach.
+fn statement_around(file: &File<'_>, offset: usize) -> Range<usize> {
+    let content = file.content();
+    let start = content
+        .get(..offset)
+        .and_then(|before| before.rfind('\n'))
+        .map_or(0, |newline| newline + 1);
+    let rest = content.get(start..).unwrap_or_default();
+    let mut depth = 0usize;
+    for (at, letter) in rest.char_indices() {
+        match letter {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            '\n' if depth == 0 => return start..start + at,
+            _ => {}
+        }
+    }
+    start..content.len()
+}

@@ -1,0 +1,286 @@
+//! A rename asked for by name: every reference that Python would resolve to it, or nothing and the reason.
+
+mod collision;
+mod dynamic;
+mod member;
+mod module;
+mod parameter;
+mod request;
+mod target;
+mod variable;
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::program::{File, FileId, Installed, Program, Sources};
+use super::{Answer, Place, Proposal, place};
+use crate::edit::Edit;
+use crate::path::RelPath;
+use crate::scope::known;
+use crate::tree::SourceTree;
+use target::Target;
+
+pub use request::read_rename;
+
+/// What is to be renamed, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RenameRequest {
+    /// The name as it is now: `name`, `Class.name`, `package.module`, or the path of a file.
+    pub old: String,
+    /// The name as it shall be.
+    pub new: String,
+    /// The file that defines it.
+    pub file: Option<RelPath>,
+    /// The class or function that holds it.
+    pub class: Option<String>,
+    /// A line that it stands on, from 1.
+    pub line: Option<u32>,
+    /// The column it stands at, in characters from 1.
+    pub column: Option<u32>,
+    /// Whether comments and docstrings follow.
+    pub in_comments: bool,
+    /// Nothing outside this folder may change.
+    pub scope: Option<RelPath>,
+    /// Where installed packages are.
+    pub installed: Installed,
+}
+
+/// Why a rename is not made.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It would break something, or cannot be done whole.
+    Refuse(String, Vec<Place>),
+    /// Several things bear the name.
+    Ask(String, Vec<String>),
+    /// Nothing bears the name.
+    Nothing,
+}
+
+impl Stop {
+    pub(super) fn because(reason: impl Into<String>) -> Stop {
+        Stop::Refuse(reason.into(), Vec::new())
+    }
+}
+
+pub(super) type Step<T> = Result<T, Stop>;
+
+/// One rename under way.
+pub(super) struct Renaming<'r, 's> {
+    pub(super) program: &'r Program<'s>,
+    pub(super) request: &'r RenameRequest,
+    /// The last part of the old name.
+    pub(super) old: &'r str,
+    pub(super) new: &'r str,
+    /// The files whose text holds the old name; no other can refer to it.
+    pub(super) holding: Vec<FileId>,
+    pub(super) edits: FxHashMap<FileId, BTreeSet<(usize, usize)>>,
+    pub(super) moves: Vec<(RelPath, RelPath)>,
+}
+
+/// Renames what the request names, everywhere.
+pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
+    let sources = Sources::of(tree);
+    let program = Program::of(&sources, &request.installed);
+    let spelled = request.old.trim_end_matches(".py").trim_end_matches('/');
+    let old = spelled.rsplit(['.', '/']).next().unwrap_or(spelled);
+    let new = request.new.trim_end_matches(".py");
+    let new = new.rsplit(['.', '/']).next().unwrap_or(new);
+    let mut renaming = Renaming {
+        program: &program,
+        request,
+        old,
+        new,
+        holding: sources.holding(old),
+        edits: FxHashMap::default(),
+        moves: Vec::new(),
+    };
+    match renaming.run() {
+        Ok(answer) => answer,
+        Err(Stop::Refuse(reason, places)) => Answer::Refuse { reason, places },
+        Err(Stop::Ask(text, options)) => Answer::Ask { text, options },
+        Err(Stop::Nothing) => Answer::Nothing,
+    }
+}
+
+impl<'s> Renaming<'_, 's> {
+    fn run(&mut self) -> Step<Answer> {
+        self.check_names()?;
+        let target = self.find_target()?;
+        let what = self.describe(&target);
+        match target {
+            Target::Variable(file, symbol) => self.rename_variable(file, symbol)?,
+            Target::Member(class) => self.rename_member(class)?,
+            Target::Module(module) => self.rename_module(&module)?,
+        }
+        if self.request.in_comments {
+            self.rename_in_comments();
+        }
+        self.check_scope()?;
+        Ok(self.proposal(&what))
+    }
+
+    fn check_names(&self) -> Step<()> {
+        let (old, new) = (self.old, self.new);
+        if !known::is_identifier(new) {
+            return Err(Stop::because(format!(
+                "`{new}` is not a name that Python allows"
+            )));
+        }
+        if known::is_keyword(new) {
+            return Err(Stop::because(format!("`{new}` is a keyword of Python")));
+        }
+        if !known::is_identifier(old) {
+            return Err(Stop::Nothing);
+        }
+        if old == new {
+            return Err(Stop::because(format!("`{old}` has that name already")));
+        }
+        let special = |name: &str| name.starts_with("__") && name.ends_with("__") && name.len() > 4;
+        if special(old) || special(new) {
+            return Err(Stop::because(
+                "names with two underscores on both sides belong to Python itself",
+            ));
+        }
+        Ok(())
+    }
+
+    /// A file that holds the old name, when it can be parsed.
+    pub(super) fn files(&self) -> Vec<std::rc::Rc<File<'s>>> {
+        self.holding
+            .iter()
+            .filter_map(|id| self.program.file(*id))
+            .collect()
+    }
+
+    /// Notes that the bytes of `span` become the new name.
+    pub(super) fn edit(&mut self, file: &File<'s>, span: impl Into<Range<usize>>) -> Step<()> {
+        let span: Range<usize> = span.into();
+        if file.text(span.clone()) != self.old {
+            let reason = format!(
+                "`{}` stands in a string that is put together from pieces",
+                self.old
+            );
+            return Err(Stop::Refuse(reason, self.places(file, [span])));
+        }
+        if self.program.path(file.id).is_none() {
+            return Err(Stop::because(format!(
+                "`{}` is defined outside the project",
+                self.old
+            )));
+        }
+        self.edits
+            .entry(file.id)
+            .or_default()
+            .insert((span.start, span.end));
+        Ok(())
+    }
+
+    /// Notes that the name inside a string literal becomes the new name.
+    pub(super) fn edit_string(
+        &mut self,
+        file: &File<'s>,
+        literal: impl Into<Range<usize>>,
+    ) -> Step<()> {
+        let literal: Range<usize> = literal.into();
+        match file.text(literal.clone()).find(self.old) {
+            Some(at) => self.edit(
+                file,
+                literal.start + at..literal.start + at + self.old.len(),
+            ),
+            None => self.edit(file, literal),
+        }
+    }
+
+    pub(super) fn places(
+        &self,
+        file: &File<'s>,
+        spans: impl IntoIterator<Item = Range<usize>>,
+    ) -> Vec<Place> {
+        let Some(path) = self.program.path(file.id) else {
+            return Vec::new();
+        };
+        spans
+            .into_iter()
+            .map(|span| place(path, file.content(), span.start))
+            .collect()
+    }
+
+    fn check_scope(&self) -> Step<()> {
+        let Some(scope) = &self.request.scope else {
+            return Ok(());
+        };
+        let mut places = Vec::new();
+        for (id, spans) in &self.edits {
+            let (Some(path), Some(file)) = (self.program.path(*id), self.program.file(*id)) else {
+                continue;
+            };
+            if !path.starts_with(scope) {
+                places.extend(self.places(&file, spans.iter().map(|(start, end)| *start..*end)));
+            }
+        }
+        for (from, to) in &self.moves {
+            if !from.starts_with(scope) || !to.starts_with(scope) {
+                places.push(Place {
+                    path: from.clone(),
+                    line: 1,
+                    text: String::new(),
+                });
+            }
+        }
+        if places.is_empty() {
+            return Ok(());
+        }
+        Err(Stop::Refuse(
+            format!("`{}` is used outside the scope `{scope}`", self.old),
+            places,
+        ))
+    }
+
+    fn proposal(&self, what: &str) -> Answer {
+        let mut edits: Vec<Edit> = Vec::new();
+        for (id, spans) in &self.edits {
+            let Some(path) = self.program.path(*id) else {
+                continue;
+            };
+            edits.extend(spans.iter().map(|(start, end)| Edit {
+                path: path.clone(),
+                range: *start..*end,
+                text: self.new.to_string(),
+            }));
+        }
+        edits.sort_by(|one, other| {
+            (&one.path, one.range.start).cmp(&(&other.path, other.range.start))
+        });
+        let files = self.edits.len();
+        let count = edits.len();
+        let plural = |count: usize, one: &str| {
+            if count == 1 {
+                format!("1 {one}")
+            } else {
+                format!("{count} {one}s")
+            }
+        };
+        let mut summary = format!(
+            "renamed {what} to `{}`: {} in {}",
+            self.new,
+            plural(count, "place"),
+            plural(files, "file")
+        );
+        if !self.moves.is_empty() {
+            summary.push_str(&format!(", {} moved", plural(self.moves.len(), "file")));
+        }
+        if self.request.in_comments {
+            summary.push_str(", comments and docstrings of those files included");
+        }
+        let names = vec![self.new.to_string()];
+        Answer::Certain(Proposal {
+            kind: "rename",
+            edits,
+            moves: self.moves.clone(),
+            summary,
+            names,
+        })
+    }
+}

@@ -1,0 +1,342 @@
+//! Parameters: the keywords that calls name them by.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use ruff_python_ast::{self as ast, Expr};
+
+use super::super::Place;
+use super::super::members::{MemberKind, class_of_method, last_name};
+use super::super::program::{File, FileId};
+use super::super::values::{ClassRef, Value};
+use super::{Renaming, Step, Stop};
+use crate::scope::{BindingKind, ScopeId, ScopeKind};
+
+/// Decorators that hand the arguments on as they are.
+const PLAIN: &[&str] = &[
+    "staticmethod",
+    "classmethod",
+    "abstractmethod",
+    "override",
+    "overload",
+    "property",
+    "setter",
+    "final",
+    "wraps",
+    "lru_cache",
+    "cache",
+    "contextmanager",
+    "asynccontextmanager",
+    "cached_property",
+    "singledispatch",
+    "singledispatchmethod",
+    "register",
+    "no_type_check",
+    "deprecated",
+];
+
+impl<'s> Renaming<'_, 's> {
+    /// Renames the keywords of calls of a function; `body` is its scope.
+    pub(super) fn rename_keywords(
+        &mut self,
+        file: &Rc<File<'s>>,
+        body: ScopeId,
+        function: &'s ast::StmtFunctionDef,
+    ) -> Step<()> {
+        let parameters = &function.parameters;
+        let variadic = [&parameters.vararg, &parameters.kwarg]
+            .into_iter()
+            .flatten()
+            .any(|parameter| parameter.name.as_str() == self.old);
+        let positional = parameters
+            .posonlyargs
+            .iter()
+            .any(|parameter| parameter.parameter.name.as_str() == self.old);
+        // `self` and `cls` are passed by Python, these by place.
+        if variadic || positional || self.is_receiver(file, body, function) {
+            return Ok(());
+        }
+        self.check_decorators(file, function)?;
+        let name = function.name.as_str();
+        let class = class_of_method(&file.scopes, body).map(|scope| ClassRef::Read(file.id, scope));
+        let makes = matches!(name, "__init__" | "__new__" | "__call__");
+        let mut unknown: Vec<(FileId, Range<usize>, Place)> = Vec::new();
+        let mut keyworded = false;
+        for other in self.files() {
+            for call in &other.scopes.calls {
+                let keywords = &call.node.arguments.keywords;
+                let named = keywords
+                    .iter()
+                    .filter_map(|keyword| keyword.arg.as_ref())
+                    .find(|name| name.as_str() == self.old);
+                let spread = keywords.iter().any(|keyword| keyword.arg.is_none());
+                if named.is_none() && !spread {
+                    continue;
+                }
+                let callee = self.program.value(&other, call.scope, &call.node.func);
+                match self.calls(&callee, file, body, class, name) {
+                    Some(true) => {
+                        if spread && named.is_none() {
+                            let reason = format!(
+                                "a call passes a dictionary, which may hold `{}`",
+                                self.old
+                            );
+                            return Err(Stop::Refuse(
+                                reason,
+                                self.places(&other, [crate::scope::bytes(call.node)]),
+                            ));
+                        }
+                        self.check_new_keyword(&other, call.node)?;
+                        if let Some(named) = named {
+                            keyworded = true;
+                            self.edit(&other, named.range)?;
+                        }
+                    }
+                    Some(false) => {
+                        self.rename_partial(&other, call.scope, call.node, file, body)?
+                    }
+                    None => {
+                        let same_name =
+                            last_name(&call.node.func) == Some(name) || (makes && class.is_some());
+                        let by_attribute = matches!(call.node.func.as_ref(), Expr::Attribute(_));
+                        if let Some(named) = named.filter(|_| same_name && by_attribute) {
+                            let places = self.places(&other, [named.range.into()]);
+                            unknown.extend(
+                                places
+                                    .into_iter()
+                                    .map(|place| (other.id, named.range.into(), place)),
+                            );
+                        } else if named.is_some() {
+                            self.rename_partial(&other, call.scope, call.node, file, body)?;
+                        }
+                    }
+                }
+            }
+        }
+        self.settle_unknown(class, name, unknown, &mut keyworded)?;
+        if keyworded && let Some(class) = class {
+            self.rename_in_overrides(class, name)?;
+        }
+        Ok(())
+    }
+
+    /// Calls whose callee nobody knows: by the method's name when only this family has it.
+    fn settle_unknown(
+        &mut self,
+        class: Option<ClassRef>,
+        name: &str,
+        unknown: Vec<(FileId, Range<usize>, Place)>,
+        keyworded: &mut bool,
+    ) -> Step<()> {
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let elsewhere = class.and_then(|class| self.method_elsewhere(class, name));
+        if class.is_none() || elsewhere.is_some() {
+            let reason = format!("what some calls of `{name}` reach is not known");
+            return Err(Stop::Refuse(
+                reason,
+                unknown.into_iter().map(|(_, _, place)| place).collect(),
+            ));
+        }
+        for (id, span, _) in unknown {
+            let file = self.program.file(id).ok_or(Stop::Nothing)?;
+            *keyworded = true;
+            self.edit(&file, span)?;
+        }
+        Ok(())
+    }
+
+    fn method_elsewhere(&self, class: ClassRef, name: &str) -> Option<String> {
+        let family = self.family(class, name);
+        if crate::stdlib::is_attribute(name) {
+            return Some("the standard library".to_string());
+        }
+        self.defined_elsewhere_named(&family, name)
+    }
+
+    fn defined_elsewhere_named(
+        &self,
+        family: &super::member::Family,
+        name: &str,
+    ) -> Option<String> {
+        if family.has_others() {
+            return Some("another class".to_string());
+        }
+        self.defining_package(name)
+    }
+
+    fn is_receiver(
+        &self,
+        file: &Rc<File<'s>>,
+        body: ScopeId,
+        function: &ast::StmtFunctionDef,
+    ) -> bool {
+        let first = function
+            .parameters
+            .posonlyargs
+            .first()
+            .or_else(|| function.parameters.args.first());
+        let is_first = first.is_some_and(|parameter| parameter.parameter.name.as_str() == self.old);
+        is_first && super::super::members::receiver_named(&file.scopes, body, self.old).is_some()
+    }
+
+    fn check_decorators(&self, file: &Rc<File<'s>>, function: &ast::StmtFunctionDef) -> Step<()> {
+        for decorator in &function.decorator_list {
+            if !last_name(&decorator.expression).is_some_and(|name| PLAIN.contains(&name)) {
+                let reason = format!(
+                    "a decorator of `{}` may pass `{}` by its name",
+                    function.name, self.old
+                );
+                return Err(Stop::Refuse(
+                    reason,
+                    self.places(file, [decorator.range.into()]),
+                ));
+            }
+        }
+        let tested = self.program.path(file.id).is_some_and(crate::tree::is_test)
+            && function.name.as_str().starts_with("test");
+        if tested {
+            let reason = format!(
+                "`{}` is a test, whose parameters are the names of fixtures",
+                function.name
+            );
+            return Err(Stop::because(reason));
+        }
+        Ok(())
+    }
+
+    /// Whether a call reaches the function: yes, no, or nobody knows.
+    fn calls(
+        &self,
+        callee: &Value,
+        file: &Rc<File<'s>>,
+        body: ScopeId,
+        class: Option<ClassRef>,
+        name: &str,
+    ) -> Option<bool> {
+        match callee {
+            Value::Function(id, scope) => {
+                if (*id, *scope) == (file.id, body) {
+                    return Some(true);
+                }
+                // Overloads and other definitions of the same method are called by the same keywords.
+                let other = self.program.file(*id)?;
+                let owner = |file: &File<'s>, scope: ScopeId| {
+                    file.scopes
+                        .scopes
+                        .get(scope as usize)
+                        .and_then(|scope| scope.owner)
+                };
+                if *id == file.id && owner(&other, *scope) == owner(file, body) {
+                    return Some(true);
+                }
+                let related = class.is_some_and(|class| {
+                    class_of_method(&other.scopes, *scope)
+                        .is_some_and(|found| self.are_related(class, ClassRef::Read(*id, found)))
+                });
+                let same = matches!(other.scopes.scopes.get(*scope as usize).map(|scope| scope.kind), Some(ScopeKind::Function(node)) if node.name.as_str() == name);
+                Some(related && same)
+            }
+            Value::Class(called) => {
+                let maker = ["__init__", "__new__"]
+                    .into_iter()
+                    .find(|maker| *maker == name)?;
+                let holder = self
+                    .program
+                    .find_member(*called, maker)
+                    .map(|(holder, _)| holder);
+                Some(holder.is_some() && holder == class)
+            }
+            Value::Instance(called) => {
+                let holder = self
+                    .program
+                    .find_member(*called, "__call__")
+                    .map(|(holder, _)| holder);
+                Some(name == "__call__" && holder.is_some() && holder == class)
+            }
+            Value::Module(_) | Value::Super(_) | Value::Standard => Some(false),
+            Value::Unknown => None,
+        }
+    }
+
+    /// The new keyword must not be taken in the same call.
+    fn check_new_keyword(&self, file: &Rc<File<'s>>, call: &ast::ExprCall) -> Step<()> {
+        let taken = call
+            .arguments
+            .keywords
+            .iter()
+            .filter_map(|keyword| keyword.arg.as_ref())
+            .find(|name| name.as_str() == self.new);
+        match taken {
+            Some(name) => Err(Stop::Refuse(
+                format!("a call passes `{}` already", self.new),
+                self.places(file, [name.range.into()]),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// `partial(function, name=...)` passes the keyword on; other callers of a function value are not known to.
+    fn rename_partial(
+        &mut self,
+        other: &Rc<File<'s>>,
+        scope: ScopeId,
+        call: &ast::ExprCall,
+        file: &Rc<File<'s>>,
+        body: ScopeId,
+    ) -> Step<()> {
+        let hands_on = call.arguments.args.iter().any(|argument| {
+            matches!(self.program.value(other, scope, argument), Value::Function(id, found) if (id, found) == (file.id, body))
+        });
+        let Some(named) = call
+            .arguments
+            .keywords
+            .iter()
+            .filter_map(|keyword| keyword.arg.as_ref())
+            .find(|name| name.as_str() == self.old)
+        else {
+            return Ok(());
+        };
+        if !hands_on {
+            return Ok(());
+        }
+        if matches!(last_name(&call.func), Some("partial" | "partialmethod")) {
+            return self.edit(other, named.range);
+        }
+        let reason = format!("a call hands the function on together with `{}`", self.old);
+        Err(Stop::Refuse(
+            reason,
+            self.places(other, [named.range.into()]),
+        ))
+    }
+
+    /// Methods that override this one are called by the same keywords.
+    fn rename_in_overrides(&mut self, class: ClassRef, name: &str) -> Step<()> {
+        let family = self.family(class, name);
+        for other in family.own {
+            let ClassRef::Read(id, scope) = other else {
+                continue;
+            };
+            let file = self.program.file(id).ok_or(Stop::Nothing)?;
+            let members = file.members();
+            let methods = members
+                .classes
+                .get(&scope)
+                .and_then(|class| class.members.get(name));
+            for member in methods.into_iter().flatten() {
+                let MemberKind::Body(BindingKind::Function(node)) = member.kind else {
+                    continue;
+                };
+                let symbol = file
+                    .scopes
+                    .scope_of_node(node.range)
+                    .and_then(|body| file.scopes.symbol_in(body, file.scopes.name_id(self.old)?));
+                if let Some(symbol) = symbol.filter(|_| node.parameters.includes(self.old)) {
+                    self.rename_symbol(&file, symbol)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,640 @@
+//! What a rename request means: the one thing that bears the name, found by place or by name.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use ruff_python_ast::Expr;
+use ruff_text_size::TextRange;
+
+use super::super::members::{MemberKind, last_name};
+use super::super::place;
+use super::super::program::{File, FileId, Module};
+use super::super::values::{ClassRef, Value};
+use super::{Renaming, Step, Stop};
+use crate::scope::{Binding, BindingKind, Import, ScopeId, ScopeKind, SymbolId};
+
+/// What is renamed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A variable, function, class or parameter: a symbol of a file.
+    Variable(FileId, SymbolId),
+    /// A method or attribute of a class.
+    Member(ClassRef),
+    /// A module or package.
+    Module(Module),
+}
+
+impl<'s> Renaming<'_, 's> {
+    pub(super) fn find_target(&self) -> Step<Target> {
+        match (&self.request.file, self.request.line) {
+            (Some(path), Some(line)) => {
+                let id = self.program.id(path).ok_or_else(|| {
+                    Stop::because(format!("`{path}` is not a Python file of the project"))
+                })?;
+                let file = self
+                    .program
+                    .file(id)
+                    .ok_or_else(|| Stop::because(format!("`{path}` cannot be read")))?;
+                self.target_at(&file, line)
+            }
+            _ => self.target_by_name(),
+        }
+    }
+
+    fn target_at(&self, file: &Rc<File<'s>>, line: u32) -> Step<Target> {
+        let Some(wanted) = self.span_at(file, line) else {
+            return Err(Stop::because(format!(
+                "`{}` does not stand on line {line}",
+                self.old
+            )));
+        };
+        let scopes = &file.scopes;
+        let hit = |span: TextRange| Range::<usize>::from(span) == wanted;
+        if let Some(import) = scopes
+            .imports
+            .iter()
+            .find(|import| touches(import, &wanted))
+        {
+            return self.target_of_import(file, import, &wanted);
+        }
+        // A binding says more than a use: it carries its symbol.
+        if let Some(occurrence) = scopes
+            .occurrences
+            .iter()
+            .find(|occurrence| hit(occurrence.span))
+        {
+            return match occurrence.symbol {
+                Some(symbol) => self.target_of_symbol(file, symbol),
+                None => self.target_beyond(file),
+            };
+        }
+        if let Some(attribute) = scopes
+            .attributes
+            .iter()
+            .find(|attribute| hit(attribute.node.attr.range))
+        {
+            return self.target_of_attribute(file, attribute.scope, &attribute.node.value);
+        }
+        for call in &scopes.calls {
+            if call
+                .node
+                .arguments
+                .keywords
+                .iter()
+                .filter_map(|keyword| keyword.arg.as_ref())
+                .any(|name| hit(name.range))
+            {
+                return self.target_of_keyword(file, call.scope, &call.node.func);
+            }
+        }
+        for pattern in &scopes.patterns {
+            if pattern
+                .node
+                .arguments
+                .keywords
+                .iter()
+                .any(|keyword| hit(keyword.attr.range))
+            {
+                return match self.program.value(file, pattern.scope, &pattern.node.cls) {
+                    Value::Class(class) => self.target_of_member(class),
+                    _ => Err(Stop::because("the class of the pattern is not known")),
+                };
+            }
+        }
+        if let Some(class) = self.slot_at(file, &wanted) {
+            return self.target_of_member(class);
+        }
+        if let Some(exports) = &scopes.exports
+            && exports
+                .iter()
+                .any(|export| Range::<usize>::from(export.span).contains(&wanted.start))
+            && let Some(symbol) = scopes.module_symbol(self.old)
+        {
+            return self.target_of_symbol(file, symbol);
+        }
+        Err(Stop::because(format!(
+            "on line {line} `{}` is no name that Python resolves",
+            self.old
+        )))
+    }
+
+    /// The bytes of the old name on a line: at the column when one is given, else a binding, else the first.
+    fn span_at(&self, file: &File<'s>, line: u32) -> Option<Range<usize>> {
+        let content = file.content();
+        let number = usize::try_from(line).ok()?.checked_sub(1)?;
+        let start: usize = content
+            .split_inclusive('\n')
+            .take(number)
+            .map(str::len)
+            .sum();
+        let text = content.get(start..)?.split_inclusive('\n').next()?;
+        let words: Vec<Range<usize>> = whole_words(text, self.old)
+            .map(|at| start + at..start + at + self.old.len())
+            .collect();
+        if let Some(column) = self.request.column {
+            let characters = usize::try_from(column).ok()?.saturating_sub(1);
+            let at = start
+                + text
+                    .char_indices()
+                    .nth(characters)
+                    .map_or(text.len(), |(at, _)| at);
+            return words
+                .into_iter()
+                .find(|word| word.start <= at && at <= word.end);
+        }
+        let bound = |word: &Range<usize>| {
+            file.scopes
+                .bindings
+                .iter()
+                .any(|binding| Range::<usize>::from(binding.span) == *word)
+        };
+        let binding = words.iter().find(|word| bound(word)).cloned();
+        binding.or_else(|| words.into_iter().next())
+    }
+
+    fn slot_at(&self, file: &File<'s>, wanted: &Range<usize>) -> Option<ClassRef> {
+        for (scope, class) in &file.members().classes {
+            for member in class.members.get(self.old).into_iter().flatten() {
+                if matches!(member.kind, MemberKind::Slot)
+                    && Range::<usize>::from(member.span).contains(&wanted.start)
+                {
+                    return Some(ClassRef::Read(file.id, *scope));
+                }
+            }
+        }
+        None
+    }
+
+    /// A name that the file itself does not bind.
+    fn target_beyond(&self, file: &Rc<File<'s>>) -> Step<Target> {
+        for star in file.scopes.stars() {
+            if let Module::File(id) = self.program.imported_module(file, star)
+                && let Some(other) = self.program.file(id)
+                && let Some(symbol) = other.scopes.module_symbol(self.old)
+            {
+                return self.target_of_symbol(&other, symbol);
+            }
+        }
+        Err(Stop::because(format!(
+            "nothing in the project defines `{}`",
+            self.old
+        )))
+    }
+
+    /// What a symbol is: followed to where it is defined when it is only imported.
+    pub(super) fn target_of_symbol(&self, file: &Rc<File<'s>>, symbol: SymbolId) -> Step<Target> {
+        let Some(scope) = file
+            .scopes
+            .symbols
+            .get(symbol as usize)
+            .map(|symbol| symbol.scope)
+        else {
+            return Err(Stop::Nothing);
+        };
+        if matches!(
+            file.scopes
+                .scopes
+                .get(scope as usize)
+                .map(|scope| scope.kind),
+            Some(ScopeKind::Class(_))
+        ) {
+            return self.target_of_member(ClassRef::Read(file.id, scope));
+        }
+        let mut bindings = file.scopes.bindings_of(symbol);
+        if let (
+            Some(Binding {
+                kind: BindingKind::Import(import),
+                ..
+            }),
+            None,
+        ) = (bindings.next(), bindings.next())
+            && let Some(import) = file.scopes.imports.get(*import as usize)
+            && import
+                .alias
+                .is_none_or(|alias| file.text(alias) == import.member.unwrap_or_default())
+        {
+            return self.origin(file, import);
+        }
+        if self.program.path(file.id).is_none() {
+            return Err(Stop::because(format!(
+                "`{}` is defined outside the project",
+                self.old
+            )));
+        }
+        Ok(Target::Variable(file.id, symbol))
+    }
+
+    fn target_of_import(
+        &self,
+        file: &Rc<File<'s>>,
+        import: &Import<'s>,
+        wanted: &Range<usize>,
+    ) -> Step<Target> {
+        if let Some(alias) = import.alias
+            && Range::<usize>::from(alias) == *wanted
+            && import.member != Some(self.old)
+        {
+            let name = file
+                .scopes
+                .name_id(self.old)
+                .and_then(|name| file.scopes.symbol_in(import.scope, name));
+            return name
+                .map(|symbol| Target::Variable(file.id, symbol))
+                .ok_or(Stop::Nothing);
+        }
+        if Range::<usize>::from(import.member_span) == *wanted && import.member.is_some() {
+            return self.origin(file, import);
+        }
+        let module = Range::<usize>::from(import.module_span);
+        let upto = file.text(module.start..wanted.end.min(module.end));
+        match self
+            .program
+            .absolute(file, import.level, upto)
+            .map(|name| self.program.module(file.id, &name, import.level > 0))
+        {
+            Some(found @ (Module::File(_) | Module::Folder(_))) => self.own_module(found),
+            _ => Err(Stop::because(format!(
+                "the module `{upto}` is not part of the project"
+            ))),
+        }
+    }
+
+    /// Where an imported name is defined.
+    fn origin(&self, file: &Rc<File<'s>>, import: &Import<'s>) -> Step<Target> {
+        let module = self.program.imported_module(file, import);
+        let Some(member) = import.member else {
+            let top = import.module.split('.').next().unwrap_or_default();
+            return self.own_module(self.program.module(file.id, top, false));
+        };
+        if let Module::File(id) = &module
+            && let Some(other) = self.program.file(*id)
+        {
+            if let Some(symbol) = other.scopes.module_symbol(member) {
+                return self.target_of_symbol(&other, symbol);
+            }
+            for star in other.scopes.stars() {
+                if let Module::File(inner) = self.program.imported_module(&other, star)
+                    && let Some(inner) = self.program.file(inner)
+                    && let Some(symbol) = inner.scopes.module_symbol(member)
+                {
+                    return self.target_of_symbol(&inner, symbol);
+                }
+            }
+        }
+        match self.program.submodule(file.id, &module, member) {
+            Some(found) => self.own_module(found),
+            None => Err(Stop::because(format!(
+                "`{member}` is defined outside the project"
+            ))),
+        }
+    }
+
+    fn own_module(&self, module: Module) -> Step<Target> {
+        let own = match &module {
+            Module::File(id) => self.program.path(*id).is_some(),
+            Module::Folder(_) => true,
+            Module::Standard(_) | Module::Opaque | Module::Unknown => false,
+        };
+        if own {
+            Ok(Target::Module(module))
+        } else {
+            Err(Stop::because(format!(
+                "`{}` is not part of the project",
+                self.old
+            )))
+        }
+    }
+
+    fn target_of_attribute(
+        &self,
+        file: &Rc<File<'s>>,
+        scope: ScopeId,
+        receiver: &Expr,
+    ) -> Step<Target> {
+        match self.program.value(file, scope, receiver) {
+            Value::Module(Module::File(id)) => {
+                let other = self.program.file(id).ok_or(Stop::Nothing)?;
+                match other.scopes.module_symbol(self.old) {
+                    Some(symbol) => self.target_of_symbol(&other, symbol),
+                    None => match self.program.submodule(file.id, &Module::File(id), self.old) {
+                        Some(found) => self.own_module(found),
+                        None => Err(Stop::because(format!(
+                            "the module does not define `{}`",
+                            self.old
+                        ))),
+                    },
+                }
+            }
+            Value::Module(module) => match self.program.submodule(file.id, &module, self.old) {
+                Some(found) => self.own_module(found),
+                None => Err(Stop::because(format!(
+                    "`{}` is defined outside the project",
+                    self.old
+                ))),
+            },
+            Value::Class(class) | Value::Instance(class) | Value::Super(class) => {
+                self.target_of_member(class)
+            }
+            Value::Function(..) | Value::Standard | Value::Unknown => Err(Stop::because(format!(
+                "what `{}` belongs to here is not known",
+                self.old
+            ))),
+        }
+    }
+
+    fn target_of_keyword(
+        &self,
+        file: &Rc<File<'s>>,
+        scope: ScopeId,
+        callee: &Expr,
+    ) -> Step<Target> {
+        match self.program.value(file, scope, callee) {
+            Value::Function(id, body) => self.parameter(id, body),
+            Value::Class(class) => {
+                let made = self.program.find_member(class, "__init__");
+                if let Some((ClassRef::Read(id, _), member)) = made
+                    && let MemberKind::Body(BindingKind::Function(node)) = member.kind
+                    && let Some(other) = self.program.file(id)
+                    && let Some(body) = other.scopes.scope_of_node(node.range)
+                {
+                    return self.parameter(id, body);
+                }
+                self.target_of_member(class)
+            }
+            _ => Err(Stop::because(
+                "the function that is called here is not known",
+            )),
+        }
+    }
+
+    fn parameter(&self, id: FileId, body: ScopeId) -> Step<Target> {
+        let file = self.program.file(id).ok_or(Stop::Nothing)?;
+        let symbol = file
+            .scopes
+            .name_id(self.old)
+            .and_then(|name| file.scopes.symbol_in(body, name));
+        match symbol {
+            Some(symbol) if self.program.path(id).is_some() => Ok(Target::Variable(id, symbol)),
+            _ => Err(Stop::because(format!(
+                "the function has no parameter `{}`",
+                self.old
+            ))),
+        }
+    }
+
+    /// The class of the lineage that defines the name.
+    pub(super) fn target_of_member(&self, class: ClassRef) -> Step<Target> {
+        match self.program.find_member(class, self.old) {
+            Some((holder @ ClassRef::Read(id, _), _)) if self.program.path(id).is_some() => {
+                Ok(Target::Member(holder))
+            }
+            _ => Err(Stop::because(format!(
+                "the project does not define `{}` for that class",
+                self.old
+            ))),
+        }
+    }
+
+    pub(super) fn describe(&self, target: &Target) -> String {
+        let old = self.old;
+        match target {
+            Target::Variable(..) => format!("`{old}`"),
+            Target::Member(ClassRef::Read(id, scope)) => {
+                let name = self.program.file(*id).and_then(|file| {
+                    Some(file.members().classes.get(scope)?.node.name.to_string())
+                });
+                format!("`{}.{old}`", name.unwrap_or_default())
+            }
+            Target::Member(ClassRef::Standard(..)) => format!("`{old}`"),
+            Target::Module(_) => format!("the module `{old}`"),
+        }
+    }
+
+    fn target_by_name(&self) -> Step<Target> {
+        let mut found: Vec<(Target, String)> = self.modules_by_name();
+        let owner = self.owner();
+        for file in self.files() {
+            let Some(path) = self.program.path(file.id).filter(|path| {
+                self.request
+                    .file
+                    .as_ref()
+                    .is_none_or(|wanted| wanted == *path)
+            }) else {
+                continue;
+            };
+            self.symbols_by_name(&file, path.as_str(), owner.as_deref(), &mut found);
+        }
+        found.dedup_by(|one, other| one.0 == other.0);
+        if found.is_empty() {
+            found = self.locals_by_name(owner.as_deref());
+        }
+        let families = self.one_a_family(found);
+        match families.as_slice() {
+            [] => Err(Stop::Nothing),
+            [(target, _)] => Ok(target.clone()),
+            several => {
+                let options = several
+                    .iter()
+                    .take(4)
+                    .map(|(_, place)| place.clone())
+                    .collect();
+                Err(Stop::Ask(
+                    format!(
+                        "`{}` is defined {} times; which one is meant?",
+                        self.old,
+                        several.len()
+                    ),
+                    options,
+                ))
+            }
+        }
+    }
+
+    /// The class, function or module that the request puts before the name.
+    fn owner(&self) -> Option<String> {
+        let before = self
+            .request
+            .old
+            .rsplit_once('.')
+            .filter(|(_, last)| *last != "py")
+            .map(|(before, _)| before.to_string());
+        self.request.class.clone().or(before)
+    }
+
+    fn symbols_by_name(
+        &self,
+        file: &Rc<File<'s>>,
+        path: &str,
+        owner: Option<&str>,
+        found: &mut Vec<(Target, String)>,
+    ) {
+        let scopes = &file.scopes;
+        let at =
+            |span: TextRange| format!("{path}:{}", line_of(file.content(), span.start().into()));
+        let of_module = owner.is_none_or(|owner| {
+            self.program
+                .names_of(path)
+                .iter()
+                .any(|name| name == owner || name.ends_with(&format!(".{owner}")))
+        });
+        if let Some(symbol) = scopes.module_symbol(self.old).filter(|_| of_module) {
+            let defining = scopes.bindings_of(symbol).find(|binding| {
+                !matches!(binding.kind, BindingKind::Import(_) | BindingKind::Declared)
+            });
+            if let Some(binding) = defining {
+                found.push((
+                    Target::Variable(file.id, symbol),
+                    format!("`{}` at {}", self.old, at(binding.span)),
+                ));
+            }
+        }
+        let mut classes: Vec<_> = file.members().classes.iter().collect();
+        classes.sort_by_key(|(scope, _)| **scope);
+        for (scope, class) in classes {
+            let name = class.node.name.as_str();
+            let wanted = owner.is_none_or(|owner| owner.rsplit('.').next() == Some(name));
+            if let Some(member) = class
+                .members
+                .get(self.old)
+                .and_then(|members| members.first())
+                .filter(|_| wanted)
+            {
+                found.push((
+                    Target::Member(ClassRef::Read(file.id, *scope)),
+                    format!("`{name}.{}` at {}", self.old, at(member.span)),
+                ));
+            }
+        }
+    }
+
+    /// Local variables and parameters: only when the request says where.
+    fn locals_by_name(&self, owner: Option<&str>) -> Vec<(Target, String)> {
+        let mut found = Vec::new();
+        for file in self.files() {
+            let Some(path) = self.program.path(file.id).filter(|path| {
+                self.request
+                    .file
+                    .as_ref()
+                    .is_none_or(|wanted| wanted == *path)
+            }) else {
+                continue;
+            };
+            for (id, symbol) in (0u32..).zip(&file.scopes.symbols) {
+                if file.scopes.name(symbol.name) != self.old || symbol.scope == 0 {
+                    continue;
+                }
+                let ScopeKind::Function(function) = file.scopes.scopes[symbol.scope as usize].kind
+                else {
+                    continue;
+                };
+                if owner
+                    .is_some_and(|owner| owner.rsplit('.').next() != Some(function.name.as_str()))
+                {
+                    continue;
+                }
+                let Some(binding) = file.scopes.bindings_of(id).next() else {
+                    continue;
+                };
+                let at = place(path, file.content(), binding.span.start().into());
+                found.push((
+                    Target::Variable(file.id, id),
+                    format!(
+                        "`{}` in `{}` at {path}:{}",
+                        self.old, function.name, at.line
+                    ),
+                ));
+            }
+        }
+        found
+    }
+
+    fn modules_by_name(&self) -> Vec<(Target, String)> {
+        let mut found = Vec::new();
+        let spelled = self
+            .request
+            .old
+            .trim_end_matches(".py")
+            .trim_end_matches('/')
+            .replace('/', ".");
+        for id in self.program.ids() {
+            let Some(path) = self.program.path(id) else {
+                continue;
+            };
+            let stem = path
+                .as_str()
+                .trim_end_matches(".pyi")
+                .trim_end_matches(".py")
+                .trim_end_matches("/__init__")
+                .replace('/', ".");
+            let same = stem == spelled || stem.ends_with(&format!(".{spelled}"));
+            let wanted = self.request.file.as_ref().is_none_or(|file| file == path)
+                && self.request.class.is_none();
+            if same && wanted {
+                found.push((
+                    Target::Module(Module::File(id)),
+                    format!("the module {path}"),
+                ));
+            }
+        }
+        found
+    }
+
+    /// Definitions that override each other are one thing.
+    fn one_a_family(&self, found: Vec<(Target, String)>) -> Vec<(Target, String)> {
+        let mut kept: Vec<(Target, String)> = Vec::new();
+        for (target, place) in found {
+            let related = kept.iter().any(|(other, _)| match (&target, other) {
+                (Target::Member(one), Target::Member(two)) => self.are_related(*one, *two),
+                _ => false,
+            });
+            if !related {
+                kept.push((target, place));
+            }
+        }
+        kept
+    }
+
+    pub(super) fn are_related(&self, one: ClassRef, other: ClassRef) -> bool {
+        self.program.lineage(one).classes.contains(&other)
+            || self.program.lineage(other).classes.contains(&one)
+    }
+}
+
+fn touches(import: &Import<'_>, wanted: &Range<usize>) -> bool {
+    let inside = |span: TextRange| {
+        span.start() <= u32_of(wanted.start).into() && u32_of(wanted.end) <= u32::from(span.end())
+    };
+    inside(import.module_span) || inside(import.member_span) || import.alias.is_some_and(inside)
+}
+
+fn u32_of(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}
+
+fn line_of(content: &str, offset: usize) -> usize {
+    content.get(..offset).map_or(0, |before| {
+        memchr::memchr_iter(b'\n', before.as_bytes()).count()
+    }) + 1
+}
+
+/// Where a word stands in a text, not as part of a longer one.
+pub(super) fn whole_words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
+    let is_part = |letter: char| letter == '_' || letter.is_alphanumeric();
+    text.match_indices(word)
+        .map(|(at, _)| at)
+        .filter(move |at| {
+            let before = text[..*at].chars().next_back().is_some_and(is_part);
+            let after = text[at + word.len()..].chars().next().is_some_and(is_part);
+            !before && !after
+        })
+}
+
+/// Whether a decorator makes several `def`s of one name belong together.
+pub(super) fn joins(decorator: &Expr, name: &str) -> bool {
+    match decorator {
+        Expr::Attribute(node) => {
+            matches!(node.value.as_ref(), Expr::Name(owner) if owner.id.as_str() == name)
+        }
+        other => matches!(last_name(other), Some("overload")),
+    }
+}

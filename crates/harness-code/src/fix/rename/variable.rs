@@ -1,0 +1,356 @@
+//! Variables, functions and classes: their uses in the file, and in the files that import them.
+
+use std::rc::Rc;
+
+use ruff_python_ast as ast;
+
+use super::super::program::{File, FileId, Module};
+use super::super::values::Value;
+use super::target::{joins, whole_words};
+use super::{Renaming, Step, Stop};
+use crate::scope::{BindingKind, Role, ScopeKind, SymbolId, doctest};
+
+impl<'s> Renaming<'_, 's> {
+    pub(super) fn rename_variable(&mut self, id: FileId, symbol: SymbolId) -> Step<()> {
+        self.check_builtin()?;
+        let file = self.program.file(id).ok_or(Stop::Nothing)?;
+        self.check_parsed(&file)?;
+        self.check_definitions(&file, symbol)?;
+        let entry = &file.scopes.symbols[symbol as usize];
+        let scope = entry.scope;
+        let kind = file.scopes.scopes[scope as usize].kind;
+        let parameter = file
+            .scopes
+            .bindings_of(symbol)
+            .any(|binding| matches!(binding.kind, BindingKind::Parameter(_)));
+        match kind {
+            ScopeKind::Module => self.rename_global(&file, symbol),
+            ScopeKind::Function(function) if parameter => {
+                self.rename_symbol(&file, symbol)?;
+                self.rename_keywords(&file, scope, function)
+            }
+            ScopeKind::Class(_)
+            | ScopeKind::Function(_)
+            | ScopeKind::Lambda(_)
+            | ScopeKind::Comprehension
+            | ScopeKind::TypeParameters => self.rename_symbol(&file, symbol),
+        }
+    }
+
+    /// A file that does not parse may hide uses.
+    pub(super) fn check_parsed(&self, file: &Rc<File<'s>>) -> Step<()> {
+        if file.source.is_whole() {
+            return Ok(());
+        }
+        let path = self
+            .program
+            .path(file.id)
+            .map_or(String::new(), ToString::to_string);
+        Err(Stop::because(format!(
+            "`{path}` does not parse, so not every use can be found"
+        )))
+    }
+
+    /// Two definitions of one name that follow each other are two things; overloads and properties are one.
+    fn check_definitions(&self, file: &Rc<File<'s>>, symbol: SymbolId) -> Step<()> {
+        let functions: Vec<&ast::StmtFunctionDef> = file
+            .scopes
+            .bindings_of(symbol)
+            .filter_map(|binding| match binding.kind {
+                BindingKind::Function(node) => Some(node),
+                _ => None,
+            })
+            .collect();
+        if is_fixture(&functions) {
+            let reason = format!(
+                "`{}` is a fixture, which tests ask for by the name of a parameter",
+                self.old
+            );
+            return Err(Stop::because(reason));
+        }
+        let first_is_property = functions
+            .first()
+            .is_some_and(|function| super::super::values::is_property(function));
+        let odd = functions.iter().skip(1).any(|function| {
+            function.decorator_list.iter().any(|decorator| {
+                joins(&decorator.expression, self.old)
+                    && matches!(&decorator.expression, ast::Expr::Attribute(_))
+                    && !first_is_property
+            })
+        });
+        if odd {
+            let spans = functions.iter().map(|function| function.name.range.into());
+            return Err(Stop::Refuse(
+                format!(
+                    "`{}` is defined twice, the second time from the first",
+                    self.old
+                ),
+                self.places(file, spans),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Every occurrence of one symbol in its file.
+    pub(super) fn rename_symbol(&mut self, file: &Rc<File<'s>>, symbol: SymbolId) -> Step<()> {
+        self.check_collision(file, symbol)?;
+        for occurrence in &file.scopes.occurrences {
+            if occurrence.symbol == Some(symbol) {
+                self.edit(file, occurrence.span)?;
+            }
+        }
+        self.check_scope_by_name(file, symbol)
+    }
+
+    fn rename_global(&mut self, file: &Rc<File<'s>>, symbol: SymbolId) -> Step<()> {
+        let mut queue: Vec<(FileId, SymbolId)> = vec![(file.id, symbol)];
+        let mut stars: Vec<FileId> = Vec::new();
+        let mut at = 0;
+        while let Some(&(id, symbol)) = queue.get(at) {
+            at += 1;
+            let file = self.program.file(id).ok_or(Stop::Nothing)?;
+            self.check_parsed(&file)?;
+            self.check_package(&file)?;
+            self.rename_symbol(&file, symbol)?;
+            self.rename_exports(&file)?;
+            self.rename_in_doctests(&file)?;
+            self.follow(&[id], &mut queue, &mut stars)?;
+        }
+        let mut at = 0;
+        while let Some(&id) = stars.get(at) {
+            at += 1;
+            let file = self.program.file(id).ok_or(Stop::Nothing)?;
+            self.check_parsed(&file)?;
+            self.rename_brought(&file)?;
+            self.rename_exports(&file)?;
+            self.follow(&[id], &mut queue, &mut stars)?;
+        }
+        let homes: Vec<FileId> = queue
+            .iter()
+            .map(|(id, _)| *id)
+            .chain(stars.iter().copied())
+            .collect();
+        self.rename_module_attributes(&homes)?;
+        self.check_named_in_strings(&homes)
+    }
+
+    /// The files that import the name from one of `homes`; imports without `as` bind it again there.
+    fn follow(
+        &mut self,
+        homes: &[FileId],
+        queue: &mut Vec<(FileId, SymbolId)>,
+        stars: &mut Vec<FileId>,
+    ) -> Step<()> {
+        for other in self.files() {
+            for import in &other.scopes.imports {
+                let star = import.member == Some("*");
+                if !star && import.member != Some(self.old) {
+                    continue;
+                }
+                let Module::File(from) = self.program.imported_module(&other, import) else {
+                    continue;
+                };
+                if !homes.contains(&from) {
+                    continue;
+                }
+                if star {
+                    let hidden = other.scopes.module_symbol(self.old).is_some();
+                    if !hidden
+                        && !stars.contains(&other.id)
+                        && !queue.iter().any(|(id, _)| *id == other.id)
+                    {
+                        stars.push(other.id);
+                    }
+                    continue;
+                }
+                self.check_parsed(&other)?;
+                self.edit(&other, import.member_span)?;
+                let bound = match import.alias {
+                    // `import x as x` says "this name is public": it follows.
+                    Some(alias) if other.text(alias) == self.old => true,
+                    Some(_) => false,
+                    None => true,
+                };
+                let symbol = other
+                    .scopes
+                    .name_id(self.old)
+                    .and_then(|name| other.scopes.symbol_in(import.scope, name));
+                if let Some(symbol) = symbol.filter(|_| bound) {
+                    if import.scope == 0 {
+                        if !queue.contains(&(other.id, symbol)) {
+                            queue.push((other.id, symbol));
+                        }
+                    } else {
+                        self.rename_symbol(&other, symbol)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Uses of a name that a star import brings.
+    fn rename_brought(&mut self, file: &Rc<File<'s>>) -> Step<()> {
+        let clashes = file.scopes.name_id(self.new).is_some_and(|new| {
+            file.scopes
+                .occurrences
+                .iter()
+                .any(|occurrence| occurrence.name == new)
+        });
+        let mut used = false;
+        for occurrence in &file.scopes.occurrences {
+            if occurrence.symbol.is_none()
+                && occurrence.role == Role::Load
+                && file.scopes.name(occurrence.name) == self.old
+            {
+                used = true;
+                self.edit(file, occurrence.span)?;
+            }
+        }
+        if clashes && used {
+            let path = self
+                .program
+                .path(file.id)
+                .map_or(String::new(), ToString::to_string);
+            return Err(Stop::because(format!(
+                "`{path}` gets the name through a star import and has a `{}` of its own",
+                self.new
+            )));
+        }
+        Ok(())
+    }
+
+    fn rename_exports(&mut self, file: &Rc<File<'s>>) -> Step<()> {
+        for export in file.scopes.exports.iter().flatten() {
+            if export.name == self.old {
+                self.edit_string(file, export.span)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `module.name` in every file.
+    fn rename_module_attributes(&mut self, homes: &[FileId]) -> Step<()> {
+        for other in self.files() {
+            for attribute in &other.scopes.attributes {
+                if attribute.node.attr.as_str() != self.old {
+                    continue;
+                }
+                if let Value::Module(Module::File(id)) =
+                    self.program
+                        .value(&other, attribute.scope, &attribute.node.value)
+                    && homes.contains(&id)
+                {
+                    self.check_parsed(&other)?;
+                    self.edit(&other, attribute.node.attr.range)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// In a package a submodule of the new name would take the place of the renamed thing.
+    fn check_package(&self, file: &Rc<File<'s>>) -> Step<()> {
+        let children = self.program.children(&Module::File(file.id));
+        if children.iter().any(|child| child == self.new) {
+            return Err(Stop::because(format!(
+                "the package has a module `{}` already",
+                self.new
+            )));
+        }
+        Ok(())
+    }
+
+    /// Examples in docstrings are code that tests run: they follow where the name is the module's.
+    pub(super) fn rename_in_doctests(&mut self, file: &Rc<File<'s>>) -> Step<()> {
+        for examples in doctest::examples(file.source) {
+            let program = crate::scope::Source::parse(examples.code.clone());
+            let scopes = program.scopes(crate::scope::Depth::Full);
+            let bound = scopes.module_symbol(self.old);
+            let imported = bound.is_some_and(|symbol| {
+                scopes
+                    .bindings_of(symbol)
+                    .all(|binding| matches!(binding.kind, BindingKind::Import(_)))
+            });
+            if bound.is_some() && !imported {
+                continue;
+            }
+            for occurrence in &scopes.occurrences {
+                let own = occurrence.symbol.is_none() || (imported && occurrence.symbol == bound);
+                if own
+                    && scopes.name(occurrence.name) == self.old
+                    && let Some(span) = examples.in_file(occurrence.span.into())
+                {
+                    self.edit(file, span)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whole words in comments and docstrings of the files that change.
+    pub(super) fn rename_in_comments(&mut self) {
+        let changed: Vec<FileId> = self.edits.keys().copied().collect();
+        for id in changed {
+            let Some(file) = self.program.file(id) else {
+                continue;
+            };
+            let comments = file
+                .source
+                .parsed()
+                .tokens()
+                .iter()
+                .filter(|token| token.kind().is_comment());
+            let spans: Vec<std::ops::Range<usize>> =
+                comments.map(|token| crate::scope::bytes(*token)).collect();
+            let within = self.request.line.and(self.local_range(&file));
+            for span in spans {
+                if within
+                    .as_ref()
+                    .is_some_and(|range| !range.contains(&span.start))
+                {
+                    continue;
+                }
+                let found: Vec<usize> = whole_words(file.text(span.clone()), self.old).collect();
+                for at in found {
+                    let start = span.start + at;
+                    self.edits
+                        .entry(id)
+                        .or_default()
+                        .insert((start, start + self.old.len()));
+                }
+            }
+        }
+    }
+
+    /// The function around all edits of a file, when there is one.
+    fn local_range(&self, file: &Rc<File<'s>>) -> Option<std::ops::Range<usize>> {
+        let edits = self.edits.get(&file.id)?;
+        let (first, last) = (edits.first()?.0, edits.last()?.1);
+        let functions = file
+            .scopes
+            .scopes
+            .iter()
+            .filter_map(|scope| match scope.kind {
+                ScopeKind::Function(node) => Some(std::ops::Range::<usize>::from(node.range)),
+                _ => None,
+            });
+        functions
+            .filter(|range| {
+                let header = file
+                    .text(range.clone())
+                    .find(':')
+                    .map_or(range.start, |at| range.start + at);
+                header < first && last <= range.end
+            })
+            .min_by_key(ExactSizeIterator::len)
+    }
+}
+
+fn is_fixture(functions: &[&ast::StmtFunctionDef]) -> bool {
+    functions.iter().any(|function| {
+        function.decorator_list.iter().any(|decorator| {
+            super::super::members::last_name(&decorator.expression) == Some("fixture")
+        })
+    })
+}
