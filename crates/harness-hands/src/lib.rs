@@ -8,6 +8,7 @@
 )]
 
 mod backup;
+pub mod cache;
 pub mod companion;
 pub mod door;
 mod environment;

@@ -1,6 +1,7 @@
 //! The model: a prompt in, a reply and its cost out. A model never sees the project.
 
 pub(crate) mod address;
+pub(crate) mod card;
 #[cfg(test)]
 pub(crate) mod fault;
 pub(crate) mod gather;

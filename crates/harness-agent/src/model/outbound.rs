@@ -60,17 +60,32 @@ fn secret_found(name: &str, place: &str) -> ModelError {
     }
 }
 
-/// Returns ` in `file`, line n` as far as the words before the secret tell: prompts name the file above what they show.
+/// Returns ` in `file`, line n` as far as the words before the secret tell: prompts name the file, and mostly the
+/// line, above what they show.
 fn place(content: &str, at: usize) -> String {
     let before = content.get(..at).unwrap_or_default();
-    let mut lines_since = 1;
+    let mut since = 0;
     for line in before.rsplit('\n').skip(1) {
         if let Some(path) = path_in(line) {
-            return format!(" in `{path}`, about line {lines_since} of what is shown");
+            return match first_line(line) {
+                // The line after the heading opens a fence; the one after that is the first that is shown.
+                Some(first) => format!(
+                    " in `{path}`, line {}",
+                    first + since - usize::from(since > 0)
+                ),
+                None => format!(" in `{path}`, about line {since} of what is shown"),
+            };
         }
-        lines_since += 1;
+        since += 1;
     }
-    format!(", in line {lines_since} of a message")
+    format!(", in line {} of a message", since + 1)
+}
+
+/// Returns the number in a heading such as `src/a.py, line 12:`.
+fn first_line(heading: &str) -> Option<usize> {
+    let (_, after) = heading.rsplit_once(", line ")?;
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok().filter(|line| *line < 10_000_000)
 }
 
 /// Returns the path that a heading line names: a word with an ending, on a short line of few words.
@@ -149,7 +164,14 @@ mod tests {
         );
         check_refused(
             &format!("File: config/prod.py\n```\na = 1\nKEY = '{}'\n```", key()),
-            "in `config/prod.py`, about line 3",
+            "in `config/prod.py`, about line 2 of",
+        );
+        check_refused(
+            &format!(
+                "config/prod.py, line 40:\n```python\na = 1\nKEY = '{}'\n```",
+                key()
+            ),
+            "in `config/prod.py`, line 41;",
         );
         check_refused(
             &format!("+++ b/settings.toml\n@@ -1 +1 @@\n+key = '{}'", key()),

@@ -3,46 +3,52 @@
 use serde_json::Value;
 
 use crate::model::address::Address;
+use crate::model::card::Facts;
 use crate::model::local::Known;
 use crate::model::{Abilities, Host};
 use crate::options::shown;
 
-/// Takes what the server says of a model: window, abilities, and whether it runs elsewhere.
-pub(super) fn learn(known: &mut Known, told: &Value, address: &Address) {
+/// Returns what the server says of a model: window, abilities, and whether it runs elsewhere.
+pub(super) fn read(told: &Value) -> Facts {
     let facts = told.get("model_info").and_then(Value::as_object);
     let window = facts.and_then(|facts| {
-        facts
+        let entry = facts
             .iter()
-            .find(|(key, _)| key.ends_with(".context_length"))
-            .and_then(|(_, value)| value.as_u64())
+            .find(|(key, _)| key.ends_with(".context_length"));
+        entry.and_then(|(_, value)| value.as_u64())
     });
-    if let Some(window) = window
-        .and_then(|tokens| u32::try_from(tokens).ok())
-        .filter(|tokens| *tokens > 0)
-    {
+    let abilities = told.get("capabilities").and_then(Value::as_array);
+    let has =
+        |name: &str| abilities.map(|all| all.iter().any(|ability| ability.as_str() == Some(name)));
+    let elsewhere = told.get("remote_host").and_then(Value::as_str);
+    Facts {
+        window: window
+            .and_then(|tokens| u32::try_from(tokens).ok())
+            .filter(|tokens| *tokens > 0),
+        thinks: has("thinking"),
+        tools: has("tools").unwrap_or(false),
+        elsewhere: elsewhere.filter(|host| !host.is_empty()).map(str::to_owned),
+    }
+}
+
+/// Puts the facts of a model into what is known.
+pub(super) fn learn(known: &mut Known, facts: &Facts, address: &Address) {
+    if let Some(window) = facts.window {
         known.card.window = window;
     }
-    if let Some(abilities) = told.get("capabilities").and_then(Value::as_array) {
-        let has = |name: &str| {
-            abilities
-                .iter()
-                .any(|ability| ability.as_str() == Some(name))
-        };
-        known.thinks = Some(has("thinking"));
+    if let Some(thinks) = facts.thinks {
+        known.thinks = Some(thinks);
         known.card.abilities = Abilities {
-            thinking: has("thinking"),
-            tools: has("tools"),
+            thinking: thinks,
+            tools: facts.tools,
             schema: true,
         };
     }
-    let elsewhere = told
-        .get("remote_host")
-        .and_then(Value::as_str)
-        .filter(|host| !host.is_empty());
-    if let Some(host) = elsewhere {
+    if let Some(host) = &facts.elsewhere {
         let host = shown(host.split("://").last().unwrap_or(host));
+        let name = format!("{host} through {}", address.name());
         known.card.host = Host {
-            name: format!("{host} through {}", address.name()),
+            name,
             this_machine: false,
         };
     }

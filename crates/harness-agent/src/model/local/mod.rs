@@ -3,22 +3,27 @@
 mod complaint;
 mod facts;
 #[cfg(test)]
+mod knowing_tests;
+#[cfg(test)]
 mod tests;
+mod words;
 
 use std::time::Duration;
 
+use harness_hands::cache::Cache;
 use serde_json::{Map, Value, json};
 
 use crate::cancel::Cancel;
 use crate::env::Environment;
 use crate::model::address::{Address, Defaults};
-use crate::model::gather::{self, Flow, Gather};
+use crate::model::card::{self, Facts};
+use crate::model::gather::{Flow, Gather};
 use crate::model::http::{Answer, Call, Client, Limits, Route, Trouble};
 use crate::model::local::facts::{entry_for, learn, model_names};
+use crate::model::local::words::{finished, flattened, take};
 use crate::model::trouble::{Backoff, after_colon, said, unusable};
 use crate::model::{
-    Abilities, Card, Finish, Host, Model, ModelError, Reply, Request, Role, outbound,
-    twice_if_empty,
+    Abilities, Card, Host, Model, ModelError, Reply, Request, Role, outbound, twice_if_empty,
 };
 use crate::options::shown;
 
@@ -41,7 +46,10 @@ pub struct Local {
     model: String,
     max_send: u64,
     first_pause: Duration,
+    cache: Cache,
     known: Option<Known>,
+    /// A server on another machine has not been asked about its model yet.
+    curious: bool,
     window: Option<u32>,
     speech: Speech,
 }
@@ -88,7 +96,9 @@ impl Local {
             model: model.to_owned(),
             max_send: outbound::limit(environment.max_send.as_deref())?,
             first_pause: Duration::from_millis(500),
+            cache: Cache::of_user(card::FOLDER),
             known: None,
+            curious: false,
             window: None,
             speech: Speech {
                 chat: true,
@@ -122,9 +132,15 @@ impl Local {
             thinks: None,
             loaded: None,
         };
-        // Another machine hears nothing of us before the outbound check let a prompt pass.
         if known.route.this_machine() {
             self.probe(&mut known, cancel)?;
+        } else {
+            // Another machine hears nothing of us before the outbound check let a prompt pass.
+            let name = card::by_host(&known.card.host.name, &self.model);
+            match card::recall(&self.cache, &name) {
+                Some(facts) => learn(&mut known, &facts, self.client.address()),
+                None => self.curious = true,
+            }
         }
         self.known = Some(known.clone());
         Ok(known)
@@ -132,11 +148,30 @@ impl Local {
 
     /// Asks the server about the model. Only a server that cannot be reached is an error here.
     fn probe(&self, known: &mut Known, cancel: &Cancel) -> Result<(), ModelError> {
-        let body = json!({ "model": self.model }).to_string();
-        match self.ask_about(&known.route, "/api/show", Some(&body), cancel) {
-            Ok(Some(shown)) => learn(known, &shown, self.client.address()),
-            Ok(None) => {}
-            Err(trouble) => return Err(self.broken(&trouble)),
+        let listed = self
+            .ask_about(&known.route, "/api/tags", None, cancel)
+            .map_err(|trouble| self.broken(&trouble))?;
+        let digest = listed
+            .as_ref()
+            .and_then(|listed| entry_for(listed, &self.model))
+            .and_then(|entry| entry.get("digest"))
+            .and_then(Value::as_str);
+        let name = digest.and_then(card::by_digest);
+        let kept = name
+            .as_ref()
+            .and_then(|name| card::recall(&self.cache, name));
+        let facts = match kept {
+            Some(facts) => Some(facts),
+            None => {
+                let facts = self.ask_to_show(&known.route, cancel)?;
+                if let (Some(name), Some(facts)) = (&name, &facts) {
+                    card::keep(&self.cache, name, facts);
+                }
+                facts
+            }
+        };
+        if let Some(facts) = facts {
+            learn(known, &facts, self.client.address());
         }
         if let Ok(Some(running)) = self.ask_about(&known.route, "/api/ps", None, cancel) {
             known.loaded = entry_for(&running, &self.model)
@@ -145,6 +180,29 @@ impl Local {
                 .and_then(|tokens| u32::try_from(tokens).ok());
         }
         Ok(())
+    }
+
+    fn ask_to_show(&self, route: &Route, cancel: &Cancel) -> Result<Option<Facts>, ModelError> {
+        let body = json!({ "model": self.model }).to_string();
+        let shown = self
+            .ask_about(route, "/api/show", Some(&body), cancel)
+            .map_err(|trouble| self.broken(&trouble))?;
+        Ok(shown.as_ref().map(facts::read))
+    }
+
+    /// Asks a server on another machine about its model, once it has taken a prompt; for the runs to come.
+    fn look_around(&mut self, route: &Route, cancel: &Cancel) {
+        if !self.curious {
+            return;
+        }
+        self.curious = false;
+        let facts = self
+            .ask_to_show(route, cancel)
+            .ok()
+            .flatten()
+            .unwrap_or_default();
+        let name = card::by_host(&self.client.address().name(), &self.model);
+        card::keep(&self.cache, &name, &facts);
     }
 
     /// Returns the JSON that a route of the server answers with; `None` where it has no such route.
@@ -210,7 +268,9 @@ impl Local {
                 }
             };
             if answer.head.status == 200 {
-                return self.read(answer, request, window, heard);
+                let reply = self.read(answer, request, window, heard)?;
+                self.look_around(&known.route, cancel);
+                return Ok(reply);
             }
             self.refused(answer, &known, &mut backoff, cancel)?;
         }
@@ -436,96 +496,4 @@ fn window_for(request: &Request, known: &Known) -> u32 {
 /// Whether a refusal speaks of the model and not of the route.
 fn names_model(small: &str, model: &str) -> bool {
     small.contains("model") || small.contains(&model.to_ascii_lowercase())
-}
-
-/// Returns the conversation for a server without chat: the rules, then the talk with a name before each turn.
-fn flattened(request: &Request) -> (String, String) {
-    let mut system = String::new();
-    let mut prompt = String::new();
-    let alone = request
-        .messages
-        .iter()
-        .filter(|one| one.role != Role::System)
-        .count()
-        == 1;
-    for message in &request.messages {
-        match message.role {
-            Role::System => system.push_str(&message.content),
-            Role::User if alone => prompt.push_str(&message.content),
-            Role::User => prompt.push_str(&format!("User: {}\n\n", message.content)),
-            Role::Assistant => prompt.push_str(&format!("Assistant: {}\n\n", message.content)),
-        }
-    }
-    if !alone {
-        prompt.push_str("Assistant:");
-    }
-    (system, prompt)
-}
-
-/// Takes the words out of one piece of a stream.
-fn take(piece: &Value, gather: &mut Gather<'_>) -> Flow {
-    let message = piece.get("message").unwrap_or(piece);
-    let word = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
-    for call in message
-        .get("tool_calls")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        let function = call.get("function").unwrap_or(call);
-        let name = function
-            .get("name")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        gather.call(name, function.get("arguments").unwrap_or(&Value::Null));
-    }
-    if gather.think(word("thinking")) == Flow::Enough {
-        return Flow::Enough;
-    }
-    let content = word("content");
-    gather.say(if content.is_empty() {
-        word("response")
-    } else {
-        content
-    })
-}
-
-fn finished(last: &Value, gather: Gather<'_>, flow: Flow, request: &Request, window: u32) -> Reply {
-    let count = |key: &str| last.get(key).and_then(Value::as_u64);
-    let gathered = gather.end();
-    let finish = gather::finish(last.get("done_reason").and_then(Value::as_str), flow);
-    let prompt_tokens = count("prompt_eval_count").unwrap_or_default();
-    let reply_tokens = count("eval_count").unwrap_or(u64::from(gathered.pieces));
-    let cut = prompt_tokens > 0
-        && prompt_tokens < request.characters() / MOST_CHARACTERS_PER_TOKEN
-        && u64::from(window) < request.characters() / 3;
-    let full = finish == Finish::Length
-        && reply_tokens > 0
-        && reply_tokens < u64::from(request.max_tokens)
-        && flow == Flow::More;
-    let notice = if cut {
-        Some(format!(
-            "the server read only {prompt_tokens} tokens of the prompt: it was cut to fit the window of {window}"
-        ))
-    } else if full {
-        Some(format!(
-            "the window of {window} tokens was full before the reply was"
-        ))
-    } else if flow == Flow::Enough {
-        Some(format!(
-            "the reply ran past {} tokens and was cut",
-            request.max_tokens
-        ))
-    } else if gathered.text.trim().is_empty() && gathered.thought {
-        Some("the model only thought; nothing was left for an answer".to_owned())
-    } else {
-        None
-    };
-    Reply {
-        text: gathered.text,
-        prompt_tokens,
-        reply_tokens,
-        finish,
-        notice,
-    }
 }

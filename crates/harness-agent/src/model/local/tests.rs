@@ -10,24 +10,25 @@ use crate::model::fault::{
     Act, Asked, Fault, chunk, chunked_head, json as answer, page, stream_head,
 };
 
-const QUICK: Limits = Limits {
+pub(super) const QUICK: Limits = Limits {
     connect: Duration::from_secs(2),
     first: Duration::from_millis(600),
     between: Duration::from_millis(400),
     probe: Duration::from_millis(600),
 };
 
-fn engine(fault: &Fault) -> Local {
+pub(super) fn engine(fault: &Fault) -> Local {
     let environment = Environment {
         local_host: Some(format!("127.0.0.1:{}", fault.port)),
         ..Environment::default()
     };
     let mut local = Local::with_limits("tiny:1b", &environment, QUICK).unwrap();
     local.first_pause = Duration::from_millis(5);
+    local.cache = Cache::none();
     local
 }
 
-fn request(content: &str) -> Request {
+pub(super) fn request(content: &str) -> Request {
     let message = |role, content: &str| Message {
         role,
         content: content.to_owned(),
@@ -52,7 +53,7 @@ fn end(reason: &str) -> String {
         + "\n"
 }
 
-fn good() -> Vec<Act> {
+pub(super) fn good() -> Vec<Act> {
     vec![
         chunked_head("application/x-ndjson"),
         chunk(&piece("Hel")),
@@ -73,7 +74,7 @@ fn chat(acts: impl Fn(&Asked) -> Vec<Act> + Send + Sync + 'static) -> Fault {
 
 /// Asks once and returns the reply's words, or the error's sentence and hint. Nothing may take long.
 #[track_caller]
-fn ask(fault: &Fault) -> String {
+pub(super) fn ask(fault: &Fault) -> String {
     let begun = Instant::now();
     let mut heard = String::new();
     let reply = engine(fault).reply(
@@ -136,107 +137,6 @@ fn an_answer_in_one_piece_is_understood() {
         )
     });
     assert_eq!(ask(&fault), "Hello Stop None");
-}
-
-#[test]
-fn the_model_is_looked_at_once_and_its_window_kept() {
-    let fault = Fault::start(|asked| match asked.path.as_str() {
-        "/api/show" => answer(
-            200,
-            &json!({"model_info": {"tiny.context_length": 2048}, "capabilities": ["completion", "thinking", "tools"]}),
-        ),
-        "/api/ps" => answer(200, &json!({"models": []})),
-        _ => good(),
-    });
-    let mut local = engine(&fault);
-    let card = local.card(&Cancel::default()).unwrap();
-    assert_eq!((card.window, card.host.this_machine), (2048, true));
-    assert_eq!(
-        card.abilities,
-        Abilities {
-            thinking: true,
-            tools: true,
-            schema: true
-        }
-    );
-    local
-        .reply(&request("a"), &mut |_| {}, &Cancel::default())
-        .unwrap();
-    let larger = Request {
-        window: 8192,
-        ..request("b")
-    };
-    local
-        .reply(&larger, &mut |_| {}, &Cancel::default())
-        .unwrap();
-    let sent: Vec<Value> = fault
-        .asked_for("/api/chat")
-        .iter()
-        .map(Asked::json)
-        .collect();
-    assert_eq!(
-        (
-            sent[0]["options"]["num_ctx"].as_u64(),
-            sent[1]["options"]["num_ctx"].as_u64()
-        ),
-        (Some(2048), Some(2048))
-    );
-    assert_eq!(sent[0]["think"], json!(false));
-    assert_eq!(fault.asked_for("/api/show").len(), 1);
-}
-
-#[test]
-fn a_loaded_model_is_not_loaded_anew() {
-    let fault = Fault::start(|asked| match asked.path.as_str() {
-        "/api/ps" => answer(
-            200,
-            &json!({"models": [{"name": "tiny:1b", "context_length": 16384}]}),
-        ),
-        "/api/chat" => good(),
-        _ => page(404, "text/plain", "no"),
-    });
-    ask(&fault);
-    assert_eq!(
-        fault.asked_for("/api/chat")[0].json()["options"]["num_ctx"],
-        json!(16384)
-    );
-}
-
-#[test]
-fn a_missing_model_names_the_line_that_gets_it() {
-    let fault = Fault::start(|asked| match asked.path.as_str() {
-        "/api/tags" => answer(200, &json!({"models": [{"name": "other:8b"}]})),
-        _ => answer(404, &json!({"error": "model 'tiny:1b' not found"})),
-    });
-    assert_eq!(
-        ask(&fault),
-        "the model server at `127.0.0.1:PORT` does not have `tiny:1b` | get it with `ollama pull tiny:1b`; it has `other:8b`"
-    );
-}
-
-#[test]
-fn nobody_there_says_how_to_start_it() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let environment = Environment {
-        local_host: Some(format!(":{free}")),
-        ..Environment::default()
-    };
-    let error = Local::new("m", &environment)
-        .unwrap()
-        .card(&Cancel::default())
-        .unwrap_err();
-    let ModelError::Unusable { message, hint } = error else {
-        panic!("{error:?}")
-    };
-    assert_eq!(
-        message,
-        format!("no model server answers at `127.0.0.1:{free}`")
-    );
-    assert!(hint.contains("ollama serve"));
 }
 
 #[test]
@@ -530,42 +430,6 @@ fn the_user_can_stop_it_at_any_moment() {
         assert_eq!(result, Err(ModelError::Interrupted));
         assert!(ended.duration_since(told.recv().unwrap()) < Duration::from_millis(200));
     }
-}
-
-#[test]
-fn a_model_in_the_cloud_is_announced_as_leaving_and_its_prompts_are_checked() {
-    let fault = Fault::start(|asked| match asked.path.as_str() {
-        "/api/show" => answer(
-            200,
-            &json!({"remote_host": "https://ollama.example:443", "remote_model": "big"}),
-        ),
-        "/api/chat" => good(),
-        _ => page(404, "text/plain", "no"),
-    });
-    let mut local = engine(&fault);
-    let card = local.card(&Cancel::default()).unwrap();
-    assert!(
-        !card.host.this_machine
-            && card
-                .host
-                .name
-                .starts_with("ollama.example:443 through 127.0.0.1:")
-    );
-    let secret = format!("{}{}", "AKIA", "J4QZ7WMX2KRT5VBN");
-    let refused = local.reply(&request(&secret), &mut |_| {}, &Cancel::default());
-    assert!(matches!(
-        refused,
-        Err(ModelError::NotSent {
-            rule: "send.secret",
-            ..
-        })
-    ));
-    assert_eq!(fault.asked_for("/api/chat").len(), 0);
-    assert!(
-        local
-            .reply(&request("hi"), &mut |_| {}, &Cancel::default())
-            .is_ok()
-    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::tests::{CHAT, QUICK, chat, engine, engine_at, good, request, told};
 use super::*;
-use crate::model::fault::{Act, Fault};
+use crate::model::fault::{Act, Fault, json};
 
 /// Returns an address of this machine that is not loopback, as another machine would use it.
 fn outer_address() -> Option<std::net::IpAddr> {
@@ -109,4 +109,32 @@ fn a_proxied_host_is_never_this_machine_and_this_machine_is_never_proxied() {
         .reply(&request("hi"), &mut |_| {}, &Cancel::default())
         .unwrap();
     assert_eq!((proxy.asked().len(), here.asked_for(CHAT).len()), (2, 1));
+}
+
+#[test]
+fn another_machine_is_asked_about_its_model_after_the_first_prompt_and_never_again() {
+    let Some(ip) = outer_address() else { return };
+    let fault = Fault::start_at(&ip.to_string(), |asked| match asked.path.as_str() {
+        "/v1/models" => json(
+            200,
+            &serde_json::json!({"data": [{"id": "tiny", "max_model_len": 4096}]}),
+        ),
+        _ => good(),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let windows: Vec<u32> = (0..3)
+        .map(|_| {
+            let mut remote =
+                engine_at(&format!("http://{ip}:{}/v1", fault.port), Some("t")).unwrap();
+            remote.cache = Cache::at(folder.path());
+            let window = remote.card(&Cancel::default()).unwrap().window;
+            remote
+                .reply(&request("hi"), &mut |_| {}, &Cancel::default())
+                .unwrap();
+            window
+        })
+        .collect();
+    assert_eq!(windows, [UNKNOWN_WINDOW, 4096, 4096]);
+    let paths: Vec<String> = fault.asked().into_iter().map(|asked| asked.path).collect();
+    assert_eq!(paths, [CHAT, "/v1/models", CHAT, CHAT]);
 }

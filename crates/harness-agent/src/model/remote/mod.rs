@@ -10,11 +10,13 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
+use harness_hands::cache::Cache;
 use serde_json::{Map, Value, json};
 
 use crate::cancel::Cancel;
 use crate::env::Environment;
 use crate::model::address::{Address, Defaults};
+use crate::model::card::{self, Facts};
 use crate::model::gather::Gather;
 use crate::model::http::{Answer, Call, Client, Limits, Route, Trouble};
 use crate::model::remote::dialect::{Dialect, Refusal};
@@ -43,7 +45,10 @@ pub struct Remote {
     model: String,
     max_send: u64,
     first_pause: Duration,
+    cache: Cache,
     known: Option<Known>,
+    /// A host on another machine has not been asked about its model yet.
+    curious: bool,
     dialect: Dialect,
 }
 
@@ -109,7 +114,9 @@ impl Remote {
             model: model.to_owned(),
             max_send: outbound::limit(environment.max_send.as_deref())?,
             first_pause: Duration::from_millis(500),
+            cache: Cache::of_user(card::FOLDER),
             known: None,
+            curious: false,
             dialect: Dialect::default(),
         })
     }
@@ -140,9 +147,15 @@ impl Remote {
             abilities: Abilities::default(),
         };
         let mut known = Known { card, route };
-        // Another machine hears nothing of us before the outbound check let a prompt pass.
         if this_machine {
             self.probe(&mut known, cancel)?;
+        } else {
+            // Another machine hears nothing of us before the outbound check let a prompt pass.
+            let name = card::by_host(&self.base.url(""), &self.model);
+            match card::recall(&self.cache, &name) {
+                Some(facts) => known.card.window = facts.window.unwrap_or(known.card.window),
+                None => self.curious = true,
+            }
         }
         self.known = Some(known.clone());
         Ok(known)
@@ -237,6 +250,36 @@ impl Remote {
         }
     }
 
+    /// Asks a host on another machine about its model, once it has taken a prompt; for the runs to come.
+    fn look_around(&mut self, route: &Route, cancel: &Cancel) {
+        if !self.curious {
+            return;
+        }
+        self.curious = false;
+        let path = if self.dialect.versioned {
+            "/v1/models"
+        } else {
+            "/models"
+        };
+        let listed = self
+            .ask_about(route, &self.below(path), cancel)
+            .ok()
+            .flatten();
+        let models = listed.as_ref().map(entries).unwrap_or_default();
+        let entry = models
+            .iter()
+            .find(|entry| entry.get("id").and_then(Value::as_str) == Some(&self.model));
+        let facts = Facts {
+            window: entry.and_then(window_in),
+            ..Facts::default()
+        };
+        card::keep(
+            &self.cache,
+            &card::by_host(&self.base.url(""), &self.model),
+            &facts,
+        );
+    }
+
     fn once(
         &mut self,
         request: &Request,
@@ -276,9 +319,11 @@ impl Remote {
                 let mut gather = Gather::new(request.max_tokens, heard);
                 answer.wait_for(self.client.limits().first);
                 let end = sse::read(&mut answer, &mut gather, self.client.limits());
-                return end
-                    .map(|end| end.reply(gather, request))
-                    .map_err(|cut| self.cut_off(&cut));
+                let end = end.map_err(|cut| self.cut_off(&cut))?;
+                let reply = end.reply(gather, request);
+                drop(answer);
+                self.look_around(&known.route, cancel);
+                return Ok(reply);
             }
             let loading = answer.head.status == 503 && begun.elapsed() < self.client.limits().first;
             self.refused(&mut answer, loading, &known, &mut backoff, cancel)?;
@@ -486,7 +531,12 @@ fn window_in(entry: &Value) -> Option<u32> {
         "loaded_context_length",
     ];
     let direct = NAMES.iter().find_map(|name| entry.get(*name)?.as_u64());
-    let trained = || entry.get("meta")?.get("n_ctx_train")?.as_u64();
+    let trained = || {
+        let meta = entry.get("meta")?;
+        meta.get("n_ctx")
+            .or_else(|| meta.get("n_ctx_train"))?
+            .as_u64()
+    };
     direct
         .or_else(trained)
         .and_then(|tokens| u32::try_from(tokens).ok())

@@ -25,6 +25,7 @@ pub(super) fn engine_at(base: &str, token: Option<&str>) -> Result<Remote, Model
     };
     let mut remote = Remote::with_limits("tiny", &environment, QUICK)?;
     remote.first_pause = Duration::from_millis(5);
+    remote.cache = Cache::none();
     Ok(remote)
 }
 
