@@ -15,13 +15,21 @@ fn root() -> PathBuf {
 #[track_caller]
 fn check(name: &str, title: &str, body: &str) {
     let path = root().join("docs/reference").join(name);
-    let page = format!("# {title}\n\n<!-- Made from the code by crates/harness/tests/reference.rs; UPDATE_DOCS=1 writes it. -->\n\n{}\n", body.trim_end());
+    let page = format!(
+        "# {title}\n\n<!-- Made from the code by crates/harness/tests/reference.rs; UPDATE_DOCS=1 writes it. -->\n\n{}\n",
+        body.trim_end()
+    );
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, &page).unwrap();
     }
-    let there = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
-    assert!(there == page, "docs/reference/{name} is stale: UPDATE_DOCS=1 cargo test -p harness --test reference");
+    let there = std::fs::read_to_string(&path)
+        .unwrap_or_default()
+        .replace("\r\n", "\n");
+    assert!(
+        there == page,
+        "docs/reference/{name} is stale: UPDATE_DOCS=1 cargo test -p harness --test reference"
+    );
 }
 
 fn cell(text: &str) -> String {
@@ -29,22 +37,48 @@ fn cell(text: &str) -> String {
 }
 
 fn row(argument: &Arg) -> String {
-    let values: Vec<String> = argument.get_value_names().unwrap_or_default().iter().map(|name| format!(" {name}")).collect();
-    let takes = if argument.get_action().takes_values() { values.concat() } else { String::new() };
+    let values: Vec<String> = argument
+        .get_value_names()
+        .unwrap_or_default()
+        .iter()
+        .map(|name| format!(" {name}"))
+        .collect();
+    let takes = if argument.get_action().takes_values() {
+        values.concat()
+    } else {
+        String::new()
+    };
     let long = argument.get_long().map(|long| format!("--{long}"));
     let short = argument.get_short().map(|short| format!("-{short}"));
-    let name = match [short, long].into_iter().flatten().collect::<Vec<_>>().join(", ") {
+    let name = match [short, long]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", ")
+    {
         empty if empty.is_empty() => takes.trim().to_owned(),
         flags => format!("{flags}{takes}"),
     };
-    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let help = argument
+        .get_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     format!("| `{name}` | {} |\n", cell(&help))
 }
 
 fn section(command: &Command) -> String {
-    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let mut text = format!("## harness {}\n\n{about}.\n\n| argument | meaning |\n|---|---|\n", command.get_name());
-    for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+    let about = command
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let mut text = format!(
+        "## harness {}\n\n{about}.\n\n| argument | meaning |\n|---|---|\n",
+        command.get_name()
+    );
+    for argument in command
+        .get_arguments()
+        .filter(|argument| !argument.is_hide_set())
+    {
         text.push_str(&row(argument));
     }
     text.push('\n');
@@ -61,23 +95,53 @@ fn commands() {
 
 #[test]
 fn exit_codes() {
-    let rows: String = Exit::ALL.iter().map(|exit| format!("| {} | {} |\n", exit.code(), exit.about())).collect();
+    let rows: String = Exit::ALL
+        .iter()
+        .map(|exit| format!("| {} | {} |\n", exit.code(), exit.about()))
+        .collect();
     let after = "\nA message says what is wrong; the line after it, `hint:`, says what to do.\n";
-    check("exit-codes.md", "Exit codes", &format!("| code | meaning |\n|---|---|\n{rows}{after}"));
+    check(
+        "exit-codes.md",
+        "Exit codes",
+        &format!("| code | meaning |\n|---|---|\n{rows}{after}"),
+    );
 }
 
 #[test]
 fn environment() {
-    let rows: String = VARIABLES.iter().map(|known| format!("| `{}` | {} |\n", known.name, cell(known.about))).collect();
+    let rows: String = VARIABLES
+        .iter()
+        .map(|known| format!("| `{}` | {} |\n", known.name, cell(known.about)))
+        .collect();
     let intro = "Settings come from flags, then the environment, then the user's own config file. Nothing inside a project can change the engine, the host, the limits or whether writes are allowed.\n\n";
-    check("environment.md", "Environment", &format!("{intro}| variable | meaning |\n|---|---|\n{rows}"));
+    check(
+        "environment.md",
+        "Environment",
+        &format!("{intro}| variable | meaning |\n|---|---|\n{rows}"),
+    );
 }
 
 #[test]
 fn results() {
-    let stopped: String = Stopped::ALL.iter().map(|stopped| format!("| `{}` | {} | {} |\n", stopped.name(), stopped.about(), Exit::of(*stopped).code())).collect();
-    let events: String = EventKind::ALL.iter().map(|kind| format!("| `{}` | {} |\n", kind.name(), kind.about())).collect();
-    let engines: String = Engine::ALL.iter().map(|engine| format!("| `{}` | `{}` |\n", engine.name(), engine.alias())).collect();
+    let stopped: String = Stopped::ALL
+        .iter()
+        .map(|stopped| {
+            format!(
+                "| `{}` | {} | {} |\n",
+                stopped.name(),
+                stopped.about(),
+                Exit::of(*stopped).code()
+            )
+        })
+        .collect();
+    let events: String = EventKind::ALL
+        .iter()
+        .map(|kind| format!("| `{}` | {} |\n", kind.name(), kind.about()))
+        .collect();
+    let engines: String = Engine::ALL
+        .iter()
+        .map(|engine| format!("| `{}` | `{}` |\n", engine.name(), engine.alias()))
+        .collect();
     let body = format!(
         "## Why a run stopped\n\n`ok` is true only with `done`.\n\n| stopped | meaning | exit code |\n|---|---|---|\n{stopped}\n## Events\n\n| kind | meaning |\n|---|---|\n{events}\n## Engines\n\n| engine | also accepted |\n|---|---|\n{engines}"
     );
@@ -86,28 +150,58 @@ fn results() {
 
 #[test]
 fn routes() {
-    let rows: String = harness::server::routes().iter().map(|(method, path)| format!("| {method} | `{path}` |\n")).collect();
+    let rows: String = harness::server::routes()
+        .iter()
+        .map(|(method, path)| format!("| {method} | `{path}` |\n"))
+        .collect();
     let intro = "The server binds 127.0.0.1 only. Bodies are JSON whatever the content type says. Every error is `{\"error\": {\"message\", \"type\", \"code\", \"param\", \"hint\"}}`; every reply carries `x-request-id`.\n\n";
-    check("http.md", "HTTP routes", &format!("{intro}| method | route |\n|---|---|\n{rows}"));
+    check(
+        "http.md",
+        "HTTP routes",
+        &format!("{intro}| method | route |\n|---|---|\n{rows}"),
+    );
 }
 
 #[test]
 fn every_dependency_has_its_reason() {
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let page = std::fs::read_to_string(root().join("docs/reference/dependencies.md")).unwrap();
-    let table = manifest.split("[workspace.dependencies]").nth(1).unwrap().split("\n[").next().unwrap();
-    let names = table.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.trim()).filter(|name| !name.starts_with("harness"));
+    let table = manifest
+        .split("[workspace.dependencies]")
+        .nth(1)
+        .unwrap()
+        .split("\n[")
+        .next()
+        .unwrap();
+    let names = table
+        .lines()
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(name, _)| name.trim())
+        .filter(|name| !name.starts_with("harness"));
     let mut missing: Vec<&str> = Vec::new();
     let mut known = Vec::new();
     for name in names {
         known.push(name);
-        if !page.lines().any(|line| line.starts_with(&format!("| `{name}` |"))) {
+        if !page
+            .lines()
+            .any(|line| line.starts_with(&format!("| `{name}` |")))
+        {
             missing.push(name);
         }
     }
-    assert!(missing.is_empty(), "no reason in docs/reference/dependencies.md: {}", missing.join(", "));
+    assert!(
+        missing.is_empty(),
+        "no reason in docs/reference/dependencies.md: {}",
+        missing.join(", ")
+    );
     let crates = page.split("\n## ").next().unwrap();
-    let listed = crates.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let listed = crates
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let gone: Vec<&str> = listed.filter(|name| !known.contains(name)).collect();
-    assert!(gone.is_empty(), "no dependency any more: {}", gone.join(", "));
+    assert!(
+        gone.is_empty(),
+        "no dependency any more: {}",
+        gone.join(", ")
+    );
 }

@@ -1,10 +1,11 @@
-//! Which certain fix a task allows: a misspelled name that it speaks of. Proposes; nothing is applied here.
+//! Which certain fix a task allows: a misspelled name that it speaks of, a rename by name. Proposes; nothing is applied here.
 
 use std::path::{Path, PathBuf};
 
 use harness_code::edit;
-use harness_code::fix::{self, Answer, Installed, MisspellingRequest, Proposal};
+use harness_code::fix::{self, Answer, Installed, MisspellingRequest, Proposal, RenameRequest};
 use harness_code::mention::Mentions;
+use harness_code::path::RelPath;
 use harness_code::suite::{self, SuiteEnvironment};
 use harness_code::tree::SourceTree;
 
@@ -54,10 +55,18 @@ pub(super) fn find(
     tree: &SourceTree,
     mentions: &Mentions,
     environment: &Environment,
+    scope: &str,
 ) -> Found {
+    // A name is used outside the scope too: what it means is known only from the whole project.
+    let scope = RelPath::parse(scope).ok();
+    let read = scope
+        .as_ref()
+        .and_then(|_| SourceTree::read(tree.root(), None).ok());
+    let whole = read.as_ref().unwrap_or(tree);
     let answer = match task.kind {
-        Kind::Fix => misspelled(task, tree, mentions, environment),
-        Kind::Rename | Kind::Question | Kind::Add | Kind::Tests | Kind::Change => Answer::Nothing,
+        Kind::Fix => misspelled(task, whole, mentions, environment, scope),
+        Kind::Rename => renamed(task, whole, environment, scope),
+        Kind::Question | Kind::Add | Kind::Tests | Kind::Change => Answer::Nothing,
     };
     match answer {
         Answer::Certain(proposal) => Found {
@@ -82,6 +91,7 @@ fn misspelled(
     tree: &SourceTree,
     mentions: &Mentions,
     environment: &Environment,
+    scope: Option<RelPath>,
 ) -> Answer {
     let words = task.text.to_lowercase();
     let says_so = UNRESOLVED.iter().any(|word| words.contains(word));
@@ -93,7 +103,7 @@ fn misspelled(
             .iter()
             .map(|frame| (frame.path.clone(), frame.line))
             .collect(),
-        scope: None,
+        scope,
         installed: installed(tree, environment),
         builtins: Vec::new(),
     };
@@ -109,6 +119,27 @@ fn misspelled(
         Answer::Nothing => false,
     };
     if spoken_of { answer } else { Answer::Nothing }
+}
+
+/// A rename that the task asks for by name.
+fn renamed(
+    task: &Task,
+    tree: &SourceTree,
+    environment: &Environment,
+    scope: Option<RelPath>,
+) -> Answer {
+    let Some(request) = fix::read_rename(&task.text) else {
+        return Answer::Nothing;
+    };
+    let installed = installed(tree, environment);
+    fix::rename(
+        tree,
+        &RenameRequest {
+            scope,
+            installed,
+            ..request
+        },
+    )
 }
 
 /// Returns the words that a proposal takes out.

@@ -152,7 +152,7 @@ impl Plan {
             },
         );
         let spots = spots(task, tree, &mentions, &located);
-        let found = fix::find(task, tree, &mentions, environment);
+        let found = fix::find(task, tree, &mentions, environment, &options.scope);
         let names_nothing = !mentions.names_a_place() && found.plan.is_none();
         let vague = task.kind.writes() && names_nothing;
         let question = found
