@@ -17,44 +17,44 @@ static FORMS: LazyLock<Vec<(Regex, bool)>> = LazyLock::new(|| {
     let forms = [
         (
             format!(
-                r"(?i)\b(?:rename|renaming)\s+{KIND}{NAME}(?P<where>.*?)\s+(?:to|into|as|->|=>|→)\s+{KIND}{NAME}"
+                r"(?i)\b(?:rename|renaming)\s+{KIND}{NAME}(?:.*?)\s+(?:to|into|as|->|=>|→)\s+{KIND}{NAME}"
             ),
             false,
         ),
         (
             format!(
-                r"(?i)\bchange\s+the\s+name\s+of\s+{KIND}{NAME}(?P<where>.*?)\s+(?:to|into)\s+{KIND}{NAME}"
+                r"(?i)\bchange\s+the\s+name\s+of\s+{KIND}{NAME}(?:.*?)\s+(?:to|into)\s+{KIND}{NAME}"
             ),
             false,
         ),
         (
             format!(
-                r"(?i)\bchange\s+{KIND}name\s+(?:from\s+)?{NAME}(?P<where>.*?)\s+(?:to|into)\s+{KIND}{NAME}"
+                r"(?i)\bchange\s+{KIND}name\s+(?:from\s+)?{NAME}(?:.*?)\s+(?:to|into)\s+{KIND}{NAME}"
             ),
             false,
         ),
         (
             format!(
-                r"(?i)\bcall\s+(?:it|this|that|{KIND})\s*{NAME}\s+instead\s+of\s+{NAME}(?P<where>)"
+                r"(?i)\bcall\s+(?:it|this|that|{KIND})\s*{NAME}\s+instead\s+of\s+{NAME}"
             ),
             true,
         ),
         (
-            format!(r"(?i)\buse\s+the\s+name\s+{NAME}\s+instead\s+of\s+{NAME}(?P<where>)"),
+            format!(r"(?i)\buse\s+the\s+name\s+{NAME}\s+instead\s+of\s+{NAME}"),
             true,
         ),
         (
             format!(
-                r"(?i)\b{NAME}\s+should\s+be\s+(?:called|named|renamed(?:\s+to)?)\s+{NAME}(?P<where>)"
+                r"(?i)\b{NAME}\s+should\s+be\s+(?:called|named|renamed(?:\s+to)?)\s+{NAME}"
             ),
             false,
         ),
         (
-            format!(r"(?i)\bcall\s+{KIND}{NAME}\s+{NAME}\s+from\s+now\s+on(?P<where>)"),
+            format!(r"(?i)\bcall\s+{KIND}{NAME}\s+{NAME}\s+from\s+now\s+on"),
             false,
         ),
         (
-            format!(r"^\s*{NAME}(?P<where>)\s*(?:->|=>|→)\s*{NAME}\s*$"),
+            format!(r"^\s*{NAME}\s*(?:->|=>|→)\s*{NAME}\s*$"),
             false,
         ),
     ];
