@@ -6,6 +6,7 @@ use harness_code::suite::{self, SuiteEnvironment};
 use harness_code::tree::SourceTree;
 
 use crate::cancel::Cancel;
+use crate::config::UserConfig;
 use crate::env::Environment;
 use crate::model::Model;
 use crate::options::{AgentOptions, OptionsError};
@@ -20,14 +21,22 @@ use crate::task::Task;
 pub struct Agent {
     options: AgentOptions,
     environment: Environment,
+    config: Result<UserConfig, OptionsError>,
 }
 
 impl Agent {
     /// Returns an agent with these settings and this process's environment. Nothing is checked yet.
     pub fn new(options: AgentOptions) -> Agent {
+        let config = UserConfig::read();
+        let read = Environment::read();
+        let environment = match &config {
+            Ok(config) => config.complete(read),
+            Err(_) => read,
+        };
         Agent {
             options,
-            environment: Environment::read(),
+            environment,
+            config,
         }
     }
 
@@ -70,6 +79,9 @@ impl Agent {
     /// Returns what the project is.
     pub fn brief(&self) -> Result<Brief, OptionsError> {
         let tree = self.tree()?;
+        if let Some(suite) = self.config.clone()?.suite(tree.root()) {
+            return Ok(Brief::of(&tree, Some(&suite)));
+        }
         let find_program = |name: &str| self.environment.find_program(name);
         let virtual_env = self.environment.virtual_env.clone();
         let suite = suite::detect(
@@ -116,10 +128,12 @@ impl Agent {
         model: Option<Box<dyn Model>>,
     ) -> Result<RunResult, OptionsError> {
         let task = task.unwrap_or(&self.options.task);
+        let config = &self.config.clone()?;
         let (options, environment) = (&self.options, &self.environment);
         run::perform(Order {
             options,
             environment,
+            config,
             wish,
             task,
             listener,

@@ -3,6 +3,7 @@
 pub mod action;
 mod agent;
 pub mod cancel;
+pub mod config;
 pub mod env;
 mod guard;
 pub mod history;

@@ -13,8 +13,11 @@ mod work;
 
 use harness_code::tree::SourceTree;
 use harness_hands::permit::{Access, Project};
+use harness_hands::process::Limits;
+use harness_hands::process::runner::{RunnerOptions, Walls};
 
 use crate::cancel::Cancel;
+use crate::config::UserConfig;
 use crate::env::Environment;
 use crate::model::{self, Model, ModelError};
 use crate::options::{AgentOptions, OptionsError};
@@ -36,6 +39,7 @@ pub(crate) enum Wish {
 pub(crate) struct Order<'a> {
     pub(crate) options: &'a AgentOptions,
     pub(crate) environment: &'a Environment,
+    pub(crate) config: &'a UserConfig,
     pub(crate) wish: Wish,
     pub(crate) task: &'a str,
     pub(crate) listener: &'a mut dyn Listener,
@@ -66,7 +70,8 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
         hint: "check the folder and its permissions".to_owned(),
     };
     let project = Project::open(&checked.project, checked.scope.as_ref(), access)
-        .map_err(|error| unusable("project", &error))?;
+        .map_err(|error| unusable("project", &error))?
+        .with_runner_options(runner_options(&order));
     let tree = SourceTree::read(&checked.project, checked.scope.as_ref())
         .map_err(|error| unusable("project", &error))?;
     let mut task = Task::bare(order.task);
@@ -78,6 +83,20 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let mut session = Session::new(&mut order, project, tree, task, plan);
     let ending = climb(&mut session, &mut model);
     Ok(session.end(ending))
+}
+
+fn runner_options(order: &Order<'_>) -> RunnerOptions {
+    let limits = Limits::default();
+    let walls = if order.options.require_sandbox {
+        Walls::Required
+    } else {
+        Walls::WherePossible
+    };
+    let time = order.config.test_time().unwrap_or(limits.time);
+    RunnerOptions {
+        walls,
+        limits: Limits { time, ..limits },
+    }
 }
 
 /// Takes the rungs in order until one ends the run.

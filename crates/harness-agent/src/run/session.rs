@@ -9,6 +9,7 @@ use harness_hands::permit::Project;
 use serde_json::{Map, Value, json};
 
 use crate::cancel::Cancel;
+use crate::config::UserConfig;
 use crate::env::Environment;
 use crate::history::{History, Refusal, Step};
 use crate::model::ModelError;
@@ -54,6 +55,7 @@ impl Ending {
 pub(super) struct Session<'a> {
     pub(super) options: &'a AgentOptions,
     pub(super) environment: &'a Environment,
+    pub(super) config: &'a UserConfig,
     pub(super) listener: &'a mut dyn Listener,
     pub(super) cancel: &'a Cancel,
     pub(super) project: Project,
@@ -91,6 +93,7 @@ impl<'a> Session<'a> {
         Session {
             options: order.options,
             environment: order.environment,
+            config: order.config,
             listener: &mut *order.listener,
             cancel: order.cancel,
             project,
@@ -198,6 +201,9 @@ impl<'a> Session<'a> {
 
     /// Returns how the project's tests are run, when it has any.
     pub(super) fn suite(&self) -> Option<Suite> {
+        if let Some(settled) = self.config.suite(self.tree.root()) {
+            return Some(settled);
+        }
         let find_program = |name: &str| self.environment.find_program(name);
         let virtual_env = self.environment.virtual_env.clone();
         suite::detect(

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use harness_agent::AgentOptions;
+use harness_agent::config::UserConfig;
 
 use crate::cli::args::{CommonArguments, ModelArguments};
 use crate::show::text::Complaint;
@@ -39,6 +40,7 @@ pub(super) fn options(
     model: Option<&ModelArguments>,
 ) -> Result<AgentOptions, Complaint> {
     let mut options = AgentOptions::new(project);
+    UserConfig::read()?.settle(&mut options)?;
     if let Some(engine) = &common.engine {
         options.engine = engine.parse().map_err(Complaint::from)?;
     }

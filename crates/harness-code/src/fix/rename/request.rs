@@ -34,9 +34,7 @@ static FORMS: LazyLock<Vec<(Regex, bool)>> = LazyLock::new(|| {
             false,
         ),
         (
-            format!(
-                r"(?i)\bcall\s+(?:it|this|that|{KIND})\s*{NAME}\s+instead\s+of\s+{NAME}"
-            ),
+            format!(r"(?i)\bcall\s+(?:it|this|that|{KIND})\s*{NAME}\s+instead\s+of\s+{NAME}"),
             true,
         ),
         (
@@ -44,19 +42,14 @@ static FORMS: LazyLock<Vec<(Regex, bool)>> = LazyLock::new(|| {
             true,
         ),
         (
-            format!(
-                r"(?i)\b{NAME}\s+should\s+be\s+(?:called|named|renamed(?:\s+to)?)\s+{NAME}"
-            ),
+            format!(r"(?i)\b{NAME}\s+should\s+be\s+(?:called|named|renamed(?:\s+to)?)\s+{NAME}"),
             false,
         ),
         (
             format!(r"(?i)\bcall\s+{KIND}{NAME}\s+{NAME}\s+from\s+now\s+on"),
             false,
         ),
-        (
-            format!(r"^\s*{NAME}\s*(?:->|=>|→)\s*{NAME}\s*$"),
-            false,
-        ),
+        (format!(r"^\s*{NAME}\s*(?:->|=>|→)\s*{NAME}\s*$"), false),
     ];
     forms
         .into_iter()

@@ -1,0 +1,229 @@
+//! The user's own config file: what they settled for themselves. Nothing inside a project is read here.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use harness_code::suite::{Runner, Suite};
+use harness_hands::user;
+use serde::Deserialize;
+
+use crate::env::Environment;
+use crate::options::{AgentOptions, OptionsError, shown};
+
+/// The file's name in the user's config folder.
+const FILE: &str = "config.toml";
+/// Larger than any config a person writes.
+const LARGEST: u64 = 1024 * 1024;
+
+/// What the file may say. Everything is optional; a word it does not know is an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UserConfig {
+    /// The engine, where no flag names one.
+    pub engine: Option<String>,
+    /// The model, where no flag names one.
+    pub model: Option<String>,
+    /// The most model turns.
+    pub steps: Option<u32>,
+    /// The longest reply, in tokens.
+    pub max_tokens: Option<u32>,
+    /// The local engine's host, where `OLLAMA_HOST` is not set.
+    pub local_host: Option<String>,
+    /// The remote engine's base address, where `HARNESS_BASE_URL` is not set.
+    pub base_url: Option<String>,
+    /// The outbound limit, where `HARNESS_MAX_SEND` is not set.
+    pub max_send: Option<u64>,
+    /// How long the tests of a project may run, in seconds.
+    pub test_seconds: Option<u64>,
+    /// What is settled for single projects.
+    #[serde(default)]
+    pub project: Vec<ProjectConfig>,
+}
+
+/// What is settled for one project.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectConfig {
+    /// Its folder.
+    pub path: PathBuf,
+    /// The command that runs its tests, word by word.
+    pub tests: Option<Vec<String>>,
+}
+
+impl UserConfig {
+    /// Reads the user's file; without one everything is left open.
+    pub fn read() -> Result<UserConfig, OptionsError> {
+        match user::config_folder() {
+            Some(folder) => UserConfig::read_from(&folder.join(FILE)),
+            None => Ok(UserConfig::default()),
+        }
+    }
+
+    fn read_from(path: &Path) -> Result<UserConfig, OptionsError> {
+        let wrong = |message: String| OptionsError {
+            field: "config",
+            message: format!("`{}`: {message}", path.display()),
+            hint: "mend the file, or move it away; docs/reference/config.md lists what it may say"
+                .to_owned(),
+        };
+        let facts = match std::fs::metadata(path) {
+            Ok(facts) => facts,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(UserConfig::default());
+            }
+            Err(error) => return Err(wrong(error.to_string())),
+        };
+        if !facts.is_file() || facts.len() > LARGEST {
+            return Err(wrong("not a file of settings".to_owned()));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        toml::from_str(&text).map_err(|error| {
+            let place = error
+                .span()
+                .map(|span| text[..span.start].lines().count().max(1));
+            let line = place.map_or(String::new(), |line| format!("line {line}: "));
+            wrong(format!("{line}{}", shown(error.message())))
+        })
+    }
+
+    /// Fills in the settings that no flag has named; the caller's flags come after this.
+    pub fn settle(&self, options: &mut AgentOptions) -> Result<(), OptionsError> {
+        if let Some(engine) = &self.engine {
+            options.engine = engine.parse()?;
+        }
+        if let Some(model) = &self.model {
+            options.model.clone_from(model);
+        }
+        options.steps = self.steps.unwrap_or(options.steps);
+        options.max_tokens = self.max_tokens.unwrap_or(options.max_tokens);
+        Ok(())
+    }
+
+    /// Returns the environment with what the file adds to it.
+    pub fn complete(&self, environment: Environment) -> Environment {
+        Environment {
+            local_host: environment.local_host.or_else(|| self.local_host.clone()),
+            base_url: environment.base_url.or_else(|| self.base_url.clone()),
+            max_send: environment
+                .max_send
+                .or_else(|| self.max_send.map(|limit| limit.to_string())),
+            ..environment
+        }
+    }
+
+    /// Returns how long tests may run, when the user settled it.
+    pub fn test_time(&self) -> Option<Duration> {
+        self.test_seconds.map(Duration::from_secs)
+    }
+
+    /// Returns the test command that the user settled for a project.
+    pub fn suite(&self, project: &Path) -> Option<Suite> {
+        let same = |known: &&ProjectConfig| {
+            std::fs::canonicalize(&known.path).is_ok_and(|path| path == project)
+        };
+        let command = self
+            .project
+            .iter()
+            .find(same)?
+            .tests
+            .clone()
+            .filter(|words| !words.is_empty())?;
+        let says = |word: &str| {
+            command
+                .iter()
+                .any(|known| known == word || known.ends_with(&format!("/{word}")))
+        };
+        let runner = match () {
+            () if says("pytest") => Runner::Pytest,
+            () if says("unittest") => Runner::Unittest,
+            () if says("cargo") => Runner::Cargo,
+            () if says("go") => Runner::Go,
+            () if says("npm") => Runner::Npm,
+            () if says("pnpm") => Runner::Pnpm,
+            () if says("yarn") => Runner::Yarn,
+            () if says("mvn") => Runner::Maven,
+            () if says("gradle") => Runner::Gradle,
+            () if says("make") => Runner::Make,
+            () => Runner::Other,
+        };
+        let python = matches!(runner, Runner::Pytest | Runner::Unittest) && !says("pytest");
+        let interpreter = (python || command[0].contains("python")).then(|| command[0].clone());
+        Some(Suite {
+            runner,
+            command,
+            interpreter,
+            folder: None,
+            why: "the user's config".to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests write a config file")]
+mod tests {
+    use super::UserConfig;
+    use crate::options::{AgentOptions, Engine};
+
+    fn read(text: &str) -> Result<UserConfig, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, text).unwrap();
+        UserConfig::read_from(&path).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn settings_come_from_the_file() {
+        let config =
+            read("engine = \"remote\"\nmodel = \"small\"\nsteps = 5\nbase_url = \"http://x/v1\"\n")
+                .unwrap();
+        let mut options = AgentOptions::new(".");
+        config.settle(&mut options).unwrap();
+        assert_eq!(
+            (options.engine, options.model.as_str(), options.steps),
+            (Engine::Remote, "small", 5)
+        );
+        let environment = config.complete(crate::env::Environment::default());
+        assert_eq!(environment.base_url.as_deref(), Some("http://x/v1"));
+    }
+
+    #[test]
+    fn a_broken_file_says_which_line() {
+        let message = read("steps = 5\nmodel = \n").unwrap_err();
+        assert!(
+            message.contains("config.toml") && message.contains("line 2"),
+            "{message}"
+        );
+        let message = read("stepz = 5\n").unwrap_err();
+        assert!(message.contains("stepz"), "{message}");
+    }
+
+    #[test]
+    fn no_file_settles_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(
+            UserConfig::read_from(&folder.path().join("config.toml")),
+            Ok(UserConfig::default())
+        );
+    }
+
+    #[test]
+    fn the_test_command_of_a_project_is_the_user_s() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = std::fs::canonicalize(folder.path()).unwrap();
+        let text = format!(
+            "[[project]]\npath = {:?}\ntests = [\"python3\", \"-m\", \"pytest\", \"-x\"]\n",
+            project
+        );
+        let suite = read(&text).unwrap().suite(&project).unwrap();
+        assert_eq!(
+            (suite.runner.name(), suite.interpreter.as_deref()),
+            ("pytest", Some("python3"))
+        );
+        assert_eq!(
+            read(&text)
+                .unwrap()
+                .suite(std::path::Path::new("/elsewhere")),
+            None
+        );
+    }
+}
