@@ -80,7 +80,7 @@ impl UserConfig {
         toml::from_str(&text).map_err(|error| {
             let place = error
                 .span()
-                .map(|span| text[..span.start].lines().count().max(1));
+                .map(|span| text[..span.start].matches('\n').count() + 1);
             let line = place.map_or(String::new(), |line| format!("line {line}: "));
             wrong(format!("{line}{}", shown(error.message())))
         })

@@ -4,6 +4,7 @@ pub mod action;
 mod agent;
 pub mod cancel;
 pub mod config;
+pub mod doctor;
 pub mod env;
 mod guard;
 pub mod history;

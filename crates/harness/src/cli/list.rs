@@ -32,7 +32,8 @@ pub(super) fn commands(program: &str) -> String {
     rows(&mut text, program, FIRST);
     text.push_str("\nThen:\n");
     rows(&mut text, program, THEN);
-    text.push_str(&format!("\n`{program} COMMAND --help` tells more. Add --json for programs, --dry-run to look first.\n"));
+    text.push_str(&format!("\n`{program} COMMAND --help` tells more.\n"));
+    text.push_str("Add --json for programs, --dry-run to look first.\n");
     text
 }
 

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use harness_agent::AgentOptions;
+use harness_agent::config::UserConfig;
+use harness_agent::doctor::{self, Check, Health};
 use harness_hands::door::DoorError;
 use harness_hands::journal::RunId;
 use harness_hands::lock::{Holder, LockError, Waiting};
@@ -164,8 +167,35 @@ pub(super) fn replay(_arguments: &ReplayArguments) -> Result<Exit, Complaint> {
 }
 
 /// Checks this machine.
-pub(super) fn doctor(_arguments: &DoctorArguments) -> Result<Exit, Complaint> {
-    Err(not_built_yet("doctor"))
+pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Exit, Complaint> {
+    let folder = settings::project(None, &arguments.common)?;
+    let mut options = AgentOptions::new(folder);
+    // A broken config is what the doctor is for: it shows it, and goes on with the flags.
+    drop(UserConfig::read().and_then(|config| config.settle(&mut options)));
+    if let Some(engine) = &arguments.common.engine {
+        options.engine = engine.parse()?;
+    }
+    if let Some(model) = &arguments.common.model {
+        options.model.clone_from(model);
+    }
+    let found = doctor::examine(&options, &agent::cancel_on_signal());
+    show(&arguments.common, &found, || {
+        let row = |check: &Check| {
+            let mark = match check.health {
+                Health::Good => "ok  ",
+                Health::Weak => "weak",
+                Health::Bad => "BAD ",
+            };
+            let hint = if check.hint.is_empty() {
+                String::new()
+            } else {
+                format!("\n      hint: {}", check.hint)
+            };
+            format!("{mark}  {}: {}{hint}\n", check.name, check.found)
+        };
+        found.checks.iter().map(row).collect()
+    });
+    Ok(if found.ok { Exit::Done } else { Exit::Failed })
 }
 
 fn run_id(text: &str) -> Result<RunId, Complaint> {

@@ -1,0 +1,173 @@
+"""The command line in odd places: interrupted, piped into nothing, narrow, fed with nonsense."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "model_server"))
+
+from scripted import ScriptedServer  # noqa: E402
+
+PRICING = "def apply_discount(total, percent):\n    return total - percent\n"
+TESTS = "import unittest\nfrom pricing import apply_discount\n\n\nclass T(unittest.TestCase):\n    def test_discount(self):\n        self.assertEqual(apply_discount(200, 10), 180)\n"
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "pricing.py").write_text(PRICING, encoding="utf-8")
+    (folder / "test_pricing.py").write_text(TESTS, encoding="utf-8")
+    return folder
+
+
+def harness():
+    found = shutil.which("harness", path=str(pathlib.Path(sys.executable).parent))
+    assert found, "the harness program is not beside this Python: run scripts/run/test.py"
+    return found
+
+
+def environment(tmp_path, host="127.0.0.1:9", **more):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HARNESS", "OLLAMA", "XDG_", "NO_COLOR", "CLICOLOR")) and not name.lower().endswith("_proxy")}
+    return {**kept, "HOME": str(tmp_path), "APPDATA": str(tmp_path), "OLLAMA_HOST": host, **more}
+
+
+def run(words, tmp_path, cwd=None, **more):
+    env = more.pop("env", None) or environment(tmp_path)
+    return subprocess.run([harness(), *words], env=env, cwd=cwd, capture_output=True, timeout=60, **more)
+
+
+def files(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file() and ".harness" not in path.parts}
+
+
+def test_a_closed_pipe_ends_quietly(tmp_path):
+    for words in ([], ["--help"], ["completions", "bash"], ["man"]):
+        process = subprocess.Popen([harness(), *words], env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.close()
+        assert (process.wait(20), process.stderr.read()) == (0, b""), words
+        process.stderr.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
+def test_ctrl_c_stops_a_run_with_files_whole(project, tmp_path):
+    class Slow(ScriptedServer):
+        def next_reply(self, request):
+            super().next_reply(request)
+            time.sleep(20)
+            return "too late"
+
+    before = files(project)
+    with Slow(["never"]) as server:
+        env = environment(tmp_path, server.host)
+        process = subprocess.Popen([harness(), "run", "fix apply_discount in pricing.py", "--json"], env=env, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 30
+        while not server.requests and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert server.requests, "the run never asked the model"
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=20)
+        assert time.monotonic() - began < 5
+    assert (process.returncode, json.loads(out)["stopped"]) == (130, "interrupted")
+    assert files(project) == before
+
+
+def test_a_task_of_a_megabyte_is_read(project, tmp_path):
+    task = "fix apply_discount in pricing.py\n" + "the log says nothing of interest here\n" * 28_000
+    with ScriptedServer(["```python\ndef apply_discount(total, percent):\n    return total * (100 - percent) / 100\n```"]) as server:
+        done = run(["run", "-", "--json"], tmp_path, cwd=project, env=environment(tmp_path, server.host), input=task.encode())
+        sent = len(json.dumps(server.requests))
+    assert (done.returncode, json.loads(done.stdout)["ok"]) == (0, True), done.stderr
+    assert sent < 40_000
+
+
+def test_no_control_character_of_a_model_reaches_the_terminal(project, tmp_path):
+    nasty = "\x1b]0;owned\x07 the \x1b[31mtotal\x9b31m\u202e"
+    with ScriptedServer([nasty]) as server:
+        env = environment(tmp_path, server.host, CLICOLOR_FORCE="1")
+        done = run(["ask", "what does apply_discount return?"], tmp_path, cwd=project, env=env)
+        as_json = run(["ask", "what does apply_discount return?", "--json"], tmp_path, cwd=project, env=env)
+    assert done.returncode == 0, done.stderr
+    shown = (done.stdout + done.stderr + as_json.stdout).decode()
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", shown), shown
+    assert "total" in shown
+
+
+def test_colour_only_where_it_is_wanted(project, tmp_path):
+    fixed = "```python\ndef apply_discount(total, percent):\n    return total * (100 - percent) / 100\n```"
+    for wanted, more in ((False, {}), (False, {"NO_COLOR": "1", "CLICOLOR_FORCE": "1"}), (True, {"CLICOLOR_FORCE": "1"})):
+        (project / "pricing.py").write_text(PRICING, encoding="utf-8")
+        with ScriptedServer([fixed]) as server:
+            done = run(["run", "fix apply_discount in pricing.py"], tmp_path, cwd=project, env=environment(tmp_path, server.host, **more))
+        assert done.returncode == 0, done.stderr
+        assert (b"\x1b[32m" in done.stdout) == wanted, more
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+def test_a_narrow_terminal(project, tmp_path):
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    for words in ([], ["brief"], ["layout"], ["route", "fix apply_discount"]):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+        process = subprocess.Popen([harness(), *words], env=environment(tmp_path, TERM="dumb"), cwd=project, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL)
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(ours)
+        assert process.wait(20) == 0, words
+        long = [line for line in text.decode().splitlines() if len(line) > 60]
+        assert text and not long, (words, long)
+
+
+def test_a_broken_config_is_a_clear_error(project, tmp_path):
+    env = environment(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "config"))
+    place = next(folder for folder in (tmp_path / "config" / "harness", tmp_path / "harness", tmp_path / "Library" / "Application Support" / "harness") if sys.platform != "darwin" or "Library" in str(folder))
+    place = tmp_path / "harness" if os.name == "nt" else place
+    place.mkdir(parents=True)
+    (place / "config.toml").write_text("steps = 3\nstepz = 4\n", encoding="utf-8")
+    done = run(["ask", "what does apply_discount return?", "--json"], tmp_path, cwd=project, env=env)
+    assert done.returncode == 2, done.stderr
+    assert b"config.toml" in done.stderr and b"hint:" in done.stderr and b"line 2" in done.stderr
+    assert "config.toml" in json.loads(done.stdout)["error"]["message"]
+
+
+def test_errors_are_json_where_json_is_asked_for(tmp_path):
+    for words in (["brief", "/no/such/folder", "--json"], ["nosuch", "--json"], ["run", "--json"]):
+        done = run(words, tmp_path, cwd=tmp_path)
+        assert (done.returncode, sorted(json.loads(done.stdout)["error"])) == (2, ["code", "hint", "message", "param", "type"]), words
+
+
+def test_completions_and_manual_pages(tmp_path):
+    for shell in ("bash", "zsh", "fish", "powershell", "nushell"):
+        done = run(["completions", shell], tmp_path)
+        assert done.returncode == 0 and b"harness" in done.stdout and b"--dry-run" in done.stdout or b"dry-run" in done.stdout, shell
+    for words in (["man"], ["man", "run"]):
+        done = run(words, tmp_path)
+        assert done.returncode == 0 and done.stdout.startswith(b".ie") or b".TH" in done.stdout, words
+
+
+def test_what_is_not_built_yet_says_so(tmp_path):
+    for words in (["replay", "x"],):
+        done = run(words, tmp_path, cwd=tmp_path)
+        assert done.returncode == 2 and b"not built yet" in done.stderr, words
