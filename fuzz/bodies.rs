@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use harness_code::edit::{Edit, apply, replace_definition, unified_diff};
+use harness_code::edit::replace_definition;
+use harness_code::edit::{Edit, apply, unified_diff};
 use harness_code::imports::{ImportGraph, Resolver};
 use harness_code::language::Language;
 use harness_code::path::RelPath;

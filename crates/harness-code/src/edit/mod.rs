@@ -1,14 +1,16 @@
 //! A change to text as a value: splices, whole definitions, and the diff a person reads. Nothing is written here.
 
+mod definition;
+mod indent;
+
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
-use crate::language::Language;
 use crate::path::RelPath;
-use crate::symbols::{self, Definition};
-use crate::text::{line_ending, with_line_ending};
+
+pub use definition::{add_definition, replace_definition};
 
 /// One splice: the bytes of `range` in the content of `path` become `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,126 +78,6 @@ pub fn apply(content: &str, edits: &[Edit]) -> Result<String, EditProblem> {
     }
     result.push_str(&content[done..]);
     Ok(result)
-}
-
-/// Returns `content` with one whole definition replaced by `code`.
-///
-/// The definition is named as `Class.method` or by its bare name when that is unique. Its decorators stay when
-/// `code` has none, its indentation and the file's line endings are used whatever `code` has.
-pub fn replace_definition(
-    language: Language,
-    content: &str,
-    name: &str,
-    code: &str,
-) -> Result<String, EditProblem> {
-    let definitions = symbols::definitions(language, content);
-    let definition = find_definition(&definitions, name, code)?;
-    if code.trim().is_empty() {
-        return Err(EditProblem::Empty);
-    }
-    let code = with_line_ending(code, crate::text::LineEnding::Lf);
-    let keeps_decorators = !brings_decorators(&code);
-    let span = definition.span();
-    let start = if keeps_decorators {
-        definition.header_start()
-    } else {
-        span.start
-    };
-    let line_start = content[..span.start]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
-    let before = &content[line_start..span.start];
-    let indent = if before.trim().is_empty() { before } else { "" };
-    let body = indented(&code, indent);
-    let ending = line_ending(content);
-    let mut result = String::with_capacity(content.len() + body.len());
-    result.push_str(&content[..start]);
-    result.push_str(&with_line_ending(&body, ending));
-    result.push_str(&content[span.end..]);
-    Ok(result)
-}
-
-/// Says whether the code starts with what may stand before a definition; comments aside.
-fn brings_decorators(code: &str) -> bool {
-    let lines = code.lines().map(str::trim);
-    let first = lines
-        .filter(|line| !line.is_empty())
-        .find(|line| line.starts_with("#[") || !line.starts_with(['#', '/', '*']));
-    first.is_some_and(|line| {
-        ["@", "#[", "export ", "template"]
-            .iter()
-            .any(|mark| line.starts_with(mark))
-    })
-}
-
-fn find_definition<'a>(
-    definitions: &'a [Definition],
-    name: &str,
-    code: &str,
-) -> Result<&'a Definition, EditProblem> {
-    let name = name.trim();
-    let exact: Vec<&Definition> = definitions
-        .iter()
-        .filter(|d| &*d.qualified == name)
-        .collect();
-    let found = if exact.is_empty() {
-        definitions.iter().filter(|d| d.name() == name).collect()
-    } else {
-        exact
-    };
-    match found[..] {
-        [] => Err(EditProblem::NoSuchDefinition(name.to_string())),
-        [one] => Ok(one),
-        _ => {
-            // A property and its setter share a name; the decorators of the new code tell which is meant.
-            let decorators: Vec<&str> = code
-                .lines()
-                .map_while(|line| line.trim().strip_prefix('@'))
-                .map(str::trim)
-                .collect();
-            let same: Vec<&&Definition> = found
-                .iter()
-                .filter(|d| {
-                    d.decorators
-                        .iter()
-                        .map(|text| &**text)
-                        .eq(decorators.iter().copied())
-                })
-                .collect();
-            match same[..] {
-                [one] => Ok(one),
-                _ => Err(EditProblem::Ambiguous {
-                    name: name.to_string(),
-                    lines: found.iter().map(|d| d.line).collect(),
-                }),
-            }
-        }
-    }
-}
-
-/// Returns `code` with its own common indentation replaced by `indent`; the first line has none, it continues a line.
-fn indented(code: &str, indent: &str) -> String {
-    let code = code.trim_end();
-    let code = code.trim_start_matches('\n');
-    let lines = code.lines().filter(|line| !line.trim().is_empty());
-    let common = lines
-        .map(|line| line.len() - line.trim_start().len())
-        .min()
-        .unwrap_or(0);
-    let mut result = String::with_capacity(code.len());
-    for (number, line) in code.lines().enumerate() {
-        if number > 0 {
-            result.push('\n');
-        }
-        if line.trim().is_empty() {
-            continue;
-        }
-        if number > 0 {
-            result.push_str(indent);
-        }
-        result.push_str(line.get(common..).unwrap_or(line));
-    }
-    result
 }
 
 /// Lines of unchanged text around a change, as `diff -u` and `git diff` have it.
@@ -280,7 +162,7 @@ fn push_line(diff: &mut String, sign: char, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
 
     fn edit(range: Range<usize>, text: &str) -> Edit {
         Edit {
@@ -311,87 +193,6 @@ mod tests {
         assert_eq!(
             apply("a", &[edit(0..9, "")]),
             Err(EditProblem::OutOfRange(0..9))
-        );
-    }
-
-    #[track_caller]
-    fn check(before: &str, name: &str, code: &str, after: &Expect) {
-        let result = replace_definition(Language::Python, before, name, code);
-        after.assert_eq(&result.unwrap_or_else(|problem| problem.to_string()));
-    }
-
-    #[test]
-    fn a_method_written_flat_takes_its_place_in_the_class() {
-        check(
-            "class A:\n    x = 1\n\n    @property\n    def f(self):\n        return 1\n\n    def g(self): pass\n",
-            "A.f",
-            "def f(self):\n    y = 2\n\n    return y\n",
-            &expect![[r#"
-                class A:
-                    x = 1
-
-                    @property
-                    def f(self):
-                        y = 2
-
-                        return y
-
-                    def g(self): pass
-            "#]],
-        );
-    }
-
-    #[test]
-    fn new_decorators_replace_the_old() {
-        check(
-            "@old\ndef f(): pass\n",
-            "f",
-            "@new\ndef f():\n    return 2",
-            &expect![["@new\ndef f():\n    return 2\n"]],
-        );
-    }
-
-    #[test]
-    fn line_endings_stay() {
-        check(
-            "def f():\r\n    pass\r\nx = 1\r\n",
-            "f",
-            "def f():\n    return 2\n",
-            &expect![["def f():\r\n    return 2\r\nx = 1\r\n"]],
-        );
-    }
-
-    #[test]
-    fn what_cannot_be_replaced_is_said() {
-        check(
-            "def f(): pass\n",
-            "g",
-            "def g(): pass",
-            &expect!["there is no definition named `g`"],
-        );
-        check(
-            "def f(): pass\n",
-            "f",
-            " \n",
-            &expect!["the new code is empty"],
-        );
-        check(
-            "class A:\n  def f(): 1\nclass B:\n  def f(): 1\n",
-            "f",
-            "def f(): 2",
-            &expect!["`f` is defined 2 times, at lines 2, 4"],
-        );
-    }
-
-    #[test]
-    fn a_setter_is_told_from_its_property() {
-        check(
-            "class A:\n    @property\n    def f(self): return 1\n    @f.setter\n    def f(self, x): pass\n",
-            "A.f",
-            "@f.setter\ndef f(self, x): self.x = x",
-            &expect![[
-                "class A:\n    @property\n    def f(self): return 1\n    @f.setter\n    def f(self, x): self.x = x\n"
-            ]],
         );
     }
 

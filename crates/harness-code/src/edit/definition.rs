@@ -1,0 +1,484 @@
+//! Whole definitions: replaced by name, or added where they belong. Only the text of the definition changes.
+
+use crate::edit::EditProblem;
+use crate::edit::indent::{Unit, Wanted, moved};
+use crate::language::Language;
+use crate::symbols::{self, Definition, DefinitionKind};
+use crate::text::{LineEnding, line_ending, with_line_ending};
+
+/// Returns `content` with one whole definition replaced by `code`.
+///
+/// The definition is named as `Class.method` or by its bare name when that is unique. Its decorators stay when
+/// `code` has none; its indentation, the file's way to indent and the file's line endings are used whatever `code` has.
+/// A method may come wrapped in its class.
+pub fn replace_definition(
+    language: Language,
+    content: &str,
+    name: &str,
+    code: &str,
+) -> Result<String, EditProblem> {
+    let definitions = symbols::definitions(language, content);
+    let definition = find_definition(&definitions, name, code)?;
+    if code.trim().is_empty() {
+        return Err(EditProblem::Empty);
+    }
+    let code = with_line_ending(code, LineEnding::Lf);
+    let code = unwrapped(language, &code, definition).unwrap_or(&code);
+    let span = definition.span();
+    let start = if brings_decorators(code) {
+        span.start
+    } else {
+        definition.header_start()
+    };
+    let line_start = content[..span.start]
+        .rfind('\n')
+        .map_or(0, |newline| newline + 1);
+    let before = &content[line_start..span.start];
+    let indent = if before.trim().is_empty() { before } else { "" };
+    let body = moved(
+        language,
+        code,
+        &Wanted {
+            indent,
+            unit: Unit::of(content),
+        },
+    );
+    let mut result = String::with_capacity(content.len() + body.len());
+    result.push_str(&content[..start]);
+    result.push_str(&with_line_ending(&body, line_ending(content)));
+    result.push_str(&content[span.end..]);
+    Ok(result)
+}
+
+/// Returns `content` with `code` added as a new definition: at the end of the class `parent`, or of the file.
+///
+/// At the end of a Python file it stands before the part that runs the file as a program.
+pub fn add_definition(
+    language: Language,
+    content: &str,
+    parent: Option<&str>,
+    code: &str,
+) -> Result<String, EditProblem> {
+    if code.trim().is_empty() {
+        return Err(EditProblem::Empty);
+    }
+    let code = with_line_ending(code, LineEnding::Lf);
+    let ending = line_ending(content).as_str();
+    let unit = Unit::of(content);
+    let definitions = symbols::definitions(language, content);
+    let Some(parent) = parent else {
+        let body = moved(language, &code, &Wanted { indent: "", unit });
+        let (before, after) = content.split_at(end_of_definitions(language, content));
+        let gap = if language == Language::Python {
+            "\n\n\n"
+        } else {
+            "\n\n"
+        };
+        let before = before.trim_end();
+        let lead = if before.is_empty() { "" } else { gap };
+        let tail = if after.trim().is_empty() {
+            "\n".to_string()
+        } else {
+            format!(
+                "{gap}{}",
+                with_line_ending(after.trim_start_matches(['\r', '\n']), LineEnding::Lf)
+            )
+        };
+        let added = format!("{lead}{body}{tail}");
+        return Ok(format!(
+            "{before}{}",
+            with_line_ending(&added, line_ending(content))
+        ));
+    };
+    let class = find_definition(&definitions, parent, "")?;
+    let position = definitions
+        .iter()
+        .position(|known| std::ptr::eq(known, class));
+    let member = definitions
+        .iter()
+        .rev()
+        .find(|known| known.parent.map(|at| at as usize) == position);
+    let indent = member
+        .map(|member| leading(content, member))
+        .unwrap_or_else(|| {
+            let step = match unit {
+                Some(Unit::Tab) => "\t".to_string(),
+                Some(Unit::Spaces(step)) => " ".repeat(step),
+                None => "    ".to_string(),
+            };
+            format!("{}{step}", leading(content, class))
+        });
+    let body = moved(
+        language,
+        &code,
+        &Wanted {
+            indent: &indent,
+            unit,
+        },
+    );
+    // A language with braces closes the class after its last member.
+    let end = match content[..class.span().end].strip_suffix('}') {
+        Some(open) if language != Language::Python => open.trim_end().len(),
+        Some(_) | None => class.span().end,
+    };
+    let added = with_line_ending(&format!("\n\n{indent}{body}"), line_ending(content)).into_owned();
+    let rest = &content[end..];
+    let separator = if rest.is_empty() || rest.starts_with(['\n', '\r', ' ', '\t']) {
+        ""
+    } else {
+        ending
+    };
+    Ok(format!("{}{added}{separator}{rest}", &content[..end]))
+}
+
+/// Returns the white space before a definition.
+fn leading(content: &str, definition: &Definition) -> String {
+    let start = definition.span().start;
+    let line_start = content[..start]
+        .rfind('\n')
+        .map_or(0, |newline| newline + 1);
+    let before = &content[line_start..start];
+    if before.trim().is_empty() {
+        before.to_string()
+    } else {
+        String::new()
+    }
+}
+
+/// Returns where a file's definitions end: before `if __name__ == "__main__"` when that comes last.
+fn end_of_definitions(language: Language, content: &str) -> usize {
+    if language != Language::Python {
+        return content.len();
+    }
+    let guard = [
+        "\nif __name__ ==",
+        "\nif '__main__' ==",
+        "\nif \"__main__\" ==",
+    ]
+    .iter()
+    .filter_map(|text| content.rfind(text))
+    .max();
+    match guard {
+        // Only what belongs to the block may follow it.
+        Some(at)
+            if content[at + 1..]
+                .lines()
+                .skip(1)
+                .all(|line| line.trim().is_empty() || line.starts_with([' ', '\t', '#'])) =>
+        {
+            at + 1
+        }
+        Some(_) | None => content.len(),
+    }
+}
+
+/// Returns the method inside `code` when the code is its class with nothing else in it.
+fn unwrapped<'c>(language: Language, code: &'c str, wanted: &Definition) -> Option<&'c str> {
+    let (outer, _) = wanted.qualified.rsplit_once('.')?;
+    let class_name = outer.rsplit('.').next()?;
+    let found = symbols::definitions(language, code);
+    let [class, rest @ ..] = &found[..] else {
+        return None;
+    };
+    let is_wrapper = class.kind == DefinitionKind::Class
+        && class.parent.is_none()
+        && class.name() == class_name
+        && wanted.kind != DefinitionKind::Class;
+    let direct: Vec<&Definition> = rest
+        .iter()
+        .filter(|known| known.parent == Some(0))
+        .collect();
+    let others = found.iter().skip(1).any(|known| known.parent.is_none());
+    match (&direct[..], is_wrapper && !others) {
+        ([one], true) if one.name() == wanted.name() => {
+            let line_start = code[..one.span().start]
+                .rfind('\n')
+                .map_or(0, |newline| newline + 1);
+            let from = if code[line_start..one.span().start].trim().is_empty() {
+                line_start
+            } else {
+                one.span().start
+            };
+            code.get(from..one.span().end)
+        }
+        (_, _) => None,
+    }
+}
+
+/// Says whether the code starts with what may stand before a definition; comments aside.
+fn brings_decorators(code: &str) -> bool {
+    let lines = code.lines().map(str::trim);
+    let first = lines
+        .filter(|line| !line.is_empty())
+        .find(|line| line.starts_with("#[") || !line.starts_with(['#', '/', '*']));
+    first.is_some_and(|line| {
+        ["@", "#[", "export ", "template"]
+            .iter()
+            .any(|mark| line.starts_with(mark))
+    })
+}
+
+fn find_definition<'a>(
+    definitions: &'a [Definition],
+    name: &str,
+    code: &str,
+) -> Result<&'a Definition, EditProblem> {
+    let name = name.trim();
+    let exact: Vec<&Definition> = definitions
+        .iter()
+        .filter(|d| &*d.qualified == name)
+        .collect();
+    let found = if exact.is_empty() {
+        definitions.iter().filter(|d| d.name() == name).collect()
+    } else {
+        exact
+    };
+    match found[..] {
+        [] => Err(EditProblem::NoSuchDefinition(name.to_string())),
+        [one] => Ok(one),
+        _ => {
+            // A property and its setter share a name; the decorators of the new code tell which is meant.
+            let decorators: Vec<&str> = code
+                .lines()
+                .map_while(|line| line.trim().strip_prefix('@'))
+                .map(str::trim)
+                .collect();
+            let same: Vec<&&Definition> = found
+                .iter()
+                .filter(|d| {
+                    d.decorators
+                        .iter()
+                        .map(|text| &**text)
+                        .eq(decorators.iter().copied())
+                })
+                .collect();
+            match same[..] {
+                [one] => Ok(one),
+                _ => Err(EditProblem::Ambiguous {
+                    name: name.to_string(),
+                    lines: found.iter().map(|d| d.line).collect(),
+                }),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    #[track_caller]
+    fn check(before: &str, name: &str, code: &str, after: &Expect) {
+        let result = replace_definition(Language::Python, before, name, code);
+        after.assert_eq(&result.unwrap_or_else(|problem| problem.to_string()));
+    }
+
+    #[test]
+    fn a_method_written_flat_takes_its_place_in_the_class() {
+        check(
+            "class A:\n    x = 1\n\n    @property\n    def f(self):\n        return 1\n\n    def g(self): pass\n",
+            "A.f",
+            "def f(self):\n    y = 2\n\n    return y\n",
+            &expect![[r#"
+                class A:
+                    x = 1
+
+                    @property
+                    def f(self):
+                        y = 2
+
+                        return y
+
+                    def g(self): pass
+            "#]],
+        );
+    }
+
+    #[test]
+    fn new_decorators_replace_the_old() {
+        check(
+            "@old\ndef f(): pass\n",
+            "f",
+            "@new\ndef f():\n    return 2",
+            &expect![["@new\ndef f():\n    return 2\n"]],
+        );
+    }
+
+    #[test]
+    fn line_endings_stay() {
+        check(
+            "def f():\r\n    pass\r\nx = 1\r\n",
+            "f",
+            "def f():\n    return 2\n",
+            &expect![["def f():\r\n    return 2\r\nx = 1\r\n"]],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_is_said() {
+        check(
+            "def f(): pass\n",
+            "g",
+            "def g(): pass",
+            &expect!["there is no definition named `g`"],
+        );
+        check(
+            "def f(): pass\n",
+            "f",
+            " \n",
+            &expect!["the new code is empty"],
+        );
+        check(
+            "class A:\n  def f(): 1\nclass B:\n  def f(): 1\n",
+            "f",
+            "def f(): 2",
+            &expect!["`f` is defined 2 times, at lines 2, 4"],
+        );
+    }
+
+    #[test]
+    fn a_setter_is_told_from_its_property() {
+        check(
+            "class A:\n    @property\n    def f(self): return 1\n    @f.setter\n    def f(self, x): pass\n",
+            "A.f",
+            "@f.setter\ndef f(self, x): self.x = x",
+            &expect![[
+                "class A:\n    @property\n    def f(self): return 1\n    @f.setter\n    def f(self, x): self.x = x\n"
+            ]],
+        );
+    }
+
+    #[test]
+    fn a_method_may_come_wrapped_or_half_indented() {
+        let file = "class A:\n    def f(self):\n        return 1\n";
+        let after = &expect![["class A:\n    def f(self):\n        return 2\n"]];
+        check(
+            file,
+            "A.f",
+            "class A:\n    def f(self):\n        return 2\n",
+            after,
+        );
+        check(file, "A.f", "    def f(self):\n        return 2\n", after);
+        check(file, "A.f", "def f(self):\n        return 2\n", after);
+        check(file, "f", "def f(self):\n  return 2\n", after);
+        check(file, "f", "def f(self):\n\treturn 2\n", after);
+        check(
+            file,
+            "A.f",
+            "@x\n    def f(self):\n        return 2\n",
+            &expect![["class A:\n    @x\n    def f(self):\n        return 2\n"]],
+        );
+    }
+
+    #[test]
+    fn tabs_stay_tabs() {
+        check(
+            "class A:\n\tdef f(self):\n\t\treturn 1\n",
+            "f",
+            "def f(self):\n    if x:\n        return 2\n",
+            &expect![["class A:\n\tdef f(self):\n\t\tif x:\n\t\t\treturn 2\n"]],
+        );
+    }
+
+    #[test]
+    fn the_inside_of_strings_does_not_move_but_documentation_does() {
+        check(
+            "class A:\n    def f(self): pass\n",
+            "f",
+            "def f(self):\n    \"\"\"Does.\n\n    More.\n    \"\"\"\n    return \"\"\"a\n  b\nc\"\"\"\n",
+            &expect![[r#"
+                class A:
+                    def f(self):
+                        """Does.
+
+                        More.
+                        """
+                        return """a
+                  b
+                c"""
+            "#]],
+        );
+    }
+
+    #[test]
+    fn other_languages_too() {
+        let replaced = replace_definition(
+            Language::TypeScript,
+            "export class A {\n  f(): number {\n    return 1;\n  }\n}\n",
+            "A.f",
+            "f(): number {\n    return 2;\n}",
+        );
+        assert_eq!(
+            replaced.unwrap(),
+            "export class A {\n  f(): number {\n    return 2;\n  }\n}\n"
+        );
+        let replaced = replace_definition(
+            Language::Rust,
+            "#[test]\npub fn f() -> u8 {\n    1\n}\n",
+            "f",
+            "pub fn f() -> u8 { 2 }",
+        );
+        assert_eq!(replaced.unwrap(), "#[test]\npub fn f() -> u8 { 2 }\n");
+        let replaced = replace_definition(
+            Language::TypeScript,
+            "export function f() {}\n",
+            "f",
+            "export function f() { g(); }",
+        );
+        assert_eq!(replaced.unwrap(), "export function f() { g(); }\n");
+    }
+
+    #[track_caller]
+    fn check_added(
+        language: Language,
+        before: &str,
+        parent: Option<&str>,
+        code: &str,
+        after: &str,
+    ) {
+        assert_eq!(
+            add_definition(language, before, parent, code).unwrap(),
+            after
+        );
+    }
+
+    #[test]
+    fn definitions_are_added_where_they_belong() {
+        check_added(
+            Language::Python,
+            "x = 1\n",
+            None,
+            "def f():\n    pass",
+            "x = 1\n\n\ndef f():\n    pass\n",
+        );
+        check_added(
+            Language::Python,
+            "",
+            None,
+            "def f(): pass\n",
+            "def f(): pass\n",
+        );
+        check_added(
+            Language::Python,
+            "x = 1\r\n\r\n\r\nif __name__ == '__main__':\r\n    main()\r\n",
+            None,
+            "def f(): pass",
+            "x = 1\r\n\r\n\r\ndef f(): pass\r\n\r\n\r\nif __name__ == '__main__':\r\n    main()\r\n",
+        );
+        check_added(
+            Language::Python,
+            "class A:\n    def f(self): pass\n\nx = 1\n",
+            Some("A"),
+            "def g(self):\n    return 1\n",
+            "class A:\n    def f(self): pass\n\n    def g(self):\n        return 1\n\nx = 1\n",
+        );
+        check_added(
+            Language::Java,
+            "class A {\n    void f() {}\n}\n",
+            Some("A"),
+            "void g() {\n}",
+            "class A {\n    void f() {}\n\n    void g() {\n    }\n}\n",
+        );
+    }
+}
