@@ -5,7 +5,10 @@ The module `harness._harness` makes these objects; everything else that `harness
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+# Checkers read this; importing `typing` to run would cost more than all the rest of this file.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 
 class HarnessError(Exception):

@@ -146,7 +146,8 @@ def telling(output):
 
 def formatting():
     """The layout of the Rust code is rustfmt's."""
-    return check("format", ["cargo", "fmt", "--all", "--check"])
+    # -l lists the files; how each should look is what `cargo fmt` writes.
+    return check("format", ["cargo", "fmt", "--all", "--", "--check", "-l"])
 
 
 def lints():
