@@ -89,8 +89,13 @@ fn mark_undone(records: &mut [RunRecord]) {
 /// Returns the files whose last state differs from their first, by the journal alone.
 pub(crate) fn left_changed(past: &Past) -> Vec<RelPath> {
     let mut ends: std::collections::BTreeMap<&RelPath, (&Was, &Was)> = Default::default();
-    let effects = past.changes.iter().flat_map(|change| &change.effects);
-    for effect in effects.filter(|effect| !effect.backup) {
+    let effects = || past.changes.iter().flat_map(|change| &change.effects);
+    // A copy stays a copy, also where a later change of the run took it away again.
+    let copies: std::collections::BTreeSet<&RelPath> = effects()
+        .filter(|effect| effect.backup)
+        .map(|effect| &effect.path)
+        .collect();
+    for effect in effects().filter(|effect| !copies.contains(&effect.path)) {
         ends.entry(&effect.path)
             .and_modify(|(_, last)| *last = &effect.after)
             .or_insert((&effect.before, &effect.after));
