@@ -3,10 +3,15 @@
 use harness_code::tree::SourceTree;
 
 use crate::model::{Message, Role};
-use crate::plan::{Plan, Spot};
+use crate::plan::{Plan, Rung, Spot};
 use crate::skill::Skill;
 use crate::task::Task;
 
+const REWRITE: &str = include_str!("../../prompts/rewrite.md");
+const EXAMPLE_TASK: &str = include_str!("../../prompts/example_task.md");
+const EXAMPLE_REPLY: &str = include_str!("../../prompts/example_reply.md");
+/// The actions, told once when code alone did not do.
+pub(super) const MENU: &str = include_str!("../../prompts/menu.md");
 const WORK: &str = include_str!("../../prompts/work.md");
 const ANSWER: &str = include_str!("../../prompts/answer.md");
 const READ_ONLY: &str = include_str!("../../prompts/read_only.md");
@@ -37,7 +42,12 @@ pub(super) struct Opening<'a> {
 
 /// Returns the messages of the first request.
 pub(super) fn opening(opening: &Opening<'_>) -> Vec<Message> {
-    let system = if opening.answers { ANSWER } else { WORK };
+    let rewrites = opening.plan.rung == Rung::Rewrite && !opening.answers;
+    let system = match (opening.answers, rewrites) {
+        (true, _) => ANSWER,
+        (false, true) => REWRITE,
+        (false, false) => WORK,
+    };
     let mut user = String::new();
     let mut part = |text: &str| {
         if !text.trim().is_empty() {
@@ -55,7 +65,9 @@ pub(super) fn opening(opening: &Opening<'_>) -> Vec<Message> {
         part(&skill.text);
     }
     let mut room = MOST_CODE;
-    for spot in opening.plan.spots() {
+    // A rewrite is shown the one definition it is about: more only distracts a small model.
+    let most = if rewrites { 1 } else { usize::MAX };
+    for spot in opening.plan.spots().iter().take(most) {
         let Some(shown) = shown(opening.tree, spot, LONGEST_DEFINITION.min(room)) else {
             continue;
         };
@@ -77,16 +89,17 @@ pub(super) fn opening(opening: &Opening<'_>) -> Vec<Message> {
         "{word}: {}",
         capped(&opening.task.text, LONGEST_TASK)
     ));
-    vec![
-        Message {
-            role: Role::System,
-            content: system.trim_end().to_owned(),
-        },
-        Message {
-            role: Role::User,
-            content: user.trim_end().to_owned(),
-        },
-    ]
+    let message = |role, content: &str| Message {
+        role,
+        content: content.trim_end().to_owned(),
+    };
+    let mut messages = vec![message(Role::System, system)];
+    if rewrites {
+        messages.push(message(Role::User, EXAMPLE_TASK));
+        messages.push(message(Role::Assistant, EXAMPLE_REPLY));
+    }
+    messages.push(message(Role::User, &user));
+    messages
 }
 
 /// Returns one place as the model sees it: where it is, then its code in a fence.

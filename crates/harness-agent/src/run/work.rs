@@ -9,6 +9,7 @@ use crate::action::Action;
 use crate::guard::{self, Change};
 use crate::history::{Refusal, Step};
 use crate::model::Model;
+use crate::plan::Rung;
 use crate::reply::{self, Reading};
 use crate::run::event::EventKind;
 use crate::run::evidence::Verdict;
@@ -207,7 +208,13 @@ fn turns(
         } else {
             format!("\nNot done this turn: {leftovers}.")
         };
-        talk.say(&format!("{}{more}", capped(&words, LONGEST_OBSERVATION)));
+        let menu = if number == 1 && session.plan.rung == Rung::Rewrite {
+            format!("\n\n{}", prompt::MENU.trim_end())
+        } else {
+            String::new()
+        };
+        let words = capped(&words, LONGEST_OBSERVATION);
+        talk.say(&format!("{words}{more}{menu}"));
     }
     (
         Stopped::Steps,

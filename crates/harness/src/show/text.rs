@@ -110,7 +110,9 @@ pub fn run_result(result: &RunResult) -> String {
         let after = tests.after.as_ref().map(counts);
         match (before, after) {
             (Some(before), Some(after)) => {
-                text.push_str(&format!("tests: {before} before; {after} now\n"))
+                // A change that was taken back is not what stands now.
+                let when = if result.ok { "now" } else { "with the change" };
+                text.push_str(&format!("tests: {before} before; {after} {when}\n"))
             }
             (None, Some(after)) => text.push_str(&format!("tests: {after}\n")),
             (Some(before), None) => text.push_str(&format!("tests: {before} before the change\n")),
