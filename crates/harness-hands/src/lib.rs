@@ -19,6 +19,7 @@ pub mod memory;
 pub mod permit;
 pub mod process;
 pub mod runs;
+pub mod scratch;
 pub mod state;
 pub mod suite;
 pub mod trace;

@@ -21,7 +21,7 @@ const HELD: i32 = 0;
 const GOT_THROUGH: i32 = 1;
 
 /// How long one attempt may take; each is a handful of system calls.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 type Attack = Box<dyn Fn() -> i32 + Send + Sync>;
 

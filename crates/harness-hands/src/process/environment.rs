@@ -79,11 +79,12 @@ const KEPT: &[&str] = &[
 pub(crate) fn scrubbed(
     home: &Path,
     temporary: &Path,
+    kept: &[String],
     more: &[(&str, &OsStr)],
 ) -> Vec<(OsString, OsString)> {
     let mut variables: Vec<(OsString, OsString)> = environment::all()
         .into_iter()
-        .filter(|(name, _)| is_kept(name))
+        .filter(|(name, _)| is_kept(name) || kept.iter().any(|kept| name == kept.as_str()))
         .collect();
     let own = [
         ("HOME", home.as_os_str()),

@@ -61,7 +61,7 @@ pub(crate) fn available() -> Sandbox {
                 None,
             );
             started.is_ok_and(|mut tree| {
-                let ended = tree.wait(Duration::from_secs(5));
+                let ended = tree.wait(Duration::from_secs(30));
                 tree.end();
                 ended == Some(Some(42 << 8))
             })

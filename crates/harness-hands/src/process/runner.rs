@@ -7,11 +7,13 @@ use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::door::Door;
 use crate::environment as user_environment;
 use crate::process::platform::{self, Payload, Tree};
 use crate::process::private::Private;
 use crate::process::sandbox::{Confinement, Sandbox};
 use crate::process::{self, Finished, Limits, Program, StartError, environment};
+use crate::scratch::{Scratch, ScratchError};
 
 /// Whether programs may be started where no walls hold them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,12 +26,16 @@ pub enum Walls {
 }
 
 /// What the user settled for started programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunnerOptions {
     /// Whether programs may be started where no walls hold them.
     pub walls: Walls,
     /// How much each may take.
     pub limits: Limits,
+    /// Places that they may read beside the project, the system and their toolchain.
+    pub readable: Vec<PathBuf>,
+    /// Names of variables that they inherit beside those that hold no secret by their meaning.
+    pub variables: Vec<String>,
 }
 
 /// The permission to start programs for one project.
@@ -38,6 +44,7 @@ pub struct Runner {
     project: PathBuf,
     options: RunnerOptions,
     sandbox: Sandbox,
+    is_copy: bool,
 }
 
 /// Why nothing was started.
@@ -91,6 +98,7 @@ impl Runner {
             project: project.to_path_buf(),
             options,
             sandbox: platform::available(),
+            is_copy: false,
         }
     }
 
@@ -109,18 +117,38 @@ impl Runner {
         self.options.limits
     }
 
-    #[expect(dead_code, reason = "the reused test worker needs it next")]
-    /// Returns the same permission for another folder, such as a scratch copy of the project.
-    pub(crate) fn for_folder(&self, folder: &Path) -> Runner {
+    /// Copies the project to a private place, to try things on.
+    pub fn scratch(&self, door: &Door) -> Result<Scratch, ScratchError> {
+        Scratch::copy(door)
+    }
+
+    /// Returns the same permission for a scratch copy of the project instead of the project.
+    pub fn for_copy(&self, copy: &Path) -> Runner {
         Runner {
-            project: folder.to_path_buf(),
-            options: self.options,
+            project: copy.to_path_buf(),
+            options: self.options.clone(),
             sandbox: self.sandbox,
+            is_copy: true,
         }
     }
 
+    /// Returns where Python looks first in a copy: an editable install would lead it back to the
+    /// project itself.
+    pub(crate) fn copied_paths(&self) -> Option<OsString> {
+        let source = self.project.join("src");
+        let own = [source, self.project.clone()]
+            .into_iter()
+            .filter(|place| place.is_dir());
+        let given = user_environment::value("PYTHONPATH").unwrap_or_default();
+        let given: Vec<PathBuf> = std::env::split_paths(&given)
+            .filter(|path| path.is_absolute())
+            .collect();
+        self.is_copy
+            .then(|| std::env::join_paths(own.chain(given)).ok())
+            .flatten()
+    }
+
     #[cfg(test)]
-    #[expect(dead_code, reason = "tests of weaker walls need it next")]
     pub(crate) fn behind(mut self, sandbox: Sandbox) -> Runner {
         self.sandbox = sandbox;
         self
@@ -137,7 +165,6 @@ impl Runner {
         Ok(process::run(&program, self.sandbox, cancel)?)
     }
 
-    #[expect(dead_code, reason = "the reused test worker needs it next")]
     /// Starts a program that is talked to through its standard streams.
     pub(crate) fn start(&self, job: &Job<'_>, private: &Private) -> Result<Tree, RunnerError> {
         let program = self.program(job, private)?;
@@ -170,7 +197,7 @@ impl Runner {
             program,
             arguments: job.arguments.clone(),
             folder: job.folder.to_path_buf(),
-            environment: environment::scrubbed(&home, &temporary, &more),
+            environment: environment::scrubbed(&home, &temporary, &self.options.variables, &more),
             confinement,
             limits: job.limits,
         })
@@ -198,6 +225,9 @@ impl Runner {
                     private.temporary(),
                 ];
                 confinement.writable.extend(writable.iter().cloned());
+                confinement
+                    .readable
+                    .extend(self.options.readable.iter().cloned());
                 confinement.unchanged = [".git", ".harness"]
                     .map(|name| self.project.join(name))
                     .to_vec();
@@ -264,6 +294,73 @@ fn is_program(path: &Path) -> bool {
 
 /// The longest that a question to a program of the user's may take.
 pub(crate) const QUESTION: Limits = Limits {
-    time: Duration::from_secs(20),
+    time: Duration::from_secs(60),
     output: 256 * 1024,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn programs_of_the_project_are_not_started() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in [
+            "evil",
+            "tools/python3",
+            ".venv/bin/python",
+            ".venv/pyvenv.cfg",
+        ] {
+            let path = root.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let _ = std::fs::remove_file(&path);
+            match name.ends_with(".cfg") {
+                true => std::fs::write(&path, "").unwrap(),
+                false => symlink("/bin/sh", &path).unwrap(),
+            }
+        }
+        let runner = Runner::new(&root, RunnerOptions::default());
+        for name in ["evil", "./evil", "tools/python3"] {
+            let found = runner.find(Path::new(name));
+            assert!(
+                matches!(
+                    found,
+                    Err(RunnerError::ForeignProgram(_) | RunnerError::UnknownProgram(_))
+                ),
+                "{name}: {found:?}"
+            );
+        }
+        assert!(runner.find(&root.join("evil")).is_err());
+        assert_eq!(
+            runner.find(Path::new(".venv/bin/python")).unwrap(),
+            root.join(".venv/bin/python")
+        );
+        assert!(runner.find(Path::new("sh")).unwrap().is_absolute());
+    }
+
+    #[test]
+    fn walls_that_are_required_are_not_done_without() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = RunnerOptions {
+            walls: Walls::Required,
+            ..RunnerOptions::default()
+        };
+        let runner = Runner::new(folder.path(), options).behind(Sandbox::None);
+        let job = Job {
+            program: Path::new("sh"),
+            arguments: Vec::new(),
+            folder: folder.path(),
+            environment: Vec::new(),
+            reach: Reach::LookOnly,
+            limits: QUESTION,
+        };
+        let refused = runner.run(&job, &Private::new().unwrap(), &AtomicBool::new(false));
+        assert!(
+            matches!(refused, Err(RunnerError::NoWalls(Sandbox::None))),
+            "{refused:?}"
+        );
+    }
+}

@@ -123,7 +123,11 @@ impl Interpreter {
     }
 
     /// Returns what it needs in its environment.
-    pub(crate) fn environment(&self, private: &Private) -> Vec<(&'static str, OsString)> {
+    pub(crate) fn environment(
+        &self,
+        runner: &Runner,
+        private: &Private,
+    ) -> Vec<(&'static str, OsString)> {
         let cache = |name: &str| private.report().join(name).into_os_string();
         let mut variables = vec![
             // No litter: neither compiled files nor the caches that test tools keep.
@@ -134,6 +138,7 @@ impl Interpreter {
             ("MYPY_CACHE_DIR", cache("mypy")),
             ("RUFF_CACHE_DIR", cache("ruff")),
         ];
+        variables.extend(runner.copied_paths().map(|paths| ("PYTHONPATH", paths)));
         if let Some(base) = &self.user_base {
             variables.push(("PYTHONUSERBASE", base.clone().into_os_string()));
         }

@@ -1,14 +1,24 @@
 //! Runs the project's tests, all or some, and reads what the runner itself reports of each.
 //! Prose is for people: no count comes from it.
 
+mod gotest;
 mod interpreter;
+mod jest;
+mod junit;
+mod libtest;
 mod python;
 mod select;
+mod tool;
+#[cfg(unix)]
+pub mod worker;
+#[cfg(not(unix))]
+#[path = "worker_other.rs"]
+pub mod worker;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use harness_code::suite::{Runner as Framework, Suite};
+use harness_code::suite::Suite;
 
 use crate::process::output::Output;
 use crate::process::runner::{Runner, RunnerError};
@@ -214,22 +224,8 @@ pub fn run(
     selection: &Selection,
     cancel: &AtomicBool,
 ) -> SuiteReport {
-    match suite.runner {
-        Framework::Pytest | Framework::Unittest => python::run(runner, suite, selection, cancel),
-        Framework::Other if python::is_script(suite) => {
-            python::run(runner, suite, selection, cancel)
-        }
-        Framework::Cargo
-        | Framework::Go
-        | Framework::Npm
-        | Framework::Pnpm
-        | Framework::Yarn
-        | Framework::Maven
-        | Framework::Gradle
-        | Framework::Make
-        | Framework::Other => {
-            let words = format!("`{}` gives no report that can be read", suite.runner.name());
-            SuiteReport::empty(Outcome::NoReport, words, runner.sandbox())
-        }
+    if python::mode(suite).is_some() {
+        return python::run(runner, suite, selection, cancel);
     }
+    tool::run(runner, suite, selection, cancel)
 }

@@ -13,14 +13,14 @@ use crate::process::runner::{Job, Reach, Runner, RunnerError};
 use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::{Failure, Outcome, Selection, SuiteReport, Verdict, select, shown_path};
 
-const SCRIPT: &str = include_str!("report.py");
+pub(super) const SCRIPT: &str = include_str!("report.py");
 
 /// No honest report of a suite is larger; a runaway one must not fill our memory.
 const REPORT_LIMIT: u64 = 256 * 1024 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+pub(super) enum Mode {
     Pytest,
     Unittest,
     Script,
@@ -56,7 +56,7 @@ struct TestLine {
 }
 
 /// Says whether a suite is a Python script of the project, such as Django's `manage.py test`.
-pub(super) fn is_script(suite: &Suite) -> bool {
+fn is_script(suite: &Suite) -> bool {
     let is_python =
         suite.interpreter.is_some() && suite.command.first() == suite.interpreter.as_ref();
     is_python
@@ -97,13 +97,19 @@ pub(super) fn run(
         interpreter,
         private,
     };
+    match mode(suite).unwrap_or(Mode::Unittest) {
+        Mode::Pytest if !python.interpreter.has_pytest => python.without_pytest(selection, cancel),
+        mode => python.run(mode, selection, cancel),
+    }
+}
+
+/// Returns how our script runs a suite, when it is one of Python's.
+pub(super) fn mode(suite: &Suite) -> Option<Mode> {
     match suite.runner {
-        Framework::Pytest if python.interpreter.has_pytest => {
-            python.run(Mode::Pytest, selection, cancel)
-        }
-        Framework::Pytest => python.without_pytest(selection, cancel),
-        Framework::Other => python.run(Mode::Script, selection, cancel),
-        Framework::Unittest
+        Framework::Pytest => Some(Mode::Pytest),
+        Framework::Unittest => Some(Mode::Unittest),
+        Framework::Other | Framework::Make if is_script(suite) => Some(Mode::Script),
+        Framework::Other
         | Framework::Cargo
         | Framework::Go
         | Framework::Npm
@@ -111,7 +117,7 @@ pub(super) fn run(
         | Framework::Yarn
         | Framework::Maven
         | Framework::Gradle
-        | Framework::Make => python.run(Mode::Unittest, selection, cancel),
+        | Framework::Make => None,
     }
 }
 
@@ -166,7 +172,9 @@ impl Python<'_> {
         };
         let place = self.private.report();
         let report = place.join("report.jsonl");
-        let (arguments, chosen) = self.arguments(mode, selection, &folder)?;
+        let (arguments, chosen) =
+            arguments(self.suite, mode, selection, &folder, &place.join("cache"))
+                .map_err(Failed::Selection)?;
         let config = Config {
             mode,
             arguments,
@@ -186,7 +194,7 @@ impl Python<'_> {
             program: &self.interpreter.executable,
             arguments: vec![script.into_os_string(), settings.into_os_string()],
             folder: &folder,
-            environment: self.interpreter.environment(&self.private),
+            environment: self.interpreter.environment(self.runner, &self.private),
             reach: Reach::Project {
                 readable: self.interpreter.reads(),
                 writable: Vec::new(),
@@ -198,59 +206,53 @@ impl Python<'_> {
         read_report(&report, root, mode, &mut answer);
         Ok(answer)
     }
+}
 
-    /// Returns the arguments of the runner, and the tests that are chosen by name.
-    fn arguments(
-        &self,
-        mode: Mode,
-        selection: &Selection,
-        folder: &Path,
-    ) -> Result<(Vec<String>, Vec<String>), Failed> {
-        let wanted = match selection {
-            Selection::All => Vec::new(),
-            Selection::Some(tests) => tests
-                .iter()
-                .map(|test| select::read(test, folder))
-                .collect::<Result<Vec<_>, _>>()
-                .map_err(|trespass| Failed::Selection(trespass.sentence))?,
-        };
-        let command = &self.suite.command;
-        match mode {
-            Mode::Pytest => {
-                let mut arguments = after(command, "pytest");
-                arguments.extend(self.pytest_arguments());
-                arguments.extend(select::for_pytest(&wanted, folder));
-                Ok((arguments, Vec::new()))
-            }
-            Mode::Unittest => Ok((after(command, "unittest"), select::for_unittest(&wanted))),
-            Mode::Script => {
-                let mut arguments: Vec<String> = command.iter().skip(1).cloned().collect();
-                arguments.extend(select::for_unittest(&wanted));
-                Ok((arguments, Vec::new()))
-            }
+/// Returns the arguments of the runner, and the tests that are chosen by name.
+pub(super) fn arguments(
+    suite: &Suite,
+    mode: Mode,
+    selection: &Selection,
+    folder: &Path,
+    cache: &Path,
+) -> Result<(Vec<String>, Vec<String>), String> {
+    let wanted = match selection {
+        Selection::All => Vec::new(),
+        Selection::Some(tests) => tests
+            .iter()
+            .map(|test| select::read(test, folder))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|trespass| trespass.sentence)?,
+    };
+    let command = &suite.command;
+    match mode {
+        Mode::Pytest => {
+            let mut arguments = after(command, "pytest");
+            arguments.extend(PYTEST.iter().map(ToString::to_string));
+            arguments.push(format!("cache_dir={}", cache.display()));
+            arguments.extend(select::for_pytest(&wanted, folder));
+            Ok((arguments, Vec::new()))
+        }
+        Mode::Unittest => Ok((after(command, "unittest"), select::for_unittest(&wanted))),
+        Mode::Script => {
+            let mut arguments: Vec<String> = command.iter().skip(1).cloned().collect();
+            arguments.extend(select::for_unittest(&wanted));
+            Ok((arguments, Vec::new()))
         }
     }
-
-    /// Everything runs, whatever the project's own settings cut short; the cache is not theirs.
-    fn pytest_arguments(&self) -> Vec<String> {
-        let cache = self.private.report().join("cache");
-        let fixed = [
-            "-q",
-            "--color=no",
-            "--tb=short",
-            "--maxfail=0",
-            "--continue-on-collection-errors",
-            "-p",
-            "no:randomly",
-            "-o",
-        ];
-        fixed
-            .iter()
-            .map(ToString::to_string)
-            .chain([format!("cache_dir={}", cache.display())])
-            .collect()
-    }
 }
+
+/// Everything runs, whatever the project's own settings cut short; the cache is not theirs.
+const PYTEST: &[&str] = &[
+    "-q",
+    "--color=no",
+    "--tb=short",
+    "--maxfail=0",
+    "--continue-on-collection-errors",
+    "-p",
+    "no:randomly",
+    "-o",
+];
 
 enum Failed {
     Runner(RunnerError),
@@ -276,14 +278,24 @@ fn read_report(path: &Path, root: &Path, mode: Mode, answer: &mut SuiteReport) {
     let Ok(file) = std::fs::File::open(path) else {
         return;
     };
+    let lines = BufReader::new(file.take(REPORT_LIMIT))
+        .split(b'\n')
+        .map_while(Result::ok);
+    read_lines(lines, root, mode, answer);
+}
+
+/// Reads the lines of a report.
+pub(super) fn read_lines(
+    lines: impl Iterator<Item = Vec<u8>>,
+    root: &Path,
+    mode: Mode,
+    answer: &mut SuiteReport,
+) {
     let mut missing = Vec::new();
     let mut exit = None;
     let mut last_words = String::new();
     let (mut to_run, mut ran) = (0, 0);
-    for line in BufReader::new(file.take(REPORT_LIMIT))
-        .split(b'\n')
-        .map_while(Result::ok)
-    {
+    for line in lines {
         match serde_json::from_slice::<Line>(&line) {
             Ok(Line::Collected { count }) => {
                 answer.collected += count;

@@ -269,6 +269,24 @@ def run_unittest(config, report):
     return code
 
 
+def run_chosen(config, report):
+    """Runs tests by their full names, without looking at the others."""
+    import unittest
+
+    result_class = make_result_class(report, config["root"])
+    for option in ("-t", "--top-level-directory", "-s", "--start-directory"):
+        if option in config["arguments"][:-1]:
+            folder = config["arguments"][config["arguments"].index(option) + 1]
+            sys.path.insert(0, os.path.abspath(folder))
+            break
+    loader = unittest.TestLoader()
+    tests = [test for name in config["selection"] for test in each_test(loader.loadTestsFromName(name))]
+    report.line(kind="collected", count=len(tests))
+    runner = unittest.TextTestRunner(stream=io.StringIO(), resultclass=result_class)
+    result = runner.run(unittest.TestSuite(tests))
+    report.line(kind="end", exit=0 if result.wasSuccessful() else 1)
+
+
 def found_in(folder):
     """Tests in a folder that is no package, which discovery from above does not enter."""
     import unittest

@@ -1,0 +1,36 @@
+"""Measures what safety costs, beside the bare thing: python3 bench/hands/run.py [rounds] [python]
+
+Builds the example of harness-hands as the tests are built (our code barely optimised, what it
+stands on fully), runs it in a folder on the disk (not in memory)
+and prints a table of wall and CPU seconds per round, with the ratio of the walls.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROWS = [
+    ("one unittest test: sandboxed run / bare `python -m unittest`", "sandboxed_test", "bare_test"),
+    ("one try of the reused test process / bare `python -m unittest`", "try", "bare_test"),
+    ("edit of a 2 KB file: journal, .bak, fsync / plain write, fsync, rename", "small_edit", "small_plain"),
+    ("edit of a 10 MB file: journal, .bak, fsync / plain write, fsync, rename", "large_edit", "large_plain"),
+]
+
+
+def main():
+    rounds = sys.argv[1] if len(sys.argv) > 1 else "20"
+    python = sys.argv[2] if len(sys.argv) > 2 else sys.executable
+    command = ["cargo", "run", "-q", "-p", "harness-hands", "--example", "hands_cost", "--", python, rounds]
+    found = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
+    print("| what | ours: wall ms | ours: CPU ms | peer: wall ms | peer: CPU ms | CPU ratio |")
+    print("|---|---|---|---|---|---|")
+    for name, ours, peer in ROWS:
+        (wall, cpu), (peer_wall, peer_cpu) = found[ours], found[peer]
+        ratio = f"{cpu / peer_cpu:.2f}" if peer_cpu else "-"
+        print(f"| {name} | {wall * 1000:.1f} | {cpu * 1000:.1f} | {peer_wall * 1000:.1f} | {peer_cpu * 1000:.1f} | {ratio} |")
+
+
+if __name__ == "__main__":
+    main()

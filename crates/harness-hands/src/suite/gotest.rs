@@ -1,0 +1,112 @@
+//! What `go test -json` prints: one event a line.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::suite::{Failure, SuiteReport, Verdict};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Event {
+    action: String,
+    #[serde(default)]
+    package: String,
+    #[serde(default)]
+    test: Option<String>,
+    #[serde(default)]
+    output: Option<String>,
+}
+
+/// Reads the events. Returns whether every package that began came to its end.
+pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
+    let mut words: BTreeMap<(String, String), String> = BTreeMap::new();
+    let mut packages: BTreeMap<String, bool> = BTreeMap::new();
+    let mut judged_tests: BTreeMap<String, u32> = BTreeMap::new();
+    for event in text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Event>(line).ok())
+    {
+        let key = (
+            event.package.clone(),
+            event.test.clone().unwrap_or_default(),
+        );
+        packages.entry(event.package.clone()).or_insert(false);
+        if let Some(output) = &event.output {
+            let kept = words.entry(key.clone()).or_default();
+            if kept.len() < 8000 {
+                kept.push_str(output);
+            }
+        }
+        let verdict = match event.action.as_str() {
+            "pass" => Verdict::Passed,
+            "fail" => Verdict::Failed,
+            "skip" => Verdict::Skipped,
+            _ => continue,
+        };
+        let told = words.remove(&key).unwrap_or_default();
+        match event.test {
+            Some(test) => {
+                *judged_tests.entry(event.package.clone()).or_default() += 1;
+                answer.count(verdict, failure(format!("{}.{test}", event.package), told));
+            }
+            None => {
+                packages.insert(event.package.clone(), true);
+                // A package that fails without a failing test did not build or crashed.
+                let silent = judged_tests.get(&event.package).is_none();
+                if verdict == Verdict::Failed && silent {
+                    answer.count(Verdict::Error, failure(event.package, told));
+                }
+            }
+        }
+    }
+    !packages.is_empty() && packages.values().all(|ended| *ended)
+}
+
+fn failure(id: String, traceback: String) -> Failure {
+    let mut lines = traceback.lines().map(str::trim);
+    let told = lines.find(|line| line.contains(".go:")).unwrap_or_default();
+    let (place, message) = told.split_once(": ").unwrap_or(("", told));
+    let mut parts = place.splitn(2, ':');
+    let file = parts
+        .next()
+        .filter(|file| file.ends_with(".go"))
+        .map(str::to_string);
+    let line = parts
+        .next()
+        .and_then(|line| line.split(':').next()?.parse().ok());
+    Failure {
+        id,
+        message: message.to_string(),
+        traceback: traceback.clone(),
+        file,
+        line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::sandbox::Sandbox;
+    use crate::suite::Outcome;
+
+    #[test]
+    fn events_are_counted_by_test() {
+        let text = r#"{"Action":"run","Package":"m/a","Test":"TestGood"}
+{"Action":"pass","Package":"m/a","Test":"TestGood","Elapsed":0}
+{"Action":"output","Package":"m/a","Test":"TestBad","Output":"    a_test.go:9: got 1, want 2\n"}
+{"Action":"fail","Package":"m/a","Test":"TestBad","Elapsed":0}
+{"Action":"fail","Package":"m/a","Elapsed":0.1}
+"#;
+        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        assert!(read(text, &mut answer));
+        assert_eq!((answer.passed, answer.failed, answer.errors), (1, 1, 0));
+        assert_eq!(
+            answer.failures[0].shown(),
+            "m/a.TestBad (a_test.go:9): got 1, want 2"
+        );
+        let cut = text.lines().take(4).collect::<Vec<_>>().join("\n");
+        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        assert!(!read(&cut, &mut answer));
+    }
+}

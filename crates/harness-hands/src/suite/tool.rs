@@ -1,0 +1,387 @@
+//! Suites that a language's own tool runs: cargo, go, npm and its kin, Maven, Gradle. Offline, with
+//! the tool's own downloads readable, and counted by the report that the tool itself gives.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+use harness_code::suite::{Runner as Framework, Suite};
+
+use crate::environment;
+use crate::process::private::Private;
+use crate::process::runner::{Job, Reach, Runner, RunnerError};
+use crate::suite::{Outcome, Selection, SuiteReport, gotest, jest, junit, libtest};
+use crate::user;
+
+/// No honest report is larger.
+const REPORT_LIMIT: u64 = 64 * 1024 * 1024;
+
+/// Counting needs the whole output of tools that report there; a line a test is short.
+const OUTPUT: usize = 16 * 1024 * 1024;
+
+/// What differs from tool to tool.
+struct Plan {
+    program: String,
+    arguments: Vec<String>,
+    environment: Vec<(&'static str, OsString)>,
+    readable: Vec<PathBuf>,
+    writable: Vec<PathBuf>,
+    report: Report,
+}
+
+/// Where a tool tells what happened.
+enum Report {
+    Libtest,
+    GoEvents,
+    /// A JSON file of a JavaScript runner.
+    Json(PathBuf),
+    /// One JUnit file.
+    Junit(PathBuf),
+    /// JUnit files in folders of this name, written by this run.
+    JunitFolders(&'static str),
+    None,
+}
+
+/// Runs a suite with the tool that its language has.
+pub(super) fn run(
+    runner: &Runner,
+    suite: &Suite,
+    selection: &Selection,
+    cancel: &AtomicBool,
+) -> SuiteReport {
+    match try_run(runner, suite, selection, cancel) {
+        Ok(report) => report,
+        Err(error) => SuiteReport::not_started(&error, runner.sandbox()),
+    }
+}
+
+fn try_run(
+    runner: &Runner,
+    suite: &Suite,
+    selection: &Selection,
+    cancel: &AtomicBool,
+) -> Result<SuiteReport, RunnerError> {
+    let private = Private::new()?;
+    let root = runner.project();
+    let folder = match &suite.folder {
+        Some(folder) => folder.under(root),
+        None => root.to_path_buf(),
+    };
+    let names = match selection {
+        Selection::All => Vec::new(),
+        Selection::Some(tests) => tests.iter().filter(|test| is_name(test)).cloned().collect(),
+    };
+    if names.is_empty() && *selection != Selection::All {
+        let words = "the chosen tests cannot be named to this runner".to_string();
+        return Ok(SuiteReport::empty(
+            Outcome::NoTests,
+            words,
+            runner.sandbox(),
+        ));
+    }
+    let plan = plan(suite, &names, &folder, &private);
+    let mut limits = runner.limits();
+    limits.output = limits.output.max(OUTPUT);
+    let begun = SystemTime::now();
+    let job = Job {
+        program: Path::new(&plan.program),
+        arguments: plan.arguments.iter().map(OsString::from).collect(),
+        folder: &folder,
+        environment: plan.environment,
+        reach: Reach::Project {
+            readable: plan.readable,
+            writable: plan.writable,
+        },
+        limits,
+    };
+    let finished = runner.run(&job, &private, cancel)?;
+    let mut answer = SuiteReport::of_process(&finished);
+    let is_whole = match plan.report {
+        Report::Libtest => {
+            finished.stdout.skipped == 0 && libtest::read(&finished.stdout.text(), &mut answer)
+        }
+        Report::GoEvents => {
+            finished.stdout.skipped == 0 && gotest::read(&finished.stdout.text(), &mut answer)
+        }
+        Report::Json(path) => {
+            read_file(&path).is_some_and(|text| jest::read(&text, root, &mut answer))
+        }
+        Report::Junit(path) => read_file(&path).is_some_and(|text| junit::read(&text, &mut answer)),
+        Report::JunitFolders(name) => read_folders(&folder, name, begun, &mut answer),
+        Report::None => false,
+    };
+    if is_whole && answer.outcome == Outcome::NoReport {
+        answer.complete();
+    }
+    Ok(answer)
+}
+
+/// A name that cannot be an option or a path out of the project.
+fn is_name(text: &str) -> bool {
+    let plain =
+        |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '/' | '-' | ' ' | '#');
+    !text.is_empty()
+        && !text.starts_with(['-', '/'])
+        && !text.contains("..")
+        && text.chars().all(plain)
+}
+
+fn plan(suite: &Suite, names: &[String], folder: &Path, private: &Private) -> Plan {
+    let mut command = suite.command.iter().cloned();
+    let program = command.next().unwrap_or_default();
+    let arguments: Vec<String> = command.collect();
+    let plain = Plan {
+        program,
+        arguments,
+        environment: Vec::new(),
+        readable: Vec::new(),
+        writable: Vec::new(),
+        report: Report::None,
+    };
+    match suite.runner {
+        Framework::Cargo => cargo(plain, names),
+        Framework::Go => go(plain, names),
+        Framework::Npm | Framework::Pnpm | Framework::Yarn => node(plain, names, folder, private),
+        Framework::Maven => maven(plain, names, private),
+        Framework::Gradle => gradle(plain, names, private),
+        Framework::Pytest | Framework::Unittest | Framework::Make | Framework::Other => plain,
+    }
+}
+
+fn cargo(mut plan: Plan, names: &[String]) -> Plan {
+    plan.arguments
+        .extend(["--offline", "--no-fail-fast", "--color=never", "--"].map(String::from));
+    plan.arguments.extend(
+        names
+            .iter()
+            .map(|name| name.rsplit(' ').next().unwrap_or(name).to_string()),
+    );
+    let (cargo, rustup) = (
+        tool_home("CARGO_HOME", ".cargo"),
+        tool_home("RUSTUP_HOME", ".rustup"),
+    );
+    // Not the whole folder: it also holds the token of the registry.
+    let parts = ["bin", "registry", "git", "config.toml", "config", "env"];
+    plan.readable = parts
+        .iter()
+        .filter_map(|part| Some(cargo.as_ref()?.join(part)))
+        .collect();
+    plan.readable.extend(rustup.clone());
+    plan.environment = vec![
+        ("CARGO_NET_OFFLINE", "true".into()),
+        ("CARGO_TERM_COLOR", "never".into()),
+    ];
+    plan.environment
+        .extend(cargo.map(|home| ("CARGO_HOME", home.into_os_string())));
+    plan.environment
+        .extend(rustup.map(|home| ("RUSTUP_HOME", home.into_os_string())));
+    plan.report = Report::Libtest;
+    plan
+}
+
+fn go(mut plan: Plan, names: &[String]) -> Plan {
+    let at = plan
+        .arguments
+        .iter()
+        .position(|word| word == "test")
+        .map_or(0, |at| at + 1);
+    plan.arguments.insert(at, "-json".to_string());
+    if !names.is_empty() {
+        let tests = names
+            .iter()
+            .map(|name| name.rsplit('.').next().unwrap_or(name));
+        let pattern = tests
+            .map(|test| format!("^{test}$"))
+            .collect::<Vec<_>>()
+            .join("|");
+        plan.arguments.splice(at..at, ["-run".to_string(), pattern]);
+    }
+    let home = tool_home("GOPATH", "go");
+    plan.readable.extend(home.clone());
+    plan.environment = vec![("GOPROXY", "off".into()), ("GOTOOLCHAIN", "local".into())];
+    plan.environment
+        .extend(home.map(|home| ("GOPATH", home.into_os_string())));
+    // Without one of its own that stays, every run would build the standard library again.
+    if let Some(cache) = user::cache_folder().map(|folder| folder.join("go-build"))
+        && std::fs::create_dir_all(&cache).is_ok()
+    {
+        plan.writable.push(cache.clone());
+        plan.environment.push(("GOCACHE", cache.into_os_string()));
+    }
+    plan.report = Report::GoEvents;
+    plan
+}
+
+fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> Plan {
+    let package = read_file(&folder.join("package.json")).unwrap_or_default();
+    let package: serde_json::Value = serde_json::from_str(&package).unwrap_or_default();
+    let script = package["scripts"]["test"].as_str().unwrap_or_default();
+    let has = |tool: &str| {
+        script
+            .split(|c: char| !c.is_alphanumeric() && c != '-')
+            .any(|word| word == tool)
+    };
+    let json = private.report().join("report.json");
+    let shown = json.display();
+    let mut more: Vec<String> = Vec::new();
+    plan.environment = [
+        ("npm_config_offline", "true"),
+        ("npm_config_update_notifier", "false"),
+        ("npm_config_fund", "false"),
+        ("npm_config_audit", "false"),
+        ("CI", "1"),
+    ]
+    .map(|(name, value)| (name, OsString::from(value)))
+    .to_vec();
+    plan.environment.push((
+        "npm_config_cache",
+        private.report().join("npm").into_os_string(),
+    ));
+    if has("jest") || has("react-scripts") {
+        more = vec![
+            "--json".into(),
+            format!("--outputFile={shown}"),
+            "--ci".into(),
+            "--no-cache".into(),
+        ];
+        plan.report = Report::Json(json);
+    } else if has("vitest") {
+        more = vec![
+            "--run".into(),
+            "--reporter=json".into(),
+            format!("--outputFile={shown}"),
+        ];
+        plan.report = Report::Json(json);
+    } else if has("mocha") {
+        more = vec![
+            "--reporter".into(),
+            "json".into(),
+            "--reporter-option".into(),
+            format!("output={shown}"),
+        ];
+        plan.report = Report::Json(json);
+    } else if has("node") && script.contains("--test") {
+        // The runner takes these from its environment too; behind the script they would be files.
+        let xml = private.report().join("report.xml");
+        let options = format!(
+            "--test-reporter=junit --test-reporter-destination={}",
+            xml.display()
+        );
+        plan.environment.push(("NODE_OPTIONS", options.into()));
+        plan.report = Report::Junit(xml);
+    }
+    let files = names
+        .iter()
+        .map(|name| name.split(" > ").next().unwrap_or(name).to_string());
+    more.extend(files);
+    if !more.is_empty() {
+        // Yarn hands everything on; the others need to be told.
+        let separator = (!plan.program.ends_with("yarn")).then(|| "--".to_string());
+        plan.arguments.extend(separator);
+        plan.arguments.extend(more);
+    }
+    plan.readable = [
+        ".nvm/versions",
+        ".volta",
+        ".fnm",
+        ".local/share/fnm",
+        ".local/share/pnpm",
+        ".local/share/mise/installs",
+        ".asdf/installs",
+        ".cache/node/corepack",
+    ]
+    .iter()
+    .filter_map(|place| Some(environment::home()?.join(place)))
+    .filter(|place| place.exists())
+    .collect();
+    plan
+}
+
+fn maven(mut plan: Plan, names: &[String], private: &Private) -> Plan {
+    plan.program = "mvn".to_string();
+    plan.arguments
+        .extend(["-o", "-B", "-fae"].map(String::from));
+    if !names.is_empty() {
+        plan.arguments.push(format!("-Dtest={}", names.join(",")));
+    }
+    if let Some(repository) = environment::home().map(|home| home.join(".m2/repository")) {
+        plan.arguments
+            .push(format!("-Dmaven.repo.local={}", repository.display()));
+        plan.readable.push(repository);
+    }
+    let home = format!("-Duser.home={}", private.home().display());
+    plan.environment = vec![("MAVEN_OPTS", home.into())];
+    plan.readable
+        .extend(environment::home().map(|home| home.join(".sdkman/candidates")));
+    plan.report = Report::JunitFolders("surefire-reports");
+    plan
+}
+
+fn gradle(mut plan: Plan, names: &[String], private: &Private) -> Plan {
+    plan.program = "gradle".to_string();
+    plan.arguments
+        .extend(["--offline", "--no-daemon", "--console=plain", "--continue"].map(String::from));
+    for name in names {
+        plan.arguments.extend(["--tests".to_string(), name.clone()]);
+    }
+    plan.environment = vec![(
+        "GRADLE_USER_HOME",
+        private.home().join("gradle").into_os_string(),
+    )];
+    if let Some(caches) = tool_home("GRADLE_USER_HOME", ".gradle").map(|home| home.join("caches")) {
+        plan.environment
+            .push(("GRADLE_RO_DEP_CACHE", caches.clone().into_os_string()));
+        plan.readable.push(caches);
+    }
+    plan.readable
+        .extend(environment::home().map(|home| home.join(".sdkman/candidates")));
+    plan.report = Report::JunitFolders("test-results");
+    plan
+}
+
+fn tool_home(variable: &str, usual: &str) -> Option<PathBuf> {
+    environment::folder(variable)
+        .or_else(|| environment::home().map(|home| home.join(usual)))
+        .filter(|home| home.is_dir())
+}
+
+fn read_file(path: &Path) -> Option<String> {
+    let found = path.symlink_metadata().ok()?;
+    let fits = found.is_file() && found.len() <= REPORT_LIMIT;
+    fits.then(|| std::fs::read(path).ok())
+        .flatten()
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Reads every report below a folder of this name that this run wrote. All of them must be whole.
+fn read_folders(root: &Path, name: &str, begun: SystemTime, answer: &mut SuiteReport) -> bool {
+    let mut folders = vec![(root.to_path_buf(), false, 0)];
+    let (mut found, mut whole) = (0, true);
+    while let Some((folder, is_report, depth)) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let (path, file_name) = (
+                entry.path(),
+                entry.file_name().to_string_lossy().into_owned(),
+            );
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let is_skipped = file_name.starts_with('.') || file_name == "node_modules";
+            // Modules of modules; deeper trees are no build layout.
+            if kind.is_dir() && !is_skipped && depth < 8 {
+                folders.push((path, is_report || file_name == name, depth + 1));
+            } else if is_report && file_name.starts_with("TEST-") && file_name.ends_with(".xml") {
+                let is_new = entry
+                    .metadata()
+                    .and_then(|seen| seen.modified())
+                    .is_ok_and(|time| time >= begun);
+                if let Some(text) = read_file(&path).filter(|_| is_new) {
+                    found += 1;
+                    whole &= junit::read(&text, answer);
+                }
+            }
+        }
+    }
+    found > 0 && whole
+}
