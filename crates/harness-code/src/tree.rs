@@ -257,7 +257,10 @@ fn read_file<T>(
         facts: Facts::default(),
     };
     let full = file.path.under(root);
-    let read = if language.is_source() {
+    // A file without an extension may be a script; a directory of data has extensions.
+    let may_be_source =
+        language.is_source() || (language == Language::Other && file.path.extension().is_none());
+    let read = if may_be_source {
         read_regular(&full, &file.path).ok()
     } else {
         None
@@ -267,13 +270,20 @@ fn read_file<T>(
         return (file, None);
     };
     file.bytes = bytes.len() as u64;
+    if !language.is_source() && !bytes.starts_with(b"#!") {
+        return (file, None);
+    }
     let Ok(text) = Text::from_bytes(bytes) else {
         return (file, None);
     };
     let content = text.content();
+    file.language = language.refined(content);
+    if !file.language.is_source() {
+        return (file, None);
+    }
     file.lines = count_lines(content);
     let (facts, looked) =
-        symbols::read_with(language, content, |reading| look(&file.path, reading));
+        symbols::read_with(file.language, content, |reading| look(&file.path, reading));
     file.facts = facts;
     (file, Some(looked))
 }
@@ -527,5 +537,36 @@ mod tests {
             .map(|(file, d)| format!("{}:{} {}", file.path, d.line, d.qualified))
             .collect();
         assert_eq!(found, ["a.py:2 A", "a.py:3 A.f"]);
+    }
+
+    #[test]
+    fn the_text_tells_more_than_the_name() {
+        let folder = project(&[
+            ("bin/tool", "#!/usr/bin/env python3\ndef f(): pass\n"),
+            ("a.h", "class A {};\n"),
+            ("data", "x"),
+            ("LICENSE", ""),
+        ]);
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let seen: Vec<_> = tree
+            .files()
+            .iter()
+            .map(|f| {
+                (
+                    f.path.as_str(),
+                    f.language.name(),
+                    f.facts.definitions.len(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("LICENSE", "text", 0),
+                ("a.h", "C++", 1),
+                ("bin/tool", "Python", 1),
+                ("data", "other", 0)
+            ]
+        );
     }
 }

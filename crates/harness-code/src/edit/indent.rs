@@ -182,7 +182,7 @@ fn inside_strings(language: Language, code: &str) -> Vec<bool> {
                     }
                 }
                 TokenKind::FStringStart | TokenKind::TStringStart => {
-                    string_start = string_start.or(Some(from))
+                    string_start = string_start.or(Some(from));
                 }
                 TokenKind::FStringEnd | TokenKind::TStringEnd => {
                     if let Some(from) = string_start.take() {

@@ -184,6 +184,29 @@ impl Language {
         by_name(path.file_name())
     }
 
+    /// Tells the language better with the text at hand: a header may be C++, a script may name its interpreter.
+    pub fn refined(self, content: &str) -> Language {
+        match self {
+            Language::C if looks_like_cpp(content) => Language::Cpp,
+            Language::Other => by_shebang(content).unwrap_or(self),
+            Language::C
+            | Language::Python
+            | Language::Rust
+            | Language::JavaScript
+            | Language::TypeScript
+            | Language::Tsx
+            | Language::Go
+            | Language::Java
+            | Language::Cpp
+            | Language::Ruby
+            | Language::CSharp
+            | Language::Php
+            | Language::Shell
+            | Language::Prose
+            | Language::Config => self,
+        }
+    }
+
     /// Returns the name a person uses.
     pub fn name(self) -> &'static str {
         LANGUAGES
@@ -216,6 +239,47 @@ impl Language {
     pub fn is_text(self) -> bool {
         self.is_source() || matches!(self, Language::Prose | Language::Config)
     }
+}
+
+/// Words that start a line only in C++.
+fn looks_like_cpp(content: &str) -> bool {
+    let marks = [
+        "class ",
+        "namespace ",
+        "template<",
+        "template <",
+        "public:",
+        "private:",
+        "protected:",
+        "using ",
+    ];
+    content
+        .lines()
+        .take(400)
+        .any(|line| marks.iter().any(|mark| line.trim_start().starts_with(mark)))
+}
+
+/// Reads `#!/usr/bin/env python3` and the like.
+fn by_shebang(content: &str) -> Option<Language> {
+    let line = content.strip_prefix("#!")?.lines().next()?;
+    let mut words = line
+        .split([' ', '/', '\t'])
+        .filter(|word| !word.is_empty() && !word.starts_with('-'));
+    let program = words.next_back()?;
+    let known: &[(&str, Language)] = &[
+        ("python", Language::Python),
+        ("bash", Language::Shell),
+        ("sh", Language::Shell),
+        ("zsh", Language::Shell),
+        ("dash", Language::Shell),
+        ("ruby", Language::Ruby),
+        ("node", Language::JavaScript),
+        ("php", Language::Php),
+    ];
+    known
+        .iter()
+        .find(|(name, _)| program.starts_with(name))
+        .map(|(_, language)| *language)
 }
 
 fn by_name(name: &str) -> Language {
@@ -254,6 +318,17 @@ mod tests {
                 "{name}"
             );
         }
+        assert_eq!(
+            Language::C.refined("#pragma once\nnamespace a {}\n"),
+            Language::Cpp
+        );
+        assert_eq!(Language::C.refined("int f(void);\n"), Language::C);
+        assert_eq!(
+            Language::Other.refined("#!/usr/bin/env -S python3 -u\n"),
+            Language::Python
+        );
+        assert_eq!(Language::Other.refined("#!/bin/sh\n"), Language::Shell);
+        assert_eq!(Language::Other.refined("hello"), Language::Other);
         assert_eq!(Language::Cpp.name(), "C++");
         assert_eq!(Language::Tsx.name(), "TypeScript");
     }

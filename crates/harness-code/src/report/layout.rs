@@ -195,3 +195,97 @@ fn largest_class(file: &SourceFile) -> Option<&Definition> {
         .filter(|d| d.parent.is_none() && d.kind == DefinitionKind::Class);
     outer.max_by_key(|d| d.lines())
 }
+
+#[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out projects in a temporary folder"
+)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use std::fs;
+
+    #[track_caller]
+    fn check(files: &[(&str, &str)], expected: &Expect) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        expected.assert_eq(&Layout::of(&tree).render_for_person(80));
+    }
+
+    #[test]
+    fn every_kind_of_finding_names_its_place() {
+        let long = "x = 1\n".repeat(900);
+        let function = format!("def f():\n{}", "    x = 1\n".repeat(90));
+        let flat: Vec<(String, String)> = (0..35)
+            .map(|n| (format!("flat/m{n}.py"), "x = 1\n".to_string()))
+            .collect();
+        let mut files: Vec<(&str, &str)> = vec![
+            ("shop/__init__.py", ""),
+            ("shop/a.py", "from shop.b import total\n"),
+            ("shop/b.py", "from shop.a import price\n"),
+            ("shop/long.py", &long),
+            ("shop/helpers.py", &function),
+            ("other/helpers.py", "def g(): pass\n"),
+            ("tests/test_a.py", "from shop import a, b, long\n"),
+        ];
+        files.extend(
+            flat.iter()
+                .map(|(name, content)| (name.as_str(), content.as_str())),
+        );
+        check(
+            &files,
+            &expect![[r#"
+              .      1,030 lines in 42 files
+                fl…   35 lines in 35 files
+                ot…     1 line in 1 file
+                sh…  993 lines in 5 files
+                te…     1 line in 1 file
+
+            what makes it hard to read, worst first
+              shop/a.py:1
+                  import circle: shop/a.py takes `total` from shop/b.py; shop/b.py takes `price` from shop/a.py
+              shop/long.py:1
+                  outsized file: 900 lines; the largest part, `x`, has 1
+              shop/helpers.py:1
+                  outsized function: `f` has 91 lines
+              flat:1
+                  flat folder: 35 source files side by side in one folder
+              shop/helpers.py:1
+                  unused module: nothing in the project imports `shop.helpers` (91 lines)
+              other/helpers.py:1
+                  duplicate module: 2 modules are called `helpers`: also shop/helpers.py
+
+            next: break the circle at shop/a.py:1: move what both sides need into a module of its own, or import it where it is used
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_project_without_tests_or_without_anything() {
+        check(
+            &[("a.py", "def f(): pass\n")],
+            &expect![[r#"
+              .     1 line in 1 file
+
+            what makes it hard to read, worst first
+              a.py:1
+                  no tests: no test in the whole project (1 line)
+
+            next: write a first test for a.py
+        "#]],
+        );
+        check(
+            &[("README.md", "hi")],
+            &expect![[r#"
+
+            nothing stands out
+        "#]],
+        );
+    }
+}

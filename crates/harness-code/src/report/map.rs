@@ -148,3 +148,99 @@ fn outlined(file: &SourceFile, detail: Detail) -> String {
     }
     text
 }
+
+#[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out a project in a temporary folder"
+)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use std::fs;
+
+    #[track_caller]
+    fn check(place: &str, longest: usize, expected: &Expect) {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [
+            (
+                "shop/order.py",
+                "\"\"\"One order.\"\"\"\nLIMIT = 3\n\nclass Order:\n    def total(self): pass\n\ndef load(path): pass\n",
+            ),
+            ("shop/price.py", "def tax(x): pass\n"),
+            ("web/app.js", "function start() {}\n"),
+            ("README.md", "hi"),
+        ];
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let place = RelPath::parse(place).ok();
+        expected.assert_eq(
+            &map(&tree, place.as_ref(), longest).unwrap_or_else(|| "nothing there".to_string()),
+        );
+    }
+
+    #[test]
+    fn more_room_shows_more() {
+        check(
+            "",
+            1000,
+            &expect![[r#"
+            shop/order.py (7 lines): Order, load
+            shop/price.py (1 lines): tax
+            web/app.js (1 lines): start
+        "#]],
+        );
+        check(
+            "",
+            110,
+            &expect![[r#"
+            shop/order.py (7 lines): Order, load
+            shop/price.py (1 lines): tax
+            web/app.js (1 lines): start
+        "#]],
+        );
+        check(
+            "",
+            80,
+            &expect![[r#"
+            shop/order.py (7 lines)
+            shop/price.py (1 lines)
+            web/app.js (1 lines)
+        "#]],
+        );
+        check(
+            "shop",
+            1000,
+            &expect![[r#"
+            shop/order.py (7 lines): Order, load
+            shop/price.py (1 lines): tax
+        "#]],
+        );
+        check(
+            "shop/order.py",
+            1000,
+            &expect![[r#"
+            shop/order.py (7 lines)
+            One order.
+            2 LIMIT = 3
+            4 class Order
+              5 def total(self)
+            7 def load(path)
+        "#]],
+        );
+        check(
+            "shop/order.py",
+            60,
+            &expect![[r#"
+            shop/order.py (7 lines)
+            One order.
+            ... and more
+        "#]],
+        );
+        check("nowhere", 1000, &expect!["nothing there"]);
+    }
+}

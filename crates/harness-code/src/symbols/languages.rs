@@ -538,10 +538,31 @@ fn broken_python_gives_what_can_be_read() {
         Language::Python,
         "def f(:\n    return 1\n\nclass B:\n    def g(self):\n        return (\n\ndef h(): pass\n",
         &expect![[r#"
-                Function f 1-2 `def f(:`
-                Class B 4-8 `class B`
-                Method B.g 5-8 `def g(self)` calls=["h"]
-                broken
-            "#]],
+            Function f 1-2 `def f(:`
+            Class B 4-6 `class B`
+            Method B.g 5-6 `def g(self)` calls=["h"]
+            Function h 8-8 `def h()`
+            broken
+        "#]],
+    );
+}
+
+#[test]
+fn an_unclosed_bracket_or_string_does_not_swallow_what_follows() {
+    check(
+        Language::Python,
+        "import a\nx = (1,\n\ndef f():\n    return g(\n\n@d\nclass B:\n    def m(self): pass\n\ny = \"\"\"\ndef not_this(): pass\n\"\"\"\nfrom b import c\nz = [\nasync def last(): pass\n",
+        &expect![[r#"
+            Variable x 2-2 `x = (1,`
+            Function f 4-5 `def f()` calls=["g"]
+            Class B 8-9 `class B` decorators=["d"]
+            Method B.m 9-9 `def m(self)`
+            Variable y 11-13 `y = """`
+            Variable z 15-15 `z = [`
+            Function last 16-16 `async def last()`
+            Start import a [] at 1
+            Start import b ["c"] at 14
+            broken
+        "#]],
     );
 }

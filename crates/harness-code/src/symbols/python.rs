@@ -1,5 +1,7 @@
 //! Definitions, imports, calls and names of a Python file, from its exact syntax tree.
 
+mod recovery;
+
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Decorator, Expr, ExprContext, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::{Ranged, TextRange};
@@ -30,8 +32,11 @@ pub(super) fn facts(content: &str, module: &Module) -> Facts {
     };
     reader.facts.doc = docstring(module.suite());
     reader.visit_body(module.suite());
+    if reader.facts.broken {
+        recovery::recover(content, module, &mut reader);
+    }
     reader.facts.calls = sorted(reader.module_calls);
-    let mut dotted: Vec<Box<str>> = reader.dotted.into_iter().map(Box::from).collect();
+    let mut dotted: Vec<Box<str>> = reader.dotted.into_iter().collect();
     dotted.sort_unstable();
     reader.facts.dotted = dotted.into();
     reader.facts.names = reader.names.finish();
@@ -61,12 +66,30 @@ struct Reader<'a> {
     module_calls: Vec<NameId>,
     /// Variables already seen, by the definition around them: only the first binding counts.
     variables: FxHashSet<(Option<u32>, &'a str)>,
-    dotted: FxHashSet<&'a str>,
+    dotted: FxHashSet<Box<str>>,
     when: ImportTime,
     kind: Around,
 }
 
 impl<'a> Reader<'a> {
+    /// Forgets what was read from this offset on; definitions that reach beyond it end before it.
+    fn cut(&mut self, at: u32) {
+        let first = self.facts.definitions.iter().position(|d| d.start >= at);
+        self.facts
+            .definitions
+            .truncate(first.unwrap_or(self.facts.definitions.len()));
+        let end = self
+            .content
+            .get(..at as usize)
+            .map_or(at, |before| before.trim_end().len() as u32);
+        let (line, last) = (self.lines.line(at), self.lines.line(end.saturating_sub(1)));
+        for definition in self.facts.definitions.iter_mut().filter(|d| d.end > at) {
+            definition.end = end.max(definition.name_start + u32::from(definition.name_length));
+            definition.end_line = last.max(definition.line);
+        }
+        self.facts.imports.retain(|import| import.line < line);
+    }
+
     fn parent(&self) -> Option<u32> {
         self.around.last().map(|open| open.position)
     }
@@ -79,6 +102,12 @@ impl<'a> Reader<'a> {
             Some(parent) => format!("{}.{name}", parent.qualified).into(),
             None => name.into(),
         }
+    }
+
+    /// Takes note of a name as it is written.
+    fn name(&mut self, range: TextRange) -> NameId {
+        let text = self.slice(range.start().to_u32(), range.end().to_u32());
+        self.names.id(text)
     }
 
     fn slice(&self, start: u32, end: u32) -> &'a str {
@@ -119,7 +148,7 @@ impl<'a> Reader<'a> {
         position
     }
 
-    fn function(&mut self, function: &'a StmtFunctionDef) {
+    fn function(&mut self, function: &StmtFunctionDef) {
         let named = function.name.range();
         let end = function
             .returns
@@ -151,7 +180,7 @@ impl<'a> Reader<'a> {
         });
     }
 
-    fn class(&mut self, class: &'a StmtClassDef) {
+    fn class(&mut self, class: &StmtClassDef) {
         let named = class.name.range();
         let end = class
             .arguments
@@ -178,7 +207,7 @@ impl<'a> Reader<'a> {
         });
     }
 
-    fn describe(&mut self, position: u32, decorators: &'a [Decorator], body: &[Stmt]) {
+    fn describe(&mut self, position: u32, decorators: &[Decorator], body: &[Stmt]) {
         let texts = decorators.iter().map(|d| {
             one_line(
                 self.slice(d.expression.start().to_u32(), d.expression.end().to_u32()),
@@ -227,7 +256,7 @@ impl<'a> Reader<'a> {
         self.when = outer;
     }
 
-    fn variable(&mut self, target: &'a Expr, whole: TextRange) {
+    fn variable(&mut self, target: &Expr, whole: TextRange) {
         match target {
             Expr::Name(name) => {
                 let parent = self.parent();
@@ -257,7 +286,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn assignment(&mut self, target: &'a Expr, value: Option<&'a Expr>, whole: TextRange) {
+    fn assignment(&mut self, target: &Expr, value: Option<&Expr>, whole: TextRange) {
         self.variable(target, whole);
         let at_top = self.around.is_empty();
         if let (true, Expr::Name(name), Some(value)) = (at_top, target, value)
@@ -271,7 +300,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn import(&mut self, statement: &'a Stmt) {
+    fn import(&mut self, statement: &Stmt) {
         let line = self.lines.line(statement.start().to_u32());
         let when = self.when;
         match statement {
@@ -310,8 +339,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl<'a> Visitor<'a> for Reader<'a> {
-    fn visit_stmt(&mut self, statement: &'a Stmt) {
+impl<'v> Visitor<'v> for Reader<'_> {
+    fn visit_stmt(&mut self, statement: &'v Stmt) {
         match statement {
             Stmt::FunctionDef(function) => self.function(function),
             Stmt::ClassDef(class) => self.class(class),
@@ -346,25 +375,25 @@ impl<'a> Visitor<'a> for Reader<'a> {
         }
     }
 
-    fn visit_expr(&mut self, expression: &'a Expr) {
+    fn visit_expr(&mut self, expression: &'v Expr) {
         match expression {
             Expr::Name(name) => {
                 if !matches!(name.ctx, ExprContext::Invalid) {
-                    self.names.id(name.id.as_str());
+                    self.name(name.range());
                 }
             }
             Expr::Attribute(attribute) => {
-                self.names.id(attribute.attr.as_str());
+                self.name(attribute.attr.range());
                 self.visit_expr(&attribute.value);
             }
             Expr::Call(call) => {
                 let called = match &*call.func {
-                    Expr::Name(name) => Some(name.id.as_str()),
-                    Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+                    Expr::Name(name) => Some(name.range()),
+                    Expr::Attribute(attribute) => Some(attribute.attr.range()),
                     _ => None,
                 };
                 if let Some(called) = called {
-                    let id = self.names.id(called);
+                    let id = self.name(called);
                     match self.around.last_mut() {
                         Some(open) => open.calls.push(id),
                         None => self.module_calls.push(id),
@@ -375,8 +404,9 @@ impl<'a> Visitor<'a> for Reader<'a> {
             Expr::StringLiteral(string) => {
                 if let Some(literal) = string.as_single_part_string()
                     && is_dotted(&literal.value)
+                    && !self.dotted.contains(&*literal.value)
                 {
-                    self.dotted.insert(&literal.value);
+                    self.dotted.insert((&*literal.value).into());
                 }
             }
             _ => walk_expr(self, expression),
