@@ -2,6 +2,7 @@
 
 pub(crate) mod address;
 pub(crate) mod card;
+pub mod checkup;
 #[cfg(test)]
 pub(crate) mod fault;
 pub(crate) mod gather;

@@ -4,8 +4,29 @@ use crate::model::ModelError;
 use crate::model::http::Trouble;
 use crate::model::local::Local;
 use crate::model::trouble::{after_colon, unusable};
+use crate::options::shown;
 
 impl Local {
+    /// Returns the error of a model that is not among those the server has.
+    pub(crate) fn missing(&self, there: &[String]) -> ModelError {
+        let model = shown(&self.model);
+        let others = if there.is_empty() {
+            String::new()
+        } else {
+            let listed: Vec<String> = there
+                .iter()
+                .take(8)
+                .map(|name| format!("`{}`", shown(name)))
+                .collect();
+            format!("; it has {}", listed.join(", "))
+        };
+        let address = self.client.address().name();
+        unusable(
+            format!("the model server at `{address}` does not have `{model}`"),
+            format!("get it with `ollama pull {model}`{others}"),
+        )
+    }
+
     pub(super) fn broken(&self, trouble: &Trouble) -> ModelError {
         let name = self.client.address().name();
         match trouble {

@@ -23,7 +23,7 @@ use crate::model::local::facts::{entry_for, learn, model_names};
 use crate::model::local::words::{finished, flattened, take};
 use crate::model::trouble::{Backoff, after_colon, said, unusable};
 use crate::model::{
-    Abilities, Card, Host, Model, ModelError, Reply, Request, Role, outbound, twice_if_empty,
+    Abilities, Card, Host, Model, ModelError, Reply, Request, outbound, twice_if_empty,
 };
 use crate::options::shown;
 
@@ -441,31 +441,30 @@ impl Local {
     }
 
     fn no_such_model(&self, known: &Known, cancel: &Cancel) -> ModelError {
-        let model = shown(&self.model);
-        let there = self
-            .ask_about(&known.route, "/api/tags", None, cancel)
-            .ok()
-            .flatten()
+        let listed = self.ask_about(&known.route, "/api/tags", None, cancel);
+        let there = listed.ok().flatten().map(|listed| model_names(&listed));
+        self.missing(&there.unwrap_or_default())
+    }
+
+    /// Returns the names of the models that the server has.
+    pub(crate) fn list(&self, cancel: &Cancel) -> Result<Vec<String>, ModelError> {
+        let listed = self
+            .client
+            .look(cancel)
+            .and_then(|route| self.ask_about(&route, "/api/tags", None, cancel))
+            .map_err(|trouble| self.broken(&trouble))?;
+        Ok(listed
             .map(|listed| model_names(&listed))
-            .unwrap_or_default();
-        let others = match there.as_slice() {
-            [] => String::new(),
-            names => {
-                let listed: Vec<String> = names
-                    .iter()
-                    .take(8)
-                    .map(|name| format!("`{}`", shown(name)))
-                    .collect();
-                format!("; it has {}", listed.join(", "))
-            }
-        };
-        unusable(
-            format!(
-                "the model server at `{}` does not have `{model}`",
-                self.client.address().name()
-            ),
-            format!("get it with `ollama pull {model}`{others}"),
-        )
+            .unwrap_or_default())
+    }
+
+    /// Returns the server's version, where it says one.
+    pub(crate) fn version(&self, cancel: &Cancel) -> Option<String> {
+        let route = self.client.look(cancel).ok()?;
+        let told = self
+            .ask_about(&route, "/api/version", None, cancel)
+            .ok()??;
+        told.get("version")?.as_str().map(shown)
     }
 }
 

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::Message;
 use crate::model::fault::{
     Act, Asked, Fault, chunk, chunked_head, json as answer, page, stream_head,
 };
+use crate::model::{Message, Role};
 
 pub(super) const QUICK: Limits = Limits {
     connect: Duration::from_secs(2),

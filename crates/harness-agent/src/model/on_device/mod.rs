@@ -106,6 +106,34 @@ impl OnDevice {
         (runtime, self.weights.path().display().to_string())
     }
 
+    /// Returns what loading takes and what is free, or why it cannot be loaded.
+    pub(crate) fn memory(&self) -> Result<String, ModelError> {
+        let available = harness_hands::memory::available();
+        self.check_memory(self.known_window().min(4096), available)?;
+        let gigabytes = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+        let free = available.map_or_else(
+            || "not known".to_owned(),
+            |bytes| format!("{:.1} GB", gigabytes(bytes)),
+        );
+        let needed = gigabytes(self.needed(self.known_window().min(4096)));
+        Ok(format!(
+            "about {needed:.1} GB needed, {free} free; {} threads",
+            runtime::threads()
+        ))
+    }
+
+    fn needed(&self, window: u32) -> u64 {
+        let conversation = self
+            .facts
+            .bytes_per_token
+            .unwrap_or(0)
+            .saturating_mul(u64::from(window));
+        self.facts
+            .bytes
+            .saturating_add(conversation)
+            .saturating_add(RUNTIME_BYTES)
+    }
+
     fn known_window(&self) -> u32 {
         self.facts.window.unwrap_or(UNKNOWN_WINDOW)
     }
@@ -187,16 +215,7 @@ impl OnDevice {
         let Some(available) = available else {
             return Ok(());
         };
-        let conversation = self
-            .facts
-            .bytes_per_token
-            .unwrap_or(0)
-            .saturating_mul(u64::from(window));
-        let needed = self
-            .facts
-            .bytes
-            .saturating_add(conversation)
-            .saturating_add(RUNTIME_BYTES);
+        let needed = self.needed(window);
         if needed <= available {
             return Ok(());
         }
@@ -384,4 +403,125 @@ fn random_key() -> Result<String, ModelError> {
         .fill(&mut bytes)
         .map_err(|_| unusable("this machine gives no random numbers", "try again"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Returns the names of the weights on this machine.
+pub(crate) fn names() -> Vec<String> {
+    let folder = harness_hands::user::weights_folder();
+    folder
+        .map(|folder| weights::list(&folder))
+        .unwrap_or_default()
+        .iter()
+        .map(Weights::name)
+        .collect()
+}
+
+#[cfg(all(test, unix))]
+#[expect(clippy::disallowed_methods, reason = "tests lay files out")]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::model::{Message, Role};
+
+    /// Returns an engine whose runtime is a script.
+    fn engine(folder: &Path, script: &str) -> OnDevice {
+        std::fs::write(folder.join("tiny.gguf"), gguf::tests::sample()).unwrap();
+        let program = folder.join("llama-server");
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let environment = Environment {
+            path: Some(folder.into()),
+            ..Environment::default()
+        };
+        OnDevice::in_folders("tiny", &environment, Some(folder), folder.join("logs")).unwrap()
+    }
+
+    fn request() -> Request {
+        let message = Message {
+            role: Role::User,
+            content: "hi".to_owned(),
+        };
+        Request {
+            messages: vec![message],
+            max_tokens: 8,
+            window: 1024,
+            temperature: 0.0,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn the_card_needs_no_runtime() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut engine = engine(folder.path(), "exit 1");
+        let card = engine.card(&Cancel::default()).unwrap();
+        assert_eq!(
+            (card.model.as_str(), card.window, card.host.this_machine),
+            ("tiny", 8192, true)
+        );
+    }
+
+    #[test]
+    fn a_runtime_that_cannot_load_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut engine = engine(
+            folder.path(),
+            "echo starting; echo 'error: unknown model architecture' >&2; exit 1",
+        );
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let hears = Arc::clone(&told);
+        engine.on_progress(Box::new(move |words| {
+            hears.lock().unwrap().push(words.to_owned())
+        }));
+        let error = engine
+            .reply(&request(), &mut |_| {}, &Cancel::default())
+            .unwrap_err();
+        let ModelError::Unusable { message, hint } = error else {
+            panic!("{error:?}")
+        };
+        assert_eq!(
+            message,
+            "the runtime llama-server ended (exit status: 1): starting / error: unknown model architecture"
+        );
+        assert!(hint.contains("on-device-"));
+        assert_eq!(*told.lock().unwrap(), ["loading tiny"]);
+    }
+
+    #[test]
+    fn the_user_can_stop_the_loading() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut engine = engine(folder.path(), "exec sleep 60");
+        let cancel = Cancel::default();
+        let stopper = cancel.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            stopper.stop();
+        });
+        let begun = Instant::now();
+        assert_eq!(
+            engine.reply(&request(), &mut |_| {}, &cancel),
+            Err(ModelError::Interrupted)
+        );
+        assert!(begun.elapsed() < Duration::from_secs(2));
+    }
+
+    #[test]
+    fn memory_is_checked_before_loading() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path(), "exit 1");
+        assert_eq!(engine.check_memory(1024, Some(8 << 30)), Ok(()));
+        assert_eq!(engine.check_memory(1024, None), Ok(()));
+        let error = engine.check_memory(1024, Some(100 << 20)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`tiny` needs about 0.3 GB of memory, and 0.1 GB are free"
+        );
+    }
+
+    #[test]
+    fn keys_are_long_and_differ() {
+        let (one, other) = (random_key().unwrap(), random_key().unwrap());
+        assert!(one.len() == 48 && one != other);
+    }
 }

@@ -3,43 +3,38 @@
 use crate::cancel::Cancel;
 use crate::model::ModelError;
 use crate::model::http::Trouble;
-use crate::model::remote::{Known, Remote, entries, sse};
+use crate::model::remote::{Remote, sse};
 use crate::model::trouble::{after_colon, unusable};
 use crate::options::shown;
 
 impl Remote {
-    pub(super) fn no_such_model(
-        &self,
-        known: &Known,
-        sentence: &str,
-        cancel: &Cancel,
-    ) -> ModelError {
-        let path = if self.dialect.versioned {
-            "/v1/models"
-        } else {
-            "/models"
-        };
-        let there = self
-            .ask_about(&known.route, &self.below(path), cancel)
-            .ok()
-            .flatten();
-        let mut names: Vec<String> = there
-            .iter()
-            .flat_map(entries)
-            .filter_map(|entry| Some(shown(entry.get("id")?.as_str()?)))
-            .collect();
-        names.truncate(8);
-        let others = if names.is_empty() {
+    pub(super) fn no_such_model(&self, sentence: &str, cancel: &Cancel) -> ModelError {
+        let there = self.list(cancel).unwrap_or_default();
+        match self.missing(&there) {
+            ModelError::Unusable { message, hint } => {
+                unusable(format!("{message}{}", after_colon(sentence)), hint)
+            }
+            other @ (ModelError::NotSent { .. } | ModelError::Interrupted) => other,
+        }
+    }
+
+    /// Returns the error of a model that is not among those the host has.
+    pub(crate) fn missing(&self, there: &[String]) -> ModelError {
+        let others = if there.is_empty() {
             String::new()
         } else {
-            format!("; it has `{}`", names.join("`, `"))
+            let listed: Vec<String> = there
+                .iter()
+                .take(8)
+                .map(|name| format!("`{}`", shown(name)))
+                .collect();
+            format!("; it has {}", listed.join(", "))
         };
         unusable(
             format!(
-                "`{}` does not have the model `{}`{}",
+                "`{}` does not have the model `{}`",
                 self.base.name(),
-                shown(&self.model),
-                after_colon(sentence)
+                shown(&self.model)
             ),
             format!("name another with --model{others}"),
         )

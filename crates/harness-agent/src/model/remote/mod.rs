@@ -250,6 +250,25 @@ impl Remote {
         }
     }
 
+    /// Returns the names of the models that the host lists.
+    pub(crate) fn list(&self, cancel: &Cancel) -> Result<Vec<String>, ModelError> {
+        let route = self
+            .client
+            .look(cancel)
+            .map_err(|trouble| self.broken(&trouble))?;
+        let path = if self.dialect.versioned {
+            "/v1/models"
+        } else {
+            "/models"
+        };
+        let listed = self.ask_about(&route, &self.below(path), cancel)?;
+        let models = listed.as_ref().map(entries).unwrap_or_default();
+        Ok(models
+            .iter()
+            .filter_map(|entry| entry.get("id")?.as_str().map(str::to_owned))
+            .collect())
+    }
+
     /// Asks a host on another machine about its model, once it has taken a prompt; for the runs to come.
     fn look_around(&mut self, route: &Route, cancel: &Cancel) {
         if !self.curious {
@@ -326,7 +345,7 @@ impl Remote {
                 return Ok(reply);
             }
             let loading = answer.head.status == 503 && begun.elapsed() < self.client.limits().first;
-            self.refused(&mut answer, loading, &known, &mut backoff, cancel)?;
+            self.refused(&mut answer, loading, &mut backoff, cancel)?;
         }
     }
 
@@ -385,7 +404,6 @@ impl Remote {
         &mut self,
         answer: &mut Answer,
         loading: bool,
-        known: &Known,
         backoff: &mut Backoff,
         cancel: &Cancel,
     ) -> Result<(), ModelError> {
@@ -414,7 +432,7 @@ impl Remote {
                 return Ok(());
             }
             Refusal::Wait if backoff.wait(head.retry_after, cancel)? => return Ok(()),
-            Refusal::UnknownModel => return Err(self.no_such_model(known, &sentence, cancel)),
+            Refusal::UnknownModel => return Err(self.no_such_model(&sentence, cancel)),
             Refusal::Wait | Refusal::Final => {}
         }
         let name = self.base.name();
