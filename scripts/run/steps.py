@@ -131,7 +131,7 @@ def follow(command, log, progress, environment=None):
     plain = {"TERM": "dumb", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
     plain.update(CARGO_TERM_COLOR="never", CARGO_TERM_PROGRESS_WHEN="never")
     with contextlib.ExitStack() as stack:
-        file = stack.enter_context(open(str(log), "w", encoding="utf-8", errors="replace"))
+        file = stack.enter_context(open(str(log), "w", buffering=1, encoding="utf-8", errors="replace"))
         try:
             process = subprocess.Popen(
                 command,

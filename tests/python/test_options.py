@@ -34,6 +34,14 @@ def test_defaults(project):
     assert options.project == project and isinstance(options.project, pathlib.Path)
 
 
+def test_the_signature_shows_the_true_defaults(project):
+    options = AgentOptions(project=project)
+    for name, parameter in inspect.signature(AgentOptions).parameters.items():
+        value = getattr(options, name)
+        if name != "project":
+            assert (tuple(value) if name == "skills" else value) == parameter.default, name
+
+
 @pytest.mark.parametrize(
     ("field", "value", "kind"),
     [
