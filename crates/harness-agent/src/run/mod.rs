@@ -4,6 +4,7 @@ mod answer;
 pub mod event;
 mod evidence;
 mod fix;
+mod flaky;
 mod prompt;
 pub mod result;
 mod session;
@@ -96,6 +97,7 @@ fn runner_options(order: &Order<'_>) -> RunnerOptions {
     RunnerOptions {
         walls,
         limits: Limits { time, ..limits },
+        ..RunnerOptions::default()
     }
 }
 

@@ -16,6 +16,7 @@ use crate::guard::{self, Change};
 use crate::history::Refusal;
 use crate::run::event::EventKind;
 use crate::run::evidence::{Evidence, Verdict};
+use crate::run::flaky;
 use crate::run::result::{Counts, Stopped, Tests};
 use crate::run::session::{Ending, Session};
 
@@ -174,20 +175,36 @@ impl Trial {
         Ok(())
     }
 
-    /// Measures the state before the changes too, makes them again, and judges with both reports.
+    /// Measures the state before the changes too, in a copy, and judges with both reports.
     pub(super) fn compare_with_before(
         &mut self,
         session: &mut Session<'_>,
         changes: &[Change],
         moves: &[(RelPath, RelPath)],
     ) -> Result<Verdict, Refusal> {
-        let after = self.after.take();
-        let restored = self.changes.take_back();
-        restored.map_err(|error| Refusal::new("write.failed", error.to_string(), ""))?;
-        self.before = self.run_suite(session, "before the change");
-        self.after = after;
-        self.apply_all(session, changes, moves)?;
+        self.before = self.run_before(session, &Selection::All);
+        // A project too large to copy is measured in place: put back, run, make the changes again.
+        if self.before.is_none() {
+            let restored = self.changes.take_back();
+            restored.map_err(|error| Refusal::new("write.failed", error.to_string(), ""))?;
+            self.before = self.run_suite(session, "before the change");
+            self.apply_all(session, changes, moves)?;
+        } else {
+            self.tell_before(session);
+        }
+        self.look_again(session);
         Ok(self.verdict(session))
+    }
+
+    fn tell_before(&self, session: &mut Session<'_>) {
+        let Some(report) = &self.before else { return };
+        let failed = report.failed + report.errors;
+        let text = format!(
+            "tests before the change: {} passed, {failed} failed",
+            report.passed
+        );
+        let data = [("passed", report.passed.into()), ("failed", failed.into())];
+        session.tell(EventKind::Tests, &text, data);
     }
 
     /// Returns whether the project has a suite.
@@ -203,7 +220,60 @@ impl Trial {
     /// Runs the suite on what stands now and judges it.
     pub(super) fn judge(&mut self, session: &mut Session<'_>) -> Verdict {
         self.after = self.run_suite(session, "after the change");
+        self.look_again(session);
         self.verdict(session)
+    }
+
+    /// Runs tests whose verdict changed again on both states; those that differ do not count.
+    fn look_again(&mut self, session: &mut Session<'_>) {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else {
+            return;
+        };
+        let changed = flaky::changed(before, after);
+        if changed.is_empty() || changed.len() > flaky::MOST || session.cancel.stopped() {
+            return;
+        }
+        let (Some(suite), Some(runner)) = (&self.suite, session.project.runner()) else {
+            return;
+        };
+        let chosen = Selection::Some(changed.clone());
+        let flag = session.cancel.flag();
+        let again = suite::run(runner, suite, &chosen, &flag);
+        let mut fickle = flaky::fickle(&changed, after, &again);
+        if let Some(again) = self.run_before(session, &chosen) {
+            fickle.extend(flaky::fickle(&changed, before, &again));
+        }
+        if fickle.is_empty() {
+            return;
+        }
+        for report in [&mut self.before, &mut self.after].into_iter().flatten() {
+            flaky::leave_out(report, &fickle);
+        }
+        let names = fickle.join(", ");
+        session.tell(
+            EventKind::Tests,
+            &format!("passes and fails by chance, does not count: {names}"),
+            [("flaky", fickle.into())],
+        );
+    }
+
+    /// Runs tests on the state before the run, in a private copy.
+    fn run_before(&self, session: &Session<'_>, selection: &Selection) -> Option<SuiteReport> {
+        let (suite, runner) = (self.suite.as_ref()?, session.project.runner()?);
+        let copy = runner.scratch(session.project.door()).ok()?;
+        for path in self.changes.writes() {
+            match self.changes.original(&path).ok()? {
+                Some(bytes) => copy.put(&path, &bytes).ok()?,
+                None => copy.remove(&path).ok()?,
+            }
+        }
+        let flag = session.cancel.flag();
+        Some(suite::run(
+            &runner.for_copy(copy.root()),
+            suite,
+            selection,
+            &flag,
+        ))
     }
 
     /// Judges what stands, with what the suite last said.
