@@ -7,7 +7,6 @@ is harmless: it builds what has changed.
 """
 
 import argparse
-import difflib
 import os
 import pathlib
 import re
@@ -116,7 +115,6 @@ def demo(python):
         if code != 0:
             print(f"The demo did not end well: `harness run` ended with code {code}.")
             return False
-        show_change(project)
         show([str(python), "-m", "unittest"], project, "python -m unittest", last_lines=3)
         print("The test that still fails is the second bug; demo/orders/README.md goes on with it.")
         return True
@@ -134,18 +132,6 @@ def show(command, folder, words, last_lines=None):
         print("\n".join(output.rstrip().splitlines()[-last_lines:]))
     print(flush=True)
     return code
-
-
-def show_change(project):
-    """Prints what differs between the copy and the original: what is on disk, whatever the program said of it."""
-    for changed in sorted(project.rglob("*.py")):
-        name = changed.relative_to(project).as_posix()
-        original = ROOT / "demo" / "orders" / name
-        before = original.read_text(encoding="utf-8").splitlines() if original.exists() else []
-        after = changed.read_text(encoding="utf-8").splitlines()
-        for line in difflib.unified_diff(before, after, "before/" + name, "after/" + name, n=1, lineterm=""):
-            print("  " + line)
-    print(flush=True)
 
 
 def print_next_steps(python):
