@@ -103,7 +103,7 @@ fn not_undone(error: UndoError) -> Complaint {
 /// Shows the latest runs, or tells of one.
 pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
     let project = open(&arguments.common, Access::ReadOnly)?;
-    let mut runs = project.runs().map_err(unreadable)?;
+    let mut runs = project.runs().map_err(|error| unreadable(&error))?;
     if let Some(name) = &arguments.run {
         let wanted = run_id(name)?;
         let Some(run) = runs.into_iter().find(|run| run.id == wanted) else {
@@ -213,9 +213,10 @@ fn open(common: &CommonArguments, access: Access) -> Result<Project, Complaint> 
     let folder: PathBuf = settings::project(None, common)?;
     let options = settings::options(folder, common, None)?;
     let checked = options.check()?;
-    Project::open(&checked.project, checked.scope.as_ref(), access).map_err(unreadable)
+    Project::open(&checked.project, checked.scope.as_ref(), access)
+        .map_err(|error| unreadable(&error))
 }
 
-fn unreadable(error: DoorError) -> Complaint {
+fn unreadable(error: &DoorError) -> Complaint {
     Complaint::usage(error.to_string(), "check the folder and its permissions")
 }

@@ -66,7 +66,7 @@ pub(super) fn folder_and_task(
     let missing = || {
         Complaint::usage(
             format!("the {what} is missing"),
-            format!("write it in quotes after the folder, or `-` to read it from standard input"),
+            "write it in quotes after the folder, or `-` to read it from standard input",
         )
         .about("task")
     };
