@@ -211,8 +211,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let project = std::fs::canonicalize(folder.path()).unwrap();
         let text = format!(
-            "[[project]]\npath = {:?}\ntests = [\"python3\", \"-m\", \"pytest\", \"-x\"]\n",
-            project
+            "[[project]]\npath = {project:?}\ntests = [\"python3\", \"-m\", \"pytest\", \"-x\"]\n"
         );
         let suite = read(&text).unwrap().suite(&project).unwrap();
         assert_eq!(

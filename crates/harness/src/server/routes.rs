@@ -166,7 +166,7 @@ async fn ask(
     let options = run_options(&server, &mut fields)?;
     fields.end()?;
     let result = work::perform(&server, Work::Ask, options, task).await?;
-    work::result_answer(result)
+    work::result_answer(&result)
 }
 
 async fn run(
@@ -185,7 +185,7 @@ async fn run(
     options.allow_writes = !dry_run;
     let work = if dry_run { Work::DryRun } else { Work::Run };
     let result = work::perform(&server, work, options, task).await?;
-    work::result_answer(result)
+    work::result_answer(&result)
 }
 
 /// Returns the refusal of a read-only server.

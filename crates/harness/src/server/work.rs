@@ -137,10 +137,10 @@ pub(super) async fn blocking<T: Send + 'static>(
 }
 
 /// Returns the answer for a result: 200 unless the engine, the outbound check or another run stood in the way.
-pub(super) fn result_answer(result: RunResult) -> Result<Response, Problem> {
-    match stopped_problem(&result) {
+pub(super) fn result_answer(result: &RunResult) -> Result<Response, Problem> {
+    match stopped_problem(result) {
         Some(problem) => Err(problem),
-        None => Ok(answer(StatusCode::OK, &result)),
+        None => Ok(answer(StatusCode::OK, result)),
     }
 }
 

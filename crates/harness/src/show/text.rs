@@ -112,7 +112,7 @@ pub fn run_result(result: &RunResult) -> String {
             (Some(before), Some(after)) => {
                 // A change that was taken back is not what stands now.
                 let when = if result.ok { "now" } else { "with the change" };
-                text.push_str(&format!("tests: {before} before; {after} {when}\n"))
+                text.push_str(&format!("tests: {before} before; {after} {when}\n"));
             }
             (None, Some(after)) => text.push_str(&format!("tests: {after}\n")),
             (Some(before), None) => text.push_str(&format!("tests: {before} before the change\n")),
