@@ -1,5 +1,10 @@
 //! Prints the signals of files and definitions for each case of a file, for learning what they are worth.
-#![expect(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, reason = "a measuring tool that may stop at the first surprise")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a measuring tool that may stop at the first surprise"
+)]
 
 use std::io::Write;
 use std::path::Path;
@@ -20,7 +25,11 @@ fn main() {
         let start = std::time::Instant::now();
         let tree = SourceTree::read(&Path::new(&args[1]).join(id), None).unwrap();
         let read = start.elapsed();
-        let (files, definitions) = signals(&tree, case["text"].as_str().unwrap(), LocateOptions::default());
+        let (files, definitions) = signals(
+            &tree,
+            case["text"].as_str().unwrap(),
+            LocateOptions::default(),
+        );
         eprintln!("{id} read {read:?} signals {:?}", start.elapsed() - read);
         print_signals(&mut out, "files", id, &tree, &files);
         print_signals(&mut out, "definitions", id, &tree, &definitions);
@@ -28,15 +37,26 @@ fn main() {
 }
 
 fn print_signals(out: &mut impl Write, kind: &str, id: &str, tree: &SourceTree, signals: &Signals) {
-    let names: Vec<&str> = signals.columns.iter().map(|column| column.0.as_ref()).collect();
+    let names: Vec<&str> = signals
+        .columns
+        .iter()
+        .map(|column| column.0.as_ref())
+        .collect();
     writeln!(out, "#{kind}\t{id}\t{}", names.join("\t")).unwrap();
     for (row, candidate) in signals.candidates.iter().enumerate() {
         let file = &tree.files()[candidate.file as usize];
-        let name = candidate.definition.map_or("", |at| &file.facts.definitions[at as usize].qualified);
+        let name = candidate
+            .definition
+            .map_or("", |at| &file.facts.definitions[at as usize].qualified);
         write!(out, "{}::{name}", file.path).unwrap();
         for column in &signals.columns {
             let value = column.1[row];
-            if value == 0.0 { write!(out, "\t0") } else { write!(out, "\t{value:.4}") }.unwrap();
+            if value == 0.0 {
+                write!(out, "\t0")
+            } else {
+                write!(out, "\t{value:.4}")
+            }
+            .unwrap();
         }
         writeln!(out).unwrap();
     }

@@ -70,7 +70,9 @@ struct Binned {
 /// Learns trees from the groups, always the same ones from the same groups.
 pub(crate) fn learn(groups: &[&Group], settings: &Settings) -> Vec<Tree> {
     let binned = bin(groups);
-    let mut trees: Vec<Tree> = (0..settings.draws).flat_map(|draw| learn_once(groups, &binned, settings, draw)).collect();
+    let mut trees: Vec<Tree> = (0..settings.draws)
+        .flat_map(|draw| learn_once(groups, &binned, settings, draw))
+        .collect();
     for node in trees.iter_mut().flatten() {
         node.value /= settings.draws as f32;
     }
@@ -88,18 +90,41 @@ fn learn_once(groups: &[&Group], binned: &Binned, settings: &Settings, draw: u64
         for group in groups {
             let end = start + group.rows.len();
             if random.next() < CASES_A_TREE {
-                pulls(group, settings.fall, &score[start..end], &mut pull[start..end], &mut weight[start..end]);
+                pulls(
+                    group,
+                    settings.fall,
+                    &score[start..end],
+                    &mut pull[start..end],
+                    &mut weight[start..end],
+                );
             }
             start = end;
         }
-        let used: Vec<usize> = (0..binned.cuts.len()).filter(|_| random.next() < settings.sample).collect();
-        let rows: Vec<u32> = (0..count as u32).filter(|&row| weight[row as usize] > 0.0).collect();
-        let blank = Node { feature: None, threshold: 0.0, value: 0.0 };
+        let used: Vec<usize> = (0..binned.cuts.len())
+            .filter(|_| random.next() < settings.sample)
+            .collect();
+        let rows: Vec<u32> = (0..count as u32)
+            .filter(|&row| weight[row as usize] > 0.0)
+            .collect();
+        let blank = Node {
+            feature: None,
+            threshold: 0.0,
+            value: 0.0,
+        };
         let mut tree = vec![blank; (1 << (settings.depth + 1)) - 1];
-        let mut grower = Grower { binned, pull: &pull, weight: &weight, used: &used, settings, tree: &mut tree };
+        let mut grower = Grower {
+            binned,
+            pull: &pull,
+            weight: &weight,
+            used: &used,
+            settings,
+            tree: &mut tree,
+        };
         grower.grow(0, settings.depth, &rows);
         for (row, score) in score.iter_mut().enumerate() {
-            *score += leaf(&tree, |feature, threshold| above(binned, feature, row, threshold));
+            *score += leaf(&tree, |feature, threshold| {
+                above(binned, feature, row, threshold)
+            });
         }
         trees.push(tree);
     }
@@ -108,13 +133,21 @@ fn learn_once(groups: &[&Group], binned: &Binned, settings: &Settings, draw: u64
 
 /// Returns the score of one row.
 pub(crate) fn judge(trees: &[Tree], row: &[f32]) -> f32 {
-    trees.iter().map(|tree| leaf(tree, |feature, threshold| row[feature] > threshold)).sum()
+    trees
+        .iter()
+        .map(|tree| leaf(tree, |feature, threshold| row[feature] > threshold))
+        .sum()
 }
 
 fn leaf(tree: &Tree, above: impl Fn(usize, f32) -> bool) -> f32 {
     let mut at = 0;
     while let Some(feature) = tree[at].feature {
-        at = 2 * at + if above(feature, tree[at].threshold) { 2 } else { 1 };
+        at = 2 * at
+            + if above(feature, tree[at].threshold) {
+                2
+            } else {
+                1
+            };
     }
     tree[at].value
 }
@@ -124,8 +157,17 @@ fn pulls(group: &Group, fall: f32, score: &[f32], pull: &mut [f32], weight: &mut
     let mut order: Vec<usize> = (0..score.len()).collect();
     order.sort_by(|&one, &other| score[other].total_cmp(&score[one]).then(one.cmp(&other)));
     let mut place = vec![0usize; score.len()];
-    order.iter().enumerate().for_each(|(at, &row)| place[row] = at);
-    let discount = |place: usize| if place < PLACES { (1.0 + place as f32).powf(-fall) } else { 0.0 };
+    order
+        .iter()
+        .enumerate()
+        .for_each(|(at, &row)| place[row] = at);
+    let discount = |place: usize| {
+        if place < PLACES {
+            (1.0 + place as f32).powf(-fall)
+        } else {
+            0.0
+        }
+    };
     let ideal: f32 = (0..group.golds.min(PLACES)).map(discount).sum();
     for one in (0..score.len()).filter(|&row| group.gold[row]) {
         for other in (0..score.len()).filter(|&row| !group.gold[row]) {
@@ -145,10 +187,16 @@ fn pulls(group: &Group, fall: f32, score: &[f32], pull: &mut [f32], weight: &mut
 
 /// Cuts each number's range at quantiles, half of them in its best tenth, where the right rows are.
 fn bin(groups: &[&Group]) -> Binned {
-    let width = groups.first().and_then(|group| group.rows.first()).map_or(0, Vec::len);
+    let width = groups
+        .first()
+        .and_then(|group| group.rows.first())
+        .map_or(0, Vec::len);
     let (mut cuts, mut bins) = (Vec::new(), Vec::new());
     for feature in 0..width {
-        let values: Vec<f32> = groups.iter().flat_map(|group| group.rows.iter().map(move |row| row[feature])).collect();
+        let values: Vec<f32> = groups
+            .iter()
+            .flat_map(|group| group.rows.iter().map(move |row| row[feature]))
+            .collect();
         let mut sorted = values.clone();
         sorted.sort_by(f32::total_cmp);
         let count = sorted.len();
@@ -157,7 +205,12 @@ fn bin(groups: &[&Group]) -> Binned {
         let mut own: Vec<f32> = coarse.chain(fine).collect();
         own.sort_by(f32::total_cmp);
         own.dedup();
-        bins.push(values.iter().map(|value| own.partition_point(|cut| cut < value) as u8).collect());
+        bins.push(
+            values
+                .iter()
+                .map(|value| own.partition_point(|cut| cut < value) as u8)
+                .collect(),
+        );
         cuts.push(own);
     }
     Binned { cuts, bins }
@@ -204,16 +257,21 @@ impl Grower<'_> {
                     continue;
                 }
                 let worth = |pull: f32, weight: f32| pull * pull / (weight + ridge);
-                let gain = worth(below, below_weight) + worth(rest, rest_weight) - worth(pull, weight);
+                let gain =
+                    worth(below, below_weight) + worth(rest, rest_weight) - worth(pull, weight);
                 if gain > best.0 {
                     best = (gain, Some((feature, cut)));
                 }
             }
         }
-        let Some((feature, threshold)) = best.1 else { return };
+        let Some((feature, threshold)) = best.1 else {
+            return;
+        };
         self.tree[at].feature = Some(feature);
         self.tree[at].threshold = threshold;
-        let (high, low): (Vec<u32>, Vec<u32>) = rows.iter().partition(|&&row| above(self.binned, feature, row as usize, threshold));
+        let (high, low): (Vec<u32>, Vec<u32>) = rows
+            .iter()
+            .partition(|&&row| above(self.binned, feature, row as usize, threshold));
         self.grow(2 * at + 1, depth - 1, &low);
         self.grow(2 * at + 2, depth - 1, &high);
     }

@@ -17,7 +17,8 @@ const CLOSE_LOOK: usize = 200;
 /// Returns the signals of the definitions in `files`; `impressions` says how good each file looked at first.
 pub(crate) fn signals(inputs: &Inputs<'_, '_>, files: &[(u32, f32)]) -> Signals {
     let mut entries = entries(inputs, files);
-    let weights = [Part::All, Part::Title, Part::Prose, Part::Code].map(|part| inputs.query.weights(part));
+    let weights =
+        [Part::All, Part::Title, Part::Prose, Part::Code].map(|part| inputs.query.weights(part));
     for entry in &mut entries {
         for (slot, weights) in entry.text.iter_mut().zip(&weights) {
             *slot = inputs.index.chunk(entry.chunk, &entry.chunk.named, weights);
@@ -27,9 +28,14 @@ pub(crate) fn signals(inputs: &Inputs<'_, '_>, files: &[(u32, f32)]) -> Signals 
     }
     let clues = clues_by_place(&inputs.mentions.clues);
     look_closely(&mut entries, &clues);
-    let mut signals = Signals { candidates: entries.iter().map(|entry| entry.candidate).collect(), columns: Vec::new() };
+    let mut signals = Signals {
+        candidates: entries.iter().map(|entry| entry.candidate).collect(),
+        columns: Vec::new(),
+    };
     let mut add = |name: &'static str, value: &dyn Fn(&Entry<'_>) -> f32| {
-        signals.columns.push((name.into(), entries.iter().map(value).collect()));
+        signals
+            .columns
+            .push((name.into(), entries.iter().map(value).collect()));
     };
     add("text", &|entry| entry.text[0]);
     add("text_title", &|entry| entry.text[1]);
@@ -39,30 +45,71 @@ pub(crate) fn signals(inputs: &Inputs<'_, '_>, files: &[(u32, f32)]) -> Signals 
     add("told_title", &|entry| entry.told_title);
     let name_rarity = rarity(&entries, inputs.names.len(), |chunk| &chunk.names);
     let pair_rarity = rarity(&entries, inputs.query.pairs.len(), |chunk| &chunk.pairs);
-    add("name_uses", &|entry| weighed(&entry.chunk.names, &name_rarity));
+    add("name_uses", &|entry| {
+        weighed(&entry.chunk.names, &name_rarity)
+    });
     add("pairs", &|entry| weighed(&entry.chunk.pairs, &pair_rarity));
     let own = |entry: &Entry<'_>| place_of(entry.candidate);
-    let around = |entry: &Entry<'_>| Place { file: entry.candidate.file, definition: entry.definition.parent };
+    let around = |entry: &Entry<'_>| Place {
+        file: entry.candidate.file,
+        definition: entry.definition.parent,
+    };
     for name in CLUES {
-        add(name, &|entry| clues.get(&(own(entry), name)).copied().unwrap_or(0.0));
+        add(name, &|entry| {
+            clues.get(&(own(entry), name)).copied().unwrap_or(0.0)
+        });
     }
-    for (column, name) in [("clue_class_qualified", "clue_qualified"), ("clue_class_defined", "clue_defined"), ("clue_class_code", "clue_defined_code")] {
-        add(column, &|entry| if entry.definition.parent.is_some() { clues.get(&(around(entry), name)).copied().unwrap_or(0.0) } else { 0.0 });
+    for (column, name) in [
+        ("clue_class_qualified", "clue_qualified"),
+        ("clue_class_defined", "clue_defined"),
+        ("clue_class_code", "clue_defined_code"),
+    ] {
+        add(column, &|entry| {
+            if entry.definition.parent.is_some() {
+                clues.get(&(around(entry), name)).copied().unwrap_or(0.0)
+            } else {
+                0.0
+            }
+        });
     }
     let flag = |set: bool| f32::from(u8::from(set));
-    add("lines", &|entry| (1.0 + entry.definition.lines() as f32).ln());
-    add("is_method", &|entry| flag(entry.definition.kind == DefinitionKind::Method));
-    add("is_class", &|entry| flag(entry.definition.kind == DefinitionKind::Class));
-    add("is_special", &|entry| flag(entry.definition.name().starts_with("__")));
-    add("is_init", &|entry| flag(entry.definition.name() == "__init__"));
-    add("is_private", &|entry| flag(entry.definition.name().starts_with('_') && !entry.definition.name().starts_with("__")));
+    add("lines", &|entry| {
+        (1.0 + entry.definition.lines() as f32).ln()
+    });
+    add("is_method", &|entry| {
+        flag(entry.definition.kind == DefinitionKind::Method)
+    });
+    add("is_class", &|entry| {
+        flag(entry.definition.kind == DefinitionKind::Class)
+    });
+    add("is_special", &|entry| {
+        flag(entry.definition.name().starts_with("__"))
+    });
+    add("is_init", &|entry| {
+        flag(entry.definition.name() == "__init__")
+    });
+    add("is_private", &|entry| {
+        flag(entry.definition.name().starts_with('_') && !entry.definition.name().starts_with("__"))
+    });
     signals
 }
 
 /// The clue columns of definitions, in order.
 const CLUES: &[&str] = &[
-    "clue_path", "clue_import", "clue_qualified", "clue_qualified_code", "clue_defined_title", "clue_defined", "clue_defined_code", "clue_plain_title", "clue_plain",
-    "clue_plain_code", "clue_last_frame", "clue_frame", "clue_error", "clue_literal",
+    "clue_path",
+    "clue_import",
+    "clue_qualified",
+    "clue_qualified_code",
+    "clue_defined_title",
+    "clue_defined",
+    "clue_defined_code",
+    "clue_plain_title",
+    "clue_plain",
+    "clue_plain_code",
+    "clue_last_frame",
+    "clue_frame",
+    "clue_error",
+    "clue_literal",
 ];
 
 struct Entry<'a> {
@@ -77,7 +124,10 @@ struct Entry<'a> {
 }
 
 fn place_of(candidate: Candidate) -> Place {
-    Place { file: candidate.file, definition: candidate.definition }
+    Place {
+        file: candidate.file,
+        definition: candidate.definition,
+    }
 }
 
 /// Functions and methods, and classes that have none.
@@ -85,14 +135,33 @@ fn entries<'a>(inputs: &Inputs<'a, '_>, files: &[(u32, f32)]) -> Vec<Entry<'a>> 
     let mut entries = Vec::new();
     for &(file, impression) in files {
         let definitions = &inputs.tree.files()[file as usize].facts.definitions;
-        let Some(words) = &inputs.index.files[file as usize] else { continue };
+        let Some(words) = &inputs.index.files[file as usize] else {
+            continue;
+        };
         for chunk in &words.counts.chunks {
             let Some(at) = chunk.definition else { continue };
-            let Some(definition) = definitions.get(at as usize) else { continue };
-            let has_functions = || definitions.iter().any(|d| d.parent == Some(at) && d.kind.is_function());
+            let Some(definition) = definitions.get(at as usize) else {
+                continue;
+            };
+            let has_functions = || {
+                definitions
+                    .iter()
+                    .any(|d| d.parent == Some(at) && d.kind.is_function())
+            };
             if definition.kind.is_function() || !has_functions() {
-                let candidate = Candidate { file, definition: Some(at) };
-                entries.push(Entry { candidate, definition, chunk, impression, text: [0.0; 4], told: 0.0, told_title: 0.0 });
+                let candidate = Candidate {
+                    file,
+                    definition: Some(at),
+                };
+                entries.push(Entry {
+                    candidate,
+                    definition,
+                    chunk,
+                    impression,
+                    text: [0.0; 4],
+                    told: 0.0,
+                    told_title: 0.0,
+                });
             }
         }
     }
@@ -141,10 +210,18 @@ fn look_closely(entries: &mut Vec<Entry<'_>>, clues: &FxHashMap<(Place, &'static
     let best = |value: &dyn Fn(&Entry<'_>) -> f32| entries.iter().map(value).fold(1e-6, f32::max);
     let (text, told) = (best(&|entry| entry.text[0]), best(&|entry| entry.told));
     let impression = |entry: &Entry<'_>| {
-        let named: f32 = CLUES.iter().filter_map(|name| clues.get(&(place_of(entry.candidate), *name))).sum();
+        let named: f32 = CLUES
+            .iter()
+            .filter_map(|name| clues.get(&(place_of(entry.candidate), *name)))
+            .sum();
         entry.impression + entry.text[0] / text + 0.5 * entry.told / told + named.min(2.0)
     };
-    let mut order: Vec<(f32, usize)> = entries.iter().map(impression).enumerate().map(|(at, value)| (value, at)).collect();
+    let mut order: Vec<(f32, usize)> = entries
+        .iter()
+        .map(impression)
+        .enumerate()
+        .map(|(at, value)| (value, at))
+        .collect();
     order.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
     order.truncate(CLOSE_LOOK);
     let kept: rustc_hash::FxHashSet<usize> = order.into_iter().map(|(_, at)| at).collect();
@@ -155,15 +232,26 @@ fn look_closely(entries: &mut Vec<Entry<'_>>, clues: &FxHashMap<(Place, &'static
     });
 }
 
-fn rarity(entries: &[Entry<'_>], count: usize, noted: impl Fn(&Chunk) -> &Vec<(u16, u16)>) -> Vec<f32> {
+fn rarity(
+    entries: &[Entry<'_>],
+    count: usize,
+    noted: impl Fn(&Chunk) -> &Vec<(u16, u16)>,
+) -> Vec<f32> {
     let mut with = vec![0f32; count];
     for entry in entries {
-        noted(entry.chunk).iter().for_each(|&(number, _)| with[usize::from(number)] += 1.0);
+        noted(entry.chunk)
+            .iter()
+            .for_each(|&(number, _)| with[usize::from(number)] += 1.0);
     }
     let total = entries.len() as f32;
-    with.iter().map(|with| (1.0 + (total - with + 0.5) / (with + 0.5)).ln()).collect()
+    with.iter()
+        .map(|with| (1.0 + (total - with + 0.5) / (with + 0.5)).ln())
+        .collect()
 }
 
 fn weighed(noted: &[(u16, u16)], rarity: &[f32]) -> f32 {
-    noted.iter().map(|&(number, times)| rarity[usize::from(number)] * (1.0 + f32::from(times)).ln()).sum()
+    noted
+        .iter()
+        .map(|&(number, times)| rarity[usize::from(number)] * (1.0 + f32::from(times)).ln())
+        .sum()
 }

@@ -86,10 +86,18 @@ impl Index {
                 }
             }
         }
-        let rare = |all: u32| move |&with: &u32| ((1.0 + (all as f32 - with as f32 + 0.5) / (with as f32 + 0.5)).ln()).max(0.0);
+        let rare = |all: u32| {
+            move |&with: &u32| {
+                ((1.0 + (all as f32 - with as f32 + 0.5) / (with as f32 + 0.5)).ln()).max(0.0)
+            }
+        };
         let mean = |sum: f64, count: u32| (sum / f64::from(count.max(1))).max(1.0) as f32;
         Index {
-            numbers: known.iter().enumerate().map(|(at, word)| (word.clone(), at)).collect(),
+            numbers: known
+                .iter()
+                .enumerate()
+                .map(|(at, word)| (word.clone(), at))
+                .collect(),
             rarity: in_files.iter().map(rare(count)).collect(),
             chunk_rarity: in_chunks.iter().map(rare(chunks)).collect(),
             average_length: mean(length, count),
@@ -102,7 +110,11 @@ impl Index {
     /// Scores the whole text of a file.
     pub(crate) fn whole(&self, file: &FileWords, weights: &[f32]) -> f32 {
         let long = LENGTH * file.length as f32 / self.average_length + 1.0 - LENGTH;
-        let value = |word: usize| f32::from(file.total[word]) + f32::from(file.doc[word]) * 0.5 + f32::from(file.names[word]) * 2.0;
+        let value = |word: usize| {
+            f32::from(file.total[word])
+                + f32::from(file.doc[word]) * 0.5
+                + f32::from(file.names[word]) * 2.0
+        };
         self.sum(weights, &self.rarity, |word| value(word), long)
     }
 
@@ -110,18 +122,31 @@ impl Index {
     pub(crate) fn rare(&self, file: &FileWords, weights: &[f32]) -> f32 {
         let present = |word: usize| file.total[word] > 0 && weights[word] > 0.0;
         let value = |word: usize| weights[word].min(1.5) * self.rarity[word] * self.rarity[word];
-        (0..weights.len()).filter(|&word| present(word)).map(value).sum()
+        (0..weights.len())
+            .filter(|&word| present(word))
+            .map(value)
+            .sum()
     }
 
     /// Scores comments and documentation.
     pub(crate) fn doc(&self, file: &FileWords, weights: &[f32]) -> f32 {
         let long = LENGTH * file.counts.doc_length as f32 / self.average_doc_length + 1.0 - LENGTH;
-        self.sum(weights, &self.rarity, |word| f32::from(file.doc[word]), long)
+        self.sum(
+            weights,
+            &self.rarity,
+            |word| f32::from(file.doc[word]),
+            long,
+        )
     }
 
     /// Scores the names of definitions.
     pub(crate) fn names(&self, file: &FileWords, weights: &[f32]) -> f32 {
-        self.sum(weights, &self.rarity, |word| f32::from(file.names[word]), 1.0)
+        self.sum(
+            weights,
+            &self.rarity,
+            |word| f32::from(file.names[word]),
+            1.0,
+        )
     }
 
     fn sum(&self, weights: &[f32], rarity: &[f32], value: impl Fn(usize) -> f32, long: f32) -> f32 {
@@ -137,26 +162,35 @@ impl Index {
 
     /// Scores one chunk; `named` are the words of its own name.
     pub(crate) fn chunk(&self, chunk: &Chunk, named: &[u16], weights: &[f32]) -> f32 {
-        let long = CHUNK_LENGTH * chunk.length as f32 / self.average_chunk_length + 1.0 - CHUNK_LENGTH;
+        let long =
+            CHUNK_LENGTH * chunk.length as f32 / self.average_chunk_length + 1.0 - CHUNK_LENGTH;
         let mut sum = 0.0;
         for hits in &chunk.hits {
             let word = usize::from(hits.word);
             let own = if named.contains(&hits.word) { 3.0 } else { 0.0 };
             let value = f32::from(hits.code) + f32::from(hits.doc) * 1.5 + own;
-            sum += weights[word] * self.chunk_rarity[word] * value * (REPEAT + 1.0) / (value + REPEAT * long);
+            sum += weights[word] * self.chunk_rarity[word] * value * (REPEAT + 1.0)
+                / (value + REPEAT * long);
         }
         sum
     }
 }
 
 impl FileWords {
-    fn of(counts: Counts, wanted: &Wanted, words: usize, file: &crate::tree::SourceFile) -> FileWords {
+    fn of(
+        counts: Counts,
+        wanted: &Wanted,
+        words: usize,
+        file: &crate::tree::SourceFile,
+    ) -> FileWords {
         let mut total = vec![0u16; words];
         let mut doc = vec![0u16; words];
         let mut names = vec![0u16; words];
         for hits in counts.chunks.iter().flat_map(|chunk| &chunk.hits) {
             let word = usize::from(hits.word);
-            total[word] = total[word].saturating_add(hits.code).saturating_add(hits.doc);
+            total[word] = total[word]
+                .saturating_add(hits.code)
+                .saturating_add(hits.doc);
             doc[word] = doc[word].saturating_add(hits.doc);
         }
         for definition in &file.facts.definitions {
@@ -167,6 +201,12 @@ impl FileWords {
             });
         }
         let length = counts.length();
-        FileWords { counts, total, doc, names, length }
+        FileWords {
+            counts,
+            total,
+            doc,
+            names,
+            length,
+        }
     }
 }

@@ -72,10 +72,16 @@ const MOST_HITS: usize = 50;
 /// What the signals of files are worth.
 static FILES: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("files.table")));
 /// What the signals of definitions are worth.
-static DEFINITIONS: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("definitions.table")));
+static DEFINITIONS: LazyLock<Table> =
+    LazyLock::new(|| Table::parse(include_str!("definitions.table")));
 
 /// Ranks the files and definitions of `tree` by how likely `text` is about them.
-pub fn locate(tree: &SourceTree, text: &str, mentions: &Mentions, options: &LocateOptions) -> Located {
+pub fn locate(
+    tree: &SourceTree,
+    text: &str,
+    mentions: &Mentions,
+    options: &LocateOptions,
+) -> Located {
     let search = Search::of(tree, text, *options);
     let inputs = search.inputs(mentions);
     let signals = Signals::of(&inputs);
@@ -83,14 +89,20 @@ pub fn locate(tree: &SourceTree, text: &str, mentions: &Mentions, options: &Loca
     let places: Vec<usize> = kept.iter().map(|&(at, _)| at).collect();
     let features = Features::of(&signals, &places, &[]);
     let ranked = ranking(&signals, &features, &FILES);
-    let files: Vec<(u32, f32)> = ranked.iter().map(|&(candidate, score)| (candidate.file, score)).collect();
+    let files: Vec<(u32, f32)> = ranked
+        .iter()
+        .map(|&(candidate, score)| (candidate.file, score))
+        .collect();
     let mut within = definitions::signals(&inputs, &impressions(&signals, &kept));
     add_file_scores(&mut within, &files);
     let every: Vec<usize> = (0..within.candidates.len()).collect();
     let features = Features::of(&within, &every, &[]);
     let ranked_definitions = ranking(&within, &features, &DEFINITIONS);
     let reasons = Reasons::of(&inputs);
-    Located { files: file_hits(tree, &reasons, &ranked), definitions: definition_hits(tree, &reasons, &ranked_definitions) }
+    Located {
+        files: file_hits(tree, &reasons, &ranked),
+        definitions: definition_hits(tree, &reasons, &ranked_definitions),
+    }
 }
 
 /// Returns the raw signals of files and of definitions, for learning what they are worth.
@@ -119,7 +131,14 @@ impl<'t> Search<'t> {
         let query = Query::read(text);
         let names = query.names(text);
         let index = Index::of(tree, &query, &names);
-        Search { tree, project: Project::of(tree), query, names, index, include_tests: options.include_tests }
+        Search {
+            tree,
+            project: Project::of(tree),
+            query,
+            names,
+            index,
+            include_tests: options.include_tests,
+        }
     }
 
     fn inputs<'a>(&'a self, mentions: &'a Mentions) -> Inputs<'a, 't> {
@@ -138,12 +157,19 @@ impl<'t> Search<'t> {
 /// Files that look good at first, best first, as shares of the best.
 fn impressions(signals: &Signals, kept: &[(usize, f32)]) -> Vec<(u32, f32)> {
     let best = kept.first().map_or(1.0, |first| first.1.max(1e-6));
-    kept.iter().map(|&(at, value)| (signals.candidates[at].file, value / best)).collect()
+    kept.iter()
+        .map(|&(at, value)| (signals.candidates[at].file, value / best))
+        .collect()
 }
 
 fn ranking(signals: &Signals, features: &Features, table: &Table) -> Vec<(Candidate, f32)> {
     let scores = table.scores(features);
-    let mut ranked: Vec<(Candidate, f32)> = features.rows.iter().zip(scores).map(|((at, _), score)| (signals.candidates[*at], score)).collect();
+    let mut ranked: Vec<(Candidate, f32)> = features
+        .rows
+        .iter()
+        .zip(scores)
+        .map(|((at, _), score)| (signals.candidates[*at], score))
+        .collect();
     ranked.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
     ranked
 }
@@ -153,29 +179,43 @@ fn shown(score: f32, best: f32) -> f64 {
     (f64::from(score - best).exp() * 1000.0).round() / 1000.0
 }
 
-fn file_hits(tree: &SourceTree, reasons: &Reasons<'_>, ranked: &[(Candidate, f32)]) -> Vec<FileHit> {
+fn file_hits(
+    tree: &SourceTree,
+    reasons: &Reasons<'_>,
+    ranked: &[(Candidate, f32)],
+) -> Vec<FileHit> {
     let best = ranked.first().map_or(0.0, |first| first.1);
-    let hits = ranked.iter().take(MOST_HITS).map(|&(candidate, score)| FileHit {
-        path: tree.files()[candidate.file as usize].path.clone(),
-        score: shown(score, best),
-        why: reasons.of_file(candidate.file),
-    });
+    let hits = ranked
+        .iter()
+        .take(MOST_HITS)
+        .map(|&(candidate, score)| FileHit {
+            path: tree.files()[candidate.file as usize].path.clone(),
+            score: shown(score, best),
+            why: reasons.of_file(candidate.file),
+        });
     hits.collect()
 }
 
-fn definition_hits(tree: &SourceTree, reasons: &Reasons<'_>, ranked: &[(Candidate, f32)]) -> Vec<DefinitionHit> {
+fn definition_hits(
+    tree: &SourceTree,
+    reasons: &Reasons<'_>,
+    ranked: &[(Candidate, f32)],
+) -> Vec<DefinitionHit> {
     let best = ranked.first().map_or(0.0, |first| first.1);
-    let hits = ranked.iter().take(MOST_HITS).filter_map(|&(candidate, score)| {
-        let file = &tree.files()[candidate.file as usize];
-        let definition = file.facts.definitions.get(candidate.definition? as usize)?;
-        Some(DefinitionHit {
-            path: file.path.clone(),
-            name: definition.qualified.to_string(),
-            line: definition.line,
-            score: shown(score, best),
-            why: reasons.of_definition(candidate),
-        })
-    });
+    let hits = ranked
+        .iter()
+        .take(MOST_HITS)
+        .filter_map(|&(candidate, score)| {
+            let file = &tree.files()[candidate.file as usize];
+            let definition = file.facts.definitions.get(candidate.definition? as usize)?;
+            Some(DefinitionHit {
+                path: file.path.clone(),
+                name: definition.qualified.to_string(),
+                line: definition.line,
+                score: shown(score, best),
+                why: reasons.of_definition(candidate),
+            })
+        });
     hits.collect()
 }
 

@@ -60,11 +60,19 @@ fn weight_of(zone: Zone) -> u8 {
 /// The piece of `token` that a stem was taken from.
 fn as_written(token: &str, stem: &str) -> String {
     let lower = token.to_lowercase();
-    let Some(start) = lower.find(stem) else { return stem.to_owned() };
+    let Some(start) = lower.find(stem) else {
+        return stem.to_owned();
+    };
     let rest = &lower[start + stem.len()..];
-    let tail = rest.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(rest.len());
+    let tail = rest
+        .find(|c: char| !c.is_ascii_lowercase())
+        .unwrap_or(rest.len());
     // An ending is short; more than that is the next word of an identifier.
-    if tail <= 4 { lower[start..start + stem.len() + tail].to_owned() } else { stem.to_owned() }
+    if tail <= 4 {
+        lower[start..start + stem.len() + tail].to_owned()
+    } else {
+        stem.to_owned()
+    }
 }
 
 impl Query {
@@ -73,7 +81,10 @@ impl Query {
         let mut known: FxHashMap<String, usize> = FxHashMap::default();
         for passage in passages(text) {
             let mut before: Option<u16> = None;
-            let without_addresses = passage.text.split_whitespace().filter(|token| !token.contains("://"));
+            let without_addresses = passage
+                .text
+                .split_whitespace()
+                .filter(|token| !token.contains("://"));
             for token in without_addresses {
                 for run in identifiers(token) {
                     let zone = query.runs.entry(run.to_lowercase()).or_insert(passage.zone);
@@ -132,8 +143,15 @@ impl Query {
     pub(crate) fn names(&self, text: &str) -> Vec<String> {
         let written = read(text);
         let told = |name: &&Name<'_>| name.codelike || name.zone == Zone::Inline;
-        let parts = written.names.iter().filter(told).flat_map(|name| name.text.split('.'));
-        let mut names: Vec<String> = parts.filter(|part| part.len() > 2).map(str::to_owned).collect();
+        let parts = written
+            .names
+            .iter()
+            .filter(told)
+            .flat_map(|name| name.text.split('.'));
+        let mut names: Vec<String> = parts
+            .filter(|part| part.len() > 2)
+            .map(str::to_owned)
+            .collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -143,7 +161,13 @@ impl Query {
     pub(crate) fn weights(&self, part: Part) -> Vec<f32> {
         let some = |count: u16| (1.0 + f32::from(count)).ln();
         let weigh = |counts: &ZoneCounts| match part {
-            Part::All => 2.0 * some(counts.title) + some(counts.prose) + some(counts.inline) + 0.4 * some(counts.code) + 0.4 * some(counts.trace),
+            Part::All => {
+                2.0 * some(counts.title)
+                    + some(counts.prose)
+                    + some(counts.inline)
+                    + 0.4 * some(counts.code)
+                    + 0.4 * some(counts.trace)
+            }
             Part::Title => some(counts.title),
             Part::Prose => some(counts.prose) + some(counts.inline),
             Part::Code => some(counts.code) + some(counts.inline) + some(counts.trace),

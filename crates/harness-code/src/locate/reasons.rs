@@ -26,38 +26,72 @@ impl<'a> Reasons<'a> {
         for clue in &inputs.mentions.clues {
             by_file.entry(clue.place.file).or_default().push(clue);
         }
-        Reasons { inputs, by_file, weights: inputs.query.weights(Part::All) }
+        Reasons {
+            inputs,
+            by_file,
+            weights: inputs.query.weights(Part::All),
+        }
     }
 
     /// Says what speaks for a file.
     pub(crate) fn of_file(&self, file: u32) -> String {
         let clues = self.by_file.get(&file).map_or(&[][..], Vec::as_slice);
         let mut reasons = self.named(clues.iter().copied());
-        let words = self.inputs.index.files[file as usize].as_ref().map(|words| {
-            let counted = words.total.iter().enumerate().filter(|(_, count)| **count > 0);
-            self.rarest(counted.map(|(word, _)| word))
-        });
+        let words = self.inputs.index.files[file as usize]
+            .as_ref()
+            .map(|words| {
+                let counted = words
+                    .total
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, count)| **count > 0);
+                self.rarest(counted.map(|(word, _)| word))
+            });
         reasons.extend(words.flatten());
         finish(reasons)
     }
 
     /// Says what speaks for a definition.
     pub(crate) fn of_definition(&self, candidate: Candidate) -> String {
-        let place = Place { file: candidate.file, definition: candidate.definition };
-        let clues = self.by_file.get(&candidate.file).map_or(&[][..], Vec::as_slice);
+        let place = Place {
+            file: candidate.file,
+            definition: candidate.definition,
+        };
+        let clues = self
+            .by_file
+            .get(&candidate.file)
+            .map_or(&[][..], Vec::as_slice);
         let mut reasons = self.named(clues.iter().copied().filter(|clue| clue.place == place));
         let file = self.inputs.index.files[candidate.file as usize].as_ref();
-        let chunk = file.and_then(|words| words.counts.chunks.iter().find(|chunk| chunk.definition == candidate.definition));
-        reasons.extend(chunk.and_then(|chunk| self.rarest(chunk.hits.iter().map(|hits| usize::from(hits.word)))));
+        let chunk = file.and_then(|words| {
+            words
+                .counts
+                .chunks
+                .iter()
+                .find(|chunk| chunk.definition == candidate.definition)
+        });
+        reasons.extend(
+            chunk.and_then(|chunk| {
+                self.rarest(chunk.hits.iter().map(|hits| usize::from(hits.word)))
+            }),
+        );
         finish(reasons)
     }
 
     fn named<'c>(&self, clues: impl Iterator<Item = &'c Clue>) -> Vec<String> {
         let mut clues: Vec<&Clue> = clues.collect();
-        clues.sort_by(|one, other| strength(one).cmp(&strength(other)).then(other.share.total_cmp(&one.share)));
+        clues.sort_by(|one, other| {
+            strength(one)
+                .cmp(&strength(other))
+                .then(other.share.total_cmp(&one.share))
+        });
         let mut reasons: Vec<String> = Vec::new();
         for clue in clues {
-            let name = self.inputs.project.definition(clue.place).map(|definition| &*definition.qualified);
+            let name = self
+                .inputs
+                .project
+                .definition(clue.place)
+                .map(|definition| &*definition.qualified);
             let reason = match (clue.kind, name) {
                 (ClueKind::Path, _) => "the task gives its path".to_owned(),
                 (ClueKind::Test, _) => "the task names a test in it".to_owned(),
@@ -66,7 +100,9 @@ impl<'a> Reasons<'a> {
                 (ClueKind::Module, _) => "the task names the module".to_owned(),
                 (ClueKind::Import, _) => "the task imports it".to_owned(),
                 (ClueKind::Literal, _) => "holds a text that the task quotes".to_owned(),
-                (ClueKind::Qualified | ClueKind::Defined | ClueKind::Plain, Some(name)) => format!("defines `{name}`"),
+                (ClueKind::Qualified | ClueKind::Defined | ClueKind::Plain, Some(name)) => {
+                    format!("defines `{name}`")
+                }
                 (ClueKind::Qualified | ClueKind::Defined | ClueKind::Plain, None) => continue,
             };
             if !reasons.contains(&reason) {
@@ -85,7 +121,10 @@ impl<'a> Reasons<'a> {
         let worth = |word: usize| self.weights[word] * self.inputs.index.rarity[word];
         words.sort_by(|&one, &other| worth(other).total_cmp(&worth(one)).then(one.cmp(&other)));
         words.truncate(MOST_WORDS);
-        let shown: Vec<&str> = words.iter().map(|&word| self.inputs.query.shown[word].as_str()).collect();
+        let shown: Vec<&str> = words
+            .iter()
+            .map(|&word| self.inputs.query.shown[word].as_str())
+            .collect();
         (!shown.is_empty()).then(|| format!("speaks of {}", shown.join(", ")))
     }
 }
@@ -107,5 +146,9 @@ fn strength(clue: &Clue) -> u8 {
 }
 
 fn finish(reasons: Vec<String>) -> String {
-    if reasons.is_empty() { "near what the task is about".to_owned() } else { reasons.join("; ") }
+    if reasons.is_empty() {
+        "near what the task is about".to_owned()
+    } else {
+        reasons.join("; ")
+    }
 }

@@ -23,18 +23,37 @@ impl Wanted {
     /// Numbers words (stems), whole names and pairs of words in the order given.
     pub(crate) fn new(words: &[String], names: &[String], pairs: &[(u16, u16)]) -> Wanted {
         let number = |(at, text): (usize, &String)| (text.clone(), at as u16);
-        let mut numbered: FxHashMap<String, u16> = everyday().map(|word| (word.to_owned(), EVERYDAY)).collect();
-        numbered.extend(words.iter().take(usize::from(EVERYDAY)).enumerate().map(number));
+        let mut numbered: FxHashMap<String, u16> =
+            everyday().map(|word| (word.to_owned(), EVERYDAY)).collect();
+        numbered.extend(
+            words
+                .iter()
+                .take(usize::from(EVERYDAY))
+                .enumerate()
+                .map(number),
+        );
         Wanted {
             words: numbered,
-            names: names.iter().take(usize::from(EVERYDAY)).enumerate().map(number).collect(),
-            pairs: pairs.iter().enumerate().map(|(at, &pair)| (pair, at as u16)).collect(),
+            names: names
+                .iter()
+                .take(usize::from(EVERYDAY))
+                .enumerate()
+                .map(number)
+                .collect(),
+            pairs: pairs
+                .iter()
+                .enumerate()
+                .map(|(at, &pair)| (pair, at as u16))
+                .collect(),
         }
     }
 
     /// Returns the number of a stem.
     pub(crate) fn word(&self, stem: &str) -> Option<u16> {
-        self.words.get(stem).copied().filter(|&word| word != EVERYDAY)
+        self.words
+            .get(stem)
+            .copied()
+            .filter(|&word| word != EVERYDAY)
     }
 }
 
@@ -99,9 +118,13 @@ pub(crate) fn count(wanted: &Wanted, language: Language, content: &str, facts: &
     }
     let mut counts = counter.finish();
     for chunk in &mut counts.chunks {
-        let definition = chunk.definition.and_then(|at| facts.definitions.get(at as usize));
+        let definition = chunk
+            .definition
+            .and_then(|at| facts.definitions.get(at as usize));
         if let Some(definition) = definition {
-            each_word(&definition.qualified, |word| chunk.named.extend(wanted.word(word)));
+            each_word(&definition.qualified, |word| {
+                chunk.named.extend(wanted.word(word))
+            });
         }
     }
     counts
@@ -135,13 +158,20 @@ impl Inside {
 fn step(language: Language, bytes: &[u8], at: usize, inside: &mut Inside) -> usize {
     let byte = bytes[at];
     let next = |more: usize| bytes.get(at + more).copied();
-    let hash_comments = matches!(language, Language::Python | Language::Ruby | Language::Shell);
+    let hash_comments = matches!(
+        language,
+        Language::Python | Language::Ruby | Language::Shell
+    );
     match *inside {
         Inside::Code => match byte {
             b'#' if hash_comments => *inside = Inside::LineComment,
             b'/' if !hash_comments && next(1) == Some(b'/') => *inside = Inside::LineComment,
             b'/' if !hash_comments && next(1) == Some(b'*') => *inside = Inside::BlockComment,
-            b'"' | b'\'' if language == Language::Python && next(1) == Some(byte) && next(2) == Some(byte) => {
+            b'"' | b'\''
+                if language == Language::Python
+                    && next(1) == Some(byte)
+                    && next(2) == Some(byte) =>
+            {
                 *inside = Inside::Long(byte);
                 return 3;
             }
@@ -155,7 +185,9 @@ fn step(language: Language, bytes: &[u8], at: usize, inside: &mut Inside) -> usi
             *inside = Inside::Code;
             return 2;
         }
-        Inside::Long(quote) if byte == quote && next(1) == Some(quote) && next(2) == Some(quote) => {
+        Inside::Long(quote)
+            if byte == quote && next(1) == Some(quote) && next(2) == Some(quote) =>
+        {
             *inside = Inside::Code;
             return 3;
         }
@@ -221,7 +253,9 @@ impl<'a, 'c> Counter<'a, 'c> {
         let chunk = &mut self.chunks[self.current];
         chunk.length += u32::from(meaning.words);
         self.doc_length += if doc { u32::from(meaning.words) } else { 0 };
-        for &word in &self.found[meaning.first as usize..meaning.first as usize + usize::from(meaning.found)] {
+        for &word in
+            &self.found[meaning.first as usize..meaning.first as usize + usize::from(meaning.found)]
+        {
             if word == EVERYDAY {
                 continue;
             }
@@ -237,7 +271,10 @@ impl<'a, 'c> Counter<'a, 'c> {
             let at = match chunk.hits.iter().position(|hits| hits.word == word) {
                 Some(at) => at,
                 None => {
-                    chunk.hits.push(Hits { word, ..Hits::default() });
+                    chunk.hits.push(Hits {
+                        word,
+                        ..Hits::default()
+                    });
                     chunk.hits.len() - 1
                 }
             };
@@ -262,13 +299,21 @@ impl<'a, 'c> Counter<'a, 'c> {
             found.push(wanted.words.get(word).copied().unwrap_or(OTHER));
         });
         let found = (self.found.len() - first as usize).min(usize::from(u16::MAX)) as u16;
-        let meaning = Meaning { first, found, words, name: self.wanted.names.get(run).copied() };
+        let meaning = Meaning {
+            first,
+            found,
+            words,
+            name: self.wanted.names.get(run).copied(),
+        };
         self.meanings.insert(run, meaning);
         meaning
     }
 
     fn finish(self) -> Counts {
-        Counts { chunks: self.chunks, doc_length: self.doc_length }
+        Counts {
+            chunks: self.chunks,
+            doc_length: self.doc_length,
+        }
     }
 }
 
@@ -298,12 +343,18 @@ fn chunks(facts: &Facts) -> (Vec<Chunk>, Vec<(usize, u32)>) {
         leave(&mut open, span.start, &mut switches);
         let in_function = open.last().is_some_and(|&(_, _, function)| function);
         let function = definition.kind.is_function();
-        let class = matches!(definition.kind, DefinitionKind::Class | DefinitionKind::Interface | DefinitionKind::Module);
+        let class = matches!(
+            definition.kind,
+            DefinitionKind::Class | DefinitionKind::Interface | DefinitionKind::Module
+        );
         if in_function || !(function || class) {
             continue;
         }
         let chunk = chunks.len() as u32;
-        chunks.push(Chunk { definition: Some(at), ..Chunk::default() });
+        chunks.push(Chunk {
+            definition: Some(at),
+            ..Chunk::default()
+        });
         switches.push((span.start, chunk));
         open.push((span.end, chunk, function));
     }

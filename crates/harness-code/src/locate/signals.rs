@@ -47,8 +47,17 @@ impl Signals {
             let at = *at as usize;
             inputs.index.files[at].is_some() && (inputs.include_tests || !files[at].test)
         };
-        let candidates = (0..files.len() as u32).filter(wanted).map(|file| Candidate { file, definition: None }).collect();
-        let mut signals = Signals { candidates, columns: Vec::new() };
+        let candidates = (0..files.len() as u32)
+            .filter(wanted)
+            .map(|file| Candidate {
+                file,
+                definition: None,
+            })
+            .collect();
+        let mut signals = Signals {
+            candidates,
+            columns: Vec::new(),
+        };
         signals.text(inputs);
         signals.pairs(inputs);
         signals.path(inputs);
@@ -61,7 +70,11 @@ impl Signals {
     }
 
     fn add(&mut self, name: &'static str, value: impl Fn(u32) -> f32) {
-        let values = self.candidates.iter().map(|candidate| value(candidate.file)).collect();
+        let values = self
+            .candidates
+            .iter()
+            .map(|candidate| value(candidate.file))
+            .collect();
         self.columns.push((Cow::Borrowed(name), values));
     }
 
@@ -74,15 +87,27 @@ impl Signals {
         let words = |at: u32| index.files[at as usize].as_ref();
         let score = |at: u32, score: &dyn Fn(&FileWords) -> f32| words(at).map_or(0.0, score);
         self.add("text", |at| score(at, &|file| index.whole(file, &all)));
-        self.add("text_title", |at| score(at, &|file| index.whole(file, &title)));
-        self.add("text_prose", |at| score(at, &|file| index.whole(file, &prose)));
-        self.add("text_code", |at| score(at, &|file| index.whole(file, &code)));
+        self.add("text_title", |at| {
+            score(at, &|file| index.whole(file, &title))
+        });
+        self.add("text_prose", |at| {
+            score(at, &|file| index.whole(file, &prose))
+        });
+        self.add("text_code", |at| {
+            score(at, &|file| index.whole(file, &code))
+        });
         self.add("text_rare", |at| score(at, &|file| index.rare(file, &all)));
         self.add("doc", |at| score(at, &|file| index.doc(file, &all)));
         self.add("doc_title", |at| score(at, &|file| index.doc(file, &title)));
         self.add("def_names", |at| score(at, &|file| index.names(file, &all)));
-        self.add("def_names_title", |at| score(at, &|file| index.names(file, &title)));
-        let chunks: FxHashMap<u32, [f32; 4]> = self.candidates.iter().map(|&Candidate { file: at, .. }| (at, chunk_scores(inputs, at, &all, &title, &code))).collect();
+        self.add("def_names_title", |at| {
+            score(at, &|file| index.names(file, &title))
+        });
+        let chunks: FxHashMap<u32, [f32; 4]> = self
+            .candidates
+            .iter()
+            .map(|&Candidate { file: at, .. }| (at, chunk_scores(inputs, at, &all, &title, &code)))
+            .collect();
         self.add("chunk_best", |at| chunks[&at][0]);
         self.add("chunk_three", |at| chunks[&at][1]);
         self.add("chunk_title", |at| chunks[&at][2]);
@@ -95,21 +120,38 @@ impl Signals {
         let mut with = vec![0f32; count];
         let mut uses: FxHashMap<u32, Vec<(u16, u16)>> = FxHashMap::default();
         for &Candidate { file: at, .. } in &self.candidates {
-            let Some(file) = &inputs.index.files[at as usize] else { continue };
+            let Some(file) = &inputs.index.files[at as usize] else {
+                continue;
+            };
             let mut own = vec![0u16; count];
             for &(pair, times) in file.counts.chunks.iter().flat_map(|chunk| &chunk.pairs) {
                 own[usize::from(pair)] = own[usize::from(pair)].saturating_add(times);
             }
-            let own: Vec<(u16, u16)> = own.iter().enumerate().filter(|(_, times)| **times > 0).map(|(pair, &times)| (pair as u16, times)).collect();
-            own.iter().for_each(|&(pair, _)| with[usize::from(pair)] += 1.0);
+            let own: Vec<(u16, u16)> = own
+                .iter()
+                .enumerate()
+                .filter(|(_, times)| **times > 0)
+                .map(|(pair, &times)| (pair as u16, times))
+                .collect();
+            own.iter()
+                .for_each(|&(pair, _)| with[usize::from(pair)] += 1.0);
             uses.insert(at, own);
         }
         let total = self.candidates.len() as f32;
-        let rarity: Vec<f32> = with.iter().map(|with| (1.0 + (total - with + 0.5) / (with + 0.5)).ln()).collect();
+        let rarity: Vec<f32> = with
+            .iter()
+            .map(|with| (1.0 + (total - with + 0.5) / (with + 0.5)).ln())
+            .collect();
         let score = |at: u32, title_only: bool| {
             let own = uses.get(&at).map_or(&[][..], Vec::as_slice);
-            let wanted = own.iter().filter(|(pair, _)| !title_only || inputs.query.title_pairs[usize::from(*pair)]);
-            wanted.map(|&(pair, times)| rarity[usize::from(pair)] * f32::from(times) * 2.2 / (f32::from(times) + 1.2)).sum::<f32>()
+            let wanted = own
+                .iter()
+                .filter(|(pair, _)| !title_only || inputs.query.title_pairs[usize::from(*pair)]);
+            wanted
+                .map(|&(pair, times)| {
+                    rarity[usize::from(pair)] * f32::from(times) * 2.2 / (f32::from(times) + 1.2)
+                })
+                .sum::<f32>()
         };
         self.add("pairs", |at| score(at, false));
         self.add("pairs_title", |at| score(at, true));
@@ -117,11 +159,34 @@ impl Signals {
 
     /// What the best functions call, and definitions whose names the task tells.
     fn spread(&mut self, inputs: &Inputs<'_, '_>) {
-        let from_code = spread::calls(inputs.tree, inputs.project, inputs.query, inputs.index, false);
-        let from_tests = spread::calls(inputs.tree, inputs.project, inputs.query, inputs.index, true);
+        let from_code = spread::calls(
+            inputs.tree,
+            inputs.project,
+            inputs.query,
+            inputs.index,
+            false,
+        );
+        let from_tests = spread::calls(
+            inputs.tree,
+            inputs.project,
+            inputs.query,
+            inputs.index,
+            true,
+        );
         self.add("called", |at| from_code.get(&at).copied().unwrap_or(0.0));
-        self.add("tests_call", |at| from_tests.get(&at).copied().unwrap_or(0.0));
-        let told: FxHashMap<u32, [f32; 4]> = self.candidates.iter().map(|&Candidate { file: at, .. }| (at, spread::names_told(inputs.project, inputs.query, inputs.index, at))).collect();
+        self.add("tests_call", |at| {
+            from_tests.get(&at).copied().unwrap_or(0.0)
+        });
+        let told: FxHashMap<u32, [f32; 4]> = self
+            .candidates
+            .iter()
+            .map(|&Candidate { file: at, .. }| {
+                (
+                    at,
+                    spread::names_told(inputs.project, inputs.query, inputs.index, at),
+                )
+            })
+            .collect();
         self.add("told_best", |at| told[&at][0]);
         self.add("told_three", |at| told[&at][1]);
         self.add("told_title_best", |at| told[&at][2]);
@@ -134,17 +199,33 @@ impl Signals {
             entry.0 += score;
             entry.1 += 1.0;
         }
-        self.add("folder_text", |at| folders.get(folder(at)).map_or(0.0, |(sum, count)| sum / count));
+        self.add("folder_text", |at| {
+            folders
+                .get(folder(at))
+                .map_or(0.0, |(sum, count)| sum / count)
+        });
     }
 
     fn column(&self, name: &str) -> Vec<f32> {
-        self.columns.iter().find(|(known, _)| known == name).map_or_else(|| vec![0.0; self.candidates.len()], |(_, values)| values.clone())
+        self.columns
+            .iter()
+            .find(|(known, _)| known == name)
+            .map_or_else(
+                || vec![0.0; self.candidates.len()],
+                |(_, values)| values.clone(),
+            )
     }
 
     fn path(&mut self, inputs: &Inputs<'_, '_>) {
         let all = inputs.query.weights(Part::All);
         let title = inputs.query.weights(Part::Title);
-        let numbers: FxHashMap<&str, usize> = inputs.query.words.iter().enumerate().map(|(at, word)| (word.as_str(), at)).collect();
+        let numbers: FxHashMap<&str, usize> = inputs
+            .query
+            .words
+            .iter()
+            .enumerate()
+            .map(|(at, word)| (word.as_str(), at))
+            .collect();
         let mut words_of: FxHashMap<u32, Vec<Option<usize>>> = FxHashMap::default();
         let mut stem_words_of: FxHashMap<u32, Vec<Option<usize>>> = FxHashMap::default();
         let mut in_paths = vec![0f32; inputs.query.words.len()];
@@ -156,7 +237,9 @@ impl Signals {
             each_word(path.stem(), |word| stem.push(numbers.get(word).copied()));
             if path.file_name() == "__init__.py" {
                 stem.clear();
-                each_word(path.folder().rsplit('/').next().unwrap_or(""), |word| stem.push(numbers.get(word).copied()));
+                each_word(path.folder().rsplit('/').next().unwrap_or(""), |word| {
+                    stem.push(numbers.get(word).copied())
+                });
             }
             let mut seen: FxHashSet<usize> = FxHashSet::default();
             for word in words.iter().chain(&stem).flatten() {
@@ -168,19 +251,33 @@ impl Signals {
             stem_words_of.insert(at, stem);
         }
         let total = self.candidates.len() as f32;
-        let rarity: Vec<f32> = in_paths.iter().map(|with| (1.0 + (total - with + 0.5) / (with + 0.5)).ln()).collect();
+        let rarity: Vec<f32> = in_paths
+            .iter()
+            .map(|with| (1.0 + (total - with + 0.5) / (with + 0.5)).ln())
+            .collect();
         let path_score = |at: u32, weights: &[f32]| {
             let mut seen: FxHashSet<usize> = FxHashSet::default();
             let stem = stem_words_of[&at].iter().flatten().map(|&word| (word, 1.0));
             let folder = words_of[&at].iter().flatten().map(|&word| (word, 0.5));
-            stem.chain(folder).filter(|(word, _)| seen.insert(*word)).map(|(word, place)| place * weights[word].min(2.0) * rarity[word]).sum::<f32>()
+            stem.chain(folder)
+                .filter(|(word, _)| seen.insert(*word))
+                .map(|(word, place)| place * weights[word].min(2.0) * rarity[word])
+                .sum::<f32>()
         };
         self.add("path", |at| path_score(at, &all));
         self.add("path_title", |at| path_score(at, &title));
         let share = |at: u32, weights: &[f32]| {
             let stem = &stem_words_of[&at];
-            let found = stem.iter().flatten().filter(|&&word| weights[word] > 0.0).count();
-            if stem.is_empty() { 0.0 } else { found as f32 / stem.len() as f32 }
+            let found = stem
+                .iter()
+                .flatten()
+                .filter(|&&word| weights[word] > 0.0)
+                .count();
+            if stem.is_empty() {
+                0.0
+            } else {
+                found as f32 / stem.len() as f32
+            }
         };
         self.add("stem_share", |at| share(at, &all));
         self.add("stem_share_title", |at| share(at, &title));
@@ -189,7 +286,11 @@ impl Signals {
         let mut namesakes: FxHashMap<String, f32> = FxHashMap::default();
         let own_name = |at: u32| {
             let path = &inputs.tree.files()[at as usize].path;
-            let name = if path.file_name() == "__init__.py" { path.folder().rsplit('/').next().unwrap_or("") } else { path.stem() };
+            let name = if path.file_name() == "__init__.py" {
+                path.folder().rsplit('/').next().unwrap_or("")
+            } else {
+                path.stem()
+            };
             name.trim_matches('_').to_lowercase()
         };
         for &Candidate { file: at, .. } in &self.candidates {
@@ -198,14 +299,27 @@ impl Signals {
         let exact = |at: u32, wanted: fn(Zone) -> bool| {
             let name = own_name(at);
             let said = runs.get(&name).is_some_and(|&zone| wanted(zone));
-            if said && name.len() > 2 { 1.0 / namesakes[&name] } else { 0.0 }
+            if said && name.len() > 2 {
+                1.0 / namesakes[&name]
+            } else {
+                0.0
+            }
         };
         self.add("stem_said", |at| exact(at, |_| true));
-        self.add("stem_said_title", |at| exact(at, |zone| zone == Zone::Title));
+        self.add("stem_said_title", |at| {
+            exact(at, |zone| zone == Zone::Title)
+        });
         self.add("stem_rarity", |at| {
             let stem = &stem_words_of[&at];
             let whole = !stem.is_empty() && stem.iter().all(Option::is_some);
-            if whole { stem.iter().flatten().map(|&word| inputs.index.rarity[word] * all[word].min(2.0)).sum() } else { 0.0 }
+            if whole {
+                stem.iter()
+                    .flatten()
+                    .map(|&word| inputs.index.rarity[word] * all[word].min(2.0))
+                    .sum()
+            } else {
+                0.0
+            }
         });
     }
 
@@ -215,7 +329,9 @@ impl Signals {
         let mut with = vec![0f32; count];
         let mut uses: FxHashMap<u32, Vec<u16>> = FxHashMap::default();
         for &Candidate { file: at, .. } in &self.candidates {
-            let Some(file) = &inputs.index.files[at as usize] else { continue };
+            let Some(file) = &inputs.index.files[at as usize] else {
+                continue;
+            };
             let mut own = vec![0u16; count];
             for &(name, times) in file.counts.chunks.iter().flat_map(|chunk| &chunk.names) {
                 own[usize::from(name)] = own[usize::from(name)].saturating_add(times);
@@ -226,14 +342,24 @@ impl Signals {
             uses.insert(at, own);
         }
         let total = self.candidates.len() as f32;
-        let rarity: Vec<f32> = with.iter().map(|with| (1.0 + (total - with + 0.5) / (with + 0.5)).ln()).collect();
+        let rarity: Vec<f32> = with
+            .iter()
+            .map(|with| (1.0 + (total - with + 0.5) / (with + 0.5)).ln())
+            .collect();
         self.add("name_uses", |at| {
             let Some(own) = uses.get(&at) else { return 0.0 };
-            own.iter().zip(&rarity).map(|(&times, rarity)| rarity * (1.0 + f32::from(times)).ln()).sum()
+            own.iter()
+                .zip(&rarity)
+                .map(|(&times, rarity)| rarity * (1.0 + f32::from(times)).ln())
+                .sum()
         });
         self.add("name_share", |at| {
             let Some(own) = uses.get(&at) else { return 0.0 };
-            own.iter().zip(&rarity).filter(|(times, _)| **times > 0).map(|(_, rarity)| rarity).sum()
+            own.iter()
+                .zip(&rarity)
+                .filter(|(times, _)| **times > 0)
+                .map(|(_, rarity)| rarity)
+                .sum()
         });
     }
 
@@ -272,11 +398,22 @@ impl Signals {
         let file = |at: u32| &inputs.tree.files()[at as usize];
         let flag = |set: bool| f32::from(u8::from(set));
         self.add("lines", |at| (1.0 + file(at).lines as f32).ln());
-        self.add("definitions", |at| (1.0 + file(at).facts.definitions.len() as f32).ln());
-        self.add("is_init", |at| flag(file(at).path.file_name() == "__init__.py"));
+        self.add("definitions", |at| {
+            (1.0 + file(at).facts.definitions.len() as f32).ln()
+        });
+        self.add("is_init", |at| {
+            flag(file(at).path.file_name() == "__init__.py")
+        });
         self.add("depth", |at| file(at).path.parts().count() as f32);
-        self.add("is_aside", |at| flag(file(at).path.parts().any(|part| ASIDE.contains(&part))));
-        self.add("is_private", |at| flag(file(at).path.file_name().starts_with('_') && file(at).path.file_name() != "__init__.py"));
+        self.add("is_aside", |at| {
+            flag(file(at).path.parts().any(|part| ASIDE.contains(&part)))
+        });
+        self.add("is_private", |at| {
+            flag(
+                file(at).path.file_name().starts_with('_')
+                    && file(at).path.file_name() != "__init__.py",
+            )
+        });
     }
 
     fn neighbours(&mut self, inputs: &Inputs<'_, '_>) {
@@ -287,10 +424,17 @@ impl Signals {
                 *imported_by.entry(to).or_default() += 1;
             }
         }
-        self.add("imported_by", |at| (1.0 + imported_by.get(&at).copied().unwrap_or(0) as f32).ln());
+        self.add("imported_by", |at| {
+            (1.0 + imported_by.get(&at).copied().unwrap_or(0) as f32).ln()
+        });
         let text = self.columns[0].1.clone();
         let most = text.iter().copied().fold(1e-6, f32::max);
-        let own: FxHashMap<u32, f32> = self.candidates.iter().zip(&text).map(|(candidate, &value)| (candidate.file, value / most)).collect();
+        let own: FxHashMap<u32, f32> = self
+            .candidates
+            .iter()
+            .zip(&text)
+            .map(|(candidate, &value)| (candidate.file, value / most))
+            .collect();
         let mut up: FxHashMap<u32, f32> = FxHashMap::default();
         let mut down: FxHashMap<u32, f32> = FxHashMap::default();
         for &(from, to) in &edges {
@@ -318,7 +462,10 @@ impl Signals {
         tests.sort_by(|one, other| other.0.total_cmp(&one.0));
         tests.truncate(10);
         let most = tests.first().map_or(1.0, |test| test.0.max(1e-6));
-        let score: FxHashMap<u32, f32> = tests.iter().map(|&(value, at)| (at, value / most)).collect();
+        let score: FxHashMap<u32, f32> = tests
+            .iter()
+            .map(|&(value, at)| (at, value / most))
+            .collect();
         let mut out: FxHashMap<u32, f32> = FxHashMap::default();
         for &(from, _) in edges {
             *out.entry(from).or_default() += 1.0;
@@ -329,12 +476,18 @@ impl Signals {
                 *reached.entry(to).or_default() += value / out[&from].max(1.0).sqrt();
             }
         }
-        self.add("tests_import", |at| reached.get(&at).copied().unwrap_or(0.0));
+        self.add("tests_import", |at| {
+            reached.get(&at).copied().unwrap_or(0.0)
+        });
         // test_paginator.py is about paginator.py.
         let mut named: FxHashMap<String, f32> = FxHashMap::default();
         for &(value, at) in &tests {
             let path = &inputs.tree.files()[at as usize].path;
-            let stem = path.stem().trim_start_matches("test_").trim_end_matches("_test").to_owned();
+            let stem = path
+                .stem()
+                .trim_start_matches("test_")
+                .trim_end_matches("_test")
+                .to_owned();
             let best = named.entry(stem).or_default();
             *best = best.max(value / most);
             if let Some(folder) = path.folder().rsplit('/').next() {
@@ -342,20 +495,67 @@ impl Signals {
                 *best = best.max(value / most);
             }
         }
-        self.add("tests_named", |at| named.get(inputs.tree.files()[at as usize].path.stem().trim_start_matches('_')).copied().unwrap_or(0.0));
+        self.add("tests_named", |at| {
+            named
+                .get(
+                    inputs.tree.files()[at as usize]
+                        .path
+                        .stem()
+                        .trim_start_matches('_'),
+                )
+                .copied()
+                .unwrap_or(0.0)
+        });
     }
 }
 
 /// The clue columns, in order.
 const CLUES: &[&str] = &[
-    "clue_path", "clue_path_code", "clue_module", "clue_import", "clue_qualified", "clue_qualified_code", "clue_defined_title", "clue_defined",
-    "clue_defined_code", "clue_plain_title", "clue_plain_code", "clue_plain", "clue_last_frame", "clue_frame", "clue_error", "clue_literal",
+    "clue_path",
+    "clue_path_code",
+    "clue_module",
+    "clue_import",
+    "clue_qualified",
+    "clue_qualified_code",
+    "clue_defined_title",
+    "clue_defined",
+    "clue_defined_code",
+    "clue_plain_title",
+    "clue_plain_code",
+    "clue_plain",
+    "clue_last_frame",
+    "clue_frame",
+    "clue_error",
+    "clue_literal",
 ];
 
 /// Folders whose files show or build the project and are seldom what is wrong with it.
 const ASIDE: &[&str] = &[
-    "doc", "docs", "example", "examples", "tutorial", "tutorials", "benchmark", "benchmarks", "asv_bench", "tools", "scripts", "script", "bin", "build_tools", "extras",
-    "ci", ".github", "galleries", "release", "maint_tools", "setup.py", "externals", "extern", "packages", "vendored",
+    "doc",
+    "docs",
+    "example",
+    "examples",
+    "tutorial",
+    "tutorials",
+    "benchmark",
+    "benchmarks",
+    "asv_bench",
+    "tools",
+    "scripts",
+    "script",
+    "bin",
+    "build_tools",
+    "extras",
+    "ci",
+    ".github",
+    "galleries",
+    "release",
+    "maint_tools",
+    "setup.py",
+    "externals",
+    "extern",
+    "packages",
+    "vendored",
 ];
 
 /// Returns who imports whom, each pair once.
@@ -369,7 +569,10 @@ fn import_edges(inputs: &Inputs<'_, '_>) -> Vec<(u32, u32)> {
                 edges.extend(module.map(|to| (from, to)));
             }
             for name in &import.names {
-                let to = module.and_then(|module| inputs.project.member(module, &name.name)).map(|place| place.file).or(module);
+                let to = module
+                    .and_then(|module| inputs.project.member(module, &name.name))
+                    .map(|place| place.file)
+                    .or(module);
                 edges.extend(to.map(|to| (from, to)));
             }
         }
@@ -380,10 +583,34 @@ fn import_edges(inputs: &Inputs<'_, '_>) -> Vec<(u32, u32)> {
     edges
 }
 
-fn chunk_scores(inputs: &Inputs<'_, '_>, at: u32, all: &[f32], title: &[f32], code: &[f32]) -> [f32; 4] {
-    let Some(file) = &inputs.index.files[at as usize] else { return [0.0; 4] };
-    let mut scores: Vec<f32> = file.counts.chunks.iter().map(|chunk| inputs.index.chunk(chunk, &chunk.named, all)).collect();
+fn chunk_scores(
+    inputs: &Inputs<'_, '_>,
+    at: u32,
+    all: &[f32],
+    title: &[f32],
+    code: &[f32],
+) -> [f32; 4] {
+    let Some(file) = &inputs.index.files[at as usize] else {
+        return [0.0; 4];
+    };
+    let mut scores: Vec<f32> = file
+        .counts
+        .chunks
+        .iter()
+        .map(|chunk| inputs.index.chunk(chunk, &chunk.named, all))
+        .collect();
     scores.sort_by(|one, other| other.total_cmp(one));
-    let best = |weights: &[f32]| file.counts.chunks.iter().map(|chunk| inputs.index.chunk(chunk, &chunk.named, weights)).fold(0.0, f32::max);
-    [scores.first().copied().unwrap_or(0.0), scores.iter().take(3).sum(), best(title), best(code)]
+    let best = |weights: &[f32]| {
+        file.counts
+            .chunks
+            .iter()
+            .map(|chunk| inputs.index.chunk(chunk, &chunk.named, weights))
+            .fold(0.0, f32::max)
+    };
+    [
+        scores.first().copied().unwrap_or(0.0),
+        scores.iter().take(3).sum(),
+        best(title),
+        best(code),
+    ]
 }

@@ -17,13 +17,23 @@ const MOST_PLACES: usize = 8;
 /// Follows the calls of the functions that match the task best, among tests or among all other files.
 ///
 /// Returns how much reaches each file.
-pub(crate) fn calls(tree: &SourceTree, project: &Project<'_>, query: &Query, index: &Index, tests: bool) -> FxHashMap<u32, f32> {
+pub(crate) fn calls(
+    tree: &SourceTree,
+    project: &Project<'_>,
+    query: &Query,
+    index: &Index,
+    tests: bool,
+) -> FxHashMap<u32, f32> {
     let weights = query.weights(Part::All);
     let mut best: Vec<(f32, u32, u32)> = Vec::new();
     for (at, file) in tree.files().iter().enumerate() {
-        let Some(words) = index.files[at].as_ref().filter(|_| file.test == tests) else { continue };
+        let Some(words) = index.files[at].as_ref().filter(|_| file.test == tests) else {
+            continue;
+        };
         for chunk in &words.counts.chunks {
-            let Some(definition) = chunk.definition else { continue };
+            let Some(definition) = chunk.definition else {
+                continue;
+            };
             let score = index.chunk(chunk, &chunk.named, &weights);
             if score > 0.0 {
                 best.push((score, at as u32, definition));
@@ -36,10 +46,16 @@ pub(crate) fn calls(tree: &SourceTree, project: &Project<'_>, query: &Query, ind
     let mut reached: FxHashMap<u32, f32> = FxHashMap::default();
     for (score, at, definition) in best {
         let facts = &tree.files()[at as usize].facts;
-        let Some(definition) = facts.definitions.get(definition as usize) else { continue };
+        let Some(definition) = facts.definitions.get(definition as usize) else {
+            continue;
+        };
         for &call in &definition.calls {
             let places = project.named(facts.names.get(call));
-            let places: Vec<u32> = places.iter().map(|place| place.file).filter(|&file| !tree.files()[file as usize].test && file != at).collect();
+            let places: Vec<u32> = places
+                .iter()
+                .map(|place| place.file)
+                .filter(|&file| !tree.files()[file as usize].test && file != at)
+                .collect();
             if places.is_empty() || places.len() > MOST_PLACES {
                 continue;
             }
@@ -72,7 +88,10 @@ pub(crate) fn names_told(project: &Project<'_>, query: &Query, index: &Index, at
         let namesakes = project.named(definition.name()).len().max(1) as f32;
         for (scores, weights) in scores.iter_mut().zip([&all, &title]) {
             let told = words.iter().all(|&word| weights[word] > 0.0);
-            let score: f32 = words.iter().map(|&word| weights[word].min(2.0) * index.rarity[word]).sum();
+            let score: f32 = words
+                .iter()
+                .map(|&word| weights[word].min(2.0) * index.rarity[word])
+                .sum();
             if told {
                 scores.push(score / namesakes.sqrt());
             }
@@ -80,7 +99,10 @@ pub(crate) fn names_told(project: &Project<'_>, query: &Query, index: &Index, at
     }
     let [all, title] = scores.map(|mut scores| {
         scores.sort_by(|one, other| other.total_cmp(one));
-        (scores.first().copied().unwrap_or(0.0), scores.iter().take(3).sum::<f32>())
+        (
+            scores.first().copied().unwrap_or(0.0),
+            scores.iter().take(3).sum::<f32>(),
+        )
     });
     [all.0, all.1, title.0, title.1]
 }

@@ -1,5 +1,8 @@
 //! Whole searches in small projects: what a person would expect to come first.
-#![expect(clippy::disallowed_methods, reason = "tests lay out a project to search in")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out a project to search in"
+)]
 
 use std::path::Path;
 
@@ -16,9 +19,18 @@ const SHOP: &[(&str, &str)] = &[
         "shop/cart.py",
         "\"\"\"The basket of a customer.\"\"\"\n\n\nclass Cart:\n    def total(self):\n        return sum(line.price for line in self.lines)\n\n    def apply_coupon(self, code):\n        raise ValueError(f\"no such coupon: {code}\")\n",
     ),
-    ("shop/mailer.py", "def send_reminder(customer):\n    \"\"\"Sends a mail about unpaid invoices.\"\"\"\n    return customer.mail\n"),
-    ("shop/dates.py", "def parse_iso(text):\n    return text.split('-')\n"),
-    ("tests/test_cart.py", "from shop import Cart\n\n\ndef test_total():\n    assert Cart().total() == 0\n"),
+    (
+        "shop/mailer.py",
+        "def send_reminder(customer):\n    \"\"\"Sends a mail about unpaid invoices.\"\"\"\n    return customer.mail\n",
+    ),
+    (
+        "shop/dates.py",
+        "def parse_iso(text):\n    return text.split('-')\n",
+    ),
+    (
+        "tests/test_cart.py",
+        "from shop import Cart\n\n\ndef test_total():\n    assert Cart().total() == 0\n",
+    ),
 ];
 
 fn lay_out(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -35,14 +47,21 @@ fn search(text: &str) -> (Located, Mentions) {
     let folder = lay_out(SHOP);
     let tree = SourceTree::read(folder.path(), None).unwrap();
     let mentions = Mentions::read(text, &tree);
-    (locate(&tree, text, &mentions, &LocateOptions::default()), mentions)
+    (
+        locate(&tree, text, &mentions, &LocateOptions::default()),
+        mentions,
+    )
 }
 
 #[track_caller]
 fn check(text: &str, file: &str, definition: &str) {
     let (located, _) = search(text);
     assert_eq!(located.files[0].path.as_str(), file, "{:#?}", located.files);
-    assert_eq!(located.definitions[0].name, definition, "{:#?}", located.definitions);
+    assert_eq!(
+        located.definitions[0].name, definition,
+        "{:#?}",
+        located.definitions
+    );
 }
 
 #[test]
@@ -52,12 +71,20 @@ fn a_named_method_comes_first() {
 
 #[test]
 fn words_of_a_docstring_are_enough() {
-    check("customers get no mail about their unpaid invoices", "shop/mailer.py", "send_reminder");
+    check(
+        "customers get no mail about their unpaid invoices",
+        "shop/mailer.py",
+        "send_reminder",
+    );
 }
 
 #[test]
 fn an_error_message_leads_to_the_line_that_raises_it() {
-    check("ValueError: no such coupon: XMAS", "shop/cart.py", "Cart.apply_coupon");
+    check(
+        "ValueError: no such coupon: XMAS",
+        "shop/cart.py",
+        "Cart.apply_coupon",
+    );
 }
 
 #[test]
@@ -69,13 +96,30 @@ fn a_traceback_leads_to_its_last_frame() {
 #[test]
 fn tests_are_candidates_only_when_wanted() {
     let (located, _) = search("test_total fails in tests/test_cart.py");
-    assert!(located.files.iter().all(|hit| !hit.path.as_str().starts_with("tests/")));
+    assert!(
+        located
+            .files
+            .iter()
+            .all(|hit| !hit.path.as_str().starts_with("tests/"))
+    );
     let folder = lay_out(SHOP);
     let tree = SourceTree::read(folder.path(), None).unwrap();
     let text = "test_total fails in tests/test_cart.py";
     let mentions = Mentions::read(text, &tree);
-    let located = locate(&tree, text, &mentions, &LocateOptions { include_tests: true });
-    assert!(located.files.iter().any(|hit| hit.path.as_str() == "tests/test_cart.py"));
+    let located = locate(
+        &tree,
+        text,
+        &mentions,
+        &LocateOptions {
+            include_tests: true,
+        },
+    );
+    assert!(
+        located
+            .files
+            .iter()
+            .any(|hit| hit.path.as_str() == "tests/test_cart.py")
+    );
 }
 
 #[test]
@@ -102,7 +146,10 @@ fn an_empty_project_and_an_empty_task_find_nothing() {
     let folder = lay_out(&[]);
     let tree = SourceTree::read(folder.path(), None).unwrap();
     let mentions = Mentions::read("", &tree);
-    assert_eq!(locate(&tree, "", &mentions, &LocateOptions::default()), Located::default());
+    assert_eq!(
+        locate(&tree, "", &mentions, &LocateOptions::default()),
+        Located::default()
+    );
 }
 
 proptest! {

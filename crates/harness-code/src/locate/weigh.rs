@@ -18,11 +18,26 @@ pub struct Features {
 }
 
 /// Signals that are facts about a file and need no comparison with other files.
-const FACTS: &[&str] = &["lines", "definitions", "depth", "imported_by", "file_score", "file_gap", "file_place"];
+const FACTS: &[&str] = &[
+    "lines",
+    "definitions",
+    "depth",
+    "imported_by",
+    "file_score",
+    "file_gap",
+    "file_place",
+];
 
 /// First impression: how much each signal, as a share of the best file's, counts for a closer look.
 const IMPRESSION: &[(&str, f32)] = &[
-    ("text", 1.0), ("chunk_three", 1.0), ("name_uses", 1.0), ("doc", 0.5), ("text_title", 0.5), ("def_names", 0.5), ("path", 0.5), ("tests_named", 0.3),
+    ("text", 1.0),
+    ("chunk_three", 1.0),
+    ("name_uses", 1.0),
+    ("doc", 0.5),
+    ("text_title", 0.5),
+    ("def_names", 0.5),
+    ("path", 0.5),
+    ("tests_named", 0.3),
 ];
 
 impl Features {
@@ -42,7 +57,11 @@ impl Features {
             }
             let most = values.iter().copied().fold(0.0, f32::max);
             names.push(format!("{name}/best"));
-            columns.push(own.iter().map(|value| if most > 0.0 { value / most } else { 0.0 }).collect());
+            columns.push(
+                own.iter()
+                    .map(|value| if most > 0.0 { value / most } else { 0.0 })
+                    .collect(),
+            );
             if name.starts_with("clue") || name.starts_with("stem") {
                 names.push(name.to_string());
                 columns.push(own);
@@ -51,7 +70,11 @@ impl Features {
                 columns.push(ranks(&own));
             }
         }
-        let rows = kept.iter().enumerate().map(|(row, &at)| (at, columns.iter().map(|column| column[row]).collect())).collect();
+        let rows = kept
+            .iter()
+            .enumerate()
+            .map(|(row, &at)| (at, columns.iter().map(|column| column[row]).collect()))
+            .collect();
         Features { names, rows }
     }
 }
@@ -62,7 +85,11 @@ fn ranks(values: &[f32]) -> Vec<f32> {
     order.sort_by(|&one, &other| values[other].total_cmp(&values[one]));
     let mut ranks = vec![0.0; values.len()];
     for (place, &at) in order.iter().enumerate() {
-        let place = if values[at] > 0.0 { place } else { values.len() };
+        let place = if values[at] > 0.0 {
+            place
+        } else {
+            values.len()
+        };
         ranks[at] = -((1 + place) as f32).ln();
     }
     ranks
@@ -72,7 +99,10 @@ fn ranks(values: &[f32]) -> Vec<f32> {
 pub fn first_impression(signals: &Signals) -> Vec<(usize, f32)> {
     let mut impression = vec![0f32; signals.candidates.len()];
     for (name, values) in &signals.columns {
-        let share = IMPRESSION.iter().find(|(known, _)| name == known).map(|(_, share)| *share);
+        let share = IMPRESSION
+            .iter()
+            .find(|(known, _)| name == known)
+            .map(|(_, share)| *share);
         let most = values.iter().copied().fold(0.0, f32::max);
         for (sum, &value) in impression.iter_mut().zip(values) {
             match share {
@@ -92,11 +122,20 @@ pub fn first_impression(signals: &Signals) -> Vec<(usize, f32)> {
 /// Adds what is known of a definition's file: its score, how far behind the best file it is, and its place.
 pub fn add_file_scores(signals: &mut Signals, files: &[(u32, f32)]) {
     let best = files.first().map_or(0.0, |first| first.1);
-    let place: FxHashMap<u32, (usize, f32)> = files.iter().enumerate().map(|(at, &(file, score))| (file, (at, score))).collect();
+    let place: FxHashMap<u32, (usize, f32)> = files
+        .iter()
+        .enumerate()
+        .map(|(at, &(file, score))| (file, (at, score)))
+        .collect();
     let last = files.last().map_or(0.0, |last| last.1);
     let known = |file: u32| place.get(&file).copied().unwrap_or((files.len(), last));
     let mut add = |name: &'static str, value: &dyn Fn(usize, f32) -> f32| {
-        let values = signals.candidates.iter().map(|candidate| known(candidate.file)).map(|(at, score)| value(at, score)).collect();
+        let values = signals
+            .candidates
+            .iter()
+            .map(|candidate| known(candidate.file))
+            .map(|(at, score)| value(at, score))
+            .collect();
         signals.columns.push((Cow::Borrowed(name), values));
     };
     add("file_score", &|_, score| score);
@@ -123,17 +162,26 @@ const DEEPEST: usize = 8;
 impl Table {
     /// Reads a table: a line a tree, `(name > threshold yes no)` or a number; `#` begins a comment.
     pub fn parse(text: &str) -> Table {
-        let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+        let lines = text
+            .lines()
+            .filter(|line| !line.starts_with('#') && !line.trim().is_empty());
         let trees = lines.filter_map(|line| {
             let spaced = line.replace('(', " ( ").replace(')', " ) ");
             node(&mut spaced.split_whitespace(), DEEPEST)
         });
-        Table { trees: trees.collect() }
+        Table {
+            trees: trees.collect(),
+        }
     }
 
     /// Returns the score of each row.
     pub fn scores(&self, features: &Features) -> Vec<f32> {
-        let at: FxHashMap<&str, usize> = features.names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        let at: FxHashMap<&str, usize> = features
+            .names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (name.as_str(), at))
+            .collect();
         let judge = |row: &[f32]| self.trees.iter().map(|tree| tree.answer(&at, row)).sum();
         features.rows.iter().map(|(_, row)| judge(row)).collect()
     }
@@ -144,8 +192,16 @@ impl Node {
         match self {
             Node::Leaf(value) => *value,
             Node::Ask(name, threshold, sides) => {
-                let number = at.get(name.as_str()).and_then(|&at| row.get(at)).copied().unwrap_or(0.0);
-                if number > *threshold { sides.0.answer(at, row) } else { sides.1.answer(at, row) }
+                let number = at
+                    .get(name.as_str())
+                    .and_then(|&at| row.get(at))
+                    .copied()
+                    .unwrap_or(0.0);
+                if number > *threshold {
+                    sides.0.answer(at, row)
+                } else {
+                    sides.1.answer(at, row)
+                }
             }
         }
     }

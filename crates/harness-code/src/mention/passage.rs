@@ -27,7 +27,9 @@ const LONGEST_TASK: usize = 60_000;
 
 /// Cuts `text` into passages, hidden comments and lists of versions left out.
 pub(crate) fn passages(text: &str) -> Vec<Passage<'_>> {
-    let text = text.get(..text.floor_char_boundary(LONGEST_TASK)).unwrap_or(text);
+    let text = text
+        .get(..text.floor_char_boundary(LONGEST_TASK))
+        .unwrap_or(text);
     let mut cutter = Cutter::default();
     for line in text.lines() {
         cutter.line(line);
@@ -90,22 +92,34 @@ impl<'a> Cutter<'a> {
         }
         if is_heading(trimmed) {
             let heading = trimmed.trim_matches(['#', '*', ' ', ':']).to_lowercase();
-            self.skipping = self.titled && SKIPPED_SECTIONS.iter().any(|section| heading.starts_with(section));
-            if self.titled && TEMPLATE_HEADINGS.iter().any(|known| heading.starts_with(known)) {
+            self.skipping = self.titled
+                && SKIPPED_SECTIONS
+                    .iter()
+                    .any(|section| heading.starts_with(section));
+            if self.titled
+                && TEMPLATE_HEADINGS
+                    .iter()
+                    .any(|known| heading.starts_with(known))
+            {
                 return;
             }
         }
         if self.skipping {
             return;
         }
-        let indented = self.titled && self.may_indent && (line.starts_with("    ") || line.starts_with('\t'));
+        let indented =
+            self.titled && self.may_indent && (line.starts_with("    ") || line.starts_with('\t'));
         if indented || is_session(trimmed) || is_trace(trimmed) {
             self.titled = true;
             self.code(line);
             return;
         }
         self.may_indent = false;
-        let zone = if self.titled { Zone::Prose } else { Zone::Title };
+        let zone = if self.titled {
+            Zone::Prose
+        } else {
+            Zone::Title
+        };
         self.titled = true;
         self.sentence(zone, trimmed);
     }
@@ -113,7 +127,11 @@ impl<'a> Cutter<'a> {
     fn code(&mut self, line: &'a str) {
         let trimmed = line.trim();
         self.may_indent = true;
-        let zone = if is_trace(trimmed) { Zone::Trace } else { Zone::Code };
+        let zone = if is_trace(trimmed) {
+            Zone::Trace
+        } else {
+            Zone::Code
+        };
         if !trimmed.is_empty() {
             self.passages.push(Passage { zone, text: line });
         }
@@ -126,7 +144,10 @@ impl<'a> Cutter<'a> {
         pieces.next();
         while let (Some(inside), Some(_)) = (pieces.next(), pieces.next()) {
             if !inside.trim().is_empty() {
-                self.passages.push(Passage { zone: Zone::Inline, text: inside });
+                self.passages.push(Passage {
+                    zone: Zone::Inline,
+                    text: inside,
+                });
             }
         }
     }
@@ -161,24 +182,77 @@ fn is_heading(line: &str) -> bool {
 
 /// Sections that say where something was seen and not what it is.
 const SKIPPED_SECTIONS: &[&str] = &[
-    "version", "environment", "system info", "system information", "system details", "your environment", "platform", "installed packages",
-    "software version", "operating system", "output of pip", "configuration and version", "my version", "package versions", "os",
-    "checklist", "are you willing", "code of conduct", "before submitting",
+    "version",
+    "environment",
+    "system info",
+    "system information",
+    "system details",
+    "your environment",
+    "platform",
+    "installed packages",
+    "software version",
+    "operating system",
+    "output of pip",
+    "configuration and version",
+    "my version",
+    "package versions",
+    "os",
+    "checklist",
+    "are you willing",
+    "code of conduct",
+    "before submitting",
 ];
 
 /// Headings of issue forms: the same words in every issue of a project.
 const TEMPLATE_HEADINGS: &[&str] = &[
-    "describe the bug", "description", "expected", "actual", "to reproduce", "steps to reproduce", "how to reproduce", "reproduc",
-    "additional", "what happened", "what was expected", "current behavio", "bug report", "bug summary", "code for reproduction", "code to reproduce",
-    "screenshots", "is your feature request", "is your proposal", "describe the solution", "describe alternatives", "proposed", "search before asking", "what you expected",
-    "minimal", "mcve", "relevant log output", "observed", "dialect", "problem description", "steps/code", "summary",
-    "describe your proposed", "describe the workflow", "describe what you want", "describe the feature", "configuration", "command used",
-    "pylint output", "describe the change",
+    "describe the bug",
+    "description",
+    "expected",
+    "actual",
+    "to reproduce",
+    "steps to reproduce",
+    "how to reproduce",
+    "reproduc",
+    "additional",
+    "what happened",
+    "what was expected",
+    "current behavio",
+    "bug report",
+    "bug summary",
+    "code for reproduction",
+    "code to reproduce",
+    "screenshots",
+    "is your feature request",
+    "is your proposal",
+    "describe the solution",
+    "describe alternatives",
+    "proposed",
+    "search before asking",
+    "what you expected",
+    "minimal",
+    "mcve",
+    "relevant log output",
+    "observed",
+    "dialect",
+    "problem description",
+    "steps/code",
+    "summary",
+    "describe your proposed",
+    "describe the workflow",
+    "describe what you want",
+    "describe the feature",
+    "configuration",
+    "command used",
+    "pylint output",
+    "describe the change",
 ];
 
 /// A line of an interactive session.
 fn is_session(line: &str) -> bool {
-    line.starts_with(">>>") || line.starts_with("In [") || line.starts_with("... ") || line.starts_with("$ ")
+    line.starts_with(">>>")
+        || line.starts_with("In [")
+        || line.starts_with("... ")
+        || line.starts_with("$ ")
 }
 
 /// A line of a traceback: a frame, its heading, or the error that ends it.
@@ -192,7 +266,9 @@ pub(crate) fn is_trace(line: &str) -> bool {
 
 /// `path/to/file.py:12: in name` or `path/to/file.py:12: SomeError`.
 fn pytest_frame(line: &str) -> bool {
-    let Some((path, rest)) = line.split_once(".py:") else { return false };
+    let Some((path, rest)) = line.split_once(".py:") else {
+        return false;
+    };
     !path.contains(' ') && rest.starts_with(|c: char| c.is_ascii_digit())
 }
 
@@ -204,10 +280,23 @@ pub(crate) fn error_message(line: &str) -> Option<(&str, &str)> {
         None => (line.trim_end_matches(':'), ""),
     };
     let name = kind.rsplit('.').next().unwrap_or(kind);
-    let is_name = !kind.is_empty() && kind.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+    let is_name = !kind.is_empty()
+        && kind
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
     let is_kind = name.starts_with(|c: char| c.is_ascii_uppercase())
-        && ["Error", "Exception", "Warning", "DoesNotExist", "Interrupt", "Exit"].iter().any(|end| name.ends_with(end));
-    (is_name && is_kind && (!message.is_empty() || kind.contains("Error"))).then_some((name, message.trim()))
+        && [
+            "Error",
+            "Exception",
+            "Warning",
+            "DoesNotExist",
+            "Interrupt",
+            "Exit",
+        ]
+        .iter()
+        .any(|end| name.ends_with(end));
+    (is_name && is_kind && (!message.is_empty() || kind.contains("Error")))
+        .then_some((name, message.trim()))
 }
 
 #[cfg(test)]
@@ -217,7 +306,10 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Expect) {
-        let lines: Vec<String> = passages(text).iter().map(|p| format!("{:?}: {}", p.zone, p.text)).collect();
+        let lines: Vec<String> = passages(text)
+            .iter()
+            .map(|p| format!("{:?}: {}", p.zone, p.text))
+            .collect();
         expected.assert_eq(&lines.join("\n"));
     }
 
@@ -248,8 +340,14 @@ mod tests {
 
     #[test]
     fn error_lines_are_told_from_sentences() {
-        assert_eq!(error_message("pkg.BadError: it broke"), Some(("BadError", "it broke")));
-        assert_eq!(error_message("E   ValueError: x"), Some(("ValueError", "x")));
+        assert_eq!(
+            error_message("pkg.BadError: it broke"),
+            Some(("BadError", "it broke"))
+        );
+        assert_eq!(
+            error_message("E   ValueError: x"),
+            Some(("ValueError", "x"))
+        );
         assert_eq!(error_message("This Error: x"), None);
         assert_eq!(error_message("Exception"), None);
         assert_eq!(error_message(""), None);

@@ -68,8 +68,20 @@ pub(crate) fn phrases(written: &Written<'_>) -> Vec<Phrase> {
 /// Returns all runs of three words that hold nothing a program fills in.
 fn runs(text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let fixed = |word: &&str| !word.contains(['\'', '"', '`', '{', '}', '%', '<', '>', '(', ')', '=', '/', '\\']) && !word.contains(|c: char| c.is_ascii_digit());
-    words.windows(RUN).filter(|run| run.iter().all(|word| fixed(word))).map(|run| run.join(" ").trim_end_matches(['.', ',', ':', ';']).to_owned()).collect()
+    let fixed = |word: &&str| {
+        !word.contains([
+            '\'', '"', '`', '{', '}', '%', '<', '>', '(', ')', '=', '/', '\\',
+        ]) && !word.contains(|c: char| c.is_ascii_digit())
+    };
+    words
+        .windows(RUN)
+        .filter(|run| run.iter().all(|word| fixed(word)))
+        .map(|run| {
+            run.join(" ")
+                .trim_end_matches(['.', ',', ':', ';'])
+                .to_owned()
+        })
+        .collect()
 }
 
 /// Looks for the phrases in every source file.
@@ -78,20 +90,40 @@ pub(crate) fn find(tree: &SourceTree, phrases: &[Phrase]) -> Vec<Found> {
         return Vec::new();
     }
     let patterns = phrases.iter().map(|phrase| phrase.text.as_str());
-    let Ok(searcher) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns) else { return Vec::new() };
-    let files = tree.files().par_iter().enumerate().filter(|(_, file)| file.language.is_source());
-    files.flat_map_iter(|(at, file)| {
-        let found = match tree.text(&file.path) {
-            Ok(text) => find_in(&searcher, at as u32, text.content(), &file.facts.definitions),
-            // A file that went away meanwhile holds nothing.
-            Err(_) => Vec::new(),
-        };
-        found.into_iter()
-    })
-    .collect()
+    let Ok(searcher) = AhoCorasick::builder()
+        .match_kind(MatchKind::Standard)
+        .build(patterns)
+    else {
+        return Vec::new();
+    };
+    let files = tree
+        .files()
+        .par_iter()
+        .enumerate()
+        .filter(|(_, file)| file.language.is_source());
+    files
+        .flat_map_iter(|(at, file)| {
+            let found = match tree.text(&file.path) {
+                Ok(text) => find_in(
+                    &searcher,
+                    at as u32,
+                    text.content(),
+                    &file.facts.definitions,
+                ),
+                // A file that went away meanwhile holds nothing.
+                Err(_) => Vec::new(),
+            };
+            found.into_iter()
+        })
+        .collect()
 }
 
-fn find_in(searcher: &AhoCorasick, file: u32, content: &str, definitions: &[crate::symbols::Definition]) -> Vec<Found> {
+fn find_in(
+    searcher: &AhoCorasick,
+    file: u32,
+    content: &str,
+    definitions: &[crate::symbols::Definition],
+) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     let (mut line, mut counted) = (1u32, 0usize);
     for hit in searcher.find_overlapping_iter(content) {
@@ -105,8 +137,19 @@ fn find_in(searcher: &AhoCorasick, file: u32, content: &str, definitions: &[crat
             line += memchr::memchr_iter(b'\n', &content.as_bytes()[counted..at]).count() as u32;
             counted = at;
         }
-        let around = definitions.iter().enumerate().filter(|(_, d)| d.kind.is_function() && d.span().contains(&at)).min_by_key(|(_, d)| d.span().start);
-        found.push(Found { phrase, place: Place { file, definition: around.map(|(at, _)| at as u32) }, line });
+        let around = definitions
+            .iter()
+            .enumerate()
+            .filter(|(_, d)| d.kind.is_function() && d.span().contains(&at))
+            .min_by_key(|(_, d)| d.span().start);
+        found.push(Found {
+            phrase,
+            place: Place {
+                file,
+                definition: around.map(|(at, _)| at as u32),
+            },
+            line,
+        });
     }
     found
 }
@@ -117,7 +160,10 @@ mod tests {
 
     #[test]
     fn a_message_is_cut_where_a_program_fills_in() {
-        assert_eq!(runs("cannot open file 'x' for reading it."), ["cannot open file", "for reading it"]);
+        assert_eq!(
+            runs("cannot open file 'x' for reading it."),
+            ["cannot open file", "for reading it"]
+        );
         assert_eq!(runs("too short"), Vec::<String>::new());
     }
 }

@@ -34,16 +34,30 @@ impl<'t> Project<'t> {
         let packages = packages(tree);
         for (at, file) in tree.files().iter().enumerate() {
             let at = at as u32;
-            by_file_name.entry(file.path.file_name()).or_default().push(at);
+            by_file_name
+                .entry(file.path.file_name())
+                .or_default()
+                .push(at);
             if file.language == Language::Python {
-                modules.entry(module_name(file, &packages)).or_default().push(at);
+                modules
+                    .entry(module_name(file, &packages))
+                    .or_default()
+                    .push(at);
             }
             for (definition, named) in file.facts.definitions.iter().enumerate() {
-                let place = Place { file: at, definition: Some(definition as u32) };
+                let place = Place {
+                    file: at,
+                    definition: Some(definition as u32),
+                };
                 by_name.entry(named.name()).or_default().push(place);
             }
         }
-        Project { tree, modules, by_file_name, by_name }
+        Project {
+            tree,
+            modules,
+            by_file_name,
+            by_name,
+        }
     }
 
     pub(crate) fn file(&self, at: u32) -> &'t SourceFile {
@@ -51,7 +65,10 @@ impl<'t> Project<'t> {
     }
 
     pub(crate) fn definition(&self, place: Place) -> Option<&'t Definition> {
-        self.file(place.file).facts.definitions.get(place.definition? as usize)
+        self.file(place.file)
+            .facts
+            .definitions
+            .get(place.definition? as usize)
     }
 
     /// Returns every definition of this name.
@@ -61,14 +78,31 @@ impl<'t> Project<'t> {
 
     /// Returns the files whose path ends in the longest possible part of `path`: `/usr/lib/x/pkg/mod.py` finds `pkg/mod.py`.
     pub(crate) fn files_at(&self, path: &str) -> Vec<u32> {
-        let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
-        let Some(candidates) = parts.last().and_then(|name| self.by_file_name.get(name)) else { return Vec::new() };
+        let parts: Vec<&str> = path
+            .split(['/', '\\'])
+            .filter(|part| !part.is_empty() && *part != ".")
+            .collect();
+        let Some(candidates) = parts.last().and_then(|name| self.by_file_name.get(name)) else {
+            return Vec::new();
+        };
         let agreeing = |file: u32| {
             let own: Vec<&str> = self.file(file).path.parts().collect();
-            own.iter().rev().zip(parts.iter().rev()).take_while(|(one, other)| one == other).count()
+            own.iter()
+                .rev()
+                .zip(parts.iter().rev())
+                .take_while(|(one, other)| one == other)
+                .count()
         };
-        let best = candidates.iter().map(|&file| agreeing(file)).max().unwrap_or(0);
-        candidates.iter().copied().filter(|&file| agreeing(file) == best && self.tells_enough(file, best, parts.len())).collect()
+        let best = candidates
+            .iter()
+            .map(|&file| agreeing(file))
+            .max()
+            .unwrap_or(0);
+        candidates
+            .iter()
+            .copied()
+            .filter(|&file| agreeing(file) == best && self.tells_enough(file, best, parts.len()))
+            .collect()
     }
 
     /// A path with folders must agree in one of them: `/usr/lib/python/random.py` is not the project's `core/random.py`.
@@ -79,18 +113,25 @@ impl<'t> Project<'t> {
 
     /// Returns the source files, tests aside, whose name without its ending is `stem`.
     pub(crate) fn files_called(&self, stem: &str) -> Vec<u32> {
-        ["py", "pyi", "rs", "js", "ts", "go", "java", "c", "cpp", "rb", "cs", "php", "sh"]
-            .iter()
-            .filter_map(|extension| self.by_file_name.get(format!("{stem}.{extension}").as_str()))
-            .flatten()
-            .copied()
-            .filter(|&file| !self.file(file).test)
-            .collect()
+        [
+            "py", "pyi", "rs", "js", "ts", "go", "java", "c", "cpp", "rb", "cs", "php", "sh",
+        ]
+        .iter()
+        .filter_map(|extension| {
+            self.by_file_name
+                .get(format!("{stem}.{extension}").as_str())
+        })
+        .flatten()
+        .copied()
+        .filter(|&file| !self.file(file).test)
+        .collect()
     }
 
     /// Returns the file of a dotted module name.
     pub(crate) fn module(&self, name: &str) -> Option<u32> {
-        self.modules.get(name).and_then(|files| files.first().copied())
+        self.modules
+            .get(name)
+            .and_then(|files| files.first().copied())
     }
 
     /// Returns the file that an import in `from` leads to: `level` dots, then `module`.
@@ -110,13 +151,23 @@ impl<'t> Project<'t> {
             }
             target.push_str(part);
         }
-        let package = if target.is_empty() { "__init__.py".to_owned() } else { format!("{target}/__init__.py") };
-        [format!("{target}.py"), package, format!("{target}.pyi")].iter().find_map(|path| self.exact(path))
+        let package = if target.is_empty() {
+            "__init__.py".to_owned()
+        } else {
+            format!("{target}/__init__.py")
+        };
+        [format!("{target}.py"), package, format!("{target}.pyi")]
+            .iter()
+            .find_map(|path| self.exact(path))
     }
 
     fn exact(&self, path: &str) -> Option<u32> {
         let name = path.rsplit('/').next()?;
-        self.by_file_name.get(name)?.iter().copied().find(|&file| self.file(file).path.as_str() == path)
+        self.by_file_name
+            .get(name)?
+            .iter()
+            .copied()
+            .find(|&file| self.file(file).path.as_str() == path)
     }
 
     /// Returns where `name` of the module in `file` is really defined, through as many imports as it takes.
@@ -126,9 +177,15 @@ impl<'t> Project<'t> {
 
     fn member_within(&self, file: u32, name: &str, chain: usize) -> Option<Place> {
         let facts = &self.file(file).facts;
-        let own = facts.definitions.iter().position(|d| d.parent.is_none() && d.name() == name);
+        let own = facts
+            .definitions
+            .iter()
+            .position(|d| d.parent.is_none() && d.name() == name);
         if let Some(own) = own {
-            return Some(Place { file, definition: Some(own as u32) });
+            return Some(Place {
+                file,
+                definition: Some(own as u32),
+            });
         }
         let chain = chain.checked_sub(1)?;
         for import in &facts.imports {
@@ -138,23 +195,39 @@ impl<'t> Project<'t> {
                     continue;
                 }
                 let target = self.imported(file, import.level, &import.module);
-                if let Some(place) = target.filter(|&target| target != file).and_then(|target| self.member_within(target, &imported.name, chain)) {
+                if let Some(place) = target
+                    .filter(|&target| target != file)
+                    .and_then(|target| self.member_within(target, &imported.name, chain))
+                {
                     return Some(place);
                 }
                 return self.submodule(file, import.level, &import.module, &imported.name);
             }
         }
-        let stars = facts.imports.iter().filter(|import| import.names.iter().any(|imported| &*imported.name == "*"));
+        let stars = facts
+            .imports
+            .iter()
+            .filter(|import| import.names.iter().any(|imported| &*imported.name == "*"));
         let through_star = stars
             .filter_map(|import| self.imported(file, import.level, &import.module))
             .filter(|&target| target != file)
             .find_map(|target| self.member_within(target, name, chain));
-        through_star.or_else(|| self.submodule(file, 1, "", name).filter(|_| self.file(file).path.file_name() == "__init__.py"))
+        through_star.or_else(|| {
+            self.submodule(file, 1, "", name)
+                .filter(|_| self.file(file).path.file_name() == "__init__.py")
+        })
     }
 
     fn submodule(&self, file: u32, level: u8, module: &str, name: &str) -> Option<Place> {
-        let dotted = if module.is_empty() { name.to_owned() } else { format!("{module}.{name}") };
-        self.imported(file, level, &dotted).map(|file| Place { file, definition: None })
+        let dotted = if module.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{module}.{name}")
+        };
+        self.imported(file, level, &dotted).map(|file| Place {
+            file,
+            definition: None,
+        })
     }
 
     /// Returns `name` of the class at `class`, or of a class that it is derived from.
@@ -164,19 +237,38 @@ impl<'t> Project<'t> {
 
     fn class_member_within(&self, class: Place, name: &str, chain: usize) -> Option<Place> {
         let facts = &self.file(class.file).facts;
-        let own = facts.definitions.iter().position(|d| d.parent == class.definition && d.name() == name);
+        let own = facts
+            .definitions
+            .iter()
+            .position(|d| d.parent == class.definition && d.name() == name);
         if let Some(own) = own {
-            return Some(Place { file: class.file, definition: Some(own as u32) });
+            return Some(Place {
+                file: class.file,
+                definition: Some(own as u32),
+            });
         }
         let chain = chain.checked_sub(1)?;
-        self.bases(class).into_iter().filter(|&base| base != class).find_map(|base| self.class_member_within(base, name, chain))
+        self.bases(class)
+            .into_iter()
+            .filter(|&base| base != class)
+            .find_map(|base| self.class_member_within(base, name, chain))
     }
 
     /// Returns the classes of the project that the class at `class` is derived from.
     pub(crate) fn bases(&self, class: Place) -> Vec<Place> {
-        let Some(definition) = self.definition(class).filter(|d| d.kind == DefinitionKind::Class) else { return Vec::new() };
-        let Some((_, bases)) = definition.signature.split_once('(') else { return Vec::new() };
-        let bases = bases.trim_end_matches([':', ')', '…', ' ']).split(',').filter(|base| !base.contains('='));
+        let Some(definition) = self
+            .definition(class)
+            .filter(|d| d.kind == DefinitionKind::Class)
+        else {
+            return Vec::new();
+        };
+        let Some((_, bases)) = definition.signature.split_once('(') else {
+            return Vec::new();
+        };
+        let bases = bases
+            .trim_end_matches([':', ')', '…', ' '])
+            .split(',')
+            .filter(|base| !base.contains('='));
         bases
             .filter_map(|base| {
                 let last = base.trim().split('[').next()?.rsplit('.').next()?;
@@ -191,7 +283,10 @@ impl<'t> Project<'t> {
 
 /// Folders that are Python packages.
 fn packages(tree: &SourceTree) -> rustc_hash::FxHashSet<&str> {
-    let inits = tree.files().iter().filter(|file| matches!(file.path.file_name(), "__init__.py" | "__init__.pyi"));
+    let inits = tree
+        .files()
+        .iter()
+        .filter(|file| matches!(file.path.file_name(), "__init__.py" | "__init__.pyi"));
     inits.map(|file| file.path.folder()).collect()
 }
 
@@ -203,7 +298,10 @@ fn module_name(file: &SourceFile, packages: &rustc_hash::FxHashSet<&str>) -> Str
     while !top.is_empty() && packages.contains(top) {
         top = top.rsplit_once('/').map_or("", |(above, _)| above);
     }
-    let within = path.get(top.len()..).unwrap_or(path).trim_start_matches('/');
+    let within = path
+        .get(top.len()..)
+        .unwrap_or(path)
+        .trim_start_matches('/');
     let stem = within.rsplit_once('.').map_or(within, |(stem, _)| stem);
     let module = stem.strip_suffix("/__init__").unwrap_or(stem);
     module.replace('/', ".")

@@ -90,7 +90,12 @@ impl<'a> Written<'a> {
 
     /// Reads a word with slashes, an extension or a line number as a path.
     fn token(&mut self, zone: Zone, token: &'a str) {
-        let token = token.trim_matches(|c: char| matches!(c, '`' | '"' | '\'' | '(' | ')' | '[' | ']' | ',' | ';' | '*' | '<' | '>' | '!' | '?'));
+        let token = token.trim_matches(|c: char| {
+            matches!(
+                c,
+                '`' | '"' | '\'' | '(' | ')' | '[' | ']' | ',' | ';' | '*' | '<' | '>' | '!' | '?'
+            )
+        });
         // In [text](address) both sides may be a path.
         if let Some((text, address)) = token.split_once("](") {
             self.token(zone, text);
@@ -105,22 +110,45 @@ impl<'a> Written<'a> {
         if let Some((path, test)) = token.split_once("::")
             && has_extension(path)
         {
-            self.paths.push(WrittenPath { text: path, zone, line: None, test: Some(test) });
+            self.paths.push(WrittenPath {
+                text: path,
+                zone,
+                line: None,
+                test: Some(test),
+            });
             return;
         }
         let (path, line) = split_line(token);
         if has_extension(path) || path.contains('/') && path.len() > 3 {
-            self.paths.push(WrittenPath { text: path, zone, line, test: None });
+            self.paths.push(WrittenPath {
+                text: path,
+                zone,
+                line,
+                test: None,
+            });
         }
     }
 
     /// `github.com/owner/name/blob/ref/path/file.py#L12` names a file of the project.
     fn address(&mut self, zone: Zone, address: &'a str) {
-        let Some(at) = address.find("/blob/") else { return };
-        let Some((_, path)) = address[at + 6..].split_once('/') else { return };
+        let Some(at) = address.find("/blob/") else {
+            return;
+        };
+        let Some((_, path)) = address[at + 6..].split_once('/') else {
+            return;
+        };
         let (path, fragment) = path.split_once('#').unwrap_or((path, ""));
-        let digits: String = fragment.trim_start_matches('L').chars().take_while(char::is_ascii_digit).collect();
-        self.paths.push(WrittenPath { text: path, zone, line: digits.parse().ok(), test: None });
+        let digits: String = fragment
+            .trim_start_matches('L')
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        self.paths.push(WrittenPath {
+            text: path,
+            zone,
+            line: digits.parse().ok(),
+            test: None,
+        });
     }
 
     fn names_of(&mut self, zone: Zone, text: &'a str) {
@@ -133,15 +161,26 @@ impl<'a> Written<'a> {
                 continue;
             }
             let start = at;
-            while at < bytes.len() && (is_name(bytes[at]) || bytes[at] == b'.' && bytes.get(at + 1).is_some_and(|&next| is_name(next))) {
+            while at < bytes.len()
+                && (is_name(bytes[at])
+                    || bytes[at] == b'.' && bytes.get(at + 1).is_some_and(|&next| is_name(next)))
+            {
                 at += 1;
             }
-            let Some(run) = text.get(start..at) else { continue };
-            let in_path = start > 0 && matches!(bytes[start - 1], b'/' | b'\\') || matches!(bytes.get(at), Some(b'/' | b'\\'));
+            let Some(run) = text.get(start..at) else {
+                continue;
+            };
+            let in_path = start > 0 && matches!(bytes[start - 1], b'/' | b'\\')
+                || matches!(bytes.get(at), Some(b'/' | b'\\'));
             let starts_well = !run.starts_with(|c: char| c.is_ascii_digit());
             if starts_well && !in_path && run.len() > 1 && run.len() < 200 {
                 let called = bytes.get(at) == Some(&b'(');
-                self.names.push(Name { text: run, zone, called, codelike: called || is_codelike(run) });
+                self.names.push(Name {
+                    text: run,
+                    zone,
+                    called,
+                    codelike: called || is_codelike(run),
+                });
             }
         }
     }
@@ -157,7 +196,10 @@ impl<'a> Written<'a> {
                 if name.is_empty() {
                     continue;
                 }
-                self.imports.push(WrittenImport { module, name: Some(name) });
+                self.imports.push(WrittenImport {
+                    module,
+                    name: Some(name),
+                });
                 self.aliases.insert(alias, format!("{module}.{name}"));
             }
         } else if let Some(modules) = line.strip_prefix("import ") {
@@ -195,7 +237,10 @@ impl<'a> Written<'a> {
             }
         }
         if zone == Zone::Inline && text.trim().contains(' ') && (3..=200).contains(&text.len()) {
-            self.quotations.push(Quotation { text: text.trim(), zone });
+            self.quotations.push(Quotation {
+                text: text.trim(),
+                zone,
+            });
         }
     }
 }
@@ -211,10 +256,16 @@ fn split_alias(text: &str) -> (&str, &str) {
 /// Takes `>>>`, `...`, `In [3]:` off a line of a session.
 fn without_prompt(line: &str) -> &str {
     let line = line.trim();
-    if let Some(rest) = line.strip_prefix(">>>").or_else(|| line.strip_prefix("...")) {
+    if let Some(rest) = line
+        .strip_prefix(">>>")
+        .or_else(|| line.strip_prefix("..."))
+    {
         return rest.trim_start();
     }
-    match line.strip_prefix("In [").and_then(|rest| rest.split_once("]:")) {
+    match line
+        .strip_prefix("In [")
+        .and_then(|rest| rest.split_once("]:"))
+    {
         Some((_, rest)) => rest.trim_start(),
         None => line,
     }
@@ -226,8 +277,14 @@ fn python_frame(line: &str) -> Option<WrittenFrame<'_>> {
         let (path, rest) = rest.split_once('"')?;
         let rest = rest.strip_prefix(", line ")?;
         let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
-        let function = rest.split_once(" in ").map_or("", |(_, function)| function.trim());
-        return Some(WrittenFrame { path, line: digits.parse().ok()?, function });
+        let function = rest
+            .split_once(" in ")
+            .map_or("", |(_, function)| function.trim());
+        return Some(WrittenFrame {
+            path,
+            line: digits.parse().ok()?,
+            function,
+        });
     }
     let (path, rest) = line.split_once(".py:")?;
     if path.contains(' ') {
@@ -236,25 +293,37 @@ fn python_frame(line: &str) -> Option<WrittenFrame<'_>> {
     let path = line.get(..path.len() + 3)?;
     let (digits, rest) = rest.split_once(':')?;
     let function = rest.trim().strip_prefix("in ").unwrap_or("");
-    Some(WrittenFrame { path, line: digits.parse().ok()?, function })
+    Some(WrittenFrame {
+        path,
+        line: digits.parse().ok()?,
+        function,
+    })
 }
 
 /// Extensions that make a word a path without a slash.
 const EXTENSIONS: &[&str] = &[
-    "py", "pyi", "pyx", "rs", "js", "jsx", "ts", "tsx", "go", "java", "c", "h", "cc", "cpp", "hpp", "rb", "cs", "php", "sh", "toml", "cfg",
-    "ini", "json", "yaml", "yml", "md", "rst", "txt", "html", "css", "sql", "xml",
+    "py", "pyi", "pyx", "rs", "js", "jsx", "ts", "tsx", "go", "java", "c", "h", "cc", "cpp", "hpp",
+    "rb", "cs", "php", "sh", "toml", "cfg", "ini", "json", "yaml", "yml", "md", "rst", "txt",
+    "html", "css", "sql", "xml",
 ];
 
 fn has_extension(path: &str) -> bool {
-    let Some((stem, extension)) = path.rsplit_once('.') else { return false };
+    let Some((stem, extension)) = path.rsplit_once('.') else {
+        return false;
+    };
     !stem.is_empty() && !stem.ends_with(' ') && EXTENSIONS.contains(&extension)
 }
 
 /// `a.py:12`, `a.py#L12`.
 fn split_line(token: &str) -> (&str, Option<u32>) {
     let cut = token.split_once("#L").or_else(|| token.split_once(':'));
-    let Some((path, rest)) = cut else { return (token, None) };
-    let digits = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or("");
+    let Some((path, rest)) = cut else {
+        return (token, None);
+    };
+    let digits = rest
+        .split(|c: char| !c.is_ascii_digit())
+        .next()
+        .unwrap_or("");
     match digits.parse() {
         Ok(line) => (path, Some(line)),
         Err(_) => (token, None),
@@ -265,10 +334,18 @@ fn split_line(token: &str) -> (&str, Option<u32>) {
 fn is_codelike(run: &str) -> bool {
     let bytes = run.as_bytes();
     let underscore = run.trim_matches('_').contains('_') || run.starts_with('_');
-    let camel = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    let dotted = run.contains('.') && !matches!(run, "e.g" | "i.e") && !run.ends_with(".com") && !run.ends_with(".org");
-    let acronym_camel = bytes.windows(3).any(|three| three[0].is_ascii_uppercase() && three[1].is_ascii_uppercase() && three[2].is_ascii_lowercase())
-        && bytes.last() != Some(&b's');
+    let camel = bytes
+        .windows(2)
+        .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let dotted = run.contains('.')
+        && !matches!(run, "e.g" | "i.e")
+        && !run.ends_with(".com")
+        && !run.ends_with(".org");
+    let acronym_camel = bytes.windows(3).any(|three| {
+        three[0].is_ascii_uppercase()
+            && three[1].is_ascii_uppercase()
+            && three[2].is_ascii_lowercase()
+    }) && bytes.last() != Some(&b's');
     underscore || camel || dotted || acronym_camel
 }
 
@@ -278,12 +355,34 @@ mod tests {
 
     #[test]
     fn names_paths_and_frames_are_found() {
-        let written = read("Bug in `Cart.total()`\nsee src/cart.py:12 and tests/test_a.py::test_b\n>>> import numpy as np, shop\n>>> from shop import cart as c\n  File \"/usr/shop/cart.py\", line 3, in total\nValueError: bad value\n");
-        let names: Vec<&str> = written.names.iter().filter(|name| name.codelike).map(|name| name.text).collect();
+        let written = read(
+            "Bug in `Cart.total()`\nsee src/cart.py:12 and tests/test_a.py::test_b\n>>> import numpy as np, shop\n>>> from shop import cart as c\n  File \"/usr/shop/cart.py\", line 3, in total\nValueError: bad value\n",
+        );
+        let names: Vec<&str> = written
+            .names
+            .iter()
+            .filter(|name| name.codelike)
+            .map(|name| name.text)
+            .collect();
         assert!(names.contains(&"Cart.total"), "{names:?}");
-        assert_eq!(written.paths[0], WrittenPath { text: "src/cart.py", zone: Zone::Prose, line: Some(12), test: None });
+        assert_eq!(
+            written.paths[0],
+            WrittenPath {
+                text: "src/cart.py",
+                zone: Zone::Prose,
+                line: Some(12),
+                test: None
+            }
+        );
         assert_eq!(written.paths[1].test, Some("test_b"));
-        assert_eq!(written.frames, [WrittenFrame { path: "/usr/shop/cart.py", line: 3, function: "total" }]);
+        assert_eq!(
+            written.frames,
+            [WrittenFrame {
+                path: "/usr/shop/cart.py",
+                line: 3,
+                function: "total"
+            }]
+        );
         assert_eq!(written.errors, [("ValueError", "bad value")]);
         assert_eq!(written.aliases["c"], "shop.cart");
         assert_eq!(written.aliases["np"], "numpy");
@@ -299,6 +398,14 @@ mod tests {
     #[test]
     fn an_address_of_a_file_names_it() {
         let written = read("x\nsee https://github.com/a/b/blob/main/pkg/mod.py#L7-L9 there");
-        assert_eq!(written.paths, [WrittenPath { text: "pkg/mod.py", zone: Zone::Prose, line: Some(7), test: None }]);
+        assert_eq!(
+            written.paths,
+            [WrittenPath {
+                text: "pkg/mod.py",
+                zone: Zone::Prose,
+                line: Some(7),
+                test: None
+            }]
+        );
     }
 }

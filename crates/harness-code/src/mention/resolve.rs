@@ -6,7 +6,9 @@ use crate::mention::passage::Zone;
 use crate::mention::phrase;
 use crate::mention::project::{Place, Project};
 use crate::mention::read::{Name, Written};
-use crate::mention::{Clue, ClueKind, Frame, Literal, Mentions, NamedDefinition, QuotedError, TestId};
+use crate::mention::{
+    Clue, ClueKind, Frame, Literal, Mentions, NamedDefinition, QuotedError, TestId,
+};
 use crate::symbols::DefinitionKind;
 use crate::tree::SourceTree;
 
@@ -18,14 +20,26 @@ const MOST_PLACES: usize = 40;
 
 /// Resolves everything written in the task.
 pub(crate) fn resolve(written: &Written<'_>, tree: &SourceTree, project: &Project<'_>) -> Mentions {
-    let mut resolver = Resolver { written, project, mentions: Mentions::default(), named: FxHashSet::default() };
+    let mut resolver = Resolver {
+        written,
+        project,
+        mentions: Mentions::default(),
+        named: FxHashSet::default(),
+    };
     resolver.paths();
     resolver.frames();
     resolver.imports();
     resolver.names();
     resolver.literals(tree);
     let mut mentions = resolver.mentions;
-    mentions.errors = written.errors.iter().map(|(kind, message)| QuotedError { kind: (*kind).to_owned(), message: (*message).to_owned() }).collect();
+    mentions.errors = written
+        .errors
+        .iter()
+        .map(|(kind, message)| QuotedError {
+            kind: (*kind).to_owned(),
+            message: (*message).to_owned(),
+        })
+        .collect();
     mentions
 }
 
@@ -38,7 +52,12 @@ struct Resolver<'a, 'w, 'p, 't> {
 
 impl Resolver<'_, '_, '_, '_> {
     fn clue(&mut self, place: Place, kind: ClueKind, zone: Zone, share: f32) {
-        self.mentions.clues.push(Clue { place, kind, zone, share });
+        self.mentions.clues.push(Clue {
+            place,
+            kind,
+            zone,
+            share,
+        });
     }
 
     fn name_file(&mut self, file: u32) {
@@ -70,8 +89,19 @@ impl Resolver<'_, '_, '_, '_> {
                 let definition = path.line.and_then(|line| self.function_at(file, line));
                 self.clue(Place { file, definition }, ClueKind::Path, path.zone, share);
                 let Some(test) = path.test else { continue };
-                self.mentions.tests.push(TestId { path: self.project.file(file).path.clone(), name: test.to_owned() });
-                self.clue(Place { file, definition: None }, ClueKind::Test, path.zone, share);
+                self.mentions.tests.push(TestId {
+                    path: self.project.file(file).path.clone(),
+                    name: test.to_owned(),
+                });
+                self.clue(
+                    Place {
+                        file,
+                        definition: None,
+                    },
+                    ClueKind::Test,
+                    path.zone,
+                    share,
+                );
             }
             if files.len() <= FEW {
                 files.iter().for_each(|&file| self.name_file(file));
@@ -82,7 +112,9 @@ impl Resolver<'_, '_, '_, '_> {
     /// The outermost function around a line.
     fn function_at(&self, file: u32, line: u32) -> Option<u32> {
         let definitions = &self.project.file(file).facts.definitions;
-        let around = |d: &crate::symbols::Definition| d.kind.is_function() && d.line <= line && line <= d.end_line;
+        let around = |d: &crate::symbols::Definition| {
+            d.kind.is_function() && d.line <= line && line <= d.end_line
+        };
         definitions.iter().position(around).map(|at| at as u32)
     }
 
@@ -92,10 +124,17 @@ impl Resolver<'_, '_, '_, '_> {
             let files = self.project.files_at(frame.path);
             let [file] = files[..] else { continue };
             let definitions = &self.project.file(file).facts.definitions;
-            let named = |d: &crate::symbols::Definition| d.kind.is_function() && d.name() == frame.function;
+            let named =
+                |d: &crate::symbols::Definition| d.kind.is_function() && d.name() == frame.function;
             // The line tells same-named functions apart as long as the file has not changed much.
-            let nearest = definitions.iter().enumerate().filter(|(_, d)| named(d)).min_by_key(|(_, d)| d.line.abs_diff(frame.line));
-            let definition = nearest.map(|(at, _)| at as u32).or_else(|| self.function_at(file, frame.line));
+            let nearest = definitions
+                .iter()
+                .enumerate()
+                .filter(|(_, d)| named(d))
+                .min_by_key(|(_, d)| d.line.abs_diff(frame.line));
+            let definition = nearest
+                .map(|(at, _)| at as u32)
+                .or_else(|| self.function_at(file, frame.line));
             inside.push((Place { file, definition }, at));
             self.mentions.frames.push(Frame {
                 path: self.project.file(file).path.clone(),
@@ -106,17 +145,29 @@ impl Resolver<'_, '_, '_, '_> {
         let count = inside.len();
         for (order, (place, _)) in inside.into_iter().enumerate() {
             let last = order + 1 == count;
-            let kind = if last { ClueKind::LastFrame } else { ClueKind::Frame };
+            let kind = if last {
+                ClueKind::LastFrame
+            } else {
+                ClueKind::Frame
+            };
             self.clue(place, kind, Zone::Trace, 1.0 / (count - order) as f32);
         }
     }
 
     fn imports(&mut self) {
         for import in &self.written.imports {
-            let Some(file) = self.project.module(import.module) else { continue };
+            let Some(file) = self.project.module(import.module) else {
+                continue;
+            };
             let place = match import.name {
-                Some(name) => self.project.member(file, name).unwrap_or(Place { file, definition: None }),
-                None => Place { file, definition: None },
+                Some(name) => self.project.member(file, name).unwrap_or(Place {
+                    file,
+                    definition: None,
+                }),
+                None => Place {
+                    file,
+                    definition: None,
+                },
             };
             self.clue(place, ClueKind::Import, Zone::Code, 1.0);
         }
@@ -147,11 +198,19 @@ impl Resolver<'_, '_, '_, '_> {
     /// `a.b.c`: through modules and classes as far as they go; else its last parts.
     fn dotted(&mut self, name: &Name<'_>) {
         let first = name.text.split('.').next().unwrap_or(name.text);
-        let expanded = self.written.aliases.get(first).map(|target| format!("{target}{}", &name.text[first.len()..]));
+        let expanded = self
+            .written
+            .aliases
+            .get(first)
+            .map(|target| format!("{target}{}", &name.text[first.len()..]));
         let full = expanded.as_deref().unwrap_or(name.text);
         let parts: Vec<&str> = full.split('.').filter(|part| !part.is_empty()).collect();
         if let Some(place) = self.through_modules(&parts) {
-            let kind = if place.definition.is_some() { ClueKind::Qualified } else { ClueKind::Module };
+            let kind = if place.definition.is_some() {
+                ClueKind::Qualified
+            } else {
+                ClueKind::Module
+            };
             self.clue(place, kind, name.zone, 1.0);
             self.name_definition(place);
             return;
@@ -173,7 +232,12 @@ impl Resolver<'_, '_, '_, '_> {
             let last = at + 1 == parts.len();
             let class = part.starts_with(|c: char| c.is_ascii_uppercase());
             if last || class {
-                let part = Name { text: part, zone: name.zone, called: last && name.called, codelike: true };
+                let part = Name {
+                    text: part,
+                    zone: name.zone,
+                    called: last && name.called,
+                    codelike: true,
+                };
                 self.single(&part);
             }
         }
@@ -181,8 +245,13 @@ impl Resolver<'_, '_, '_, '_> {
 
     fn through_modules(&self, parts: &[&str]) -> Option<Place> {
         for end in (1..=parts.len()).rev() {
-            let Some(file) = self.project.module(&parts[..end].join(".")) else { continue };
-            let mut place = Place { file, definition: None };
+            let Some(file) = self.project.module(&parts[..end].join(".")) else {
+                continue;
+            };
+            let mut place = Place {
+                file,
+                definition: None,
+            };
             for (at, part) in parts[end..].iter().enumerate() {
                 let next = match place.definition {
                     None => self.project.member(place.file, part),
@@ -201,15 +270,25 @@ impl Resolver<'_, '_, '_, '_> {
     }
 
     fn of_class(&self, owner: &str, member: &str) -> Vec<Place> {
-        let owners = self.project.named(owner).iter().filter(|&&place| self.project.definition(place).is_some_and(|d| d.kind == DefinitionKind::Class));
-        let mut places: Vec<Place> = owners.filter_map(|&class| self.project.class_member(class, member)).collect();
+        let owners = self.project.named(owner).iter().filter(|&&place| {
+            self.project
+                .definition(place)
+                .is_some_and(|d| d.kind == DefinitionKind::Class)
+        });
+        let mut places: Vec<Place> = owners
+            .filter_map(|&class| self.project.class_member(class, member))
+            .collect();
         places.sort_unstable();
         places.dedup();
         places
     }
 
     fn single(&mut self, name: &Name<'_>) {
-        let expanded = self.written.aliases.get(name.text).filter(|_| name.zone != Zone::Title);
+        let expanded = self
+            .written
+            .aliases
+            .get(name.text)
+            .filter(|_| name.zone != Zone::Title);
         if let Some(target) = expanded {
             let parts: Vec<&str> = target.split('.').collect();
             if let Some(place) = self.through_modules(&parts) {
@@ -219,27 +298,48 @@ impl Resolver<'_, '_, '_, '_> {
         }
         if name.called && matches!(name.zone, Zone::Code | Zone::Trace) {
             // `from package import *` makes every public name of the package stand for itself.
-            let stars = self.written.imports.iter().filter(|import| import.name == Some("*"));
-            let place = stars.filter_map(|import| self.project.module(import.module)).find_map(|file| self.project.member(file, name.text));
+            let stars = self
+                .written
+                .imports
+                .iter()
+                .filter(|import| import.name == Some("*"));
+            let place = stars
+                .filter_map(|import| self.project.module(import.module))
+                .find_map(|file| self.project.member(file, name.text));
             if let Some(place) = place {
                 self.clue(place, ClueKind::Qualified, name.zone, 1.0);
                 return;
             }
         }
         let codelike = name.codelike || name.zone == Zone::Inline;
-        let kind = if codelike || name.called { ClueKind::Defined } else { ClueKind::Plain };
+        let kind = if codelike || name.called {
+            ClueKind::Defined
+        } else {
+            ClueKind::Plain
+        };
         let places = self.project.named(name.text);
-        let mut files: Vec<u32> = places.iter().filter(|place| !self.project.file(place.file).test).map(|place| place.file).collect();
+        let mut files: Vec<u32> = places
+            .iter()
+            .filter(|place| !self.project.file(place.file).test)
+            .map(|place| place.file)
+            .collect();
         files.dedup();
         let share = 1.0 / files.len().max(1) as f32;
         let places = places.to_vec();
-        for &place in places.iter().filter(|place| !self.project.file(place.file).test).take(MOST_PLACES) {
+        for &place in places
+            .iter()
+            .filter(|place| !self.project.file(place.file).test)
+            .take(MOST_PLACES)
+        {
             self.clue(place, kind, name.zone, share);
         }
         let in_sentence = matches!(name.zone, Zone::Title | Zone::Prose | Zone::Inline);
         let told = in_sentence && (codelike || name.called || is_telling(name.text));
         if told && !places.is_empty() && files.len() <= FEW {
-            places.iter().take(FEW).for_each(|&place| self.name_definition(place));
+            places
+                .iter()
+                .take(FEW)
+                .for_each(|&place| self.name_definition(place));
         }
     }
 
@@ -259,16 +359,27 @@ impl Resolver<'_, '_, '_, '_> {
         let found = phrase::find(tree, &phrases);
         let mut files_of: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
         for hit in &found {
-            files_of.entry(hit.phrase).or_default().insert(hit.place.file);
+            files_of
+                .entry(hit.phrase)
+                .or_default()
+                .insert(hit.place.file);
         }
         for hit in found {
             let phrase = &phrases[hit.phrase as usize];
             let files = files_of.get(&hit.phrase).map_or(1, FxHashSet::len);
-            let zone = if phrase.error { Zone::Trace } else { phrase.zone };
+            let zone = if phrase.error {
+                Zone::Trace
+            } else {
+                phrase.zone
+            };
             self.clue(hit.place, ClueKind::Literal, zone, 1.0 / files as f32);
             if files <= FEW && phrase.zone != Zone::Code {
                 let path = self.project.file(hit.place.file).path.clone();
-                self.mentions.literals.push(Literal { text: phrase.text.clone(), path, line: hit.line });
+                self.mentions.literals.push(Literal {
+                    text: phrase.text.clone(),
+                    path,
+                    line: hit.line,
+                });
             }
         }
     }
@@ -299,5 +410,9 @@ const EVERYDAY_NAMES: &str = "\
 fn is_telling(word: &str) -> bool {
     let capital_inside = word.chars().skip(1).any(char::is_uppercase);
     let lower = word.to_lowercase();
-    word.len() > 3 && (capital_inside || !EVERYDAY_NAMES.split_ascii_whitespace().any(|known| known == lower))
+    word.len() > 3
+        && (capital_inside
+            || !EVERYDAY_NAMES
+                .split_ascii_whitespace()
+                .any(|known| known == lower))
 }
