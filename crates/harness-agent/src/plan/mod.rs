@@ -102,7 +102,7 @@ pub struct Spot {
 }
 
 /// What would happen to a task.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Plan {
     /// What the task asks for.
     pub kind: &'static str,
