@@ -217,7 +217,8 @@ fn the_walls_hold_for_an_ordinary_user() {
         .unwrap();
     std::fs::copy(std::env::current_exe().unwrap(), program.path()).unwrap();
     let program = program.into_temp_path();
-    let output = Command::new(&program)
+    let mut command = Command::new(&program);
+    command
         .args([
             "process::tests",
             "--skip",
@@ -232,9 +233,16 @@ fn the_walls_hold_for_an_ordinary_user() {
         .env("HOME", "/nonexistent")
         .current_dir("/")
         .uid(65534)
-        .gid(65534)
-        .output()
-        .unwrap();
+        .gid(65534);
+    let output = loop {
+        match command.output() {
+            // Another test forked while the copy was open for writing.
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            done => break done.unwrap(),
+        }
+    };
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success() && text.contains("the_walls_hold_against_every_attempt"),

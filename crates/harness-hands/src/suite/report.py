@@ -101,7 +101,9 @@ class PytestPlugin:
 
     def pytest_sessionfinish(self, session, exitstatus):
         for name, found in sorted(self.open.items()):
-            self.finish(name, found, "run")
+            # A test that was cut off in the middle has not passed.
+            if found[0] != "passed":
+                self.finish(name, found, "run")
         self.open.clear()
         self.report.line(kind="end", exit=int(exitstatus))
 

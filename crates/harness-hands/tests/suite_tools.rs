@@ -1,0 +1,105 @@
+//! Suites of other languages, run for real where their tools are at hand.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "tests lay out projects on the disk, and say when they had nothing to run with"
+)]
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use harness_code::suite::{Runner as Framework, Suite};
+use harness_hands::permit::{Access, Project};
+use harness_hands::suite::{self, Outcome, Selection, SuiteReport};
+
+fn run(files: &[(&str, &str)], runner: Framework, command: &[&str]) -> Option<SuiteReport> {
+    let on_path = |folder: std::path::PathBuf| folder.join(command[0]).is_file();
+    if !std::env::split_paths(&std::env::var_os("PATH")?).any(on_path) {
+        eprintln!("no `{}` here", command[0]);
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    Some(run_in(folder.path(), runner, command))
+}
+
+fn run_in(folder: &Path, runner: Framework, command: &[&str]) -> SuiteReport {
+    let command = command.iter().map(ToString::to_string).collect();
+    let suite = Suite {
+        runner,
+        command,
+        interpreter: None,
+        folder: None,
+        why: String::new(),
+    };
+    let project = Project::open(folder, None, Access::Writing).unwrap();
+    suite::run(
+        project.runner().unwrap(),
+        &suite,
+        &Selection::All,
+        &AtomicBool::new(false),
+    )
+}
+
+#[test]
+fn cargo_tests_are_counted() {
+    let manifest = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let library = "#[test]\nfn good() {}\n\n#[test]\nfn bad() {\n    assert_eq!(1, 2);\n}\n";
+    let files = [("Cargo.toml", manifest), ("src/lib.rs", library)];
+    let Some(report) = run(&files, Framework::Cargo, &["cargo", "test"]) else {
+        return;
+    };
+    assert_eq!(
+        (report.outcome, report.passed, report.failed),
+        (Outcome::Ran, 1, 1),
+        "{report:#?}"
+    );
+    assert!(
+        report.failures[0]
+            .shown()
+            .starts_with("bad (src/lib.rs:6): "),
+        "{report:#?}"
+    );
+}
+
+#[test]
+fn node_tests_are_counted() {
+    let package = r#"{"name": "tiny", "version": "1.0.0", "scripts": {"test": "node --test"}}"#;
+    let tests = "const test = require('node:test');\nconst assert = require('node:assert');\ntest('good', () => {});\ntest('bad', () => assert.equal(1, 2));\n";
+    let files = [("package.json", package), ("a.test.js", tests)];
+    let Some(report) = run(&files, Framework::Npm, &["npm", "test"]) else {
+        return;
+    };
+    assert_eq!(
+        (report.outcome, report.passed, report.failed),
+        (Outcome::Ran, 1, 1),
+        "{report:#?}"
+    );
+}
+
+#[test]
+fn prose_is_no_report() {
+    let package =
+        r#"{"name": "tiny", "version": "1.0.0", "scripts": {"test": "echo 12 tests passed"}}"#;
+    let Some(report) = run(
+        &[("package.json", package)],
+        Framework::Npm,
+        &["npm", "test"],
+    ) else {
+        return;
+    };
+    assert_eq!(
+        (report.outcome, report.passed),
+        (Outcome::NoReport, 0),
+        "{report:#?}"
+    );
+    assert!(
+        report.output_tail.contains("12 tests passed"),
+        "{report:#?}"
+    );
+}
