@@ -125,14 +125,25 @@ fn go(resolver: &Resolver<'_>, module: &str, found: &mut dyn FnMut(u32)) -> Outc
         }
         let inside = format!("{folder}{rest}");
         let inside = inside.trim_matches('/');
-        let files = resolver.tree.files().iter().enumerate();
-        let package = files.filter(|(_, file)| {
+        // Files are sorted, so those of one folder lie together.
+        let files = resolver.tree.files();
+        let prefix = if inside.is_empty() {
+            String::new()
+        } else {
+            format!("{inside}/")
+        };
+        let first = files.partition_point(|file| file.path.as_str() < prefix.as_str());
+        let below = files[first..]
+            .iter()
+            .enumerate()
+            .take_while(|(_, file)| file.path.as_str().starts_with(&prefix));
+        let package = below.filter(|(_, file)| {
             file.language == Language::Go && !file.test && file.path.folder() == inside
         });
         let mut any = false;
         for (at, _) in package.take(PACKAGE_FILES) {
             any = true;
-            found(at as u32);
+            found((first + at) as u32);
         }
         return if any {
             Outcome::Inside

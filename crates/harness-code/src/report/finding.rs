@@ -173,7 +173,13 @@ fn step(tree: &SourceTree, tie: &Tie) -> String {
 fn outsized(tree: &SourceTree, findings: &mut Vec<Finding>) {
     for file in tree.sources().filter(|file| !file.test) {
         if file.lines > LONG_FILE {
-            let largest = file.facts.definitions.iter().max_by_key(|d| d.lines());
+            let largest = file
+                .facts
+                .definitions
+                .iter()
+                .max_by_key(|d| d.lines())
+                // A file of many small parts has no largest one worth a word.
+                .filter(|d| d.lines() >= file.lines / 10);
             let largest = largest.map_or(String::new(), |d| {
                 format!(
                     "; the largest part, `{}`, has {}",
@@ -243,11 +249,16 @@ fn flat_folders(tree: &SourceTree, findings: &mut Vec<Finding>) {
 /// A module that nothing in the project imports, names or starts.
 fn unused(tree: &SourceTree, graph: &ImportGraph, findings: &mut Vec<Finding>) {
     let manifest = Manifest::of(tree);
-    let named: FxHashSet<&str> = tree
+    // Every dotted string and every beginning of one: `a.b.C` names `a.b` too.
+    let mut named: FxHashSet<&str> = FxHashSet::default();
+    for text in tree
         .files()
         .iter()
-        .flat_map(|file| file.facts.dotted.iter().map(|text| &**text))
-        .collect();
+        .flat_map(|file| file.facts.dotted.iter())
+    {
+        named.insert(text);
+        named.extend(text.match_indices(['.', ':']).map(|(at, _)| &text[..at]));
+    }
     let started: Vec<&str> = manifest
         .scripts
         .iter()
@@ -270,7 +281,7 @@ fn unused(tree: &SourceTree, graph: &ImportGraph, findings: &mut Vec<Finding>) {
         // Only inside a package: a loose file is most likely a script.
         if !module.contains('.')
             || started.iter().any(|target| target.starts_with(&module))
-            || is_named(&named, &module)
+            || named.contains(module.as_str())
         {
             continue;
         }
@@ -285,14 +296,6 @@ fn unused(tree: &SourceTree, graph: &ImportGraph, findings: &mut Vec<Finding>) {
             weight: doubled(12, 5.0, f64::from(file.lines), f64::from(SMALL_MODULE)),
         });
     }
-}
-
-fn is_named(named: &FxHashSet<&str>, module: &str) -> bool {
-    named.contains(module)
-        || named.iter().any(|text| {
-            text.strip_prefix(module)
-                .is_some_and(|rest| rest.starts_with(['.', ':']))
-        })
 }
 
 /// Files that frameworks and tools find by their place or name.

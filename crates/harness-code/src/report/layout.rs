@@ -36,6 +36,22 @@ pub struct Folder {
 /// At most this many findings of one kind: the rest say the same again.
 const PER_KIND: usize = 25;
 
+impl Folder {
+    /// Returns its last part, indented by how deep it is.
+    fn label(&self) -> String {
+        let depth = if self.path == "." {
+            0
+        } else {
+            self.path.matches('/').count() + 1
+        };
+        format!(
+            "{}{}",
+            "  ".repeat(depth),
+            self.path.rsplit('/').next().unwrap_or(&self.path)
+        )
+    }
+}
+
 impl Layout {
     /// Looks a project over.
     pub fn of(tree: &SourceTree) -> Layout {
@@ -67,31 +83,25 @@ impl Layout {
     pub fn render_for_person(&self, width: usize) -> String {
         let width = width.clamp(40, 120);
         let mut text = String::new();
-        let longest = self
+        let rows: Vec<(String, &Folder)> = self
             .tree
             .iter()
             .take(SHOWN_FOLDERS)
-            .map(|folder| folder.path.chars().count())
+            .map(|folder| (folder.label(), folder))
+            .collect();
+        let longest = rows
+            .iter()
+            .map(|(label, _)| label.chars().count())
             .max()
             .unwrap_or(0);
-        for folder in self.tree.iter().take(SHOWN_FOLDERS) {
-            let depth = if folder.path == "." {
-                0
-            } else {
-                folder.path.matches('/').count() + 1
-            };
-            let name = format!(
-                "{}{}",
-                "  ".repeat(depth),
-                folder.path.rsplit('/').next().unwrap_or(&folder.path)
-            );
-            let column = longest.min(width / 2);
+        let column = longest.min(width / 2);
+        for (label, folder) in rows {
             let sizes = format!(
-                "{:>9} in {}",
+                "{:>13} in {}",
                 counted(folder.lines, "line"),
                 counted(folder.files, "file")
             );
-            let _ = writeln!(text, "  {}  {sizes}", pad(&clipped(&name, column), column));
+            let _ = writeln!(text, "  {}  {sizes}", pad(&clipped(&label, column), column));
         }
         if self.tree.len() > SHOWN_FOLDERS {
             let _ = writeln!(
@@ -241,28 +251,28 @@ mod tests {
         check(
             &files,
             &expect![[r#"
-              .      1,030 lines in 42 files
-                fl…   35 lines in 35 files
-                ot…     1 line in 1 file
-                sh…  993 lines in 5 files
-                te…     1 line in 1 file
+                  .          1,030 lines in 42 files
+                    flat        35 lines in 35 files
+                    other         1 line in 1 file
+                    shop       993 lines in 5 files
+                    tests         1 line in 1 file
 
-            what makes it hard to read, worst first
-              shop/a.py:1
-                  import circle: shop/a.py takes `total` from shop/b.py; shop/b.py takes `price` from shop/a.py
-              shop/long.py:1
-                  outsized file: 900 lines; the largest part, `x`, has 1
-              shop/helpers.py:1
-                  outsized function: `f` has 91 lines
-              flat:1
-                  flat folder: 35 source files side by side in one folder
-              shop/helpers.py:1
-                  unused module: nothing in the project imports `shop.helpers` (91 lines)
-              other/helpers.py:1
-                  duplicate module: 2 modules are called `helpers`: also shop/helpers.py
+                what makes it hard to read, worst first
+                  shop/a.py:1
+                      import circle: shop/a.py takes `total` from shop/b.py; shop/b.py takes `price` from shop/a.py
+                  shop/long.py:1
+                      outsized file: 900 lines
+                  shop/helpers.py:1
+                      outsized function: `f` has 91 lines
+                  flat:1
+                      flat folder: 35 source files side by side in one folder
+                  shop/helpers.py:1
+                      unused module: nothing in the project imports `shop.helpers` (91 lines)
+                  other/helpers.py:1
+                      duplicate module: 2 modules are called `helpers`: also shop/helpers.py
 
-            next: break the circle at shop/a.py:1: move what both sides need into a module of its own, or import it where it is used
-        "#]],
+                next: break the circle at shop/a.py:1: move what both sides need into a module of its own, or import it where it is used
+            "#]],
         );
     }
 
@@ -271,14 +281,14 @@ mod tests {
         check(
             &[("a.py", "def f(): pass\n")],
             &expect![[r#"
-              .     1 line in 1 file
+                  .         1 line in 1 file
 
-            what makes it hard to read, worst first
-              a.py:1
-                  no tests: no test in the whole project (1 line)
+                what makes it hard to read, worst first
+                  a.py:1
+                      no tests: no test in the whole project (1 line)
 
-            next: write a first test for a.py
-        "#]],
+                next: write a first test for a.py
+            "#]],
         );
         check(
             &[("README.md", "hi")],

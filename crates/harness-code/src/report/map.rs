@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::path::RelPath;
-use crate::report::clipped;
+use crate::report::{clipped, counted};
 use crate::symbols::{Definition, DefinitionKind};
 use crate::tree::{SourceFile, SourceTree};
 
@@ -42,7 +42,7 @@ fn listed(files: &[&SourceFile], with_names: bool) -> String {
     for file in files {
         let _ = write!(text, "{}", file.path);
         if file.lines > 0 {
-            let _ = write!(text, " ({} lines)", file.lines);
+            let _ = write!(text, " ({})", counted(file.lines.into(), "line"));
         }
         let names: Vec<&str> = outer(file).map(|d| d.name()).take(12).collect();
         if with_names && !names.is_empty() {
@@ -86,8 +86,12 @@ fn folders(place: Option<&RelPath>, files: &[&SourceFile], longest: usize) -> St
     let mut text = String::new();
     for (at, (name, files, lines)) in rows.iter().enumerate() {
         let line = match name.ends_with('/') {
-            true => format!("{name} ({files} files, {lines} lines)\n"),
-            false => format!("{name} ({lines} lines)\n"),
+            true => format!(
+                "{name} ({}, {})\n",
+                counted(*files, "file"),
+                counted(*lines, "line")
+            ),
+            false => format!("{name} ({})\n", counted(*lines, "line")),
         };
         if text.len() + line.len() + 40 > longest {
             let _ = writeln!(text, "... and {} more", rows.len() - at);
@@ -120,7 +124,7 @@ enum Detail {
 }
 
 fn outlined(file: &SourceFile, detail: Detail) -> String {
-    let mut text = format!("{} ({} lines)\n", file.path, file.lines);
+    let mut text = format!("{} ({})\n", file.path, counted(file.lines.into(), "line"));
     if let Some(doc) = &file.facts.doc {
         let _ = writeln!(text, "{}", clipped(doc, 120));
     }
@@ -189,36 +193,36 @@ mod tests {
             "",
             1000,
             &expect![[r#"
-            shop/order.py (7 lines): Order, load
-            shop/price.py (1 lines): tax
-            web/app.js (1 lines): start
-        "#]],
+                shop/order.py (7 lines): Order, load
+                shop/price.py (1 line): tax
+                web/app.js (1 line): start
+            "#]],
         );
         check(
             "",
             110,
             &expect![[r#"
-            shop/order.py (7 lines): Order, load
-            shop/price.py (1 lines): tax
-            web/app.js (1 lines): start
-        "#]],
+                shop/order.py (7 lines): Order, load
+                shop/price.py (1 line): tax
+                web/app.js (1 line): start
+            "#]],
         );
         check(
             "",
             80,
             &expect![[r#"
-            shop/order.py (7 lines)
-            shop/price.py (1 lines)
-            web/app.js (1 lines)
-        "#]],
+                shop/order.py (7 lines)
+                shop/price.py (1 line)
+                web/app.js (1 line)
+            "#]],
         );
         check(
             "shop",
             1000,
             &expect![[r#"
-            shop/order.py (7 lines): Order, load
-            shop/price.py (1 lines): tax
-        "#]],
+                shop/order.py (7 lines): Order, load
+                shop/price.py (1 line): tax
+            "#]],
         );
         check(
             "shop/order.py",
