@@ -202,7 +202,9 @@ pub fn closest_name<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -
             Closest::Several(near.into_iter().map(|(_, name)| name).collect())
         }
         // A name of one or two letters is near to much; what it was meant to be only a person knows.
-        Nearness::Alike if wrong.chars().count() < SHORTEST => {
+        Nearness::Alike
+            if wrong.chars().count() < SHORTEST && wrong.chars().all(char::is_alphabetic) =>
+        {
             Closest::Several(near.into_iter().map(|(_, name)| name).collect())
         }
         Nearness::Alike => Closest::None,

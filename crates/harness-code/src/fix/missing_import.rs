@@ -8,7 +8,7 @@ use ruff_text_size::Ranged;
 use super::import_name::names_of;
 use super::misspelled::{Finding, Repaired, Search, Verdict, is_special};
 use super::program::{File, FileId, Module};
-use crate::scope::{BindingKind, Suspect, known};
+use crate::scope::{Suspect, known};
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
 use crate::text::line_ending;

@@ -5,7 +5,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use super::program::{File, FileId, Installed, Program, Sources};
+use super::installed::Installed;
+use super::program::{File, FileId, Program, Sources};
 use super::{
     Answer, Place, Proposal, import_name, missing_import, place, unknown_attribute,
     unknown_keyword, unknown_name,

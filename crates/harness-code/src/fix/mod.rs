@@ -3,6 +3,8 @@
 //! A fix takes the project and gives edits; it never writes. One file a kind.
 
 mod import_name;
+mod installed;
+mod lineage;
 mod members;
 mod missing_import;
 mod misspelled;
@@ -16,8 +18,8 @@ mod values;
 use crate::edit::Edit;
 use crate::path::RelPath;
 
+pub use installed::Installed;
 pub use misspelled::{MisspellingRequest, misspelled};
-pub use program::Installed;
 pub use rename::{RenameRequest, read_rename, rename};
 
 /// A change that is certain.
@@ -84,3 +86,6 @@ pub(crate) fn place(path: &RelPath, content: &str, offset: usize) -> Place {
         text,
     }
 }
+
+#[cfg(test)]
+mod tests;

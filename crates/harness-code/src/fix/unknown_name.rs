@@ -138,14 +138,16 @@ fn visible(
     let scopes = &file.scopes;
     let chain = scopes.visible_from(suspect.scope);
     // Code outside functions runs in order; a name bound below it is not there yet.
-    let immediate = scopes.function_around(suspect.scope).is_none() && !in_lambda(file, suspect);
+    let immediate = !suspect.unevaluated
+        && scopes.function_around(suspect.scope).is_none()
+        && !in_lambda(file, suspect);
     let mut names: Vec<String> = Vec::new();
     for (id, symbol) in (0u32..).zip(&scopes.symbols) {
         let name = scopes.name(symbol.name);
         if !symbol.assigned || !chain.contains(&symbol.scope) || repaired.wrong.contains(name) {
             continue;
         }
-        let ordered = immediate || symbol.scope == suspect.scope;
+        let ordered = immediate || (symbol.scope == suspect.scope && !suspect.unevaluated);
         let before = scopes.bindings_of(id).any(|binding| {
             let declared = matches!(binding.kind, BindingKind::Declared);
             !declared && binding.span.start() < suspect.span.start()

@@ -321,6 +321,7 @@ impl<'a> Builder<'a> {
             missing,
             after_star: false,
             exact,
+            unevaluated: self.unevaluated,
         });
     }
 

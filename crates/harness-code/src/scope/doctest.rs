@@ -53,7 +53,7 @@ fn in_body(content: &str, body: &[Stmt], depth: u32, found: &mut Vec<Examples>) 
             Stmt::FunctionDef(node) => in_body(
                 content,
                 node.body.get(..1).unwrap_or_default(),
-                depth + 100,
+                depth + 101,
                 found,
             ),
             Stmt::ClassDef(node) => in_body(content, &node.body, depth + 1, found),

@@ -1,5 +1,6 @@
 //! A rename asked for by name: every reference that Python would resolve to it, or nothing and the reason.
 
+mod by_name;
 mod collision;
 mod dynamic;
 mod member;
@@ -14,7 +15,8 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::program::{File, FileId, Installed, Program, Sources};
+use super::installed::Installed;
+use super::program::{File, FileId, Program, Sources};
 use super::{Answer, Place, Proposal, place};
 use crate::edit::Edit;
 use crate::path::RelPath;
@@ -123,13 +125,13 @@ impl<'s> Renaming<'_, 's> {
 
     fn check_names(&self) -> Step<()> {
         let (old, new) = (self.old, self.new);
+        if known::is_keyword(new) {
+            return Err(Stop::because(format!("`{new}` is a keyword of Python")));
+        }
         if !known::is_identifier(new) {
             return Err(Stop::because(format!(
                 "`{new}` is not a name that Python allows"
             )));
-        }
-        if known::is_keyword(new) {
-            return Err(Stop::because(format!("`{new}` is a keyword of Python")));
         }
         if !known::is_identifier(old) {
             return Err(Stop::Nothing);
@@ -284,3 +286,6 @@ impl<'s> Renaming<'_, 's> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

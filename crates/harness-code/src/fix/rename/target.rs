@@ -7,7 +7,6 @@ use ruff_python_ast::Expr;
 use ruff_text_size::TextRange;
 
 use super::super::members::{MemberKind, last_name};
-use super::super::place;
 use super::super::program::{File, FileId, Module};
 use super::super::values::{ClassRef, Value};
 use super::{Renaming, Step, Stop};
@@ -410,190 +409,6 @@ impl<'s> Renaming<'_, 's> {
         }
     }
 
-    fn target_by_name(&self) -> Step<Target> {
-        let mut found: Vec<(Target, String)> = self.modules_by_name();
-        let owner = self.owner();
-        for file in self.files() {
-            let Some(path) = self.program.path(file.id).filter(|path| {
-                self.request
-                    .file
-                    .as_ref()
-                    .is_none_or(|wanted| wanted == *path)
-            }) else {
-                continue;
-            };
-            self.symbols_by_name(&file, path.as_str(), owner.as_deref(), &mut found);
-        }
-        found.dedup_by(|one, other| one.0 == other.0);
-        if found.is_empty() {
-            found = self.locals_by_name(owner.as_deref());
-        }
-        let families = self.one_a_family(found);
-        match families.as_slice() {
-            [] => Err(Stop::Nothing),
-            [(target, _)] => Ok(target.clone()),
-            several => {
-                let options = several
-                    .iter()
-                    .take(4)
-                    .map(|(_, place)| place.clone())
-                    .collect();
-                Err(Stop::Ask(
-                    format!(
-                        "`{}` is defined {} times; which one is meant?",
-                        self.old,
-                        several.len()
-                    ),
-                    options,
-                ))
-            }
-        }
-    }
-
-    /// The class, function or module that the request puts before the name.
-    fn owner(&self) -> Option<String> {
-        let before = self
-            .request
-            .old
-            .rsplit_once('.')
-            .filter(|(_, last)| *last != "py")
-            .map(|(before, _)| before.to_string());
-        self.request.class.clone().or(before)
-    }
-
-    fn symbols_by_name(
-        &self,
-        file: &Rc<File<'s>>,
-        path: &str,
-        owner: Option<&str>,
-        found: &mut Vec<(Target, String)>,
-    ) {
-        let scopes = &file.scopes;
-        let at =
-            |span: TextRange| format!("{path}:{}", line_of(file.content(), span.start().into()));
-        let of_module = owner.is_none_or(|owner| {
-            self.program
-                .names_of(path)
-                .iter()
-                .any(|name| name == owner || name.ends_with(&format!(".{owner}")))
-        });
-        if let Some(symbol) = scopes.module_symbol(self.old).filter(|_| of_module) {
-            let defining = scopes.bindings_of(symbol).find(|binding| {
-                !matches!(binding.kind, BindingKind::Import(_) | BindingKind::Declared)
-            });
-            if let Some(binding) = defining {
-                found.push((
-                    Target::Variable(file.id, symbol),
-                    format!("`{}` at {}", self.old, at(binding.span)),
-                ));
-            }
-        }
-        let mut classes: Vec<_> = file.members().classes.iter().collect();
-        classes.sort_by_key(|(scope, _)| **scope);
-        for (scope, class) in classes {
-            let name = class.node.name.as_str();
-            let wanted = owner.is_none_or(|owner| owner.rsplit('.').next() == Some(name));
-            if let Some(member) = class
-                .members
-                .get(self.old)
-                .and_then(|members| members.first())
-                .filter(|_| wanted)
-            {
-                found.push((
-                    Target::Member(ClassRef::Read(file.id, *scope)),
-                    format!("`{name}.{}` at {}", self.old, at(member.span)),
-                ));
-            }
-        }
-    }
-
-    /// Local variables and parameters: only when the request says where.
-    fn locals_by_name(&self, owner: Option<&str>) -> Vec<(Target, String)> {
-        let mut found = Vec::new();
-        for file in self.files() {
-            let Some(path) = self.program.path(file.id).filter(|path| {
-                self.request
-                    .file
-                    .as_ref()
-                    .is_none_or(|wanted| wanted == *path)
-            }) else {
-                continue;
-            };
-            for (id, symbol) in (0u32..).zip(&file.scopes.symbols) {
-                if file.scopes.name(symbol.name) != self.old || symbol.scope == 0 {
-                    continue;
-                }
-                let ScopeKind::Function(function) = file.scopes.scopes[symbol.scope as usize].kind
-                else {
-                    continue;
-                };
-                if owner
-                    .is_some_and(|owner| owner.rsplit('.').next() != Some(function.name.as_str()))
-                {
-                    continue;
-                }
-                let Some(binding) = file.scopes.bindings_of(id).next() else {
-                    continue;
-                };
-                let at = place(path, file.content(), binding.span.start().into());
-                found.push((
-                    Target::Variable(file.id, id),
-                    format!(
-                        "`{}` in `{}` at {path}:{}",
-                        self.old, function.name, at.line
-                    ),
-                ));
-            }
-        }
-        found
-    }
-
-    fn modules_by_name(&self) -> Vec<(Target, String)> {
-        let mut found = Vec::new();
-        let spelled = self
-            .request
-            .old
-            .trim_end_matches(".py")
-            .trim_end_matches('/')
-            .replace('/', ".");
-        for id in self.program.ids() {
-            let Some(path) = self.program.path(id) else {
-                continue;
-            };
-            let stem = path
-                .as_str()
-                .trim_end_matches(".pyi")
-                .trim_end_matches(".py")
-                .trim_end_matches("/__init__")
-                .replace('/', ".");
-            let same = stem == spelled || stem.ends_with(&format!(".{spelled}"));
-            let wanted = self.request.file.as_ref().is_none_or(|file| file == path)
-                && self.request.class.is_none();
-            if same && wanted {
-                found.push((
-                    Target::Module(Module::File(id)),
-                    format!("the module {path}"),
-                ));
-            }
-        }
-        found
-    }
-
-    /// Definitions that override each other are one thing.
-    fn one_a_family(&self, found: Vec<(Target, String)>) -> Vec<(Target, String)> {
-        let mut kept: Vec<(Target, String)> = Vec::new();
-        for (target, place) in found {
-            let related = kept.iter().any(|(other, _)| match (&target, other) {
-                (Target::Member(one), Target::Member(two)) => self.are_related(*one, *two),
-                _ => false,
-            });
-            if !related {
-                kept.push((target, place));
-            }
-        }
-        kept
-    }
-
     pub(super) fn are_related(&self, one: ClassRef, other: ClassRef) -> bool {
         self.program.lineage(one).classes.contains(&other)
             || self.program.lineage(other).classes.contains(&one)
@@ -611,7 +426,7 @@ fn u32_of(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
 }
 
-fn line_of(content: &str, offset: usize) -> usize {
+pub(super) fn line_of(content: &str, offset: usize) -> usize {
     content.get(..offset).map_or(0, |before| {
         memchr::memchr_iter(b'\n', before.as_bytes()).count()
     }) + 1

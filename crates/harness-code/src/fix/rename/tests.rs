@@ -1,0 +1,463 @@
+use super::*;
+use crate::edit::apply;
+
+/// Renames in a project of these files; shows what a person would see: the changed files, or why nothing changed.
+fn renamed(files: &[(&str, &str)], request: &RenameRequest) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path(), files);
+    let tree = SourceTree::read(folder.path(), None).unwrap();
+    match rename(&tree, request) {
+        Answer::Certain(proposal) => {
+            let mut shown = String::new();
+            for (path, text) in files {
+                let path = RelPath::parse(path).unwrap();
+                let edits: Vec<Edit> = proposal
+                    .edits
+                    .iter()
+                    .filter(|edit| edit.path == path)
+                    .cloned()
+                    .collect();
+                let moved = proposal
+                    .moves
+                    .iter()
+                    .find(|(from, _)| *from == path)
+                    .map(|(_, to)| to);
+                if !edits.is_empty() || moved.is_some() {
+                    shown.push_str(&format!(
+                        "-- {}\n{}",
+                        moved.unwrap_or(&path),
+                        apply(text, &edits).unwrap()
+                    ));
+                }
+            }
+            shown
+        }
+        Answer::Ask { text, options } => format!("ask: {text} {options:?}"),
+        Answer::Refuse { reason, places } => {
+            let places: Vec<String> = places
+                .iter()
+                .map(|place| format!("{}:{}", place.path, place.line))
+                .collect();
+            format!("refused: {reason} {places:?}")
+        }
+        Answer::Nothing => "nothing".to_string(),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test lays out a project in a temporary folder"
+)]
+fn lay_out(folder: &std::path::Path, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+fn named(old: &str, new: &str) -> RenameRequest {
+    RenameRequest {
+        old: old.to_string(),
+        new: new.to_string(),
+        ..RenameRequest::default()
+    }
+}
+
+fn at(file: &str, line: u32, old: &str, new: &str) -> RenameRequest {
+    RenameRequest {
+        file: RelPath::parse(file).ok(),
+        line: Some(line),
+        ..named(old, new)
+    }
+}
+
+#[track_caller]
+fn check(files: &[(&str, &str)], request: &RenameRequest, expected: &str) {
+    assert_eq!(renamed(files, request), expected);
+}
+
+#[test]
+fn a_function_follows_its_imports_exports_and_dotted_uses() {
+    let files = [
+        (
+            "pkg/__init__.py",
+            "from .core import total\n__all__ = ['total']\n",
+        ),
+        ("pkg/core.py", "def total(items):\n    return sum(items)\n"),
+        (
+            "app.py",
+            "import pkg.core\nfrom pkg import total as t\nprint(t([1]), pkg.core.total([2]), 'total')\n",
+        ),
+        ("other.py", "def total():\n    pass\ntotal()\n"),
+    ];
+    let request = RenameRequest {
+        file: RelPath::parse("pkg/core.py").ok(),
+        ..named("total", "add_up")
+    };
+    check(
+        &files,
+        &request,
+        "-- pkg/__init__.py\nfrom .core import add_up\n__all__ = ['add_up']\n-- pkg/core.py\ndef add_up(items):\n    return sum(items)\n-- app.py\nimport pkg.core\nfrom pkg import add_up as t\nprint(t([1]), pkg.core.add_up([2]), 'total')\n",
+    );
+}
+
+#[test]
+fn two_definitions_of_a_name_are_asked_about() {
+    let files = [
+        ("a.py", "def run():\n    pass\n"),
+        ("b.py", "class Job:\n    def run(self):\n        pass\n"),
+    ];
+    check(
+        &files,
+        &named("run", "start"),
+        "ask: `run` is defined 2 times; which one is meant? [\"`run` at a.py:1\", \"`Job.run` at b.py:2\"]",
+    );
+    check(
+        &files,
+        &named("Job.run", "start"),
+        "-- b.py\nclass Job:\n    def start(self):\n        pass\n",
+    );
+}
+
+#[test]
+fn overriding_methods_and_their_calls_follow() {
+    let files = [(
+        "shapes.py",
+        "class Shape:\n    def area(self):\n        return 0\n\nclass Square(Shape):\n    def area(self):\n        return super().area() + 1\n\ndef show(shape: Shape):\n    return shape.area()\n",
+    )];
+    check(
+        &files,
+        &named("Shape.area", "surface"),
+        "-- shapes.py\nclass Shape:\n    def surface(self):\n        return 0\n\nclass Square(Shape):\n    def surface(self):\n        return super().surface() + 1\n\ndef show(shape: Shape):\n    return shape.surface()\n",
+    );
+}
+
+#[test]
+fn an_access_that_may_be_another_class_is_refused_with_its_place() {
+    let files = [(
+        "jobs.py",
+        "class Job:\n    def go(self):\n        pass\nclass Car:\n    def go(self):\n        pass\ndef f(x):\n    x.go()\n",
+    )];
+    check(
+        &files,
+        &at("jobs.py", 2, "go", "run_it"),
+        "refused: what `.go` belongs to is not known at some places, and `Car` has one too [\"jobs.py:8\"]",
+    );
+}
+
+#[test]
+fn an_access_on_anything_that_the_standard_library_has_too_is_refused() {
+    let files = [(
+        "a.py",
+        "class Box:\n    def close(self):\n        pass\ndef f(x):\n    x.close()\n",
+    )];
+    let answer = renamed(&files, &named("Box.close", "shut"));
+    assert!(
+        answer.starts_with("refused: what `.close` belongs to"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn collisions_shadowing_keywords_and_builtins_are_refused() {
+    let code = [(
+        "a.py",
+        "def old(x):\n    new = 1\n    return new + x\ndef other():\n    return old(2)\n",
+    )];
+    check(
+        &code,
+        &at("a.py", 1, "x", "new"),
+        "refused: `new` exists there already [\"a.py:2\"]",
+    );
+    check(
+        &code,
+        &named("old", "other"),
+        "refused: `other` exists there already [\"a.py:4\"]",
+    );
+    check(
+        &code,
+        &named("old", "class"),
+        "refused: `class` is a keyword of Python []",
+    );
+    check(
+        &code,
+        &named("old", "list"),
+        "refused: `list` would shadow Python's builtin of that name []",
+    );
+    check(
+        &code,
+        &named("old", "2nd"),
+        "refused: `2nd` is not a name that Python allows []",
+    );
+    let inner = [(
+        "a.py",
+        "limit = 1\ndef f():\n    bound = 2\n    return limit + bound\n",
+    )];
+    check(
+        &inner,
+        &named("limit", "bound"),
+        "refused: `bound` means something else where `limit` is used [\"a.py:4\"]",
+    );
+    let outer = [(
+        "a.py",
+        "base = 1\ndef f():\n    step = 2\n    return base + step\n",
+    )];
+    check(
+        &outer,
+        &at("a.py", 3, "step", "base"),
+        "refused: `base` would shadow another `base` that is used there [\"a.py:4\"]",
+    );
+}
+
+#[test]
+fn names_in_strings_and_comments_stay_unless_asked() {
+    let code = [("a.py", "value = 1  # value of all\nprint('value', value)\n")];
+    check(
+        &code,
+        &named("value", "amount"),
+        "-- a.py\namount = 1  # value of all\nprint('value', amount)\n",
+    );
+    let asked = RenameRequest {
+        in_comments: true,
+        ..named("value", "amount")
+    };
+    check(
+        &code,
+        &asked,
+        "-- a.py\namount = 1  # amount of all\nprint('value', amount)\n",
+    );
+}
+
+#[test]
+fn a_name_that_is_reached_through_a_string_is_refused() {
+    let member = [(
+        "a.py",
+        "class Box:\n    def open_it(self):\n        pass\ngetattr(Box(), 'open_it')()\n",
+    )];
+    check(
+        &member,
+        &named("open_it", "unlock"),
+        "refused: `open_it` is reached through a string [\"a.py:4\"]",
+    );
+    let patched = [
+        ("shop.py", "def price():\n    return 1\n"),
+        (
+            "test_shop.py",
+            "from unittest import mock\ndef test_it():\n    with mock.patch('shop.price'):\n        pass\n",
+        ),
+    ];
+    check(
+        &patched,
+        &named("price", "cost"),
+        "refused: `price` is reached through a string [\"test_shop.py:3\"]",
+    );
+    let dispatched = [(
+        "a.py",
+        "class Visitor:\n    def visit_name(self):\n        pass\n    def visit(self, kind):\n        return getattr(self, f'visit_{kind}')()\n",
+    )];
+    check(
+        &dispatched,
+        &named("visit_name", "see_name"),
+        "refused: `visit_name` is reached through a string [\"a.py:5\"]",
+    );
+}
+
+#[test]
+fn parameters_take_their_keywords_along() {
+    let files = [
+        (
+            "a.py",
+            "from functools import partial\ndef send(to, text):\n    return to + text\nsend(to='x', text='y')\nhello = partial(send, to='z')\ndict(to=1)\n",
+        ),
+        ("b.py", "import a\na.send('x', to='y')\n"),
+    ];
+    check(
+        &files,
+        &at("a.py", 2, "to", "target"),
+        "-- a.py\nfrom functools import partial\ndef send(target, text):\n    return target + text\nsend(target='x', text='y')\nhello = partial(send, target='z')\ndict(to=1)\n-- b.py\nimport a\na.send('x', target='y')\n",
+    );
+    let spread = [("a.py", "def send(to):\n    return to\nsend(**{'to': 1})\n")];
+    check(
+        &spread,
+        &at("a.py", 1, "to", "target"),
+        "refused: a call passes a dictionary, which may hold `to` [\"a.py:3\"]",
+    );
+}
+
+#[test]
+fn modules_and_packages_move_and_their_imports_follow() {
+    let files = [
+        ("pkg/__init__.py", ""),
+        ("pkg/old.py", "from . import helper\nX = 1\n"),
+        ("pkg/helper.py", "from .old import X\n"),
+        (
+            "main.py",
+            "import pkg.old\nfrom pkg import old\nprint(pkg.old.X, old.X)\n",
+        ),
+    ];
+    check(
+        &files,
+        &named("pkg/old.py", "fresh"),
+        "-- pkg/fresh.py\nfrom . import helper\nX = 1\n-- pkg/helper.py\nfrom .fresh import X\n-- main.py\nimport pkg.fresh\nfrom pkg import fresh\nprint(pkg.fresh.X, fresh.X)\n",
+    );
+    check(
+        &files,
+        &named("pkg.old", "helper"),
+        "refused: `pkg/helper` exists already []",
+    );
+}
+
+#[test]
+fn what_the_project_does_not_define_is_refused() {
+    let code = [(
+        "a.py",
+        "from os import path\nimport json\nprint(path, json.dumps(1), len([]))\n",
+    )];
+    check(
+        &code,
+        &at("a.py", 1, "path", "way"),
+        "refused: `path` is not part of the project []",
+    );
+    check(
+        &code,
+        &at("a.py", 3, "dumps", "dump_it"),
+        "refused: `dumps` is defined outside the project []",
+    );
+    check(
+        &code,
+        &at("a.py", 3, "len", "size"),
+        "refused: nothing in the project defines `len` []",
+    );
+    check(&code, &named("missing", "found"), "nothing");
+}
+
+#[test]
+fn overriding_something_outside_is_refused() {
+    let code = [(
+        "a.py",
+        "import unittest\nclass T(unittest.TestCase):\n    def setUp(self):\n        pass\n",
+    )];
+    check(
+        &code,
+        &named("setUp", "prepare"),
+        "refused: `setUp` overrides a member of a class outside the project []",
+    );
+    let unknown = [(
+        "a.py",
+        "from nowhere import Base\nclass T(Base):\n    def hook(self):\n        pass\n",
+    )];
+    check(
+        &unknown,
+        &named("hook", "tail"),
+        "refused: `T` has a base that cannot be read, which may call or define `hook` []",
+    );
+}
+
+#[test]
+fn nothing_outside_the_scope_changes() {
+    let files = [
+        ("lib/a.py", "def f():\n    pass\n"),
+        ("main.py", "from lib.a import f\nf()\n"),
+    ];
+    let request = RenameRequest {
+        scope: RelPath::parse("lib").ok(),
+        ..named("f", "g")
+    };
+    check(
+        &files,
+        &request,
+        "refused: `f` is used outside the scope `lib` [\"main.py:1\", \"main.py:2\"]",
+    );
+}
+
+#[test]
+fn line_endings_and_other_files_that_are_broken_do_not_matter() {
+    let files = [
+        ("a.py", "def f():\r\n    pass\r\nf()\r\n"),
+        ("broken.py", "def (:\n"),
+        ("old2.py", "print 'hello'\n"),
+    ];
+    check(
+        &files,
+        &named("f", "g"),
+        "-- a.py\ndef g():\r\n    pass\r\ng()\r\n",
+    );
+}
+
+#[test]
+fn back_again_gives_the_same_bytes() {
+    let code = "class A:\n    size: int = 0\n    def grow(self, by):\n        self.size += by\n        return f'{self.size=}'\n\ndef make(by):\n    a = A()\n    a.grow(by=by)\n    return a\n";
+    for (old, new) in [
+        ("A", "Zebra"),
+        ("A.size", "extent_x"),
+        ("A.grow", "enlarge_x"),
+        ("make", "build_x"),
+    ] {
+        let there = renamed(&[("a.py", code)], &named(old, new));
+        let text = there
+            .strip_prefix("-- a.py\n")
+            .unwrap_or_else(|| panic!("{there}"));
+        let (owner, last) = old
+            .rsplit_once('.')
+            .map_or((None, old), |(owner, last)| (Some(owner), last));
+        let back = owner.map_or(new.to_string(), |owner| format!("{owner}.{new}"));
+        assert_eq!(
+            renamed(&[("a.py", text)], &named(&back, last)),
+            format!("-- a.py\n{code}")
+        );
+    }
+}
+
+#[test]
+fn sentences_that_ask_for_a_rename_are_read() {
+    let read = |task: &str| read_rename(task).map(|request| (request.old, request.new));
+    let pair = |old: &str, new: &str| Some((old.to_string(), new.to_string()));
+    assert_eq!(read("rename foo to bar"), pair("foo", "bar"));
+    assert_eq!(
+        read("Please rename the function `foo()` to `bar()`."),
+        pair("foo", "bar")
+    );
+    assert_eq!(
+        read("rename method Order.total in shop.py to Order.sum_up"),
+        pair("Order.total", "Order.sum_up")
+    );
+    assert_eq!(read("call it bar instead of foo"), pair("foo", "bar"));
+    assert_eq!(read("foo -> bar"), pair("foo", "bar"));
+    assert_eq!(
+        read("Change the name of class Foo to Bar"),
+        pair("Foo", "Bar")
+    );
+    assert_eq!(read("`foo` should be called `bar`"), pair("foo", "bar"));
+    assert_eq!(
+        read("rename pkg/old.py to pkg/new.py"),
+        pair("pkg/old.py", "pkg/new.py")
+    );
+    assert_eq!(read("rename it to something better"), None);
+    assert_eq!(read("fix the failing test"), None);
+    assert_eq!(read("change foo to return 3"), None);
+}
+
+#[test]
+fn the_place_in_a_sentence_is_read() {
+    let request = read_rename("rename total at shop/cart.py:12:5 to amount").unwrap();
+    assert_eq!(
+        (
+            request.file.as_ref().map(RelPath::as_str),
+            request.line,
+            request.column
+        ),
+        (Some("shop/cart.py"), Some(12), Some(5))
+    );
+    let request =
+        read_rename("rename total in the class Cart in shop/cart.py to amount, also in comments")
+            .unwrap();
+    assert_eq!(
+        (
+            request.file.as_ref().map(RelPath::as_str),
+            request.class.as_deref(),
+            request.in_comments
+        ),
+        (Some("shop/cart.py"), Some("Cart"), true)
+    );
+}

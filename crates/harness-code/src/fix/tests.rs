@@ -1,0 +1,244 @@
+use super::*;
+use crate::edit::apply;
+use crate::tree::SourceTree;
+
+/// Looks for misspellings in a project of these files; shows the changed files, the question, or nothing.
+fn corrected(files: &[(&str, &str)], request: &MisspellingRequest) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path(), files);
+    let tree = SourceTree::read(folder.path(), None).unwrap();
+    match misspelled(&tree, request) {
+        Answer::Certain(proposal) => {
+            let mut shown = String::new();
+            for (path, text) in files {
+                let path = RelPath::parse(path).unwrap();
+                let edits: Vec<Edit> = proposal
+                    .edits
+                    .iter()
+                    .filter(|edit| edit.path == path)
+                    .cloned()
+                    .collect();
+                if !edits.is_empty() {
+                    shown.push_str(&format!("-- {path}\n{}", apply(text, &edits).unwrap()));
+                }
+            }
+            shown
+        }
+        Answer::Ask { text, options } => format!("ask: {text} {options:?}"),
+        Answer::Refuse { reason, .. } => format!("refused: {reason}"),
+        Answer::Nothing => "nothing".to_string(),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test lays out a project in a temporary folder"
+)]
+fn lay_out(folder: &std::path::Path, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+/// One file, named by the task.
+#[track_caller]
+fn check(code: &str, expected: &str) {
+    let request = MisspellingRequest {
+        files: vec![RelPath::parse("a.py").unwrap()],
+        ..MisspellingRequest::default()
+    };
+    let shown = corrected(&[("a.py", code)], &request);
+    assert_eq!(
+        shown.strip_prefix("-- a.py\n").unwrap_or(&shown),
+        expected,
+        "{code}"
+    );
+}
+
+#[track_caller]
+fn untouched(code: &str) {
+    check(code, "nothing");
+}
+
+#[test]
+fn every_kind_of_name_is_corrected() {
+    check("total = 1\nprint(totla)\n", "total = 1\nprint(total)\n");
+    check(
+        "def f(value):\n    return vlaue\n",
+        "def f(value):\n    return value\n",
+    );
+    check("print(lenn([]))\n", "print(len([]))\n");
+    check(
+        "import itertools\nitertools.chian([])\n",
+        "import itertools\nitertools.chain([])\n",
+    );
+    check(
+        "from math import ceeil\nceil(1)\n",
+        "from math import ceil\nceil(1)\n",
+    );
+    check(
+        "from math import ceeil\nceeil(1)\n",
+        "from math import ceil\nceil(1)\n",
+    );
+    check(
+        "try:\n    pass\nexcept ValueErorr:\n    pass\n",
+        "try:\n    pass\nexcept ValueError:\n    pass\n",
+    );
+    check(
+        "class A:\n    @Classmethod\n    def f(cls): ...\n",
+        "class A:\n    @classmethod\n    def f(cls): ...\n",
+    );
+    check(
+        "class A:\n    def __init__(self):\n        self.items = []\n    def f(self):\n        return self.itmes\n",
+        "class A:\n    def __init__(self):\n        self.items = []\n    def f(self):\n        return self.items\n",
+    );
+    check(
+        "def f(size): ...\nf(siz=1)\n",
+        "def f(size): ...\nf(size=1)\n",
+    );
+    check(
+        "__all__ = ['publc']\ndef public(): ...\n",
+        "__all__ = ['public']\ndef public(): ...\n",
+    );
+    check(
+        "import jsno\nprint(json.dumps(1))\n",
+        "import json\nprint(json.dumps(1))\n",
+    );
+    check(
+        "x: 'Lits[int]' = []\nclass List: ...\n",
+        "x: 'List[int]' = []\nclass List: ...\n",
+    );
+    check(
+        "name = 1\nprint(f'{nmae}')\n",
+        "name = 1\nprint(f'{name}')\n",
+    );
+}
+
+#[test]
+fn imports_from_the_project_are_corrected() {
+    let files = [
+        ("pkg/__init__.py", ""),
+        ("pkg/core.py", "def compute(): ...\nclass Engine: ...\n"),
+        (
+            "pkg/use.py",
+            "from .core import Engien\nfrom .coer import compute\nEngine(), compute()\n",
+        ),
+    ];
+    let request = MisspellingRequest {
+        files: vec![RelPath::parse("pkg/use.py").unwrap()],
+        ..MisspellingRequest::default()
+    };
+    assert_eq!(
+        corrected(&files, &request),
+        "-- pkg/use.py\nfrom .core import Engine\nfrom .core import compute\nEngine(), compute()\n"
+    );
+}
+
+#[test]
+fn two_names_that_are_as_near_are_asked_about() {
+    check(
+        "port = pow\nprint(pot)\n",
+        "ask: `pot` in a.py:2 is not defined; which name is meant? [\"port\", \"pow\"]",
+    );
+}
+
+#[test]
+fn what_may_be_right_after_all_is_left_alone() {
+    untouched("from somewhere import *\nprint(totla)\ntotal = 1\n");
+    untouched("try:\n    unicode\nexcept NameError:\n    unicode = str\n");
+    untouched("total = 1\nglobals()['totla'] = 2\nprint(totla)\n");
+    untouched("total = 1\nexec('totla = 2')\nprint(totla)\n");
+    untouched("for i in xrange(3): print(i)\n");
+    untouched("import ujson, lxml, ConfigParser\n");
+    untouched("try:\n    import jsno\nexcept ImportError:\n    json = None\n");
+    untouched(
+        "class A:\n    def __getattr__(self, name): ...\n    item = 1\n    def f(self):\n        return self.itme\n",
+    );
+    untouched(
+        "from x import Base\nclass A(Base):\n    item = 1\n    def f(self):\n        return self.itme\n",
+    );
+    untouched(
+        "class A:\n    item = 1\n    def f(self):\n        if hasattr(self, 'itme'):\n            return self.itme\n",
+    );
+    untouched(
+        "class Mixin:\n    item = 1\n    def f(self):\n        return self.itme\nclass B(Mixin):\n    itme = 2\n",
+    );
+    untouched("def f(size, **more): ...\nf(siz=1)\n");
+    untouched("x1 = 1\nprint(x2)\n");
+    untouched("def f():\n    global totla\n    totla = 1\ntotal = 2\ndef g():\n    return totla\n");
+    untouched("print(totla)\ntotal = 1\n");
+    untouched("");
+}
+
+#[test]
+fn a_name_that_an_error_message_calls_undefined_is_corrected_in_dynamic_code_too() {
+    let code = "total = 1\nglobals()['other'] = 2\ntotla = None\ndel totla\ndef f():\n    return tottal\n# tottal\n";
+    let request = MisspellingRequest {
+        names: vec!["tottal".into()],
+        ..MisspellingRequest::default()
+    };
+    assert_eq!(
+        corrected(&[("a.py", code)], &request),
+        format!("-- a.py\n{}", code.replace("return tottal", "return total"))
+    );
+}
+
+#[test]
+fn a_missing_import_is_added_where_one_module_has_the_name() {
+    check(
+        "\"\"\"Doc.\"\"\"\nimport sys\n\nprint(sys.path, json.dumps(1))\n",
+        "\"\"\"Doc.\"\"\"\nimport sys\nimport json\n\nprint(sys.path, json.dumps(1))\n",
+    );
+    check(
+        "d = defaultdict(list)\n",
+        "from collections import defaultdict\nd = defaultdict(list)\n",
+    );
+    check(
+        "x = OrderedDict()\n",
+        "ask: `OrderedDict` in a.py:1 is not defined; which name is meant? [\"from collections import OrderedDict\", \"from typing import OrderedDict\", \"from typing_extensions import OrderedDict\"]",
+    );
+}
+
+#[test]
+fn an_import_of_a_name_that_moved_is_pointed_at_its_new_module() {
+    let files = [
+        ("pkg/__init__.py", ""),
+        ("pkg/old.py", "def kept(): ...\n"),
+        ("pkg/fresh.py", "def moved_away(): ...\n"),
+        (
+            "pkg/use.py",
+            "from pkg.old import moved_away\nmoved_away()\n",
+        ),
+    ];
+    let request = MisspellingRequest {
+        files: vec![RelPath::parse("pkg/use.py").unwrap()],
+        ..MisspellingRequest::default()
+    };
+    assert_eq!(
+        corrected(&files, &request),
+        "-- pkg/use.py\nfrom pkg.fresh import moved_away\nmoved_away()\n"
+    );
+}
+
+#[test]
+fn conflict_markers_are_reported() {
+    check(
+        "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> other\n",
+        "refused: a merge left conflict markers behind; which side is right only a person knows",
+    );
+}
+
+#[test]
+fn broken_files_do_not_stop_the_rest() {
+    let files = [
+        ("a.py", "total = 1\nprint(totla)\n"),
+        ("b.py", "def (:\n"),
+        ("c.py", "print 'x'\n"),
+    ];
+    assert_eq!(
+        corrected(&files, &MisspellingRequest::default()),
+        "-- a.py\ntotal = 1\nprint(total)\n"
+    );
+}
