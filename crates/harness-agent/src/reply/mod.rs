@@ -104,10 +104,6 @@ mod tests {
     }
 
     #[track_caller]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "an input and what a person would see, on one line"
-    )]
     fn check(reply: &str, action: Option<Action>) {
         assert_eq!(read(reply).action, action, "{reply}");
     }

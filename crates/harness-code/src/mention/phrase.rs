@@ -75,7 +75,7 @@ fn runs(text: &str) -> Vec<String> {
     };
     words
         .windows(RUN)
-        .filter(|run| run.iter().all(|word| fixed(word)))
+        .filter(|run| run.iter().all(&fixed))
         .map(|run| {
             run.join(" ")
                 .trim_end_matches(['.', ',', ':', ';'])

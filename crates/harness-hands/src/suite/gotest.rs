@@ -53,7 +53,7 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
             None => {
                 packages.insert(event.package.clone(), true);
                 // A package that fails without a failing test did not build or crashed.
-                let silent = judged_tests.get(&event.package).is_none();
+                let silent = !judged_tests.contains_key(&event.package);
                 if verdict == Verdict::Failed && silent {
                     answer.count(Verdict::Error, failure(event.package, told));
                 }

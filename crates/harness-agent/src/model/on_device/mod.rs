@@ -417,7 +417,11 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 #[cfg(all(test, unix))]
-#[expect(clippy::disallowed_methods, reason = "tests lay files out")]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests lay files out"
+)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 

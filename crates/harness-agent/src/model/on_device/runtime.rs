@@ -275,7 +275,11 @@ fn has_package(python: &Path, package: &str, home: Option<&Path>) -> bool {
 }
 
 #[cfg(all(test, unix))]
-#[expect(clippy::disallowed_methods, reason = "tests lay files out")]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests lay files out"
+)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
