@@ -42,6 +42,7 @@ enum Line {
     Collected { count: u32 },
     Test(TestLine),
     End { exit: i32 },
+    Refused {},
 }
 
 #[derive(Deserialize)]
@@ -313,6 +314,10 @@ pub(super) fn read_lines(
                 count(test, root, answer);
             }
             Ok(Line::End { exit: code }) => exit = Some(code),
+            Ok(Line::Refused {}) if answer.outcome == Outcome::NoReport => {
+                answer.outcome = Outcome::CouldNotStart;
+            }
+            Ok(Line::Refused {}) => {}
             // A line of a newer or a torn report.
             Err(_) => {}
         }

@@ -76,6 +76,7 @@ class PytestPlugin:
         self.report = report
         self.root = root
         self.open = {}
+        self.ended = False
 
     def pytest_collection_finish(self, session):
         self.report.line(kind="collected", count=len(session.items))
@@ -105,6 +106,7 @@ class PytestPlugin:
             if found[0] != "passed":
                 self.finish(name, found, "run")
         self.open.clear()
+        self.ended = True
         self.report.line(kind="end", exit=int(exitstatus))
 
     def finish(self, name, found, stage):
@@ -142,7 +144,11 @@ def run_pytest(config, report):
         # The last to be told: what other plugins do at the end is over then.
         PytestPlugin.pytest_sessionfinish = pytest.hookimpl(trylast=True)(PytestPlugin.pytest_sessionfinish)
     sys.argv = ["pytest"] + config["arguments"]
-    return pytest.main(config["arguments"], plugins=[plugin])
+    code = pytest.main(config["arguments"], plugins=[plugin])
+    if not plugin.ended:
+        # It did not understand its arguments or settings: no session ever began.
+        report.line(kind="refused", exit=int(code))
+    return code
 
 
 # --- unittest ---------------------------------------------------------------------------------------
