@@ -1,3 +1,5 @@
+//! Misspellings and missing imports, as a person sees them.
+
 use super::*;
 use crate::edit::apply;
 use crate::tree::SourceTree;

@@ -1,3 +1,5 @@
+//! Scopes, as a person sees them.
+
 use super::*;
 
 #[track_caller]

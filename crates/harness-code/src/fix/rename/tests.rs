@@ -1,3 +1,5 @@
+//! Renames, as a person sees them.
+
 use super::*;
 use crate::edit::apply;
 
