@@ -48,14 +48,14 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
         match event.test {
             Some(test) => {
                 *judged_tests.entry(event.package.clone()).or_default() += 1;
-                answer.count(verdict, failure(format!("{}.{test}", event.package), told));
+                answer.count(verdict, failure(format!("{}.{test}", event.package), &told));
             }
             None => {
                 packages.insert(event.package.clone(), true);
                 // A package that fails without a failing test did not build or crashed.
                 let silent = !judged_tests.contains_key(&event.package);
                 if verdict == Verdict::Failed && silent {
-                    answer.count(Verdict::Error, failure(event.package, told));
+                    answer.count(Verdict::Error, failure(event.package, &told));
                 }
             }
         }
@@ -63,7 +63,7 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
     !packages.is_empty() && packages.values().all(|ended| *ended)
 }
 
-fn failure(id: String, traceback: String) -> Failure {
+fn failure(id: String, traceback: &str) -> Failure {
     let mut lines = traceback.lines().map(str::trim);
     let told = lines.find(|line| line.contains(".go:")).unwrap_or_default();
     let (place, message) = told.split_once(": ").unwrap_or(("", told));
@@ -78,7 +78,7 @@ fn failure(id: String, traceback: String) -> Failure {
     Failure {
         id,
         message: message.to_string(),
-        traceback: traceback.clone(),
+        traceback: traceback.to_string(),
         file,
         line,
     }
