@@ -146,10 +146,7 @@ impl Plan {
             tree,
             &task.text,
             &mentions,
-            &LocateOptions {
-                include_tests,
-                ..LocateOptions::default()
-            },
+            &LocateOptions { include_tests },
         );
         let spots = spots(task, tree, &mentions, &located);
         let found = fix::find(task, tree, &mentions, environment, &options.scope);

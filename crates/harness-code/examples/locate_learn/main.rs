@@ -1,0 +1,556 @@
+//! Learns what the signals of `locate` are worth, and tells how well that does on repositories it was not learned from.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a measuring tool that may stop at the first surprise and writes the tables it is asked for"
+)]
+
+mod boost;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use boost::{Group, Settings, Tree, judge, learn};
+use harness_code::locate::{Candidate, Features, Signals, add_file_scores, first_impression};
+
+/// How the shipped tables are learned.
+const FILES: Settings = Settings {
+    rounds: 200,
+    rate: 0.08,
+    depth: 2,
+    ridge: 1.0,
+    least: 0.5,
+    sample: 0.5,
+    draws: 1,
+};
+const DEFINITIONS: Settings = Settings {
+    rounds: 150,
+    rate: 0.1,
+    depth: 2,
+    ridge: 1.0,
+    least: 0.5,
+    sample: 0.5,
+    draws: 1,
+};
+
+/// Parts that the repositories are dealt to.
+const FOLDS: usize = 6;
+
+const DEPTHS: [usize; 5] = [1, 3, 5, 10, 20];
+
+struct Case {
+    id: String,
+    repo: String,
+    file_paths: Vec<String>,
+    files: Signals,
+    definition_paths: Vec<String>,
+    definitions: Signals,
+    gold_files: HashSet<String>,
+    gold_definitions: HashSet<String>,
+}
+
+/// Usage: `locate_learn SIGNALS CASES.jsonl cross|detail|without|table [FOLDER]`.
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let cases = read(&args[0], &args[1]);
+    match args[2].as_str() {
+        "cross" => cross(&cases, false),
+        "detail" => cross(&cases, true),
+        "single" => single(&cases),
+        "without" => without(&cases),
+        "try" => tried(&cases, &args[3..]),
+        "table" => table(&cases, &args[3]),
+        other => println!("no such measurement: {other}"),
+    }
+}
+
+fn read(signals: &str, cases: &str) -> Vec<Case> {
+    let mut read: HashMap<String, Case> = HashMap::new();
+    let mut order = Vec::new();
+    let strings = |value: &serde_json::Value| {
+        value
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|text| text.as_str().unwrap().to_owned())
+            .collect()
+    };
+    for line in std::fs::read_to_string(cases).unwrap().lines() {
+        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        let id = case["id"].as_str().unwrap().to_owned();
+        let empty = || Signals {
+            candidates: Vec::new(),
+            columns: Vec::new(),
+        };
+        order.push(id.clone());
+        let case = Case {
+            id: id.clone(),
+            repo: case["repo"].as_str().unwrap().to_owned(),
+            file_paths: Vec::new(),
+            files: empty(),
+            definition_paths: Vec::new(),
+            definitions: empty(),
+            gold_files: strings(&case["gold_files"]),
+            gold_definitions: strings(&case["gold_functions"]),
+        };
+        read.insert(id, case);
+    }
+    let text = std::fs::read_to_string(signals).unwrap();
+    for block in text.split("\n#") {
+        let mut lines = block.trim_start_matches('#').lines();
+        let mut head = lines.next().unwrap().split('\t');
+        let (kind, id) = (head.next().unwrap(), head.next().unwrap());
+        let case = read.get_mut(id).unwrap();
+        let mut signals = Signals {
+            candidates: Vec::new(),
+            columns: head
+                .map(|name| (name.to_owned().into(), Vec::new()))
+                .collect(),
+        };
+        let mut names = Vec::new();
+        for line in lines {
+            let mut fields = line.split('\t');
+            names.push(fields.next().unwrap().to_owned());
+            for (column, field) in signals.columns.iter_mut().zip(fields) {
+                column.1.push(field.parse().unwrap());
+            }
+        }
+        if kind == "files" {
+            case.file_paths = names
+                .iter()
+                .map(|name| name.trim_end_matches("::").to_owned())
+                .collect();
+            signals.candidates = (0..names.len() as u32)
+                .map(|file| Candidate {
+                    file,
+                    definition: None,
+                })
+                .collect();
+            case.files = signals;
+        } else {
+            let numbers: HashMap<&str, u32> = case
+                .file_paths
+                .iter()
+                .enumerate()
+                .map(|(at, path)| (path.as_str(), at as u32))
+                .collect();
+            signals.candidates = names
+                .iter()
+                .map(|name| Candidate {
+                    file: numbers[name.split("::").next().unwrap()],
+                    definition: Some(0),
+                })
+                .collect();
+            case.definition_paths = names;
+            case.definitions = signals;
+        }
+    }
+    let wanted = |case: &Case| !case.file_paths.is_empty() && !case.gold_files.is_empty();
+    order
+        .into_iter()
+        .filter_map(|id| read.remove(&id))
+        .filter(wanted)
+        .collect()
+}
+
+/// Deals whole repositories to folds, the largest first, always to the emptiest fold.
+fn folds(cases: &[Case]) -> Vec<usize> {
+    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    cases
+        .iter()
+        .for_each(|case| *sizes.entry(&case.repo).or_default() += 1);
+    let mut order: Vec<(&str, usize)> = sizes.into_iter().collect();
+    order.sort_by_key(|&(repo, size)| (std::cmp::Reverse(size), repo));
+    let mut filled = [0; FOLDS];
+    let mut fold_of: HashMap<&str, usize> = HashMap::new();
+    for (repo, size) in order {
+        let fold = (0..FOLDS).min_by_key(|&fold| filled[fold]).unwrap();
+        filled[fold] += size;
+        fold_of.insert(repo, fold);
+    }
+    cases
+        .iter()
+        .map(|case| fold_of[case.repo.as_str()])
+        .collect()
+}
+
+struct FileRows {
+    group: Group,
+    /// Position of each row among the case's files.
+    places: Vec<usize>,
+    names: Vec<String>,
+}
+
+fn file_rows(case: &Case, without: &[&str]) -> FileRows {
+    let kept: Vec<usize> = first_impression(&case.files)
+        .into_iter()
+        .map(|(at, _)| at)
+        .collect();
+    let features = Features::of(&case.files, &kept, without);
+    let gold = kept
+        .iter()
+        .map(|&at| case.gold_files.contains(&case.file_paths[at]))
+        .collect();
+    let rows = features.rows.into_iter().map(|(_, row)| row).collect();
+    FileRows {
+        group: Group {
+            rows,
+            gold,
+            golds: case.gold_files.len(),
+        },
+        places: kept,
+        names: features.names,
+    }
+}
+
+fn file_ranking(rows: &FileRows, trees: &[Tree]) -> Vec<(u32, f32)> {
+    let mut ranked: Vec<(u32, f32)> = rows
+        .places
+        .iter()
+        .zip(&rows.group.rows)
+        .map(|(&at, row)| (at as u32, judge(trees, row)))
+        .collect();
+    ranked.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+    ranked
+}
+
+fn definition_rows(case: &Case, files: &[(u32, f32)], without: &[&str]) -> (Group, Vec<String>) {
+    let mut signals = Signals {
+        candidates: case.definitions.candidates.clone(),
+        columns: case.definitions.columns.clone(),
+    };
+    add_file_scores(&mut signals, files);
+    let every: Vec<usize> = (0..signals.candidates.len()).collect();
+    let features = Features::of(&signals, &every, without);
+    let gold = case
+        .definition_paths
+        .iter()
+        .map(|name| case.gold_definitions.contains(name))
+        .collect();
+    let rows = features.rows.into_iter().map(|(_, row)| row).collect();
+    (
+        Group {
+            rows,
+            gold,
+            golds: case.gold_definitions.len(),
+        },
+        features.names,
+    )
+}
+
+fn chosen<'a>(rows: &'a [FileRows], wanted: impl Fn(usize) -> bool) -> Vec<&'a Group> {
+    (0..rows.len())
+        .filter(|&at| wanted(at) && rows[at].group.gold.contains(&true))
+        .map(|at| &rows[at].group)
+        .collect()
+}
+
+/// Recall at each depth: the mean share of what was looked for among the first k.
+fn recall(found: &[(usize, Vec<bool>)]) -> [f32; 5] {
+    DEPTHS.map(|depth| {
+        let share = |(golds, hits): &(usize, Vec<bool>)| {
+            hits.iter().take(depth).filter(|hit| **hit).count() as f32 / *golds as f32
+        };
+        100.0 * found.iter().map(share).sum::<f32>() / found.len().max(1) as f32
+    })
+}
+
+fn show(name: &str, values: [f32; 5], cases: usize) {
+    let shown: Vec<String> = DEPTHS
+        .iter()
+        .zip(values)
+        .map(|(depth, value)| format!("@{depth} {value:5.1}"))
+        .collect();
+    println!("{name:34} {}  n={cases}", shown.join("  "));
+}
+
+/// Files ranked by tables that never saw the case's repository.
+fn cross_files(
+    cases: &[Case],
+    without: &[&str],
+    settings: &Settings,
+) -> (Vec<FileRows>, Vec<Vec<(u32, f32)>>) {
+    let folds = folds(cases);
+    let rows: Vec<FileRows> = cases.iter().map(|case| file_rows(case, without)).collect();
+    let mut rankings = vec![Vec::new(); cases.len()];
+    for fold in 0..FOLDS {
+        let trees = learn(&chosen(&rows, |at| folds[at] != fold), settings);
+        for at in (0..cases.len()).filter(|&at| folds[at] == fold) {
+            rankings[at] = file_ranking(&rows[at], &trees);
+        }
+    }
+    (rows, rankings)
+}
+
+fn file_hits(cases: &[Case], rankings: &[Vec<(u32, f32)>]) -> Vec<(usize, Vec<bool>)> {
+    let hits = |(case, ranking): (&Case, &Vec<(u32, f32)>)| {
+        let found = ranking
+            .iter()
+            .map(|&(at, _)| case.gold_files.contains(&case.file_paths[at as usize]))
+            .collect();
+        (case.gold_files.len(), found)
+    };
+    cases.iter().zip(rankings).map(hits).collect()
+}
+
+fn cross(cases: &[Case], detail: bool) {
+    let (rows, rankings) = cross_files(cases, &[], &FILES);
+    show("files", recall(&file_hits(cases, &rankings)), cases.len());
+    if detail {
+        for (case, ranking) in cases.iter().zip(&rankings) {
+            let path = |at: &(u32, f32)| case.file_paths[at.0 as usize].as_str();
+            let gold: Vec<String> = ranking
+                .iter()
+                .enumerate()
+                .filter(|(_, at)| case.gold_files.contains(path(at)))
+                .map(|(place, at)| format!("{}:{}", place + 1, path(at)))
+                .collect();
+            let first: Vec<&str> = ranking.iter().take(3).map(path).collect();
+            println!(
+                "{}\t{}/{}\t{}\t| first {}",
+                case.id,
+                gold.len(),
+                case.gold_files.len(),
+                gold.join(" "),
+                first.join(" ")
+            );
+        }
+    }
+    show("definitions", recall(&cross_definitions(cases, &rows)), 0);
+}
+
+/// Definitions ranked by tables that never saw the case's repository; neither did the file scores they build on.
+fn cross_definitions(cases: &[Case], rows: &[FileRows]) -> Vec<(usize, Vec<bool>)> {
+    let folds = folds(cases);
+    let mut found = Vec::new();
+    for fold in 0..FOLDS {
+        let mut groups: Vec<Option<Group>> = cases.iter().map(|_| None).collect();
+        for inner in 0..FOLDS {
+            let trees = learn(
+                &chosen(rows, |at| folds[at] != fold && folds[at] != inner),
+                &FILES,
+            );
+            for at in (0..cases.len()).filter(|&at| folds[at] == inner) {
+                groups[at] =
+                    Some(definition_rows(&cases[at], &file_ranking(&rows[at], &trees), &[]).0);
+            }
+        }
+        let known = |at: &usize| {
+            groups[*at]
+                .as_ref()
+                .is_some_and(|group| group.gold.contains(&true))
+        };
+        let train: Vec<&Group> = (0..cases.len())
+            .filter(|&at| folds[at] != fold)
+            .filter(known)
+            .filter_map(|at| groups[at].as_ref())
+            .collect();
+        let trees = learn(&train, &DEFINITIONS);
+        for at in (0..cases.len()).filter(|&at| folds[at] == fold && measured(&cases[at])) {
+            found.push(ranked_hits(groups[at].as_ref().unwrap(), &trees));
+        }
+    }
+    found
+}
+
+/// A case whose definitions were looked for and counted.
+fn measured(case: &Case) -> bool {
+    !case.gold_definitions.is_empty() && !case.definition_paths.is_empty()
+}
+
+fn ranked_hits(group: &Group, trees: &[Tree]) -> (usize, Vec<bool>) {
+    let mut ranked: Vec<(f32, bool)> = group
+        .rows
+        .iter()
+        .zip(&group.gold)
+        .map(|(row, &gold)| (judge(trees, row), gold))
+        .collect();
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+    (
+        group.golds,
+        ranked.into_iter().map(|(_, gold)| gold).collect(),
+    )
+}
+
+/// Each signal alone.
+fn single(cases: &[Case]) {
+    for (column, (name, _)) in cases[0].files.columns.iter().enumerate() {
+        let rank = |case: &Case| {
+            let mut order: Vec<(u32, f32)> = case.files.columns[column]
+                .1
+                .iter()
+                .enumerate()
+                .map(|(at, &value)| (at as u32, value))
+                .collect();
+            order.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+            order
+        };
+        let rankings: Vec<Vec<(u32, f32)>> = cases.iter().map(rank).collect();
+        show(name, recall(&file_hits(cases, &rankings)), cases.len());
+    }
+}
+
+/// Signals that are left out together, because one could stand in for the other.
+const FAMILIES: &[(&str, &[&str])] = &[
+    (
+        "whole text",
+        &["text", "text_title", "text_prose", "text_code", "text_rare"],
+    ),
+    (
+        "text of definitions",
+        &["chunk_best", "chunk_three", "chunk_title", "chunk_code"],
+    ),
+    ("comments and docstrings", &["doc", "doc_title"]),
+    (
+        "words in definition names",
+        &[
+            "def_names",
+            "def_names_title",
+            "told_best",
+            "told_three",
+            "told_title_best",
+            "told_title_three",
+        ],
+    ),
+    ("word pairs", &["pairs", "pairs_title"]),
+    (
+        "path words",
+        &[
+            "path",
+            "path_title",
+            "stem_share",
+            "stem_share_title",
+            "stem_said",
+            "stem_said_title",
+            "stem_rarity",
+        ],
+    ),
+    ("whole names used", &["name_uses", "name_share"]),
+    ("paths written", &["clue_path", "clue_path_code"]),
+    (
+        "modules and imports written",
+        &["clue_module", "clue_import"],
+    ),
+    (
+        "dotted names resolved",
+        &["clue_qualified", "clue_qualified_code"],
+    ),
+    (
+        "defined names",
+        &["clue_defined_title", "clue_defined", "clue_defined_code"],
+    ),
+    (
+        "plain words that are names",
+        &["clue_plain_title", "clue_plain_code", "clue_plain"],
+    ),
+    ("tracebacks", &["clue_last_frame", "clue_frame"]),
+    (
+        "error messages and quotations",
+        &["clue_error", "clue_literal"],
+    ),
+    (
+        "shape of the file",
+        &[
+            "lines",
+            "definitions",
+            "is_init",
+            "depth",
+            "is_aside",
+            "is_private",
+        ],
+    ),
+    (
+        "import graph",
+        &["imported_by", "importer_text", "imported_text"],
+    ),
+    (
+        "tests as bridges",
+        &["tests_import", "tests_named", "tests_call"],
+    ),
+    ("calls of the best functions", &["called"]),
+    ("folder", &["folder_text"]),
+];
+
+fn without(cases: &[Case]) {
+    let (_, rankings) = cross_files(cases, &[], &FILES);
+    show(
+        "all signals",
+        recall(&file_hits(cases, &rankings)),
+        cases.len(),
+    );
+    for (name, family) in FAMILIES {
+        let (_, rankings) = cross_files(cases, family, &FILES);
+        show(
+            &format!("without {name}"),
+            recall(&file_hits(cases, &rankings)),
+            cases.len(),
+        );
+    }
+}
+
+/// Other settings: rounds, rate, depth, ridge, least, sample, draws.
+fn tried(cases: &[Case], numbers: &[String]) {
+    let number = |at: usize| numbers[at].parse::<f32>().unwrap();
+    let settings = Settings {
+        rounds: number(0) as usize,
+        rate: number(1),
+        depth: number(2) as usize,
+        ridge: number(3),
+        least: number(4),
+        sample: number(5),
+        draws: number(6) as u64,
+    };
+    let (_, rankings) = cross_files(cases, &[], &settings);
+    show(
+        &numbers.join(" "),
+        recall(&file_hits(cases, &rankings)),
+        cases.len(),
+    );
+}
+
+/// Learns from all cases and writes the two tables.
+fn table(cases: &[Case], folder: &str) {
+    let (rows, rankings) = cross_files(cases, &[], &FILES);
+    let trees = learn(&chosen(&rows, |_| true), &FILES);
+    write(folder, "files", &trees, &rows[0].names);
+    let groups: Vec<(Group, Vec<String>)> = cases
+        .iter()
+        .zip(&rankings)
+        .map(|(case, ranking)| definition_rows(case, ranking, &[]))
+        .collect();
+    let known: Vec<&Group> = groups
+        .iter()
+        .map(|(group, _)| group)
+        .filter(|group| group.gold.contains(&true))
+        .collect();
+    write(
+        folder,
+        "definitions",
+        &learn(&known, &DEFINITIONS),
+        &groups[0].1,
+    );
+}
+
+fn write(folder: &str, kind: &str, trees: &[Tree], names: &[String]) {
+    let mut text = format!(
+        "# What the signals of {kind} are worth: every line asks and adds. Made by `bench/locate/learn.sh`; do not edit.\n"
+    );
+    for tree in trees {
+        text.push_str(&line(tree, 0, names));
+        text.push('\n');
+    }
+    std::fs::write(format!("{folder}/{kind}.table"), text).unwrap();
+}
+
+fn line(tree: &Tree, at: usize, names: &[String]) -> String {
+    match tree[at].feature {
+        None => format!("{:.4}", tree[at].value),
+        Some(feature) => format!(
+            "({} > {} {} {})",
+            names[feature],
+            tree[at].threshold,
+            line(tree, 2 * at + 2, names),
+            line(tree, 2 * at + 1, names)
+        ),
+    }
+}

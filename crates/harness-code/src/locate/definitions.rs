@@ -1,0 +1,257 @@
+//! Everything that speaks for a definition, one number each. The score of its file is added where the table is asked.
+
+use rustc_hash::FxHashMap;
+
+use crate::locate::query::Part;
+use crate::locate::scan::Chunk;
+use crate::locate::signals::{Candidate, Inputs, Signals};
+use crate::locate::words::each_word;
+use crate::mention::passage::Zone;
+use crate::mention::project::Place;
+use crate::mention::{Clue, ClueKind};
+use crate::symbols::{Definition, DefinitionKind};
+
+/// Definitions that are looked at closely.
+const CLOSE_LOOK: usize = 200;
+
+/// Returns the signals of the definitions in `files`; `impressions` says how good each file looked at first.
+pub(crate) fn signals(inputs: &Inputs<'_, '_>, files: &[(u32, f32)]) -> Signals {
+    let mut entries = entries(inputs, files);
+    let weights =
+        [Part::All, Part::Title, Part::Prose, Part::Code].map(|part| inputs.query.weights(part));
+    for entry in &mut entries {
+        for (slot, weights) in entry.text.iter_mut().zip(&weights) {
+            *slot = inputs.index.chunk(entry.chunk, &entry.chunk.named, weights);
+        }
+        entry.told = told(inputs, entry.definition, &weights[0]);
+        entry.told_title = told(inputs, entry.definition, &weights[1]);
+    }
+    let clues = clues_by_place(&inputs.mentions.clues);
+    look_closely(&mut entries, &clues);
+    let mut signals = Signals {
+        candidates: entries.iter().map(|entry| entry.candidate).collect(),
+        columns: Vec::new(),
+    };
+    let mut add = |name: &'static str, value: &dyn Fn(&Entry<'_>) -> f32| {
+        signals
+            .columns
+            .push((name.into(), entries.iter().map(value).collect()));
+    };
+    add("text", &|entry| entry.text[0]);
+    add("text_title", &|entry| entry.text[1]);
+    add("text_prose", &|entry| entry.text[2]);
+    add("text_code", &|entry| entry.text[3]);
+    add("told", &|entry| entry.told);
+    add("told_title", &|entry| entry.told_title);
+    let name_rarity = rarity(&entries, inputs.names.len(), |chunk| &chunk.names);
+    let pair_rarity = rarity(&entries, inputs.query.pairs.len(), |chunk| &chunk.pairs);
+    add("name_uses", &|entry| {
+        weighed(&entry.chunk.names, &name_rarity)
+    });
+    add("pairs", &|entry| weighed(&entry.chunk.pairs, &pair_rarity));
+    let own = |entry: &Entry<'_>| place_of(entry.candidate);
+    let around = |entry: &Entry<'_>| Place {
+        file: entry.candidate.file,
+        definition: entry.definition.parent,
+    };
+    for name in CLUES {
+        add(name, &|entry| {
+            clues.get(&(own(entry), name)).copied().unwrap_or(0.0)
+        });
+    }
+    for (column, name) in [
+        ("clue_class_qualified", "clue_qualified"),
+        ("clue_class_defined", "clue_defined"),
+        ("clue_class_code", "clue_defined_code"),
+    ] {
+        add(column, &|entry| {
+            if entry.definition.parent.is_some() {
+                clues.get(&(around(entry), name)).copied().unwrap_or(0.0)
+            } else {
+                0.0
+            }
+        });
+    }
+    let flag = |set: bool| f32::from(u8::from(set));
+    add("lines", &|entry| {
+        (1.0 + entry.definition.lines() as f32).ln()
+    });
+    add("is_method", &|entry| {
+        flag(entry.definition.kind == DefinitionKind::Method)
+    });
+    add("is_class", &|entry| {
+        flag(entry.definition.kind == DefinitionKind::Class)
+    });
+    add("is_special", &|entry| {
+        flag(entry.definition.name().starts_with("__"))
+    });
+    add("is_init", &|entry| {
+        flag(entry.definition.name() == "__init__")
+    });
+    add("is_private", &|entry| {
+        flag(entry.definition.name().starts_with('_') && !entry.definition.name().starts_with("__"))
+    });
+    signals
+}
+
+/// The clue columns of definitions, in order.
+const CLUES: &[&str] = &[
+    "clue_path",
+    "clue_import",
+    "clue_qualified",
+    "clue_qualified_code",
+    "clue_defined_title",
+    "clue_defined",
+    "clue_defined_code",
+    "clue_plain_title",
+    "clue_plain",
+    "clue_plain_code",
+    "clue_last_frame",
+    "clue_frame",
+    "clue_error",
+    "clue_literal",
+];
+
+struct Entry<'a> {
+    candidate: Candidate,
+    definition: &'a Definition,
+    chunk: &'a Chunk,
+    impression: f32,
+    /// For the whole task, its title, its sentences, its code.
+    text: [f32; 4],
+    told: f32,
+    told_title: f32,
+}
+
+fn place_of(candidate: Candidate) -> Place {
+    Place {
+        file: candidate.file,
+        definition: candidate.definition,
+    }
+}
+
+/// Functions and methods, and classes that have none.
+fn entries<'a>(inputs: &Inputs<'a, '_>, files: &[(u32, f32)]) -> Vec<Entry<'a>> {
+    let mut entries = Vec::new();
+    for &(file, impression) in files {
+        let definitions = &inputs.tree.files()[file as usize].facts.definitions;
+        let Some(words) = &inputs.index.files[file as usize] else {
+            continue;
+        };
+        for chunk in &words.counts.chunks {
+            let Some(at) = chunk.definition else { continue };
+            let Some(definition) = definitions.get(at as usize) else {
+                continue;
+            };
+            let has_functions = || {
+                definitions
+                    .iter()
+                    .any(|d| d.parent == Some(at) && d.kind.is_function())
+            };
+            if definition.kind.is_function() || !has_functions() {
+                let candidate = Candidate {
+                    file,
+                    definition: Some(at),
+                };
+                entries.push(Entry {
+                    candidate,
+                    definition,
+                    chunk,
+                    impression,
+                    text: [0.0; 4],
+                    told: 0.0,
+                    told_title: 0.0,
+                });
+            }
+        }
+    }
+    entries
+}
+
+/// How well the task tells the definition's own name, in shares of the name's words.
+fn told(inputs: &Inputs<'_, '_>, definition: &Definition, weights: &[f32]) -> f32 {
+    let (mut said, mut count) = (0.0, 0.0f32);
+    each_word(definition.name(), |word| {
+        count += 1.0;
+        if let Some(&number) = inputs.index.numbers.get(word) {
+            said += weights[number].min(2.0) * inputs.index.rarity[number];
+        }
+    });
+    said / count.max(1.0).sqrt()
+}
+
+fn clues_by_place(clues: &[Clue]) -> FxHashMap<(Place, &'static str), f32> {
+    let told = |zone: Zone| matches!(zone, Zone::Title | Zone::Prose | Zone::Inline);
+    let mut sums: FxHashMap<(Place, &'static str), f32> = FxHashMap::default();
+    for clue in clues {
+        let name = match (clue.kind, clue.zone) {
+            (ClueKind::Path, _) => "clue_path",
+            (ClueKind::Import, _) => "clue_import",
+            (ClueKind::Qualified, zone) if told(zone) => "clue_qualified",
+            (ClueKind::Qualified, _) => "clue_qualified_code",
+            (ClueKind::Defined, Zone::Title) => "clue_defined_title",
+            (ClueKind::Defined, zone) if told(zone) => "clue_defined",
+            (ClueKind::Defined, _) => "clue_defined_code",
+            (ClueKind::Plain, Zone::Title) => "clue_plain_title",
+            (ClueKind::Plain, Zone::Code | Zone::Trace) => "clue_plain_code",
+            (ClueKind::Plain, _) => "clue_plain",
+            (ClueKind::LastFrame, _) => "clue_last_frame",
+            (ClueKind::Frame, _) => "clue_frame",
+            (ClueKind::Literal, Zone::Trace) => "clue_error",
+            (ClueKind::Literal, _) => "clue_literal",
+            (ClueKind::Module | ClueKind::Test, _) => continue,
+        };
+        *sums.entry((clue.place, name)).or_default() += clue.share;
+    }
+    sums
+}
+
+fn look_closely(entries: &mut Vec<Entry<'_>>, clues: &FxHashMap<(Place, &'static str), f32>) {
+    let best = |value: &dyn Fn(&Entry<'_>) -> f32| entries.iter().map(value).fold(1e-6, f32::max);
+    let (text, told) = (best(&|entry| entry.text[0]), best(&|entry| entry.told));
+    let impression = |entry: &Entry<'_>| {
+        let named: f32 = CLUES
+            .iter()
+            .filter_map(|name| clues.get(&(place_of(entry.candidate), *name)))
+            .sum();
+        entry.impression + entry.text[0] / text + 0.5 * entry.told / told + named.min(2.0)
+    };
+    let mut order: Vec<(f32, usize)> = entries
+        .iter()
+        .map(impression)
+        .enumerate()
+        .map(|(at, value)| (value, at))
+        .collect();
+    order.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    order.truncate(CLOSE_LOOK);
+    let kept: rustc_hash::FxHashSet<usize> = order.into_iter().map(|(_, at)| at).collect();
+    let mut at = 0;
+    entries.retain(|_| {
+        at += 1;
+        kept.contains(&(at - 1))
+    });
+}
+
+fn rarity(
+    entries: &[Entry<'_>],
+    count: usize,
+    noted: impl Fn(&Chunk) -> &Vec<(u16, u16)>,
+) -> Vec<f32> {
+    let mut with = vec![0f32; count];
+    for entry in entries {
+        noted(entry.chunk)
+            .iter()
+            .for_each(|&(number, _)| with[usize::from(number)] += 1.0);
+    }
+    let total = entries.len() as f32;
+    with.iter()
+        .map(|with| (1.0 + (total - with + 0.5) / (with + 0.5)).ln())
+        .collect()
+}
+
+fn weighed(noted: &[(u16, u16)], rarity: &[f32]) -> f32 {
+    noted
+        .iter()
+        .map(|&(number, times)| rarity[usize::from(number)] * (1.0 + f32::from(times)).ln())
+        .sum()
+}

@@ -1,0 +1,212 @@
+//! The words of a task counted in every file of a project, and how rare each is. Scores text; weighs nothing else.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::locate::query::Query;
+use crate::locate::scan::{Chunk, Counts, Wanted, count};
+use crate::locate::words::each_word;
+use crate::tree::SourceTree;
+
+/// Counts of the task's words in each source file.
+pub(crate) struct Index {
+    /// One entry a file of the tree; `None` for files that are not source.
+    pub(crate) files: Vec<Option<FileWords>>,
+    /// How rare each word is among files.
+    pub(crate) rarity: Vec<f32>,
+    /// How rare each word is among chunks.
+    pub(crate) chunk_rarity: Vec<f32>,
+    /// The number of each word.
+    pub(crate) numbers: FxHashMap<String, usize>,
+    average_length: f32,
+    average_doc_length: f32,
+    average_chunk_length: f32,
+}
+
+/// The counts of one file, a value a word.
+pub(crate) struct FileWords {
+    pub(crate) counts: Counts,
+    /// All occurrences.
+    pub(crate) total: Vec<u16>,
+    /// Occurrences in comments and documentation.
+    pub(crate) doc: Vec<u16>,
+    /// Definitions whose name holds the word.
+    pub(crate) names: Vec<u16>,
+    pub(crate) length: u32,
+}
+
+/// What a repeated word is worth less (BM25's k1) and how much long texts pay (its b). The usual values.
+const REPEAT: f32 = 1.2;
+const LENGTH: f32 = 0.75;
+/// Chunks are short and even: length says less about them.
+const CHUNK_LENGTH: f32 = 0.5;
+
+impl Index {
+    /// Counts the words of `query` and the whole names `names` in every source file of `tree`.
+    pub(crate) fn of(tree: &SourceTree, query: &Query, names: &[String]) -> Index {
+        let wanted = Wanted::new(&query.words, names, &query.pairs);
+        let files: Vec<Option<FileWords>> = tree
+            .files()
+            .par_iter()
+            .map(|file| {
+                if !file.language.is_source() {
+                    return None;
+                }
+                // A file that went away meanwhile is no candidate.
+                let text = tree.text(&file.path).ok()?;
+                let counts = count(&wanted, file.language, text.content(), &file.facts);
+                Some(FileWords::of(counts, &wanted, query.words.len(), file))
+            })
+            .collect();
+        Index::weighed(tree, files, &query.words)
+    }
+
+    fn weighed(tree: &SourceTree, files: Vec<Option<FileWords>>, known: &[String]) -> Index {
+        let words = known.len();
+        let mut in_files = vec![0u32; words];
+        let mut in_chunks = vec![0u32; words];
+        let (mut count, mut chunks) = (0u32, 0u32);
+        let (mut length, mut doc_length, mut chunk_length) = (0f64, 0f64, 0f64);
+        for (file, entry) in tree.files().iter().zip(&files) {
+            let Some(entry) = entry else { continue };
+            if file.test {
+                continue;
+            }
+            count += 1;
+            length += f64::from(entry.length);
+            doc_length += f64::from(entry.counts.doc_length);
+            for (word, &total) in entry.total.iter().enumerate() {
+                in_files[word] += u32::from(total > 0 || entry.names[word] > 0);
+            }
+            for chunk in &entry.counts.chunks {
+                chunks += 1;
+                chunk_length += f64::from(chunk.length);
+                for hits in &chunk.hits {
+                    in_chunks[usize::from(hits.word)] += 1;
+                }
+            }
+        }
+        let rare = |all: u32| {
+            move |&with: &u32| {
+                ((1.0 + (all as f32 - with as f32 + 0.5) / (with as f32 + 0.5)).ln()).max(0.0)
+            }
+        };
+        let mean = |sum: f64, count: u32| (sum / f64::from(count.max(1))).max(1.0) as f32;
+        Index {
+            numbers: known
+                .iter()
+                .enumerate()
+                .map(|(at, word)| (word.clone(), at))
+                .collect(),
+            rarity: in_files.iter().map(rare(count)).collect(),
+            chunk_rarity: in_chunks.iter().map(rare(chunks)).collect(),
+            average_length: mean(length, count),
+            average_doc_length: mean(doc_length, count),
+            average_chunk_length: mean(chunk_length, chunks),
+            files,
+        }
+    }
+
+    /// Scores the whole text of a file.
+    pub(crate) fn whole(&self, file: &FileWords, weights: &[f32]) -> f32 {
+        let long = LENGTH * file.length as f32 / self.average_length + 1.0 - LENGTH;
+        let value = |word: usize| {
+            f32::from(file.total[word])
+                + f32::from(file.doc[word]) * 0.5
+                + f32::from(file.names[word]) * 2.0
+        };
+        self.sum(weights, &self.rarity, |word| value(word), long)
+    }
+
+    /// Scores only the presence of rare words, the rarer the more.
+    pub(crate) fn rare(&self, file: &FileWords, weights: &[f32]) -> f32 {
+        let present = |word: usize| file.total[word] > 0 && weights[word] > 0.0;
+        let value = |word: usize| weights[word].min(1.5) * self.rarity[word] * self.rarity[word];
+        (0..weights.len())
+            .filter(|&word| present(word))
+            .map(value)
+            .sum()
+    }
+
+    /// Scores comments and documentation.
+    pub(crate) fn doc(&self, file: &FileWords, weights: &[f32]) -> f32 {
+        let long = LENGTH * file.counts.doc_length as f32 / self.average_doc_length + 1.0 - LENGTH;
+        self.sum(
+            weights,
+            &self.rarity,
+            |word| f32::from(file.doc[word]),
+            long,
+        )
+    }
+
+    /// Scores the names of definitions.
+    pub(crate) fn names(&self, file: &FileWords, weights: &[f32]) -> f32 {
+        self.sum(
+            weights,
+            &self.rarity,
+            |word| f32::from(file.names[word]),
+            1.0,
+        )
+    }
+
+    fn sum(&self, weights: &[f32], rarity: &[f32], value: impl Fn(usize) -> f32, long: f32) -> f32 {
+        let mut sum = 0.0;
+        for (word, &weight) in weights.iter().enumerate() {
+            let value = if weight > 0.0 { value(word) } else { 0.0 };
+            if value > 0.0 {
+                sum += weight * rarity[word] * value * (REPEAT + 1.0) / (value + REPEAT * long);
+            }
+        }
+        sum
+    }
+
+    /// Scores one chunk; `named` are the words of its own name.
+    pub(crate) fn chunk(&self, chunk: &Chunk, named: &[u16], weights: &[f32]) -> f32 {
+        let long =
+            CHUNK_LENGTH * chunk.length as f32 / self.average_chunk_length + 1.0 - CHUNK_LENGTH;
+        let mut sum = 0.0;
+        for hits in &chunk.hits {
+            let word = usize::from(hits.word);
+            let own = if named.contains(&hits.word) { 3.0 } else { 0.0 };
+            let value = f32::from(hits.code) + f32::from(hits.doc) * 1.5 + own;
+            sum += weights[word] * self.chunk_rarity[word] * value * (REPEAT + 1.0)
+                / (value + REPEAT * long);
+        }
+        sum
+    }
+}
+
+impl FileWords {
+    fn of(
+        counts: Counts,
+        wanted: &Wanted,
+        words: usize,
+        file: &crate::tree::SourceFile,
+    ) -> FileWords {
+        let mut total = vec![0u16; words];
+        let mut doc = vec![0u16; words];
+        let mut names = vec![0u16; words];
+        for hits in counts.chunks.iter().flat_map(|chunk| &chunk.hits) {
+            let word = usize::from(hits.word);
+            total[word] = total[word]
+                .saturating_add(hits.code)
+                .saturating_add(hits.doc);
+            doc[word] = doc[word].saturating_add(hits.doc);
+        }
+        for definition in &file.facts.definitions {
+            each_word(definition.name(), |word| {
+                if let Some(word) = wanted.word(word) {
+                    names[usize::from(word)] = names[usize::from(word)].saturating_add(1);
+                }
+            });
+        }
+        let length = counts.length();
+        FileWords {
+            counts,
+            total,
+            doc,
+            names,
+            length,
+        }
+    }
+}

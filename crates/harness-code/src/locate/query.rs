@@ -1,0 +1,177 @@
+//! The words of a task with the weight each passage gives them. Knows nothing of the project.
+
+use rustc_hash::FxHashMap;
+
+use crate::locate::words::{each_word, identifiers, is_everyday};
+use crate::mention::passage::{Zone, passages};
+use crate::mention::read::{Name, read};
+
+/// How often a word stands in each kind of passage.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct ZoneCounts {
+    pub(crate) title: u16,
+    pub(crate) prose: u16,
+    pub(crate) inline: u16,
+    pub(crate) code: u16,
+    pub(crate) trace: u16,
+}
+
+/// The words of a task.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query {
+    /// Stems.
+    pub(crate) words: Vec<String>,
+    /// Each word as the task first writes it, lowercase.
+    pub(crate) shown: Vec<String>,
+    pub(crate) counts: Vec<ZoneCounts>,
+    /// Two words that stand next to each other in sentences, and whether in the title.
+    pub(crate) pairs: Vec<(u16, u16)>,
+    pub(crate) title_pairs: Vec<bool>,
+    /// Whole runs of letters, lowercase, with the weightiest passage they stand in.
+    pub(crate) runs: FxHashMap<String, Zone>,
+}
+
+/// Which part of the task a score is made from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Part {
+    All,
+    Title,
+    Prose,
+    Code,
+}
+
+/// Longer tasks add nothing but logs.
+const MOST_WORDS: usize = 600;
+
+/// Pairs of words that are looked for; the first ones are said first.
+const MOST_PAIRS: usize = 400;
+
+/// Where a word stands tells how much it is meant.
+fn weight_of(zone: Zone) -> u8 {
+    match zone {
+        Zone::Title => 4,
+        Zone::Inline => 3,
+        Zone::Prose => 2,
+        Zone::Trace => 1,
+        Zone::Code => 0,
+    }
+}
+
+/// The piece of `token` that a stem was taken from.
+fn as_written(token: &str, stem: &str) -> String {
+    let lower = token.to_lowercase();
+    let Some(start) = lower.find(stem) else {
+        return stem.to_owned();
+    };
+    let rest = &lower[start + stem.len()..];
+    let tail = rest
+        .find(|c: char| !c.is_ascii_lowercase())
+        .unwrap_or(rest.len());
+    // An ending is short; more than that is the next word of an identifier.
+    if tail <= 4 {
+        lower[start..start + stem.len() + tail].to_owned()
+    } else {
+        stem.to_owned()
+    }
+}
+
+impl Query {
+    pub(crate) fn read(text: &str) -> Query {
+        let mut query = Query::default();
+        let mut known: FxHashMap<String, usize> = FxHashMap::default();
+        for passage in passages(text) {
+            let mut before: Option<u16> = None;
+            let without_addresses = passage
+                .text
+                .split_whitespace()
+                .filter(|token| !token.contains("://"));
+            for token in without_addresses {
+                for run in identifiers(token) {
+                    let zone = query.runs.entry(run.to_lowercase()).or_insert(passage.zone);
+                    if weight_of(passage.zone) > weight_of(*zone) {
+                        *zone = passage.zone;
+                    }
+                }
+                each_word(token, |word| {
+                    if is_everyday(word) {
+                        return;
+                    }
+                    let at = match known.get(word) {
+                        Some(&at) => at,
+                        None if query.words.len() < MOST_WORDS => {
+                            known.insert(word.to_owned(), query.words.len());
+                            query.words.push(word.to_owned());
+                            query.shown.push(as_written(token, word));
+                            query.counts.push(ZoneCounts::default());
+                            query.words.len() - 1
+                        }
+                        None => return,
+                    };
+                    let counts = &mut query.counts[at];
+                    let count = match passage.zone {
+                        Zone::Title => &mut counts.title,
+                        Zone::Prose => &mut counts.prose,
+                        Zone::Inline => &mut counts.inline,
+                        Zone::Code => &mut counts.code,
+                        Zone::Trace => &mut counts.trace,
+                    };
+                    *count = count.saturating_add(1);
+                    if let Some(before) = before.replace(at as u16) {
+                        query.pair(before, at as u16, passage.zone);
+                    }
+                });
+            }
+        }
+        query
+    }
+
+    fn pair(&mut self, one: u16, other: u16, zone: Zone) {
+        let told = matches!(zone, Zone::Title | Zone::Prose | Zone::Inline);
+        if !told || one == other || self.pairs.len() >= MOST_PAIRS {
+            return;
+        }
+        match self.pairs.iter().position(|&known| known == (one, other)) {
+            Some(at) => self.title_pairs[at] |= zone == Zone::Title,
+            None => {
+                self.pairs.push((one, other));
+                self.title_pairs.push(zone == Zone::Title);
+            }
+        }
+    }
+
+    /// Returns the whole names in `text` that are worth looking for as they are written.
+    pub(crate) fn names(&self, text: &str) -> Vec<String> {
+        let written = read(text);
+        let told = |name: &&Name<'_>| name.codelike || name.zone == Zone::Inline;
+        let parts = written
+            .names
+            .iter()
+            .filter(told)
+            .flat_map(|name| name.text.split('.'));
+        let mut names: Vec<String> = parts
+            .filter(|part| part.len() > 2)
+            .map(str::to_owned)
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Returns how much each word counts for this part of the task.
+    pub(crate) fn weights(&self, part: Part) -> Vec<f32> {
+        let some = |count: u16| (1.0 + f32::from(count)).ln();
+        let weigh = |counts: &ZoneCounts| match part {
+            Part::All => {
+                2.0 * some(counts.title)
+                    + some(counts.prose)
+                    + some(counts.inline)
+                    + 0.4 * some(counts.code)
+                    + 0.4 * some(counts.trace)
+            }
+            Part::Title => some(counts.title),
+            Part::Prose => some(counts.prose) + some(counts.inline),
+            Part::Code => some(counts.code) + some(counts.inline) + some(counts.trace),
+        };
+        self.counts.iter().map(weigh).collect()
+    }
+}

@@ -1,0 +1,154 @@
+//! Why a file or definition was found, in a few words a person can check.
+
+use rustc_hash::FxHashMap;
+
+use crate::locate::query::Part;
+use crate::locate::signals::{Candidate, Inputs};
+use crate::mention::project::Place;
+use crate::mention::{Clue, ClueKind};
+
+/// Reasons that are given for one hit.
+const MOST_REASONS: usize = 3;
+
+/// Words that are shown of those that a hit shares with the task.
+const MOST_WORDS: usize = 4;
+
+/// What is needed to say why.
+pub(crate) struct Reasons<'a> {
+    inputs: &'a Inputs<'a, 'a>,
+    by_file: FxHashMap<u32, Vec<&'a Clue>>,
+    weights: Vec<f32>,
+}
+
+impl<'a> Reasons<'a> {
+    pub(crate) fn of(inputs: &'a Inputs<'a, 'a>) -> Reasons<'a> {
+        let mut by_file: FxHashMap<u32, Vec<&Clue>> = FxHashMap::default();
+        for clue in &inputs.mentions.clues {
+            by_file.entry(clue.place.file).or_default().push(clue);
+        }
+        Reasons {
+            inputs,
+            by_file,
+            weights: inputs.query.weights(Part::All),
+        }
+    }
+
+    /// Says what speaks for a file.
+    pub(crate) fn of_file(&self, file: u32) -> String {
+        let clues = self.by_file.get(&file).map_or(&[][..], Vec::as_slice);
+        let mut reasons = self.named(clues.iter().copied());
+        let words = self.inputs.index.files[file as usize]
+            .as_ref()
+            .map(|words| {
+                let counted = words
+                    .total
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, count)| **count > 0);
+                self.rarest(counted.map(|(word, _)| word))
+            });
+        reasons.extend(words.flatten());
+        finish(reasons)
+    }
+
+    /// Says what speaks for a definition.
+    pub(crate) fn of_definition(&self, candidate: Candidate) -> String {
+        let place = Place {
+            file: candidate.file,
+            definition: candidate.definition,
+        };
+        let clues = self
+            .by_file
+            .get(&candidate.file)
+            .map_or(&[][..], Vec::as_slice);
+        let mut reasons = self.named(clues.iter().copied().filter(|clue| clue.place == place));
+        let file = self.inputs.index.files[candidate.file as usize].as_ref();
+        let chunk = file.and_then(|words| {
+            words
+                .counts
+                .chunks
+                .iter()
+                .find(|chunk| chunk.definition == candidate.definition)
+        });
+        reasons.extend(
+            chunk.and_then(|chunk| {
+                self.rarest(chunk.hits.iter().map(|hits| usize::from(hits.word)))
+            }),
+        );
+        finish(reasons)
+    }
+
+    fn named<'c>(&self, clues: impl Iterator<Item = &'c Clue>) -> Vec<String> {
+        let mut clues: Vec<&Clue> = clues.collect();
+        clues.sort_by(|one, other| {
+            strength(one)
+                .cmp(&strength(other))
+                .then(other.share.total_cmp(&one.share))
+        });
+        let mut reasons: Vec<String> = Vec::new();
+        for clue in clues {
+            let name = self
+                .inputs
+                .project
+                .definition(clue.place)
+                .map(|definition| &*definition.qualified);
+            let reason = match (clue.kind, name) {
+                (ClueKind::Path, _) => "the task gives its path".to_owned(),
+                (ClueKind::Test, _) => "the task names a test in it".to_owned(),
+                (ClueKind::LastFrame, _) => "the traceback ends here".to_owned(),
+                (ClueKind::Frame, _) => "the traceback passes through".to_owned(),
+                (ClueKind::Module, _) => "the task names the module".to_owned(),
+                (ClueKind::Import, _) => "the task imports it".to_owned(),
+                (ClueKind::Literal, _) => "holds a text that the task quotes".to_owned(),
+                (ClueKind::Qualified | ClueKind::Defined | ClueKind::Plain, Some(name)) => {
+                    format!("defines `{name}`")
+                }
+                (ClueKind::Qualified | ClueKind::Defined | ClueKind::Plain, None) => continue,
+            };
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+            if reasons.len() == MOST_REASONS - 1 {
+                break;
+            }
+        }
+        reasons
+    }
+
+    /// The rarest words that are shared with the task.
+    fn rarest(&self, words: impl Iterator<Item = usize>) -> Option<String> {
+        let mut words: Vec<usize> = words.filter(|&word| self.weights[word] > 0.0).collect();
+        let worth = |word: usize| self.weights[word] * self.inputs.index.rarity[word];
+        words.sort_by(|&one, &other| worth(other).total_cmp(&worth(one)).then(one.cmp(&other)));
+        words.truncate(MOST_WORDS);
+        let shown: Vec<&str> = words
+            .iter()
+            .map(|&word| self.inputs.query.shown[word].as_str())
+            .collect();
+        (!shown.is_empty()).then(|| format!("speaks of {}", shown.join(", ")))
+    }
+}
+
+/// Sure reasons come first.
+fn strength(clue: &Clue) -> u8 {
+    match clue.kind {
+        ClueKind::Path => 0,
+        ClueKind::LastFrame => 1,
+        ClueKind::Qualified => 2,
+        ClueKind::Test => 3,
+        ClueKind::Defined => 4,
+        ClueKind::Module => 5,
+        ClueKind::Literal => 6,
+        ClueKind::Frame => 7,
+        ClueKind::Import => 8,
+        ClueKind::Plain => 9,
+    }
+}
+
+fn finish(reasons: Vec<String>) -> String {
+    if reasons.is_empty() {
+        "near what the task is about".to_owned()
+    } else {
+        reasons.join("; ")
+    }
+}

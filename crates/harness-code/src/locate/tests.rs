@@ -1,0 +1,163 @@
+//! Whole searches in small projects: what a person would expect to come first.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out a project to search in"
+)]
+
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use crate::locate::{LocateOptions, Located, locate};
+use crate::mention::Mentions;
+use crate::tree::SourceTree;
+
+/// A shop in five files.
+const SHOP: &[(&str, &str)] = &[
+    ("shop/__init__.py", "from .cart import Cart\n"),
+    (
+        "shop/cart.py",
+        "\"\"\"The basket of a customer.\"\"\"\n\n\nclass Cart:\n    def total(self):\n        return sum(line.price for line in self.lines)\n\n    def apply_coupon(self, code):\n        raise ValueError(f\"no such coupon: {code}\")\n",
+    ),
+    (
+        "shop/mailer.py",
+        "def send_reminder(customer):\n    \"\"\"Sends a mail about unpaid invoices.\"\"\"\n    return customer.mail\n",
+    ),
+    (
+        "shop/dates.py",
+        "def parse_iso(text):\n    return text.split('-')\n",
+    ),
+    (
+        "tests/test_cart.py",
+        "from shop import Cart\n\n\ndef test_total():\n    assert Cart().total() == 0\n",
+    ),
+];
+
+fn lay_out(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, content) in files {
+        let full = folder.path().join(path);
+        std::fs::create_dir_all(full.parent().unwrap_or(Path::new("."))).unwrap();
+        std::fs::write(full, content).unwrap();
+    }
+    folder
+}
+
+fn search(text: &str) -> (Located, Mentions) {
+    let folder = lay_out(SHOP);
+    let tree = SourceTree::read(folder.path(), None).unwrap();
+    let mentions = Mentions::read(text, &tree);
+    (
+        locate(&tree, text, &mentions, &LocateOptions::default()),
+        mentions,
+    )
+}
+
+#[track_caller]
+fn check(text: &str, file: &str, definition: &str) {
+    let (located, _) = search(text);
+    assert_eq!(located.files[0].path.as_str(), file, "{:#?}", located.files);
+    assert_eq!(
+        located.definitions[0].name, definition,
+        "{:#?}",
+        located.definitions
+    );
+}
+
+#[test]
+fn a_named_method_comes_first() {
+    check("Cart.total is one too low", "shop/cart.py", "Cart.total");
+}
+
+#[test]
+fn words_of_a_docstring_are_enough() {
+    check(
+        "customers get no mail about their unpaid invoices",
+        "shop/mailer.py",
+        "send_reminder",
+    );
+}
+
+#[test]
+fn an_error_message_leads_to_the_line_that_raises_it() {
+    check(
+        "ValueError: no such coupon: XMAS",
+        "shop/cart.py",
+        "Cart.apply_coupon",
+    );
+}
+
+#[test]
+fn a_traceback_leads_to_its_last_frame() {
+    let text = "crash\n\n  File \"/home/me/shop/cart.py\", line 6, in total\n    return sum()\n  File \"/home/me/shop/dates.py\", line 2, in parse_iso\n    return text.split('-')\nAttributeError: 'int' object has no attribute 'split'\n";
+    check(text, "shop/dates.py", "parse_iso");
+}
+
+#[test]
+fn tests_are_candidates_only_when_wanted() {
+    let (located, _) = search("test_total fails in tests/test_cart.py");
+    assert!(
+        located
+            .files
+            .iter()
+            .all(|hit| !hit.path.as_str().starts_with("tests/"))
+    );
+    let folder = lay_out(SHOP);
+    let tree = SourceTree::read(folder.path(), None).unwrap();
+    let text = "test_total fails in tests/test_cart.py";
+    let mentions = Mentions::read(text, &tree);
+    let located = locate(
+        &tree,
+        text,
+        &mentions,
+        &LocateOptions {
+            include_tests: true,
+        },
+    );
+    assert!(
+        located
+            .files
+            .iter()
+            .any(|hit| hit.path.as_str() == "tests/test_cart.py")
+    );
+}
+
+#[test]
+fn a_place_is_named_or_it_is_not() {
+    for (text, named) in [
+        ("clean up the code", false),
+        ("make it faster", false),
+        ("the totals come out one too low", false),
+        ("improve error handling", false),
+        ("fix apply_coupon", true),
+        ("fix shop/dates.py", true),
+        ("clean up the mailer", true),
+        ("it says \"no such coupon\"", true),
+        ("tests/test_cart.py::test_total fails", true),
+        ("in `total` the sum is wrong", true),
+        ("fix sending in shop.mailer", true),
+    ] {
+        assert_eq!(search(text).1.names_a_place(), named, "{text}");
+    }
+}
+
+#[test]
+fn an_empty_project_and_an_empty_task_find_nothing() {
+    let folder = lay_out(&[]);
+    let tree = SourceTree::read(folder.path(), None).unwrap();
+    let mentions = Mentions::read("", &tree);
+    assert_eq!(
+        locate(&tree, "", &mentions, &LocateOptions::default()),
+        Located::default()
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_task_makes_it_fail(text in "(\\PC|\n|`|\"|File \"|Error: |::|\\.py|/|import ){0,80}") {
+        let (located, _) = search(&text);
+        prop_assert_eq!(located.files.len(), 4);
+    }
+}

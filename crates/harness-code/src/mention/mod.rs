@@ -1,0 +1,140 @@
+//! What a sentence names: paths, definitions, test ids, tracebacks, quotations, resolved against a project.
+//! Likeness is no name: what only resembles something is for `locate`.
+
+pub(crate) mod passage;
+pub(crate) mod phrase;
+pub(crate) mod project;
+pub(crate) mod read;
+mod resolve;
+
+use crate::mention::passage::Zone;
+use crate::mention::project::{Place, Project};
+use crate::path::RelPath;
+use crate::tree::SourceTree;
+
+/// What a task names in a project.
+#[derive(Clone, Debug, Default)]
+pub struct Mentions {
+    /// Files named by path or module.
+    pub paths: Vec<RelPath>,
+    /// Definitions named so that few others can be meant.
+    pub definitions: Vec<NamedDefinition>,
+    /// Tests named by id.
+    pub tests: Vec<TestId>,
+    /// Frames of tracebacks that lie in the project, outermost first.
+    pub frames: Vec<Frame>,
+    /// Quoted texts and error messages that stand in the source.
+    pub literals: Vec<Literal>,
+    /// Errors that the task quotes, wherever they come from.
+    pub errors: Vec<QuotedError>,
+    /// Names that the task writes as code, resolved or not, each once.
+    pub identifiers: Vec<String>,
+    pub(crate) clues: Vec<Clue>,
+}
+
+/// A definition that the task names.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct NamedDefinition {
+    /// The file it is in.
+    pub path: RelPath,
+    /// The name with the definitions around it.
+    pub qualified: String,
+    /// Its line, from 1.
+    pub line: u32,
+}
+
+/// A test named by its id.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct TestId {
+    /// The file it is in.
+    pub path: RelPath,
+    /// What follows the first `::`.
+    pub name: String,
+}
+
+/// A frame of a traceback.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Frame {
+    /// The file of the project.
+    pub path: RelPath,
+    /// The line that the task gives; the file may have changed since.
+    pub line: u32,
+    /// The function's name, empty when the frame gives none.
+    pub function: String,
+}
+
+/// A quoted text that stands in the source.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Literal {
+    /// What was found.
+    pub text: String,
+    /// Where it stands.
+    pub path: RelPath,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// An error quoted in the task.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct QuotedError {
+    /// The name of the exception.
+    pub kind: String,
+    /// What it said.
+    pub message: String,
+}
+
+/// One reason to look at a place, with how many other places share it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Clue {
+    pub(crate) place: Place,
+    pub(crate) kind: ClueKind,
+    pub(crate) zone: Zone,
+    /// One when only this place can be meant, a third when it is one of three.
+    pub(crate) share: f32,
+}
+
+/// How a place is named.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum ClueKind {
+    /// A path.
+    Path,
+    /// A dotted module.
+    Module,
+    /// An import in the task's code.
+    Import,
+    /// `Class.method`, `module.function`.
+    Qualified,
+    /// A name that looks like code, or stands in it.
+    Defined,
+    /// A plain word that is also a name.
+    Plain,
+    /// A frame of a traceback; the last one of the project.
+    LastFrame,
+    /// A frame of a traceback further out.
+    Frame,
+    /// A test id.
+    Test,
+    /// A quoted text or error message.
+    Literal,
+}
+
+impl Mentions {
+    /// Reads what `text` names in `tree`.
+    pub fn read(text: &str, tree: &SourceTree) -> Mentions {
+        let project = Project::of(tree);
+        Mentions::read_in(text, tree, &project)
+    }
+
+    pub(crate) fn read_in(text: &str, tree: &SourceTree, project: &Project<'_>) -> Mentions {
+        resolve::resolve(&read::read(text), tree, project)
+    }
+
+    /// Says whether the task names a place to work at: a file, a definition, a test, a traceback, a quoted text.
+    pub fn names_a_place(&self) -> bool {
+        !self.paths.is_empty()
+            || !self.definitions.is_empty()
+            || !self.tests.is_empty()
+            || !self.frames.is_empty()
+            || !self.literals.is_empty()
+    }
+}

@@ -1,0 +1,411 @@
+//! What a task writes down, before anything is looked up: dotted names, paths, frames, errors, quotations.
+
+use rustc_hash::FxHashMap;
+
+use crate::mention::passage::{Passage, Zone, error_message, passages};
+
+/// Everything written in a task that may name a place.
+#[derive(Debug, Default)]
+pub(crate) struct Written<'a> {
+    pub(crate) names: Vec<Name<'a>>,
+    pub(crate) paths: Vec<WrittenPath<'a>>,
+    pub(crate) frames: Vec<WrittenFrame<'a>>,
+    pub(crate) errors: Vec<(&'a str, &'a str)>,
+    pub(crate) quotations: Vec<Quotation<'a>>,
+    pub(crate) imports: Vec<WrittenImport<'a>>,
+    /// What a local name in the task's code stands for: `u` is `astropy.units`.
+    pub(crate) aliases: FxHashMap<&'a str, String>,
+}
+
+/// A name as written: `a`, `a.b.c`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Name<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) zone: Zone,
+    /// An opening parenthesis follows.
+    pub(crate) called: bool,
+    /// No word of any language looks like it: `get_url`, `HttpResponse`, `a.b`.
+    pub(crate) codelike: bool,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct WrittenPath<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) zone: Zone,
+    pub(crate) line: Option<u32>,
+    /// What follows `::` in a test id.
+    pub(crate) test: Option<&'a str>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct WrittenFrame<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) line: u32,
+    pub(crate) function: &'a str,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Quotation<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) zone: Zone,
+}
+
+/// `from module import name`, or `import module` without a name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct WrittenImport<'a> {
+    pub(crate) module: &'a str,
+    pub(crate) name: Option<&'a str>,
+}
+
+/// Reads what is written in `text`.
+pub(crate) fn read(text: &str) -> Written<'_> {
+    let mut written = Written::default();
+    for passage in passages(text) {
+        written.passage(passage);
+    }
+    written
+}
+
+impl<'a> Written<'a> {
+    fn passage(&mut self, passage: Passage<'a>) {
+        let Passage { zone, text } = passage;
+        if matches!(zone, Zone::Code | Zone::Trace) {
+            self.imports_of(without_prompt(text));
+        }
+        if let Some(frame) = python_frame(text.trim()) {
+            self.frames.push(frame);
+            return;
+        }
+        if let Some(error) = error_message(text.trim()) {
+            self.errors.push(error);
+        }
+        for token in text.split_whitespace() {
+            self.token(zone, token);
+        }
+        self.names_of(zone, text);
+        if zone != Zone::Trace {
+            self.quotations_of(zone, text);
+        }
+    }
+
+    /// Reads a word with slashes, an extension or a line number as a path.
+    fn token(&mut self, zone: Zone, token: &'a str) {
+        let token = token.trim_matches(|c: char| {
+            matches!(
+                c,
+                '`' | '"' | '\'' | '(' | ')' | '[' | ']' | ',' | ';' | '*' | '<' | '>' | '!' | '?'
+            )
+        });
+        // In [text](address) both sides may be a path.
+        if let Some((text, address)) = token.split_once("](") {
+            self.token(zone, text);
+            self.token(zone, address);
+            return;
+        }
+        let token = token.trim_end_matches(['.', ':']);
+        if let Some((_, address)) = token.split_once("://") {
+            self.address(zone, address);
+            return;
+        }
+        if let Some((path, test)) = token.split_once("::")
+            && has_extension(path)
+        {
+            self.paths.push(WrittenPath {
+                text: path,
+                zone,
+                line: None,
+                test: Some(test),
+            });
+            return;
+        }
+        let (path, line) = split_line(token);
+        if has_extension(path) || path.contains('/') && path.len() > 3 {
+            self.paths.push(WrittenPath {
+                text: path,
+                zone,
+                line,
+                test: None,
+            });
+        }
+    }
+
+    /// `github.com/owner/name/blob/ref/path/file.py#L12` names a file of the project.
+    fn address(&mut self, zone: Zone, address: &'a str) {
+        let Some(at) = address.find("/blob/") else {
+            return;
+        };
+        let Some((_, path)) = address[at + 6..].split_once('/') else {
+            return;
+        };
+        let (path, fragment) = path.split_once('#').unwrap_or((path, ""));
+        let digits: String = fragment
+            .trim_start_matches('L')
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        self.paths.push(WrittenPath {
+            text: path,
+            zone,
+            line: digits.parse().ok(),
+            test: None,
+        });
+    }
+
+    fn names_of(&mut self, zone: Zone, text: &'a str) {
+        let bytes = text.as_bytes();
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+        let mut at = 0;
+        while at < bytes.len() {
+            if !is_name(bytes[at]) {
+                at += 1;
+                continue;
+            }
+            let start = at;
+            while at < bytes.len()
+                && (is_name(bytes[at])
+                    || bytes[at] == b'.' && bytes.get(at + 1).is_some_and(|&next| is_name(next)))
+            {
+                at += 1;
+            }
+            let Some(run) = text.get(start..at) else {
+                continue;
+            };
+            let in_path = start > 0 && matches!(bytes[start - 1], b'/' | b'\\')
+                || matches!(bytes.get(at), Some(b'/' | b'\\'));
+            let starts_well = !run.starts_with(|c: char| c.is_ascii_digit());
+            if starts_well && !in_path && run.len() > 1 && run.len() < 200 {
+                let called = bytes.get(at) == Some(&b'(');
+                self.names.push(Name {
+                    text: run,
+                    zone,
+                    called,
+                    codelike: called || is_codelike(run),
+                });
+            }
+        }
+    }
+
+    fn imports_of(&mut self, line: &'a str) {
+        let line = line.split('#').next().unwrap_or(line).trim();
+        if let Some(rest) = line.strip_prefix("from ")
+            && let Some((module, names)) = rest.split_once(" import ")
+        {
+            let module = module.trim();
+            for name in names.trim_matches(['(', ')', ' ']).split(',') {
+                let (name, alias) = split_alias(name);
+                if name.is_empty() {
+                    continue;
+                }
+                self.imports.push(WrittenImport {
+                    module,
+                    name: Some(name),
+                });
+                self.aliases.insert(alias, format!("{module}.{name}"));
+            }
+        } else if let Some(modules) = line.strip_prefix("import ") {
+            for module in modules.split([',', ';']) {
+                let (module, alias) = split_alias(module);
+                if module.is_empty() || module.contains(' ') {
+                    continue;
+                }
+                self.imports.push(WrittenImport { module, name: None });
+                if alias != module {
+                    self.aliases.insert(alias, module.to_owned());
+                }
+            }
+        }
+    }
+
+    fn quotations_of(&mut self, zone: Zone, text: &'a str) {
+        for quote in ['"', '\'', '“'] {
+            let end = if quote == '“' { '”' } else { quote };
+            let mut rest = text;
+            while let Some(open) = rest.find(quote) {
+                let after = &rest[open + quote.len_utf8()..];
+                // An apostrophe inside a word opens nothing.
+                let inside_word = rest[..open].ends_with(char::is_alphanumeric);
+                let Some(close) = after.find(end) else { break };
+                let quoted = &after[..close];
+                if inside_word {
+                    rest = after;
+                    continue;
+                }
+                if (3..=200).contains(&quoted.trim().len()) {
+                    self.quotations.push(Quotation { text: quoted, zone });
+                }
+                rest = &after[close + end.len_utf8()..];
+            }
+        }
+        if zone == Zone::Inline && text.trim().contains(' ') && (3..=200).contains(&text.len()) {
+            self.quotations.push(Quotation {
+                text: text.trim(),
+                zone,
+            });
+        }
+    }
+}
+
+fn split_alias(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    match text.split_once(" as ") {
+        Some((name, alias)) => (name.trim(), alias.trim()),
+        None => (text, text),
+    }
+}
+
+/// Takes `>>>`, `...`, `In [3]:` off a line of a session.
+fn without_prompt(line: &str) -> &str {
+    let line = line.trim();
+    if let Some(rest) = line
+        .strip_prefix(">>>")
+        .or_else(|| line.strip_prefix("..."))
+    {
+        return rest.trim_start();
+    }
+    match line
+        .strip_prefix("In [")
+        .and_then(|rest| rest.split_once("]:"))
+    {
+        Some((_, rest)) => rest.trim_start(),
+        None => line,
+    }
+}
+
+/// `File "path", line 12, in name`, or pytest's `path:12: in name`.
+fn python_frame(line: &str) -> Option<WrittenFrame<'_>> {
+    if let Some(rest) = line.strip_prefix("File \"") {
+        let (path, rest) = rest.split_once('"')?;
+        let rest = rest.strip_prefix(", line ")?;
+        let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+        let function = rest
+            .split_once(" in ")
+            .map_or("", |(_, function)| function.trim());
+        return Some(WrittenFrame {
+            path,
+            line: digits.parse().ok()?,
+            function,
+        });
+    }
+    let (path, rest) = line.split_once(".py:")?;
+    if path.contains(' ') {
+        return None;
+    }
+    let path = line.get(..path.len() + 3)?;
+    let (digits, rest) = rest.split_once(':')?;
+    let function = rest.trim().strip_prefix("in ").unwrap_or("");
+    Some(WrittenFrame {
+        path,
+        line: digits.parse().ok()?,
+        function,
+    })
+}
+
+/// Extensions that make a word a path without a slash.
+const EXTENSIONS: &[&str] = &[
+    "py", "pyi", "pyx", "rs", "js", "jsx", "ts", "tsx", "go", "java", "c", "h", "cc", "cpp", "hpp",
+    "rb", "cs", "php", "sh", "toml", "cfg", "ini", "json", "yaml", "yml", "md", "rst", "txt",
+    "html", "css", "sql", "xml",
+];
+
+fn has_extension(path: &str) -> bool {
+    let Some((stem, extension)) = path.rsplit_once('.') else {
+        return false;
+    };
+    !stem.is_empty() && !stem.ends_with(' ') && EXTENSIONS.contains(&extension)
+}
+
+/// `a.py:12`, `a.py#L12`.
+fn split_line(token: &str) -> (&str, Option<u32>) {
+    let cut = token.split_once("#L").or_else(|| token.split_once(':'));
+    let Some((path, rest)) = cut else {
+        return (token, None);
+    };
+    let digits = rest
+        .split(|c: char| !c.is_ascii_digit())
+        .next()
+        .unwrap_or("");
+    match digits.parse() {
+        Ok(line) => (path, Some(line)),
+        Err(_) => (token, None),
+    }
+}
+
+/// Says whether a run of letters can only be a name in a program.
+fn is_codelike(run: &str) -> bool {
+    let bytes = run.as_bytes();
+    let underscore = run.trim_matches('_').contains('_') || run.starts_with('_');
+    let camel = bytes
+        .windows(2)
+        .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let dotted = run.contains('.')
+        && !matches!(run, "e.g" | "i.e")
+        && !run.ends_with(".com")
+        && !run.ends_with(".org");
+    let acronym_camel = bytes.windows(3).any(|three| {
+        three[0].is_ascii_uppercase()
+            && three[1].is_ascii_uppercase()
+            && three[2].is_ascii_lowercase()
+    }) && bytes.last() != Some(&b's');
+    underscore || camel || dotted || acronym_camel
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_paths_and_frames_are_found() {
+        let written = read(
+            "Bug in `Cart.total()`\nsee src/cart.py:12 and tests/test_a.py::test_b\n>>> import numpy as np, shop\n>>> from shop import cart as c\n  File \"/usr/shop/cart.py\", line 3, in total\nValueError: bad value\n",
+        );
+        let names: Vec<&str> = written
+            .names
+            .iter()
+            .filter(|name| name.codelike)
+            .map(|name| name.text)
+            .collect();
+        assert!(names.contains(&"Cart.total"), "{names:?}");
+        assert_eq!(
+            written.paths[0],
+            WrittenPath {
+                text: "src/cart.py",
+                zone: Zone::Prose,
+                line: Some(12),
+                test: None
+            }
+        );
+        assert_eq!(written.paths[1].test, Some("test_b"));
+        assert_eq!(
+            written.frames,
+            [WrittenFrame {
+                path: "/usr/shop/cart.py",
+                line: 3,
+                function: "total"
+            }]
+        );
+        assert_eq!(written.errors, [("ValueError", "bad value")]);
+        assert_eq!(written.aliases["c"], "shop.cart");
+        assert_eq!(written.aliases["np"], "numpy");
+    }
+
+    #[test]
+    fn quotations_are_not_apostrophes() {
+        let written = read("it doesn't say 'hello you' or \"no such file\"");
+        let quoted: Vec<&str> = written.quotations.iter().map(|q| q.text).collect();
+        assert_eq!(quoted, ["no such file", "hello you"]);
+    }
+
+    #[test]
+    fn an_address_of_a_file_names_it() {
+        let written = read("x\nsee https://github.com/a/b/blob/main/pkg/mod.py#L7-L9 there");
+        assert_eq!(
+            written.paths,
+            [WrittenPath {
+                text: "pkg/mod.py",
+                zone: Zone::Prose,
+                line: Some(7),
+                test: None
+            }]
+        );
+    }
+}

@@ -1,0 +1,418 @@
+//! Looks up in the project what a task writes down, and keeps for each how sure it is.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::mention::passage::Zone;
+use crate::mention::phrase;
+use crate::mention::project::{Place, Project};
+use crate::mention::read::{Name, Written};
+use crate::mention::{
+    Clue, ClueKind, Frame, Literal, Mentions, NamedDefinition, QuotedError, TestId,
+};
+use crate::symbols::DefinitionKind;
+use crate::tree::SourceTree;
+
+/// A name that more places share than this names none of them.
+const FEW: usize = 3;
+
+/// Places of one name that are kept as clues: beyond, the name says nothing.
+const MOST_PLACES: usize = 40;
+
+/// Resolves everything written in the task.
+pub(crate) fn resolve(written: &Written<'_>, tree: &SourceTree, project: &Project<'_>) -> Mentions {
+    let mut resolver = Resolver {
+        written,
+        project,
+        mentions: Mentions::default(),
+        named: FxHashSet::default(),
+    };
+    resolver.paths();
+    resolver.frames();
+    resolver.imports();
+    resolver.names();
+    resolver.literals(tree);
+    let mut mentions = resolver.mentions;
+    mentions.errors = written
+        .errors
+        .iter()
+        .map(|(kind, message)| QuotedError {
+            kind: (*kind).to_owned(),
+            message: (*message).to_owned(),
+        })
+        .collect();
+    mentions
+}
+
+struct Resolver<'a, 'w, 'p, 't> {
+    written: &'a Written<'w>,
+    project: &'p Project<'t>,
+    mentions: Mentions,
+    named: FxHashSet<Place>,
+}
+
+impl Resolver<'_, '_, '_, '_> {
+    fn clue(&mut self, place: Place, kind: ClueKind, zone: Zone, share: f32) {
+        self.mentions.clues.push(Clue {
+            place,
+            kind,
+            zone,
+            share,
+        });
+    }
+
+    fn name_file(&mut self, file: u32) {
+        let path = &self.project.file(file).path;
+        if !self.mentions.paths.contains(path) {
+            self.mentions.paths.push(path.clone());
+        }
+    }
+
+    fn name_definition(&mut self, place: Place) {
+        let Some(definition) = self.project.definition(place) else {
+            self.name_file(place.file);
+            return;
+        };
+        if self.named.insert(place) {
+            self.mentions.definitions.push(NamedDefinition {
+                path: self.project.file(place.file).path.clone(),
+                qualified: definition.qualified.to_string(),
+                line: definition.line,
+            });
+        }
+    }
+
+    fn paths(&mut self) {
+        for path in &self.written.paths {
+            let files = self.project.files_at(path.text);
+            let share = 1.0 / files.len().max(1) as f32;
+            for &file in files.iter().take(MOST_PLACES) {
+                let definition = path.line.and_then(|line| self.function_at(file, line));
+                self.clue(Place { file, definition }, ClueKind::Path, path.zone, share);
+                let Some(test) = path.test else { continue };
+                self.mentions.tests.push(TestId {
+                    path: self.project.file(file).path.clone(),
+                    name: test.to_owned(),
+                });
+                self.clue(
+                    Place {
+                        file,
+                        definition: None,
+                    },
+                    ClueKind::Test,
+                    path.zone,
+                    share,
+                );
+            }
+            if files.len() <= FEW {
+                files.iter().for_each(|&file| self.name_file(file));
+            }
+        }
+    }
+
+    /// The outermost function around a line.
+    fn function_at(&self, file: u32, line: u32) -> Option<u32> {
+        let definitions = &self.project.file(file).facts.definitions;
+        let around = |d: &crate::symbols::Definition| {
+            d.kind.is_function() && d.line <= line && line <= d.end_line
+        };
+        definitions.iter().position(around).map(|at| at as u32)
+    }
+
+    fn frames(&mut self) {
+        let mut inside: Vec<(Place, usize)> = Vec::new();
+        for (at, frame) in self.written.frames.iter().enumerate() {
+            let files = self.project.files_at(frame.path);
+            let [file] = files[..] else { continue };
+            let definitions = &self.project.file(file).facts.definitions;
+            let named =
+                |d: &crate::symbols::Definition| d.kind.is_function() && d.name() == frame.function;
+            // The line tells same-named functions apart as long as the file has not changed much.
+            let nearest = definitions
+                .iter()
+                .enumerate()
+                .filter(|(_, d)| named(d))
+                .min_by_key(|(_, d)| d.line.abs_diff(frame.line));
+            let definition = nearest
+                .map(|(at, _)| at as u32)
+                .or_else(|| self.function_at(file, frame.line));
+            inside.push((Place { file, definition }, at));
+            self.mentions.frames.push(Frame {
+                path: self.project.file(file).path.clone(),
+                line: frame.line,
+                function: frame.function.to_owned(),
+            });
+        }
+        let count = inside.len();
+        for (order, (place, _)) in inside.into_iter().enumerate() {
+            let last = order + 1 == count;
+            let kind = if last {
+                ClueKind::LastFrame
+            } else {
+                ClueKind::Frame
+            };
+            self.clue(place, kind, Zone::Trace, 1.0 / (count - order) as f32);
+        }
+    }
+
+    fn imports(&mut self) {
+        for import in &self.written.imports {
+            let Some(file) = self.project.module(import.module) else {
+                continue;
+            };
+            let place = match import.name {
+                Some(name) => self.project.member(file, name).unwrap_or(Place {
+                    file,
+                    definition: None,
+                }),
+                None => Place {
+                    file,
+                    definition: None,
+                },
+            };
+            self.clue(place, ClueKind::Import, Zone::Code, 1.0);
+        }
+    }
+
+    fn names(&mut self) {
+        let mut counts: FxHashMap<(&str, Zone), u32> = FxHashMap::default();
+        let mut known: FxHashSet<&str> = FxHashSet::default();
+        for name in &self.written.names {
+            let seen = counts.entry((name.text, name.zone)).or_default();
+            *seen += 1;
+            if *seen > 1 {
+                continue;
+            }
+            let codelike = name.codelike || name.zone == Zone::Inline;
+            if codelike && known.insert(name.text) {
+                self.mentions.identifiers.push(name.text.to_owned());
+            }
+            if name.text.contains('.') {
+                self.dotted(name);
+            } else {
+                self.single(name);
+                self.file_called(name);
+            }
+        }
+    }
+
+    /// `a.b.c`: through modules and classes as far as they go; else its last parts.
+    fn dotted(&mut self, name: &Name<'_>) {
+        let first = name.text.split('.').next().unwrap_or(name.text);
+        let expanded = self
+            .written
+            .aliases
+            .get(first)
+            .map(|target| format!("{target}{}", &name.text[first.len()..]));
+        let full = expanded.as_deref().unwrap_or(name.text);
+        let parts: Vec<&str> = full.split('.').filter(|part| !part.is_empty()).collect();
+        if let Some(place) = self.through_modules(&parts) {
+            let kind = if place.definition.is_some() {
+                ClueKind::Qualified
+            } else {
+                ClueKind::Module
+            };
+            self.clue(place, kind, name.zone, 1.0);
+            self.name_definition(place);
+            return;
+        }
+        if let [.., owner, member] = parts[..] {
+            let places = self.of_class(owner, member);
+            if !places.is_empty() {
+                let share = 1.0 / places.len() as f32;
+                for &place in places.iter().take(MOST_PLACES) {
+                    self.clue(place, ClueKind::Qualified, name.zone, share);
+                }
+                if places.len() <= FEW {
+                    places.iter().for_each(|&place| self.name_definition(place));
+                }
+                return;
+            }
+        }
+        for (at, part) in parts.iter().enumerate() {
+            let last = at + 1 == parts.len();
+            let class = part.starts_with(|c: char| c.is_ascii_uppercase());
+            if last || class {
+                let part = Name {
+                    text: part,
+                    zone: name.zone,
+                    called: last && name.called,
+                    codelike: true,
+                };
+                self.single(&part);
+            }
+        }
+    }
+
+    fn through_modules(&self, parts: &[&str]) -> Option<Place> {
+        for end in (1..=parts.len()).rev() {
+            let Some(file) = self.project.module(&parts[..end].join(".")) else {
+                continue;
+            };
+            let mut place = Place {
+                file,
+                definition: None,
+            };
+            for (at, part) in parts[end..].iter().enumerate() {
+                let next = match place.definition {
+                    None => self.project.member(place.file, part),
+                    Some(_) => self.project.class_member(place, part),
+                };
+                match next {
+                    Some(next) => place = next,
+                    // `package.module.thing.attribute`: what was reached is what is meant, unless that is only the package.
+                    None if at > 0 => return Some(place),
+                    None => return None,
+                }
+            }
+            return Some(place);
+        }
+        None
+    }
+
+    fn of_class(&self, owner: &str, member: &str) -> Vec<Place> {
+        let owners = self.project.named(owner).iter().filter(|&&place| {
+            self.project
+                .definition(place)
+                .is_some_and(|d| d.kind == DefinitionKind::Class)
+        });
+        let mut places: Vec<Place> = owners
+            .filter_map(|&class| self.project.class_member(class, member))
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    fn single(&mut self, name: &Name<'_>) {
+        let expanded = self
+            .written
+            .aliases
+            .get(name.text)
+            .filter(|_| name.zone != Zone::Title);
+        if let Some(target) = expanded {
+            let parts: Vec<&str> = target.split('.').collect();
+            if let Some(place) = self.through_modules(&parts) {
+                self.clue(place, ClueKind::Qualified, name.zone, 1.0);
+                return;
+            }
+        }
+        if name.called && matches!(name.zone, Zone::Code | Zone::Trace) {
+            // `from package import *` makes every public name of the package stand for itself.
+            let stars = self
+                .written
+                .imports
+                .iter()
+                .filter(|import| import.name == Some("*"));
+            let place = stars
+                .filter_map(|import| self.project.module(import.module))
+                .find_map(|file| self.project.member(file, name.text));
+            if let Some(place) = place {
+                self.clue(place, ClueKind::Qualified, name.zone, 1.0);
+                return;
+            }
+        }
+        let codelike = name.codelike || name.zone == Zone::Inline;
+        let kind = if codelike || name.called {
+            ClueKind::Defined
+        } else {
+            ClueKind::Plain
+        };
+        let places = self.project.named(name.text);
+        let mut files: Vec<u32> = places
+            .iter()
+            .filter(|place| !self.project.file(place.file).test)
+            .map(|place| place.file)
+            .collect();
+        files.dedup();
+        let share = 1.0 / files.len().max(1) as f32;
+        let places = places.to_vec();
+        for &place in places
+            .iter()
+            .filter(|place| !self.project.file(place.file).test)
+            .take(MOST_PLACES)
+        {
+            self.clue(place, kind, name.zone, share);
+        }
+        let in_sentence = matches!(name.zone, Zone::Title | Zone::Prose | Zone::Inline);
+        let told = in_sentence && (codelike || name.called || is_telling(name.text));
+        if told && !places.is_empty() && files.len() <= FEW {
+            places
+                .iter()
+                .take(FEW)
+                .for_each(|&place| self.name_definition(place));
+        }
+    }
+
+    /// A word that is the name of one file: "clean up the mailer", `cart.py` written without its ending.
+    fn file_called(&mut self, name: &Name<'_>) {
+        let in_sentence = matches!(name.zone, Zone::Title | Zone::Prose | Zone::Inline);
+        if in_sentence && is_telling(name.text) {
+            let files = self.project.files_called(name.text);
+            if files.len() == 1 {
+                self.name_file(files[0]);
+            }
+        }
+    }
+
+    fn literals(&mut self, tree: &SourceTree) {
+        let phrases = phrase::phrases(self.written);
+        let found = phrase::find(tree, &phrases);
+        let mut files_of: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
+        for hit in &found {
+            files_of
+                .entry(hit.phrase)
+                .or_default()
+                .insert(hit.place.file);
+        }
+        for hit in found {
+            let phrase = &phrases[hit.phrase as usize];
+            let files = files_of.get(&hit.phrase).map_or(1, FxHashSet::len);
+            let zone = if phrase.error {
+                Zone::Trace
+            } else {
+                phrase.zone
+            };
+            self.clue(hit.place, ClueKind::Literal, zone, 1.0 / files as f32);
+            if files <= FEW && phrase.zone != Zone::Code {
+                let path = self.project.file(hit.place.file).path.clone();
+                self.mentions.literals.push(Literal {
+                    text: phrase.text.clone(),
+                    path,
+                    line: hit.line,
+                });
+            }
+        }
+    }
+}
+
+/// Words of everyday tasks that are also good names: bare in a sentence they name nothing.
+const EVERYDAY_NAMES: &str = "\
+    access action address agent amount answer apply area argument array attribute back base before body bool build button bytes cache \
+    call case change check class clean clear client close code color column command comment common compare compile config connect context \
+    control convert copy core count create current data database date debug default define delete demo description device display docs \
+    document download edit email empty enable encode entry error errors event example exception execute exit export extend extract false fast \
+    features field file files filter find finish first fixed flag float folder follow format function functions general generate global \
+    group handle handler hash header help helper helpers home image implement import improve index info init input insert install instance \
+    integer issue item items join keys label large last layout length letter level library limit line lines link list load local location lock \
+    logger logging login logout loop main make manage manager mapping mark match memory menu merge message messages method mode model models module \
+    modules move name names network next node none normal note notes null number object open option options order orders other output package page \
+    parse parser part pass patch path performance permission plan please plot point position post prefix prepare present print problem process \
+    processing product program project property provide public python query question queue quick quit random range rate read record reduce \
+    refactor reference refresh register release reload remove rename render repeat replace report request reset resolve response restore result \
+    results retry return review right root route rule rules safe same sample save scale schema scope score screen script search section select \
+    send server service session settings setup shape share should show sign simple simplify single site size sort source space speed \
+    split stack standard start state status step steps stop store stream string strings style submit success suite summary support switch \
+    system table target task tasks template test testing tests text time timeout title token tool tools total track transform tree true type \
+    types undo unit update upload user users using utils validate validation value values variable variables verify version view views wait warning \
+    window word words work worker wrap write year";
+
+/// Says whether a bare word can be meant as a name: long enough, and no word of everyday tasks.
+fn is_telling(word: &str) -> bool {
+    let capital_inside = word.chars().skip(1).any(char::is_uppercase);
+    let lower = word.to_lowercase();
+    word.len() > 3
+        && (capital_inside
+            || !EVERYDAY_NAMES
+                .split_ascii_whitespace()
+                .any(|known| known == lower))
+}
