@@ -1,7 +1,6 @@
 //! Prints the signals of files and definitions for each case of a file, for learning what they are worth.
 #![expect(
     clippy::unwrap_used,
-    clippy::print_stdout,
     clippy::print_stderr,
     reason = "a measuring tool that may stop at the first surprise"
 )]

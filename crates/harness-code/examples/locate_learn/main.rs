@@ -238,7 +238,7 @@ fn definition_rows(case: &Case, files: &[(u32, f32)], without: &[&str]) -> (Grou
     )
 }
 
-fn chosen<'a>(rows: &'a [FileRows], wanted: impl Fn(usize) -> bool) -> Vec<&'a Group> {
+fn chosen(rows: &[FileRows], wanted: impl Fn(usize) -> bool) -> Vec<&Group> {
     (0..rows.len())
         .filter(|&at| wanted(at) && rows[at].group.gold.contains(&true))
         .map(|at| &rows[at].group)

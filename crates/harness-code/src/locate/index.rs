@@ -115,7 +115,7 @@ impl Index {
                 + f32::from(file.doc[word]) * 0.5
                 + f32::from(file.names[word]) * 2.0
         };
-        self.sum(weights, &self.rarity, |word| value(word), long)
+        self.sum(weights, &self.rarity, value, long)
     }
 
     /// Scores only the presence of rare words, the rarer the more.

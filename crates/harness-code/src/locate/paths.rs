@@ -31,7 +31,7 @@ impl Signals {
             if path.file_name() == "__init__.py" {
                 stem.clear();
                 each_word(path.folder().rsplit('/').next().unwrap_or(""), |word| {
-                    stem.push(numbers.get(word).copied())
+                    stem.push(numbers.get(word).copied());
                 });
             }
             let mut seen: FxHashSet<usize> = FxHashSet::default();
