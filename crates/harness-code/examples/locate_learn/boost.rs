@@ -24,8 +24,6 @@ pub(crate) struct Settings {
     pub(crate) least: f32,
     /// Share of the numbers that each tree may ask about.
     pub(crate) sample: f32,
-    /// How fast a place loses worth further down: 1 / (1 + place) to this power.
-    pub(crate) fall: f32,
     /// Tables that are learned from different draws and averaged.
     pub(crate) draws: u64,
 }
@@ -92,7 +90,6 @@ fn learn_once(groups: &[&Group], binned: &Binned, settings: &Settings, draw: u64
             if random.next() < CASES_A_TREE {
                 pulls(
                     group,
-                    settings.fall,
                     &score[start..end],
                     &mut pull[start..end],
                     &mut weight[start..end],
@@ -153,7 +150,7 @@ fn leaf(tree: &Tree, above: impl Fn(usize, f32) -> bool) -> f32 {
 }
 
 /// How each row should move, from the pairs that stand in the wrong order (LambdaRank with NDCG).
-fn pulls(group: &Group, fall: f32, score: &[f32], pull: &mut [f32], weight: &mut [f32]) {
+fn pulls(group: &Group, score: &[f32], pull: &mut [f32], weight: &mut [f32]) {
     let mut order: Vec<usize> = (0..score.len()).collect();
     order.sort_by(|&one, &other| score[other].total_cmp(&score[one]).then(one.cmp(&other)));
     let mut place = vec![0usize; score.len()];
@@ -163,7 +160,7 @@ fn pulls(group: &Group, fall: f32, score: &[f32], pull: &mut [f32], weight: &mut
         .for_each(|(at, &row)| place[row] = at);
     let discount = |place: usize| {
         if place < PLACES {
-            (1.0 + place as f32).powf(-fall)
+            1.0 / (2.0 + place as f32).log2()
         } else {
             0.0
         }

@@ -15,13 +15,12 @@ use harness_code::locate::{Candidate, Features, Signals, add_file_scores, first_
 
 /// How the shipped tables are learned.
 const FILES: Settings = Settings {
-    rounds: 150,
-    rate: 0.1,
+    rounds: 200,
+    rate: 0.08,
     depth: 2,
     ridge: 1.0,
     least: 0.5,
     sample: 0.5,
-    fall: 0.5,
     draws: 1,
 };
 const DEFINITIONS: Settings = Settings {
@@ -31,7 +30,6 @@ const DEFINITIONS: Settings = Settings {
     ridge: 1.0,
     least: 0.5,
     sample: 0.5,
-    fall: 0.5,
     draws: 1,
 };
 
@@ -348,13 +346,16 @@ fn cross_definitions(cases: &[Case], rows: &[FileRows]) -> Vec<(usize, Vec<bool>
             .filter_map(|at| groups[at].as_ref())
             .collect();
         let trees = learn(&train, &DEFINITIONS);
-        for at in (0..cases.len())
-            .filter(|&at| folds[at] == fold && !cases[at].gold_definitions.is_empty())
-        {
+        for at in (0..cases.len()).filter(|&at| folds[at] == fold && measured(&cases[at])) {
             found.push(ranked_hits(groups[at].as_ref().unwrap(), &trees));
         }
     }
     found
+}
+
+/// A case whose definitions were looked for and counted.
+fn measured(case: &Case) -> bool {
+    !case.gold_definitions.is_empty() && !case.definition_paths.is_empty()
 }
 
 fn ranked_hits(group: &Group, trees: &[Tree]) -> (usize, Vec<bool>) {
@@ -487,7 +488,7 @@ fn without(cases: &[Case]) {
     }
 }
 
-/// Other settings: rounds, rate, depth, ridge, least, sample, fall, draws.
+/// Other settings: rounds, rate, depth, ridge, least, sample, draws.
 fn tried(cases: &[Case], numbers: &[String]) {
     let number = |at: usize| numbers[at].parse::<f32>().unwrap();
     let settings = Settings {
@@ -497,8 +498,7 @@ fn tried(cases: &[Case], numbers: &[String]) {
         ridge: number(3),
         least: number(4),
         sample: number(5),
-        fall: number(6),
-        draws: number(7) as u64,
+        draws: number(6) as u64,
     };
     let (_, rankings) = cross_files(cases, &[], &settings);
     show(

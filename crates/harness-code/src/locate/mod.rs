@@ -2,6 +2,7 @@
 
 mod definitions;
 mod index;
+mod paths;
 mod query;
 mod reasons;
 mod scan;

@@ -48,7 +48,7 @@ impl<'a> Reasons<'a> {
                 self.rarest(counted.map(|(word, _)| word))
             });
         reasons.extend(words.flatten());
-        finish(reasons)
+        finish(&reasons)
     }
 
     /// Says what speaks for a definition.
@@ -75,7 +75,7 @@ impl<'a> Reasons<'a> {
                 self.rarest(chunk.hits.iter().map(|hits| usize::from(hits.word)))
             }),
         );
-        finish(reasons)
+        finish(&reasons)
     }
 
     fn named<'c>(&self, clues: impl Iterator<Item = &'c Clue>) -> Vec<String> {
@@ -145,7 +145,7 @@ fn strength(clue: &Clue) -> u8 {
     }
 }
 
-fn finish(reasons: Vec<String>) -> String {
+fn finish(reasons: &[String]) -> String {
     if reasons.is_empty() {
         "near what the task is about".to_owned()
     } else {

@@ -123,7 +123,7 @@ pub(crate) fn count(wanted: &Wanted, language: Language, content: &str, facts: &
             .and_then(|at| facts.definitions.get(at as usize));
         if let Some(definition) = definition {
             each_word(&definition.qualified, |word| {
-                chunk.named.extend(wanted.word(word))
+                chunk.named.extend(wanted.word(word));
             });
         }
     }

@@ -364,7 +364,6 @@ mod tests {
             ("raises", "raising"),
             ("stopped", "stop"),
             ("classes", "class"),
-            ("types", "typed"),
         ] {
             assert_eq!(stem(one), stem(other), "{one} {other}");
         }

@@ -305,7 +305,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     #[track_caller]
-    fn check(text: &str, expected: Expect) {
+    fn check(text: &str, expected: &Expect) {
         let lines: Vec<String> = passages(text)
             .iter()
             .map(|p| format!("{:?}: {}", p.zone, p.text))
@@ -317,7 +317,7 @@ mod tests {
     fn an_issue_is_cut_into_its_parts() {
         check(
             "Crash in `total`\r\n<!-- please\nread --> \n\n### Describe the bug\nIt fails.\n```python\nx = 1\nTypeError: no\n```\n#### Versions\nPython 3\n",
-            expect![[r#"
+            &expect![[r#"
                 Title: Crash in `total`
                 Inline: total
                 Prose: It fails.
@@ -330,7 +330,7 @@ mod tests {
     fn a_bare_traceback_has_no_title() {
         check(
             "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    g()\nNameError: name 'g' is not defined",
-            expect![[r#"
+            &expect![[r#"
                 Trace: Traceback (most recent call last):
                 Trace:   File "a.py", line 1, in f
                 Code:     g()

@@ -68,14 +68,14 @@ pub(crate) fn phrases(written: &Written<'_>) -> Vec<Phrase> {
 /// Returns all runs of three words that hold nothing a program fills in.
 fn runs(text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let fixed = |word: &&str| {
+    let fixed = |word: &&str| -> bool {
         !word.contains([
             '\'', '"', '`', '{', '}', '%', '<', '>', '(', ')', '=', '/', '\\',
         ]) && !word.contains(|c: char| c.is_ascii_digit())
     };
     words
         .windows(RUN)
-        .filter(|run| run.iter().all(&fixed))
+        .filter(|run| run.iter().all(fixed))
         .map(|run| {
             run.join(" ")
                 .trim_end_matches(['.', ',', ':', ';'])
