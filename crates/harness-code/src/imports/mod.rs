@@ -372,6 +372,7 @@ mod tests {
         check(
             &[
                 ("p/__init__.py", "from . import fast\nfrom .fast import f\n"),
+                ("p/a.py", "from . import fast\n"),
                 ("p/fast.pyx", ""),
             ],
             &[],

@@ -126,6 +126,8 @@ pub(super) enum Module {
     File(u32),
     /// A folder without `__init__.py`.
     Namespace,
+    /// An extension module, compiled from something else.
+    Compiled,
     /// Not in the project, and nothing says that it should be.
     Outside,
     /// The package is in the project, this part of it is not.
@@ -136,7 +138,7 @@ impl Module {
     pub(super) fn file(self) -> Option<u32> {
         match self {
             Module::File(at) => Some(at),
-            Module::Namespace | Module::Outside | Module::Missing => None,
+            Module::Namespace | Module::Compiled | Module::Outside | Module::Missing => None,
         }
     }
 }
@@ -160,16 +162,18 @@ pub(super) fn targets(
     let mut package_is_used = import.names.is_empty();
     for name in &import.names {
         let submodule = if &*name.name == "*" {
-            None
+            Module::Missing
         } else {
-            at(resolver, &format!("{base}/{}", name.name)).file()
+            at(resolver, &format!("{base}/{}", name.name))
         };
         match submodule {
-            Some(module) => {
+            Module::File(module) => {
                 inside = true;
                 found(module);
             }
-            None => package_is_used = true,
+            // Nothing of the package itself is taken.
+            Module::Namespace | Module::Compiled => {}
+            Module::Outside | Module::Missing => package_is_used = true,
         }
     }
     if let (true, Module::File(module)) = (package_is_used, whole) {
@@ -178,7 +182,7 @@ pub(super) fn targets(
     }
     match whole {
         Module::Missing => Outcome::Missing,
-        Module::Outside => Outcome::Outside,
+        Module::Outside | Module::Compiled => Outcome::Outside,
         Module::File(_) | Module::Namespace if inside => Outcome::Inside,
         Module::File(_) | Module::Namespace => Outcome::Outside,
     }
@@ -270,7 +274,7 @@ fn at(resolver: &Resolver<'_>, base: &str) -> Module {
         return Module::Namespace;
     }
     if is_compiled(resolver, base) {
-        return Module::Outside;
+        return Module::Compiled;
     }
     // A part of a real package that is not there is missing; anything else may be installed beside it.
     let package = parent(base);

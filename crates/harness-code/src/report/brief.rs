@@ -357,7 +357,7 @@ fn modules(tree: &SourceTree) -> Vec<Module> {
     let is_test = |at: u32| tree.files().get(at as usize).is_none_or(|file| file.test);
     let mut ranked: Vec<(u64, &SourceFile)> = Vec::new();
     for (at, file) in tree.files().iter().enumerate() {
-        if !file.language.is_source() || file.test || file.lines == 0 {
+        if !file.language.is_source() || file.test || file.generated || file.lines == 0 {
             continue;
         }
         let imported_by = graph

@@ -171,7 +171,7 @@ fn step(tree: &SourceTree, tie: &Tie) -> String {
 }
 
 fn outsized(tree: &SourceTree, findings: &mut Vec<Finding>) {
-    for file in tree.sources().filter(|file| !file.test) {
+    for file in tree.sources().filter(|file| !file.test && !file.generated) {
         if file.lines > LONG_FILE {
             let largest = file
                 .facts
@@ -270,6 +270,7 @@ fn unused(tree: &SourceTree, graph: &ImportGraph, findings: &mut Vec<Finding>) {
             && !file.test
             && file.lines >= SMALL_MODULE
             && !file.facts.runnable
+            && !file.generated
             && graph.importers(at).is_empty()
             && !loaded_by_name(file);
         if !is_candidate {
