@@ -171,7 +171,7 @@ fn insertion(file: &File<'_>, statement: &str) -> (Range<usize>, String) {
             Stmt::Expr(text)
                 if place == 0 && matches!(text.value.as_ref(), Expr::StringLiteral(_)) =>
             {
-                after = Some(node.end())
+                after = Some(node.end());
             }
             _ if after.is_some() && !matches!(node, Stmt::If(_) | Stmt::Try(_)) => break,
             _ => {}

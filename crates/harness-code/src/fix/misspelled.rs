@@ -91,7 +91,7 @@ pub fn misspelled(tree: &SourceTree, request: &MisspellingRequest) -> Answer {
     }
     keep_traced(&program, request, &mut findings);
     findings.retain(|finding| inside_scope(&program, request, finding));
-    answer(&program, findings)
+    answer(&program, &findings)
 }
 
 impl<'s> Search<'_, 's> {
@@ -287,13 +287,13 @@ fn inside_scope(program: &Program<'_>, request: &MisspellingRequest, finding: &F
         .is_some_and(|path| path.starts_with(scope))
 }
 
-fn answer(program: &Program<'_>, findings: Vec<Finding>) -> Answer {
+fn answer(program: &Program<'_>, findings: &[Finding]) -> Answer {
     let mut edits: Vec<Edit> = Vec::new();
     let mut changed: Vec<(String, String)> = Vec::new();
     let mut doubtful: Vec<&Finding> = Vec::new();
     let mut kind = "misspelled_name";
     let mut where_found = None;
-    for finding in &findings {
+    for finding in findings {
         let Some(path) = program.path(finding.file) else {
             continue;
         };
@@ -319,7 +319,7 @@ fn answer(program: &Program<'_>, findings: Vec<Finding>) -> Answer {
                 .any(|(other, other_right)| other == wrong && other_right != right)
     });
     if contested || edits.is_empty() {
-        return question(program, &findings);
+        return question(program, findings);
     }
     edits.sort_by(|one, other| (&one.path, one.range.start).cmp(&(&other.path, other.range.start)));
     edits.dedup();

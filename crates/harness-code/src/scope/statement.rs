@@ -481,7 +481,7 @@ impl<'a> Builder<'a> {
             ast::Pattern::MatchValue(node) => self.expression(&node.value),
             ast::Pattern::MatchSingleton(_) => {}
             ast::Pattern::MatchSequence(node) => {
-                node.patterns.iter().for_each(|inner| self.pattern(inner))
+                node.patterns.iter().for_each(|inner| self.pattern(inner));
             }
             ast::Pattern::MatchMapping(node) => {
                 node.keys.iter().for_each(|key| self.expression(key));
@@ -511,7 +511,7 @@ impl<'a> Builder<'a> {
                 self.captured(node.name.as_ref());
             }
             ast::Pattern::MatchOr(node) => {
-                node.patterns.iter().for_each(|inner| self.pattern(inner))
+                node.patterns.iter().for_each(|inner| self.pattern(inner));
             }
         }
     }

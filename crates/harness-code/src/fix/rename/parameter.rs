@@ -93,7 +93,7 @@ impl<'s> Renaming<'_, 's> {
                         }
                     }
                     Some(false) => {
-                        self.rename_partial(&other, call.scope, call.node, file, body)?
+                        self.rename_partial(&other, call.scope, call.node, file, body)?;
                     }
                     None => {
                         let same_name =
