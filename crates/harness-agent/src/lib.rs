@@ -22,6 +22,7 @@ mod tool;
 pub use agent::Agent;
 pub use cancel::Cancel;
 pub use history::{Refusal, Step};
+pub use model::on_device::warmth::Warmth;
 pub use options::{AgentOptions, Engine, OptionsError};
 pub use run::event::{Event, EventKind, Listener, Nobody};
 pub use run::result::{Counts, RunResult, Stopped, Tests, Usage};

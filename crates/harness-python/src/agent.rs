@@ -23,6 +23,8 @@ const LOOK_FOR_SIGNALS: Duration = Duration::from_millis(50);
 #[pyclass(frozen, module = "harness")]
 pub(crate) struct Agent {
     options: Py<AgentOptions>,
+    /// A model of the on-device engine stays loaded as long as the agent lives.
+    _warmth: agent::Warmth,
 }
 
 #[pymethods]
@@ -40,6 +42,7 @@ impl Agent {
         };
         Ok(Agent {
             options: options.clone().unbind(),
+            _warmth: agent::Warmth::new(),
         })
     }
 

@@ -13,7 +13,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use harness_agent::AgentOptions;
+use harness_agent::{AgentOptions, Warmth};
 use tokio::net::TcpListener;
 
 use crate::exit::Exit;
@@ -60,7 +60,10 @@ pub fn serve(options: ServeOptions) -> Result<Exit, Complaint> {
             "check the machine's limits",
         )
     })?;
+    // A model of the on-device engine stays loaded between requests.
+    let warmth = Warmth::new();
     let exit = runtime.block_on(listen(options));
+    drop(warmth);
     // Runs that ignored their cancel flag for the whole grace are not waited for.
     runtime.shutdown_timeout(Duration::from_millis(200));
     exit

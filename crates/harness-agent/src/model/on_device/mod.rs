@@ -2,10 +2,11 @@
 
 pub(crate) mod gguf;
 pub(crate) mod runtime;
+pub mod warmth;
 pub(crate) mod weights;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use harness_hands::companion::Companion;
@@ -50,9 +51,6 @@ struct Running {
     address: String,
     key: String,
 }
-
-/// The runtimes of this process that somebody still uses: a second model with the same weights shares one.
-static RUNNING: Mutex<Vec<Weak<Running>>> = Mutex::new(Vec::new());
 
 impl OnDevice {
     /// Finds weights and runtime; starts nothing yet.
@@ -152,7 +150,7 @@ impl OnDevice {
         let running = match &self.running {
             Some(running) => Arc::clone(running),
             None => {
-                let running = match shared(self.weights.path(), window) {
+                let running = match warmth::shared(self.weights.path(), window) {
                     Some(running) => running,
                     None => self.start(window, cancel)?,
                 };
@@ -205,9 +203,7 @@ impl OnDevice {
             address,
             key,
         });
-        let mut all = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|one| one.strong_count() > 0);
-        all.push(Arc::downgrade(&running));
+        warmth::remember(&running);
         Ok(running)
     }
 
@@ -363,14 +359,6 @@ impl Model for OnDevice {
     fn on_progress(&mut self, progress: Progress) {
         self.progress = Some(progress);
     }
-}
-
-/// Returns a runtime of this process that serves the same weights with a window that is large enough.
-fn shared(weights: &Path, window: u32) -> Option<Arc<Running>> {
-    let all = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    all.iter()
-        .filter_map(Weak::upgrade)
-        .find(|one| one.weights == weights && one.window >= window && one.ended().is_none())
 }
 
 /// Asks whether the server has loaded its model. It listens before it has.
