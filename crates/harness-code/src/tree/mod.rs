@@ -1,7 +1,7 @@
 //! The files of a project, found once and read in parallel. Facts are kept; source is read again on demand.
 
-use std::fs::File;
-use std::io::Read;
+mod open;
+
 use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
@@ -11,6 +11,7 @@ use crate::language::Language;
 use crate::path::RelPath;
 use crate::symbols::{self, Definition, Facts, Reading};
 use crate::text::Text;
+use crate::tree::open::{read_inside, read_regular};
 
 /// A larger source file is listed but not read: no person wrote it, and no model can be shown it.
 /// The largest module of CPython's standard library has 0.7 MB.
@@ -344,62 +345,6 @@ pub fn is_test(path: &RelPath) -> bool {
                 Language::Java | Language::CSharp | Language::Php
             )
         || matches!(name, "tests.py" | "test.py")
-}
-
-/// Reads a regular file inside `root`, following no link in any part of its path.
-fn read_inside(root: &Path, path: &RelPath) -> Result<Vec<u8>, TreeError> {
-    let folder_is_real = path.parent().is_none_or(|parent| {
-        let folder = parent.under(root);
-        folder.canonicalize().is_ok_and(|real| real == folder)
-    });
-    if !folder_is_real {
-        return Err(TreeError::NotAFile(path.clone()));
-    }
-    read_regular(&path.under(root), path)
-}
-
-/// Reads a regular file whose folder is known to be inside the project.
-fn read_regular(full: &Path, path: &RelPath) -> Result<Vec<u8>, TreeError> {
-    let unreadable = |source| TreeError::Unreadable {
-        path: path.clone(),
-        source,
-    };
-    let file = open_without_waiting(full).map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => TreeError::NotAFile(path.clone()),
-        _ => unreadable(source),
-    })?;
-    let metadata = file.metadata().map_err(unreadable)?;
-    if !metadata.is_file() {
-        return Err(TreeError::NotAFile(path.clone()));
-    }
-    if metadata.len() > LARGEST_SOURCE {
-        return Err(TreeError::TooLarge(path.clone()));
-    }
-    let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
-    // A file that grows while it is read must not fill the memory.
-    file.take(LARGEST_SOURCE + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
-    if bytes.len() as u64 > LARGEST_SOURCE {
-        return Err(TreeError::TooLarge(path.clone()));
-    }
-    Ok(bytes)
-}
-
-/// Opens for reading; a FIFO does not block and a link is not followed.
-#[cfg(unix)]
-fn open_without_waiting(path: &Path) -> std::io::Result<File> {
-    use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
-}
-
-#[cfg(not(unix))]
-fn open_without_waiting(path: &Path) -> std::io::Result<File> {
-    if path.symlink_metadata()?.file_type().is_file() {
-        return File::open(path);
-    }
-    Err(std::io::ErrorKind::NotFound.into())
 }
 
 #[cfg(test)]
