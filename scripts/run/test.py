@@ -219,7 +219,7 @@ def types():
     results = [
         check("mypy", [str(PYTHON), "-m", "mypy"]),
         check("stubtest", [str(PYTHON), "-m", "mypy.stubtest", "harness", "--mypy-config-file", "pyproject.toml"]),
-        check("pyright", [str(PYTHON), "-m", "basedpyright", "--warnings"]),
+        check("pyright", [str(PYTHON), "-m", "basedpyright", "--warnings", "--pythonpath", str(PYTHON)]),
     ]
     return sum(passed for passed, _ in results), sum(failed for _, failed in results)
 
