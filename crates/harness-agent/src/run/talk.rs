@@ -73,30 +73,28 @@ impl<'m> Talk<'m> {
         let characters = request.characters();
         let (step, most) = (session.history.next_number(), session.options.steps);
         let host = &self.card.host;
-        if session.usage.model_calls == 0 && !host.this_machine {
-            let text = format!("sending {characters} characters to {}", host.name);
-            session.tell(
-                EventKind::Sent,
-                &text,
-                [
-                    ("characters", characters.into()),
-                    ("host", host.name.clone().into()),
-                ],
-            );
-        } else {
-            let text = format!("step {step} of {most}: asking {}", self.card.model);
-            session.tell(
-                EventKind::Sent,
-                &text,
-                [
-                    ("characters", characters.into()),
-                    ("host", host.name.clone().into()),
-                ],
-            );
-        }
+        let (name, leaves) = (host.name.clone(), !host.this_machine);
+        let first = session.usage.model_calls == 0;
+        let text = format!("step {step} of {most}: asking {}", self.card.model);
+        let data = [
+            ("characters", characters.into()),
+            ("host", name.clone().into()),
+        ];
+        session.tell(EventKind::Sent, &text, data);
         session.record.prompt(&self.messages);
         let began = Instant::now();
-        let reply = self.model.reply(&request, &mut |_| {}, session.cancel)?;
+        let reply = self.model.reply(&request, &mut |_| {}, session.cancel);
+        // What the outbound check refused never left; anything else did, whatever came back.
+        let left = leaves && !matches!(reply, Err(ModelError::NotSent { .. }));
+        if first && left {
+            let text = format!("{characters} characters went to {name}");
+            session.tell(
+                EventKind::Sent,
+                &text,
+                [("characters", characters.into()), ("host", name.into())],
+            );
+        }
+        let reply = reply?;
         let seconds = began.elapsed().as_secs_f64();
         session.usage.model_calls += 1;
         session.usage.prompt_tokens += reply.prompt_tokens;
