@@ -349,7 +349,12 @@ impl<'s> Program<'s> {
     /// What an absolute dotted name stands for in a file.
     pub(crate) fn module(&self, from: FileId, name: &str, relative: bool) -> Module {
         if let Some(found) = self.project_module(from, name) {
-            return found;
+            match stdlib::module(name) {
+                Some(standard) if !relative && self.hides_nothing(from, &found) => {
+                    return Module::Standard(standard);
+                }
+                _ => return found,
+            }
         }
         if relative && self.path(from).is_some() {
             return Module::Unknown;
@@ -358,6 +363,16 @@ impl<'s> Program<'s> {
             return Module::Standard(name);
         }
         self.outside_module(name)
+    }
+
+    /// Whether a file named like a standard module is not what an import of that name finds: the file itself, or
+    /// a part of the package that the project folder is.
+    fn hides_nothing(&self, from: FileId, found: &Module) -> bool {
+        let Module::File(id) = found else {
+            return true;
+        };
+        let at_top = self.path(*id).is_some_and(|path| path.folder().is_empty());
+        *id == from || (at_top && self.by_path.contains_key("__init__.py"))
     }
 
     /// A module of the project by its dotted name.

@@ -225,6 +225,18 @@ fn an_import_of_a_name_that_moved_is_pointed_at_its_new_module() {
 }
 
 #[test]
+fn a_file_named_like_a_standard_module_imports_that_one() {
+    let files = [
+        ("__init__.py", ""),
+        (
+            "sysconfig.py",
+            "import sysconfig\n_config_vars = sysconfig._CONFIG_VARS\n",
+        ),
+    ];
+    assert_eq!(corrected(&files, &MisspellingRequest::default()), "nothing");
+}
+
+#[test]
 fn conflict_markers_are_reported() {
     check(
         "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> other\n",

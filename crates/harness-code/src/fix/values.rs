@@ -114,10 +114,18 @@ impl<'s> Program<'s> {
                 found => return found,
             }
         }
+        // Importing a submodule anywhere makes it a name of its package.
+        if let Some(inner) = self.submodule_of(file, name) {
+            return Value::Module(inner);
+        }
         if file.scopes.stars().next().is_none() && crate::scope::known::is_builtin(name) {
             return standard("builtins", name);
         }
         Value::Unknown
+    }
+
+    fn submodule_of(&self, file: &File<'s>, name: &str) -> Option<Module> {
+        self.submodule(file.id, &Module::File(file.id), name)
     }
 
     fn value_of_symbol_at(&self, file: &File<'s>, symbol: SymbolId, steps: u32) -> Value {

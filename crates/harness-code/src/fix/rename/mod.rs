@@ -77,6 +77,8 @@ pub(super) struct Renaming<'r, 's> {
     pub(super) new: &'r str,
     /// The files whose text holds the old name; no other can refer to it.
     pub(super) holding: Vec<FileId>,
+    /// The files with star imports: they give names on without holding them.
+    pub(super) starring: Vec<FileId>,
     pub(super) edits: FxHashMap<FileId, BTreeSet<(usize, usize)>>,
     pub(super) moves: Vec<(RelPath, RelPath)>,
 }
@@ -95,6 +97,7 @@ pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
         old,
         new,
         holding: sources.holding(old),
+        starring: sources.holding("import *"),
         edits: FxHashMap::default(),
         moves: Vec::new(),
     };
@@ -154,6 +157,13 @@ impl<'s> Renaming<'_, 's> {
             .iter()
             .filter_map(|id| self.program.file(*id))
             .collect()
+    }
+
+    /// The files that can import the old name from another: those that hold it, and those with star imports.
+    pub(super) fn importers(&self) -> Vec<std::rc::Rc<File<'s>>> {
+        let more = self.starring.iter().filter(|id| !self.holding.contains(id));
+        let all = self.holding.iter().chain(more);
+        all.filter_map(|id| self.program.file(*id)).collect()
     }
 
     /// Notes that the bytes of `span` become the new name.

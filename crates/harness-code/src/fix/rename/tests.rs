@@ -311,6 +311,40 @@ fn modules_and_packages_move_and_their_imports_follow() {
 }
 
 #[test]
+fn names_that_star_imports_give_on_are_followed() {
+    let files = [
+        ("pkg/__init__.py", "from .core import *\n"),
+        ("pkg/core.py", "def total():\n    pass\n"),
+        (
+            "use.py",
+            "from pkg import total\nimport pkg\ntotal(), pkg.total()\n",
+        ),
+    ];
+    check(
+        &files,
+        &named("total", "add_up"),
+        "-- pkg/core.py\ndef add_up():\n    pass\n-- use.py\nfrom pkg import add_up\nimport pkg\nadd_up(), pkg.add_up()\n",
+    );
+}
+
+#[test]
+fn a_submodule_is_a_name_of_its_package() {
+    let files = [
+        (
+            "pkg/__init__.py",
+            "from .core import x\ncore.helper.total()\n",
+        ),
+        ("pkg/core.py", "from . import helper\nx = 1\n"),
+        ("pkg/helper.py", "def total():\n    pass\n"),
+    ];
+    check(
+        &files,
+        &named("total", "add_up"),
+        "-- pkg/__init__.py\nfrom .core import x\ncore.helper.add_up()\n-- pkg/helper.py\ndef add_up():\n    pass\n",
+    );
+}
+
+#[test]
 fn what_the_project_does_not_define_is_refused() {
     let code = [(
         "a.py",

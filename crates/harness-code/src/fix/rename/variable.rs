@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use ruff_python_ast as ast;
+use ruff_text_size::TextRange;
 
 use super::super::program::{File, FileId, Module};
 use super::super::values::Value;
@@ -105,25 +106,28 @@ impl<'s> Renaming<'_, 's> {
     fn rename_global(&mut self, file: &Rc<File<'s>>, symbol: SymbolId) -> Step<()> {
         let mut queue: Vec<(FileId, SymbolId)> = vec![(file.id, symbol)];
         let mut stars: Vec<FileId> = Vec::new();
-        let mut at = 0;
-        while let Some(&(id, symbol)) = queue.get(at) {
-            at += 1;
-            let file = self.program.file(id).ok_or(Stop::Nothing)?;
-            self.check_parsed(&file)?;
-            self.check_package(&file)?;
-            self.rename_symbol(&file, symbol)?;
-            self.rename_exports(&file)?;
-            self.rename_in_doctests(&file)?;
-            self.follow(&[id], &mut queue, &mut stars)?;
-        }
-        let mut at = 0;
-        while let Some(&id) = stars.get(at) {
-            at += 1;
-            let file = self.program.file(id).ok_or(Stop::Nothing)?;
-            self.check_parsed(&file)?;
-            self.rename_brought(&file)?;
-            self.rename_exports(&file)?;
-            self.follow(&[id], &mut queue, &mut stars)?;
+        let (mut bound, mut brought) = (0, 0);
+        // A star import can lead to an import that binds the name again, and the other way round.
+        loop {
+            if let Some(&(id, symbol)) = queue.get(bound) {
+                bound += 1;
+                let file = self.program.file(id).ok_or(Stop::Nothing)?;
+                self.check_parsed(&file)?;
+                self.check_package(&file)?;
+                self.rename_symbol(&file, symbol)?;
+                self.rename_exports(&file)?;
+                self.rename_in_doctests(&file)?;
+                self.follow(&[id], &mut queue, &mut stars)?;
+            } else if let Some(&id) = stars.get(brought) {
+                brought += 1;
+                let file = self.program.file(id).ok_or(Stop::Nothing)?;
+                self.check_parsed(&file)?;
+                self.rename_brought(&file)?;
+                self.rename_exports(&file)?;
+                self.follow(&[id], &mut queue, &mut stars)?;
+            } else {
+                break;
+            }
         }
         let homes: Vec<FileId> = queue
             .iter()
@@ -141,7 +145,7 @@ impl<'s> Renaming<'_, 's> {
         queue: &mut Vec<(FileId, SymbolId)>,
         stars: &mut Vec<FileId>,
     ) -> Step<()> {
-        for other in self.files() {
+        for other in self.importers() {
             for import in &other.scopes.imports {
                 let star = import.member == Some("*");
                 if !star && import.member != Some(self.old) {
@@ -231,22 +235,63 @@ impl<'s> Renaming<'_, 's> {
 
     /// `module.name` in every file.
     fn rename_module_attributes(&mut self, homes: &[FileId]) -> Step<()> {
+        let mut unknown: Vec<(FileId, TextRange)> = Vec::new();
         for other in self.files() {
             for attribute in &other.scopes.attributes {
-                if attribute.node.attr.as_str() != self.old {
+                let node = attribute.node;
+                if node.attr.as_str() != self.old {
                     continue;
                 }
-                if let Value::Module(Module::File(id)) =
-                    self.program
-                        .value(&other, attribute.scope, &attribute.node.value)
-                    && homes.contains(&id)
-                {
-                    self.check_parsed(&other)?;
-                    self.edit(&other, attribute.node.attr.range)?;
+                match self.program.value(&other, attribute.scope, &node.value) {
+                    Value::Module(Module::File(id)) if homes.contains(&id) => {
+                        self.check_parsed(&other)?;
+                        self.edit(&other, node.attr.range)?;
+                    }
+                    Value::Unknown | Value::Module(Module::Opaque | Module::Unknown)
+                        if may_be_module(&other, attribute.scope, &node.value) =>
+                    {
+                        unknown.push((other.id, node.attr.range));
+                    }
+                    _ => {}
                 }
             }
         }
-        Ok(())
+        self.settle_module_attributes(&unknown)
+    }
+
+    /// Accesses on something that may be the module: they follow when nothing else has an attribute of the name.
+    fn settle_module_attributes(&mut self, unknown: &[(FileId, TextRange)]) -> Step<()> {
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let in_classes = self.files().iter().any(|file| {
+            let members = file.members();
+            members
+                .classes
+                .values()
+                .any(|class| class.members.contains_key(self.old))
+        });
+        let elsewhere = in_classes
+            || crate::stdlib::is_attribute(self.old)
+            || self.defining_package(self.old).is_some();
+        let mut places = Vec::new();
+        for (id, span) in unknown {
+            let file = self.program.file(*id).ok_or(Stop::Nothing)?;
+            if elsewhere {
+                places.extend(self.places(&file, [(*span).into()]));
+            } else {
+                self.check_parsed(&file)?;
+                self.edit(&file, *span)?;
+            }
+        }
+        if places.is_empty() {
+            return Ok(());
+        }
+        let reason = format!(
+            "what `.{}` belongs to is not known at some places",
+            self.old
+        );
+        Err(Stop::Refuse(reason, places))
     }
 
     /// In a package a submodule of the new name would take the place of the renamed thing.
@@ -344,6 +389,27 @@ impl<'s> Renaming<'_, 's> {
                 header < first && last <= range.end
             })
             .min_by_key(ExactSizeIterator::len)
+    }
+}
+
+/// Whether an expression is a dotted name that begins at the top of the file or outside it; objects that functions
+/// get or make are not taken for modules.
+fn may_be_module(file: &File<'_>, scope: u32, expression: &ast::Expr) -> bool {
+    match expression {
+        ast::Expr::Attribute(node) => may_be_module(file, scope, &node.value),
+        ast::Expr::Name(name) => {
+            let scopes = &file.scopes;
+            let symbol = scopes
+                .name_id(&name.id)
+                .and_then(|name| scopes.resolve(scope, name));
+            symbol.is_none_or(|symbol| {
+                scopes.symbols[symbol as usize].scope == 0
+                    || scopes
+                        .bindings_of(symbol)
+                        .any(|binding| matches!(binding.kind, BindingKind::Import(_)))
+            })
+        }
+        _ => false,
     }
 }
 
