@@ -7,9 +7,14 @@ use std::time::Duration;
 pub(crate) fn end_descendants(root: u32) {
     // A tree that forks faster than we kill is ended by its next rounds; this bounds the wait.
     const ROUNDS: u32 = 200;
+    // One look is no snapshot: a process whose parent ends while we look hangs nowhere in it. It hangs below `root`
+    // before the look is over, so the next one finds it.
+    const EMPTY_LOOKS: u32 = 3;
+    let mut empty = 0;
     for _ in 0..ROUNDS {
         let found = descendants(root);
-        if found.is_empty() {
+        empty = if found.is_empty() { empty + 1 } else { 0 };
+        if empty == EMPTY_LOOKS {
             return;
         }
         for process in found {
