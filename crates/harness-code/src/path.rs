@@ -42,9 +42,7 @@ impl RelPath {
             return Err(PathProblem::Control(text.escape_debug().to_string()));
         }
         let slashed = text.replace('\\', "/");
-        let bytes = slashed.as_bytes();
-        let has_drive = bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
-        if slashed.starts_with('/') || has_drive {
+        if slashed.starts_with('/') || has_drive(&slashed) {
             return Err(PathProblem::Absolute(text.to_string()));
         }
         let mut parts: Vec<&str> = Vec::new();
@@ -59,10 +57,12 @@ impl RelPath {
                 name => parts.push(name),
             }
         }
-        if parts.is_empty() {
-            return Err(PathProblem::Empty);
+        // `./c:/x` comes to a drive once its dot is gone.
+        match parts.first() {
+            None => Err(PathProblem::Empty),
+            Some(first) if has_drive(first) => Err(PathProblem::Absolute(text.to_string())),
+            Some(_) => Ok(RelPath(parts.join("/").into())),
         }
-        Ok(RelPath(parts.join("/").into()))
     }
 
     /// Returns the path as text.
@@ -108,9 +108,7 @@ impl RelPath {
     /// Appends `more`, which may step back with `..` as long as it stays inside the project.
     pub fn join(&self, more: &str) -> Result<RelPath, PathProblem> {
         let more_slashed = more.replace('\\', "/");
-        let bytes = more_slashed.as_bytes();
-        let has_drive = bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
-        if more_slashed.starts_with('/') || has_drive {
+        if more_slashed.starts_with('/') || has_drive(&more_slashed) {
             return Err(PathProblem::Absolute(more.to_string()));
         }
         RelPath::parse(&format!("{}/{more_slashed}", self.0))
@@ -135,6 +133,11 @@ impl RelPath {
         full.extend(self.parts());
         full
     }
+}
+
+/// Says whether a path begins with a drive letter, as on Windows.
+fn has_drive(text: &str) -> bool {
+    matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
 /// Most paths come from our own walk and need no work.
@@ -251,6 +254,14 @@ mod tests {
         assert!(!path.starts_with(&RelPath::parse("src/ap").unwrap()));
         assert_eq!(RelPath::parse(".gitignore").unwrap().extension(), None);
         assert_eq!(RelPath::parse("x").unwrap().parent(), None);
+    }
+
+    #[test]
+    fn a_drive_behind_a_dot_is_a_drive() {
+        for text in ["./c:/x", "a/../c:/x", ".\\c:\\x"] {
+            let absolute = matches!(RelPath::parse(text), Err(PathProblem::Absolute(_)));
+            assert!(absolute, "{text}");
+        }
     }
 
     proptest! {
