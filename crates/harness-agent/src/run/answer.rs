@@ -1,4 +1,9 @@
-//! The answer rung: read-only; the model may look, and its first words without an action are the answer.
+//! The answer rung: read-only; the model may look, and its first words without an action are the answer. What the code
+//! itself answers stands beside it, also when no model can be had.
+
+use harness_code::path::RelPath;
+use harness_code::report::facts::{Fact, facts};
+use harness_code::tree::SourceTree;
 
 use crate::action::Action;
 use crate::history::{Refusal, Step};
@@ -10,8 +15,87 @@ use crate::run::session::{Ending, Session};
 use crate::run::talk::Talk;
 use crate::run::work;
 
+/// Returns what the code itself says to the question of a session.
+pub(super) fn known(session: &Session<'_>) -> Vec<Fact> {
+    facts(&session.tree, &session.task.text, session.plan.mentions())
+}
+
+/// Adds what is known without a model to an ending without an answer.
+pub(super) fn with_facts(mut ending: Ending, known: &[Fact]) -> Ending {
+    if !known.is_empty() {
+        ending.summary = format!(
+            "{}\n\nknown without a model:\n{}",
+            ending.summary,
+            list(known)
+        );
+    }
+    ending
+}
+
+fn list(known: &[Fact]) -> String {
+    let lines: Vec<String> = known.iter().map(|fact| format!("- {fact}")).collect();
+    lines.join("\n")
+}
+
+/// Puts the facts beside the model's words, and says where the two do not go together.
+fn beside(tree: &SourceTree, words: &str, known: &[Fact]) -> String {
+    let places = places(words);
+    let absent: Vec<String> = places
+        .iter()
+        .filter(|(path, line)| !exists(tree, path, *line))
+        .map(|(path, line)| format!("{path}:{line}"))
+        .collect();
+    let mut text = words.to_owned();
+    if !absent.is_empty() {
+        text.push_str(&format!("\n\nnot there: {}", absent.join(", ")));
+    }
+    if known.is_empty() {
+        return text;
+    }
+    text.push_str(&format!("\n\nchecked:\n{}", list(known)));
+    let agrees = |(path, _): &(String, u32)| {
+        known
+            .iter()
+            .any(|fact| fact.path.as_str().ends_with(path.as_str()))
+    };
+    if !places.is_empty() && !places.iter().any(agrees) {
+        text.push_str("\nThe answer names none of these places; trust the checked ones.");
+    }
+    text
+}
+
+/// The places that an answer names as `path:line`.
+fn places(words: &str) -> Vec<(String, u32)> {
+    let tokens = words.split(|c: char| c.is_whitespace() || "`()[]{}<>,;\"'*".contains(c));
+    let place = |token: &str| {
+        let (path, rest) = token.split_once(':')?;
+        let line: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        let named = path.contains('.') && !path.contains("//");
+        Some((path.trim_start_matches("./").to_owned(), line.parse().ok()?)).filter(|_| named)
+    };
+    let mut places: Vec<(String, u32)> = tokens.filter_map(place).collect();
+    places.dedup();
+    places
+}
+
+/// Says whether a file whose path is `path`, or ends with it, has this line.
+fn exists(tree: &SourceTree, path: &str, line: u32) -> bool {
+    let whole = RelPath::parse(path).ok();
+    let ends = format!("/{path}");
+    tree.files().iter().any(|file| {
+        (Some(&file.path) == whole.as_ref() || file.path.as_str().ends_with(&ends))
+            && (1..=file.lines.max(1)).contains(&line)
+    })
+}
+
 /// Answers the question of a session.
 pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
+    let known = known(session);
+    let checked = if known.is_empty() {
+        String::new()
+    } else {
+        format!("Facts, checked against the code:\n{}", list(&known))
+    };
     let skills = session.plan.load_skills(&session.tree);
     let messages = prompt::opening(&Opening {
         task: &session.task,
@@ -20,19 +104,19 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         skills: &skills,
         rules: &work::house_rules(&session.tree),
         failure: "",
-        learned: "",
+        learned: &checked,
         read_only: true,
         answers: true,
     });
     let mut talk = match Talk::open(session, model, messages) {
         Ok(talk) => talk,
-        Err(error) => return session.engine_failed(&error),
+        Err(error) => return with_facts(session.engine_failed(&error), &known),
     };
     let mut empty = 0;
     for number in 1..=session.options.steps {
         let turn = match talk.turn(session) {
             Ok(turn) => turn,
-            Err(error) => return session.engine_failed(&error),
+            Err(error) => return with_facts(session.engine_failed(&error), &known),
         };
         let reading = reply::read(&turn.reply.text);
         let mut step = Step {
@@ -68,7 +152,7 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
                 talk.say("Your reply was empty. Answer the question in a few sentences.");
             }
             Ok(None) => {
-                let summary = step.result.trim().to_owned();
+                let summary = beside(&session.tree, step.result.trim(), &known);
                 session.push(step);
                 return Ending::new(Stopped::Done, summary);
             }
@@ -86,10 +170,11 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
             }
         }
     }
-    Ending::new(
+    let ending = Ending::new(
         Stopped::Steps,
         format!("no answer came within {} steps", session.options.steps),
-    )
+    );
+    with_facts(ending, &known)
 }
 
 fn look(session: &Session<'_>, action: &Action) -> Result<String, Refusal> {
@@ -97,4 +182,16 @@ fn look(session: &Session<'_>, action: &Action) -> Result<String, Refusal> {
         return Err(work::read_only_refusal(action));
     }
     work::look(session, action)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::places;
+
+    #[test]
+    fn places_are_read_from_sentences() {
+        let said = "It is in `shop/cart.py:12`, see (price.py:3). Not http://x.y:80 nor 10:30.";
+        let expected = [("shop/cart.py".to_owned(), 12), ("price.py".to_owned(), 3)];
+        assert_eq!(places(said), expected);
+    }
 }

@@ -2,6 +2,7 @@
 
 pub mod brief;
 pub mod entry;
+pub mod facts;
 pub mod finding;
 pub mod layout;
 mod manifest;
