@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use harness_hands::user;
+
 use crate::task::kind::Kind;
 
 /// The longest skill that is shown to a model, in characters; more would crowd the code out.
@@ -9,18 +11,32 @@ pub const LONGEST_SKILL: usize = 4_000;
 /// Where a project keeps skills, first wins.
 const PROJECT_FOLDERS: [&str; 3] = [".harness/skills", ".agents/skills", ".claude/skills"];
 
+/// Reads the built-in skills of these names from their folders.
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../skills/", $name, "/SKILL.md")))),*]
+    };
+}
+
 /// The skills inside the program: name and `SKILL.md`.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("fix-a-bug", include_str!("../skills/fix-a-bug/SKILL.md")),
-    (
-        "add-a-feature",
-        include_str!("../skills/add-a-feature/SKILL.md"),
-    ),
-    (
-        "write-tests",
-        include_str!("../skills/write-tests/SKILL.md"),
-    ),
+const BUILT_IN: &[(&str, &str)] = built_in![
+    "fix-a-bug",
+    "add-a-feature",
+    "write-tests",
+    "refactor",
+    "review",
+    "explain-code",
+    "read-files-safely",
+    "command-line-apps",
+    "raise-clear-errors",
+    "numbers-and-money",
+    "boundaries",
+    "keep-it-fast",
+    "document",
+    "concurrency",
 ];
+/// Skills that a task can bring along: each is read by the model before any code.
+const MOST_CHOSEN: usize = 2;
 
 /// One skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +47,17 @@ pub struct Skill {
     pub description: String,
     /// The text for the model.
     pub text: String,
+    /// Words of a task that call for it.
+    words: Vec<String>,
 }
 
-/// Returns every skill that can be used in this project: the project's own, then the built-in ones.
+/// Returns every skill that can be used in this project: the project's own, the user's, then the built-in ones.
 pub fn available(project: &Path) -> Vec<Skill> {
     let mut skills: Vec<Skill> = Vec::new();
-    for folder in PROJECT_FOLDERS {
-        for path in skill_files(&project.join(folder)) {
+    let own = PROJECT_FOLDERS.iter().map(|folder| project.join(folder));
+    let users = user::config_folder().map(|folder| folder.join("skills"));
+    for folder in own.chain(users) {
+        for path in skill_files(&folder) {
             let Ok(text) = std::fs::read_to_string(&path) else {
                 continue;
             };
@@ -77,18 +97,54 @@ pub fn check_names(project: &Path, names: &[String]) -> Result<(), Unknown> {
     }
 }
 
-/// Returns the names of the skills to load: the ones asked for, else the one that fits the kind of task.
-pub fn choose(kind: Kind, asked: &[String]) -> Vec<String> {
+/// Returns the names of the skills to load: the ones asked for, else those that fit the kind of task and its words.
+pub fn choose(known: &[Skill], kind: Kind, task: &str, asked: &[String]) -> Vec<String> {
     if !asked.is_empty() {
         return asked.to_vec();
     }
-    let name = match kind {
-        Kind::Fix => "fix-a-bug",
-        Kind::Add => "add-a-feature",
-        Kind::Tests => "write-tests",
-        Kind::Question | Kind::Rename | Kind::Change => return Vec::new(),
+    let usual = match kind {
+        Kind::Fix => Some("fix-a-bug"),
+        Kind::Add => Some("add-a-feature"),
+        Kind::Tests => Some("write-tests"),
+        Kind::Question => Some("explain-code"),
+        Kind::Rename | Kind::Change => None,
     };
-    vec![name.to_owned()]
+    let said: Vec<String> = words(task).collect();
+    let mut fitting: Vec<(usize, String)> = known
+        .iter()
+        .filter(|skill| Some(skill.name.as_str()) != usual)
+        .map(|skill| (skill.called_for(&said), skill.name.clone()))
+        .filter(|(count, _)| *count >= ENOUGH_WORDS)
+        .collect();
+    // More words first; of equal ones the project's own, which come first.
+    fitting.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    let fitting = fitting.into_iter().map(|(_, name)| name);
+    usual
+        .map(str::to_owned)
+        .into_iter()
+        .chain(fitting)
+        .take(MOST_CHOSEN)
+        .collect()
+}
+
+/// Shorter words of a description are those of every sentence.
+const LONGEST_PLAIN: usize = 4;
+/// One shared word is chance.
+const ENOUGH_WORDS: usize = 2;
+
+impl Skill {
+    /// Counts the words of a task that call for this skill; its whole name said is as good as two.
+    fn called_for(&self, said: &[String]) -> usize {
+        let named = words(&self.name).all(|word| said.contains(&word));
+        let shared = self.words.iter().filter(|word| said.contains(word)).count();
+        shared.max(if named { ENOUGH_WORDS } else { 0 })
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
 }
 
 fn add(skills: &mut Vec<Skill>, skill: Skill) {
@@ -128,6 +184,7 @@ fn read(folder: &str, source: &str) -> Skill {
         name: folder.to_owned(),
         description: String::new(),
         text: source.trim().to_owned(),
+        words: Vec::new(),
     };
     let Some(rest) = source.strip_prefix("---") else {
         return skill;
@@ -143,8 +200,15 @@ fn read(folder: &str, source: &str) -> Skill {
         match key.trim() {
             "name" if !value.is_empty() => value.clone_into(&mut skill.name),
             "description" => value.clone_into(&mut skill.description),
+            "words" => skill.words = words(value).collect(),
             _ => {}
         }
+    }
+    if skill.words.is_empty() {
+        // Skills of others say when they help in their description.
+        skill.words = words(&skill.description)
+            .filter(|word| word.len() > LONGEST_PLAIN)
+            .collect();
     }
     skill.text = body
         .trim_start_matches('-')
@@ -157,7 +221,75 @@ fn read(folder: &str, source: &str) -> Skill {
 
 #[cfg(test)]
 mod tests {
-    use super::{BUILT_IN, available, check_names, read};
+    use super::{BUILT_IN, Kind, available, check_names, choose, read};
+
+    #[test]
+    fn a_task_picks_the_skill_of_its_kind_and_the_one_its_words_call_for() {
+        let known: Vec<_> = BUILT_IN
+            .iter()
+            .map(|(name, text)| read(name, text))
+            .collect();
+        let chosen = |kind, task: &str| choose(&known, kind, task, &[]);
+        for (kind, task, expected) in [
+            (
+                Kind::Fix,
+                "fix the off by one in the last page",
+                &["fix-a-bug", "boundaries"][..],
+            ),
+            (Kind::Fix, "total() comes out too low", &["fix-a-bug"]),
+            (
+                Kind::Fix,
+                "rounding of the tax percent is wrong",
+                &["fix-a-bug", "numbers-and-money"],
+            ),
+            (
+                Kind::Add,
+                "add a --quiet flag as an argparse option",
+                &["add-a-feature", "command-line-apps"],
+            ),
+            (
+                Kind::Add,
+                "reading a csv file: add an encoding parameter",
+                &["add-a-feature", "read-files-safely"],
+            ),
+            (Kind::Tests, "write tests for parse", &["write-tests"]),
+            (
+                Kind::Change,
+                "refactor and simplify price.py",
+                &["refactor"],
+            ),
+            (
+                Kind::Change,
+                "make search faster, it is slow",
+                &["keep-it-fast"],
+            ),
+            (
+                Kind::Change,
+                "write a docstring and document total",
+                &["document"],
+            ),
+            (
+                Kind::Question,
+                "review the code of cart.py: anything risky?",
+                &["explain-code", "review"],
+            ),
+            (
+                Kind::Question,
+                "where is the race between the threads?",
+                &["explain-code", "concurrency"],
+            ),
+            (
+                Kind::Change,
+                "validate the input and raise a clear error",
+                &["raise-clear-errors"],
+            ),
+            (Kind::Rename, "rename a to b", &[]),
+        ] {
+            assert_eq!(chosen(kind, task), expected, "{task}");
+        }
+        let asked = ["review".to_owned()];
+        assert_eq!(choose(&known, Kind::Fix, "fix it", &asked), asked);
+    }
 
     #[test]
     fn every_built_in_skill_has_a_description_and_its_folders_name() {
