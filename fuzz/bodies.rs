@@ -7,6 +7,8 @@ use harness_code::edit::replace_definition;
 use harness_code::edit::{Edit, apply, unified_diff};
 use harness_code::imports::{ImportGraph, Resolver};
 use harness_code::language::Language;
+use harness_code::locate::{LocateOptions, locate};
+use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
@@ -171,6 +173,40 @@ pub fn project(folder: &Path, data: &[u8]) {
         },
     );
     let _ = glob(&tree, &text);
+    task(&tree, data);
+}
+
+/// Tasks: whatever a task says, what it names and where it leads lies in the project, and scores fall from one.
+pub fn task(tree: &SourceTree, data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mentions = Mentions::read(&text, tree);
+    let known = |path: &RelPath| tree.file(path).is_some();
+    assert!(mentions.paths.iter().all(known));
+    assert!(mentions.definitions.iter().all(|named| known(&named.path)));
+    assert!(mentions.frames.iter().all(|frame| known(&frame.path)));
+    for include_tests in [false, true] {
+        let located = locate(
+            tree,
+            &text,
+            &mentions,
+            &LocateOptions {
+                include_tests,
+                history: None,
+            },
+        );
+        assert!(located.files.iter().all(|hit| known(&hit.path)));
+        assert!(located.definitions.iter().all(|hit| known(&hit.path)));
+        let files = located.files.iter().map(|hit| hit.score);
+        let definitions = located.definitions.iter().map(|hit| hit.score);
+        for score in files.chain(definitions) {
+            assert!((0.0..=1.0).contains(&score), "{score}");
+        }
+        assert!(
+            located
+                .files
+                .is_sorted_by(|one, other| one.score >= other.score)
+        );
+    }
 }
 
 /// Makes the change that a unified diff describes; `None` when it does not fit.

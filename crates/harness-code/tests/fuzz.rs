@@ -206,6 +206,78 @@ proptest! {
     }
 }
 
+/// Pieces of tasks: what people and their tools paste.
+const SAID: &[&str] = &[
+    "fix ",
+    "the ",
+    "`",
+    "```",
+    "```python\n",
+    "\n",
+    "\r\n",
+    "Traceback (most recent call last):\n",
+    "  File \"",
+    "a/b.py",
+    "src/d.rs",
+    "\", line ",
+    "7",
+    "99999999999999999999",
+    ", in ",
+    "f\n",
+    "::",
+    "test_c.py::test_x",
+    "ValueError: ",
+    "\"",
+    "'",
+    "a.b.c",
+    "from a import b",
+    "import a.b as c\n",
+    "A.b()",
+    "/etc/passwd",
+    "../../x",
+    "C:\\x",
+    "\\",
+    "é",
+    "漢",
+    "\u{0}",
+    "L027",
+    ">>> ",
+    "$ ",
+    "- ",
+    "# ",
+    "https://x.y/z?q=1",
+    "(",
+    ")",
+    ".",
+    "..",
+    "rename ",
+    " to ",
+    "why ",
+    "?",
+    "SourceTree",
+    "decode",
+    "Text.decode",
+    "crates",
+    "text.rs",
+    ":12:3",
+    "\u{1F600}",
+    "\t",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn tasks_of_anything(said in proptest::collection::vec(proptest::sample::select(SAID), 0..80), data in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let folder = tempfile::tempdir().unwrap();
+        let contents = [FILES[0].to_owned(), FILES[2].to_owned(), "def f(x):\n    raise ValueError('no')\n".to_owned()];
+        lay_out(folder.path(), &["src/text.rs", "a/__init__.py", "a/b.py"], &contents);
+        let tree = harness_code::tree::SourceTree::read(folder.path(), None).unwrap();
+        bodies::task(&tree, said.concat().as_bytes());
+        bodies::task(&tree, &data);
+    }
+}
+
 #[test]
 fn inputs_known_to_be_hard() {
     // Error recovery is quadratic in some grammars; this is deep enough for every stack.
