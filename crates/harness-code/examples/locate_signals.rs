@@ -8,10 +8,12 @@
 use std::io::Write;
 use std::path::Path;
 
-use harness_code::locate::{LocateOptions, Signals, signals};
+use harness_code::locate::{Change, History, LocateOptions, Signals, signals};
+use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 
-/// Usage: `locate_signals CASES.jsonl TREES_FOLDER [FIRST EVERY]`; a case's project lies in `TREES_FOLDER/<id>`.
+/// Usage: `locate_signals CASES.jsonl TREES_FOLDER [FIRST EVERY]`; a case's project lies in `TREES_FOLDER/<id>`, its history,
+/// where it is to be used, in `TREES_FOLDER/<id>.log`.
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let cases = std::fs::read_to_string(&args[0]).unwrap();
@@ -24,15 +26,33 @@ fn main() {
         let start = std::time::Instant::now();
         let tree = SourceTree::read(&Path::new(&args[1]).join(id), None).unwrap();
         let read = start.elapsed();
-        let (files, definitions) = signals(
-            &tree,
-            case["text"].as_str().unwrap(),
-            LocateOptions::default(),
-        );
+        let history = history(&Path::new(&args[1]).join(format!("{id}.log")));
+        let options = LocateOptions {
+            history: history.as_ref(),
+            ..LocateOptions::default()
+        };
+        let (files, definitions) = signals(&tree, case["text"].as_str().unwrap(), options);
         eprintln!("{id} read {read:?} signals {:?}", start.elapsed() - read);
         print_signals(&mut out, "files", id, &tree, &files);
         print_signals(&mut out, "definitions", id, &tree, &definitions);
     }
+}
+
+/// The earlier changes that `lay_out.py --history` wrote: a line that begins with `>` a change, then its paths.
+fn history(log: &Path) -> Option<History> {
+    let text = std::fs::read_to_string(log).ok()?;
+    let mut history = History::default();
+    for line in text.lines() {
+        match (line.strip_prefix('>'), history.changes.last_mut()) {
+            (Some(message), _) => history.changes.push(Change {
+                message: message.to_owned(),
+                paths: Vec::new(),
+            }),
+            (None, Some(change)) => change.paths.extend(RelPath::parse(line)),
+            (None, None) => {}
+        }
+    }
+    Some(history)
 }
 
 fn print_signals(out: &mut impl Write, kind: &str, id: &str, tree: &SourceTree, signals: &Signals) {

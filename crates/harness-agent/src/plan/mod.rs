@@ -146,7 +146,10 @@ impl Plan {
             tree,
             &task.text,
             &mentions,
-            &LocateOptions { include_tests },
+            &LocateOptions {
+                include_tests,
+                history: None,
+            },
         );
         let spots = spots(task, tree, &mentions, &located);
         let found = fix::find(task, tree, &mentions, environment, &options.scope);
@@ -162,7 +165,12 @@ impl Plan {
             (None, _) if fits_a_reply(&spots, &mentions, options.max_tokens) => Rung::Rewrite,
             (None, _) => Rung::Loop,
         };
-        let skills = skill::choose(task.kind, &options.skills);
+        let skills = skill::choose(
+            &skill::available(tree.root()),
+            task.kind,
+            &task.text,
+            &options.skills,
+        );
         let code: usize = spots.iter().map(|spot| spot.span.len()).sum();
         Plan {
             kind: task.kind.name(),

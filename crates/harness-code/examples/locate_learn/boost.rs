@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) sample: f32,
     /// Tables that are learned from different draws and averaged.
     pub(crate) draws: u64,
+    /// The places that count: further down nobody looks.
+    pub(crate) places: usize,
 }
 
 /// A tree in heap order.
@@ -41,9 +43,6 @@ pub(crate) struct Node {
     /// What a leaf adds.
     pub(crate) value: f32,
 }
-
-/// The places that count: further down nobody looks.
-const PLACES: usize = 20;
 
 /// Share of the cases that each tree is grown from.
 const CASES_A_TREE: f32 = 0.8;
@@ -90,6 +89,7 @@ fn learn_once(groups: &[&Group], binned: &Binned, settings: &Settings, draw: u64
             if random.next() < CASES_A_TREE {
                 pulls(
                     group,
+                    settings.places,
                     &score[start..end],
                     &mut pull[start..end],
                     &mut weight[start..end],
@@ -150,7 +150,7 @@ fn leaf(tree: &Tree, above: impl Fn(usize, f32) -> bool) -> f32 {
 }
 
 /// How each row should move, from the pairs that stand in the wrong order (LambdaRank with NDCG).
-fn pulls(group: &Group, score: &[f32], pull: &mut [f32], weight: &mut [f32]) {
+fn pulls(group: &Group, places: usize, score: &[f32], pull: &mut [f32], weight: &mut [f32]) {
     let mut order: Vec<usize> = (0..score.len()).collect();
     order.sort_by(|&one, &other| score[other].total_cmp(&score[one]).then(one.cmp(&other)));
     let mut place = vec![0usize; score.len()];
@@ -159,13 +159,15 @@ fn pulls(group: &Group, score: &[f32], pull: &mut [f32], weight: &mut [f32]) {
         .enumerate()
         .for_each(|(at, &row)| place[row] = at);
     let discount = |place: usize| {
-        if place < PLACES {
+        if place < places {
             1.0 / (2.0 + place as f32).log2()
         } else {
             0.0
         }
     };
-    let ideal: f32 = (0..group.golds.min(PLACES)).map(discount).sum();
+    // A case with one answer tells more about the first place than one with ten.
+    let ideal: f32 =
+        (0..group.golds.min(places)).map(discount).sum::<f32>() * (group.golds as f32).sqrt();
     for one in (0..score.len()).filter(|&row| group.gold[row]) {
         for other in (0..score.len()).filter(|&row| !group.gold[row]) {
             let gain = (discount(place[one]) - discount(place[other])).abs() / ideal;

@@ -15,13 +15,14 @@ use harness_code::locate::{Candidate, Features, Signals, add_file_scores, first_
 
 /// How the shipped tables are learned.
 const FILES: Settings = Settings {
-    rounds: 200,
-    rate: 0.08,
-    depth: 2,
+    rounds: 300,
+    rate: 0.05,
+    depth: 3,
     ridge: 1.0,
     least: 0.5,
-    sample: 0.5,
-    draws: 1,
+    sample: 0.3,
+    draws: 3,
+    places: 20,
 };
 const DEFINITIONS: Settings = Settings {
     rounds: 150,
@@ -30,7 +31,8 @@ const DEFINITIONS: Settings = Settings {
     ridge: 1.0,
     least: 0.5,
     sample: 0.5,
-    draws: 1,
+    draws: 3,
+    places: 20,
 };
 
 /// Parts that the repositories are dealt to.
@@ -398,7 +400,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ),
     (
         "text of definitions",
-        &["chunk_best", "chunk_three", "chunk_title", "chunk_code"],
+        &["chunk_best", "chunk_four", "chunk_title", "chunk_code"],
     ),
     ("comments and docstrings", &["doc", "doc_title"]),
     (
@@ -468,6 +470,10 @@ const FAMILIES: &[(&str, &[&str])] = &[
         &["tests_import", "tests_named", "tests_call"],
     ),
     ("calls of the best functions", &["called"]),
+    (
+        "what named definitions call and build on",
+        &["named_calls", "named_bases"],
+    ),
     ("folder", &["folder_text"]),
 ];
 
@@ -488,7 +494,7 @@ fn without(cases: &[Case]) {
     }
 }
 
-/// Other settings: rounds, rate, depth, ridge, least, sample, draws.
+/// Other settings: rounds, rate, depth, ridge, least, sample, draws, places.
 fn tried(cases: &[Case], numbers: &[String]) {
     let number = |at: usize| numbers[at].parse::<f32>().unwrap();
     let settings = Settings {
@@ -499,6 +505,7 @@ fn tried(cases: &[Case], numbers: &[String]) {
         least: number(4),
         sample: number(5),
         draws: number(6) as u64,
+        places: number(7) as usize,
     };
     let (_, rankings) = cross_files(cases, &[], &settings);
     show(

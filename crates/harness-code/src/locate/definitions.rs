@@ -41,6 +41,19 @@ pub(crate) fn signals(inputs: &Inputs<'_, '_>, files: &[(u32, f32)]) -> Signals 
     add("text_title", &|entry| entry.text[1]);
     add("text_prose", &|entry| entry.text[2]);
     add("text_code", &|entry| entry.text[3]);
+    let own_best = best_by_file(&entries);
+    add("own_share", &|entry| {
+        entry.text[0] / own_best[&entry.candidate.file]
+    });
+    add("called", &|entry| {
+        inputs.spread.called.definition(place_of(entry.candidate))
+    });
+    add("tests_call", &|entry| {
+        inputs.spread.tested.definition(place_of(entry.candidate))
+    });
+    add("named_calls", &|entry| {
+        inputs.spread.named.definition(place_of(entry.candidate))
+    });
     add("told", &|entry| entry.told);
     add("told_title", &|entry| entry.told_title);
     let name_rarity = rarity(&entries, inputs.names.len(), |chunk| &chunk.names);
@@ -121,6 +134,16 @@ struct Entry<'a> {
     text: [f32; 4],
     told: f32,
     told_title: f32,
+}
+
+/// The best text score among the definitions of each file.
+fn best_by_file(entries: &[Entry<'_>]) -> FxHashMap<u32, f32> {
+    let mut best: FxHashMap<u32, f32> = FxHashMap::default();
+    for entry in entries {
+        let most = best.entry(entry.candidate.file).or_insert(1e-6);
+        *most = most.max(entry.text[0]);
+    }
+    best
 }
 
 fn place_of(candidate: Candidate) -> Place {

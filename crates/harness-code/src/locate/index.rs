@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::locate::query::Query;
-use crate::locate::scan::{Chunk, Counts, Wanted, count};
+use crate::locate::scan::{Chunk, Counts, Meanings, Wanted, count};
 use crate::locate::words::each_word;
 use crate::tree::SourceTree;
 
@@ -14,8 +14,6 @@ pub(crate) struct Index {
     pub(crate) files: Vec<Option<FileWords>>,
     /// How rare each word is among files.
     pub(crate) rarity: Vec<f32>,
-    /// How rare each word is among chunks.
-    pub(crate) chunk_rarity: Vec<f32>,
     /// The number of each word.
     pub(crate) numbers: FxHashMap<String, usize>,
     average_length: f32,
@@ -38,8 +36,12 @@ pub(crate) struct FileWords {
 /// What a repeated word is worth less (BM25's k1) and how much long texts pay (its b). The usual values.
 const REPEAT: f32 = 1.2;
 const LENGTH: f32 = 0.75;
-/// Chunks are short and even: length says less about them.
-const CHUNK_LENGTH: f32 = 0.5;
+/// A word that a chunk says once is nearly all it can say of it, and a long chunk says something of everything.
+const CHUNK_REPEAT: f32 = 0.6;
+const CHUNK_LENGTH: f32 = 0.9;
+/// What a word is worth in the documentation of a chunk, and in its name, beside one in its code.
+const CHUNK_DOC: f32 = 2.0;
+const CHUNK_NAME: f32 = 5.0;
 
 impl Index {
     /// Counts the words of `query` and the whole names `names` in every source file of `tree`.
@@ -48,13 +50,19 @@ impl Index {
         let files: Vec<Option<FileWords>> = tree
             .files()
             .par_iter()
-            .map(|file| {
+            .map_init(Meanings::default, |meanings, file| {
                 if !file.language.is_source() {
                     return None;
                 }
                 // A file that went away meanwhile is no candidate.
                 let text = tree.text(&file.path).ok()?;
-                let counts = count(&wanted, file.language, text.content(), &file.facts);
+                let counts = count(
+                    &wanted,
+                    meanings,
+                    file.language,
+                    text.content(),
+                    &file.facts,
+                );
                 Some(FileWords::of(counts, &wanted, query.words.len(), file))
             })
             .collect();
@@ -64,7 +72,6 @@ impl Index {
     fn weighed(tree: &SourceTree, files: Vec<Option<FileWords>>, known: &[String]) -> Index {
         let words = known.len();
         let mut in_files = vec![0u32; words];
-        let mut in_chunks = vec![0u32; words];
         let (mut count, mut chunks) = (0u32, 0u32);
         let (mut length, mut doc_length, mut chunk_length) = (0f64, 0f64, 0f64);
         for (file, entry) in tree.files().iter().zip(&files) {
@@ -81,9 +88,6 @@ impl Index {
             for chunk in &entry.counts.chunks {
                 chunks += 1;
                 chunk_length += f64::from(chunk.length);
-                for hits in &chunk.hits {
-                    in_chunks[usize::from(hits.word)] += 1;
-                }
             }
         }
         let rare = |all: u32| {
@@ -99,7 +103,6 @@ impl Index {
                 .map(|(at, word)| (word.clone(), at))
                 .collect(),
             rarity: in_files.iter().map(rare(count)).collect(),
-            chunk_rarity: in_chunks.iter().map(rare(chunks)).collect(),
             average_length: mean(length, count),
             average_doc_length: mean(doc_length, count),
             average_chunk_length: mean(chunk_length, chunks),
@@ -160,17 +163,21 @@ impl Index {
         sum
     }
 
-    /// Scores one chunk; `named` are the words of its own name.
+    /// Scores one chunk; `named` are the words of its own name. A word is as rare as the files that hold it are few.
     pub(crate) fn chunk(&self, chunk: &Chunk, named: &[u16], weights: &[f32]) -> f32 {
         let long =
             CHUNK_LENGTH * chunk.length as f32 / self.average_chunk_length + 1.0 - CHUNK_LENGTH;
         let mut sum = 0.0;
         for hits in &chunk.hits {
             let word = usize::from(hits.word);
-            let own = if named.contains(&hits.word) { 3.0 } else { 0.0 };
-            let value = f32::from(hits.code) + f32::from(hits.doc) * 1.5 + own;
-            sum += weights[word] * self.chunk_rarity[word] * value * (REPEAT + 1.0)
-                / (value + REPEAT * long);
+            let own = if named.contains(&hits.word) {
+                CHUNK_NAME
+            } else {
+                0.0
+            };
+            let value = f32::from(hits.code) + f32::from(hits.doc) * CHUNK_DOC + own;
+            sum += weights[word] * self.rarity[word] * value * (CHUNK_REPEAT + 1.0)
+                / (value + CHUNK_REPEAT * long);
         }
         sum
     }

@@ -1,6 +1,7 @@
 //! A sentence in, ranked files and definitions out, each with its reasons. No model, no index on disk: one pass over the source.
 
 mod definitions;
+mod history;
 mod index;
 mod paths;
 mod query;
@@ -17,19 +18,23 @@ use crate::locate::index::Index;
 use crate::locate::query::Query;
 use crate::locate::reasons::Reasons;
 use crate::locate::signals::Inputs;
+use crate::locate::spread::Spread;
 use crate::mention::Mentions;
 use crate::mention::project::Project;
 use crate::path::RelPath;
 use crate::tree::SourceTree;
 
+pub use history::{Change, History};
 pub use signals::{Candidate, Signals};
 pub use weigh::{Features, Table, add_file_scores, first_impression};
 
 /// What is wanted of a search.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LocateOptions {
+pub struct LocateOptions<'h> {
     /// Whether test files may be found too.
     pub include_tests: bool,
+    /// Earlier changes of the project, when the caller has them. The shipped tables were learned without.
+    pub history: Option<&'h History>,
 }
 
 /// Where a task is most likely about, best first.
@@ -81,10 +86,11 @@ pub fn locate(
     tree: &SourceTree,
     text: &str,
     mentions: &Mentions,
-    options: &LocateOptions,
+    options: &LocateOptions<'_>,
 ) -> Located {
     let search = Search::of(tree, text, *options);
-    let inputs = search.inputs(mentions);
+    let spread = search.spread(mentions);
+    let inputs = search.inputs(mentions, &spread);
     let signals = Signals::of(&inputs);
     let kept = first_impression(&signals);
     let places: Vec<usize> = kept.iter().map(|&(at, _)| at).collect();
@@ -107,10 +113,11 @@ pub fn locate(
 }
 
 /// Returns the raw signals of files and of definitions, for learning what they are worth.
-pub fn signals(tree: &SourceTree, text: &str, options: LocateOptions) -> (Signals, Signals) {
+pub fn signals(tree: &SourceTree, text: &str, options: LocateOptions<'_>) -> (Signals, Signals) {
     let mentions = Mentions::read(text, tree);
     let search = Search::of(tree, text, options);
-    let inputs = search.inputs(&mentions);
+    let spread = search.spread(&mentions);
+    let inputs = search.inputs(&mentions, &spread);
     let signals = Signals::of(&inputs);
     let kept = first_impression(&signals);
     let definitions = definitions::signals(&inputs, &impressions(&signals, &kept));
@@ -118,17 +125,17 @@ pub fn signals(tree: &SourceTree, text: &str, options: LocateOptions) -> (Signal
 }
 
 /// What has to be alive while signals are read.
-struct Search<'t> {
+struct Search<'t, 'h> {
     tree: &'t SourceTree,
     project: Project<'t>,
     query: Query,
     names: Vec<String>,
     index: Index,
-    include_tests: bool,
+    options: LocateOptions<'h>,
 }
 
-impl<'t> Search<'t> {
-    fn of(tree: &'t SourceTree, text: &str, options: LocateOptions) -> Search<'t> {
+impl<'t, 'h> Search<'t, 'h> {
+    fn of(tree: &'t SourceTree, text: &str, options: LocateOptions<'h>) -> Search<'t, 'h> {
         let query = Query::read(text);
         let names = query.names(text);
         let index = Index::of(tree, &query, &names);
@@ -138,11 +145,21 @@ impl<'t> Search<'t> {
             query,
             names,
             index,
-            include_tests: options.include_tests,
+            options,
         }
     }
 
-    fn inputs<'a>(&'a self, mentions: &'a Mentions) -> Inputs<'a, 't> {
+    fn spread(&self, mentions: &Mentions) -> Spread {
+        Spread::of(
+            self.tree,
+            &self.project,
+            &self.query,
+            &self.index,
+            &mentions.clues,
+        )
+    }
+
+    fn inputs<'a>(&'a self, mentions: &'a Mentions, spread: &'a Spread) -> Inputs<'a, 't> {
         Inputs {
             tree: self.tree,
             project: &self.project,
@@ -150,7 +167,9 @@ impl<'t> Search<'t> {
             index: &self.index,
             mentions,
             names: &self.names,
-            include_tests: self.include_tests,
+            spread,
+            include_tests: self.options.include_tests,
+            history: self.options.history,
         }
     }
 }

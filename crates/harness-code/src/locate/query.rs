@@ -162,11 +162,11 @@ impl Query {
         let some = |count: u16| (1.0 + f32::from(count)).ln();
         let weigh = |counts: &ZoneCounts| match part {
             Part::All => {
-                2.0 * some(counts.title)
+                3.0 * some(counts.title)
                     + some(counts.prose)
                     + some(counts.inline)
-                    + 0.4 * some(counts.code)
-                    + 0.4 * some(counts.trace)
+                    + 0.5 * some(counts.code)
+                    + 0.1 * some(counts.trace)
             }
             Part::Title => some(counts.title),
             Part::Prose => some(counts.prose) + some(counts.inline),

@@ -95,9 +95,15 @@ impl Counts {
     }
 }
 
-/// Counts what is wanted in `content`.
-pub(crate) fn count(wanted: &Wanted, language: Language, content: &str, facts: &Facts) -> Counts {
-    let mut counter = Counter::new(wanted, facts);
+/// Counts what is wanted in `content`; `meanings` remembers what was read in files before.
+pub(crate) fn count(
+    wanted: &Wanted,
+    meanings: &mut Meanings,
+    language: Language,
+    content: &str,
+    facts: &Facts,
+) -> Counts {
+    let mut counter = Counter::new(wanted, meanings, facts);
     let bytes = content.as_bytes();
     let mut at = 0;
     let mut inside = Inside::Code;
@@ -123,7 +129,17 @@ pub(crate) fn count(wanted: &Wanted, language: Language, content: &str, facts: &
             .and_then(|at| facts.definitions.get(at as usize));
         if let Some(definition) = definition {
             each_word(&definition.qualified, |word| {
-                chunk.named.extend(wanted.word(word));
+                let Some(word) = wanted.word(word) else {
+                    return;
+                };
+                chunk.named.push(word);
+                // The name of the class around it is not in the text of a method, and yet is what it is called by.
+                if !chunk.hits.iter().any(|hits| hits.word == word) {
+                    chunk.hits.push(Hits {
+                        word,
+                        ..Hits::default()
+                    });
+                }
             });
         }
     }
@@ -208,54 +224,87 @@ struct Meaning {
     name: Option<u16>,
 }
 
-struct Counter<'a, 'c> {
+/// Runs that are remembered; past that they are forgotten at once, so that memory stays small.
+const MOST_MEANINGS: usize = 1 << 17;
+
+/// The same runs come again and again in a project: each is cut into words once.
+#[derive(Default)]
+pub(crate) struct Meanings {
+    known: FxHashMap<Box<str>, Meaning>,
+    found: Vec<u16>,
+    buffer: String,
+}
+
+impl Meanings {
+    fn of(&mut self, run: &str, wanted: &Wanted) -> Meaning {
+        if let Some(&meaning) = self.known.get(run) {
+            return meaning;
+        }
+        if self.known.len() >= MOST_MEANINGS {
+            self.known.clear();
+            self.found.clear();
+        }
+        let first = self.found.len() as u32;
+        let mut words = 0u16;
+        let found = &mut self.found;
+        each_part(run, &mut self.buffer, &mut |word| {
+            words = words.saturating_add(1);
+            found.push(wanted.words.get(word).copied().unwrap_or(OTHER));
+        });
+        let found = (self.found.len() - first as usize).min(usize::from(u16::MAX)) as u16;
+        let meaning = Meaning {
+            first,
+            found,
+            words,
+            name: wanted.names.get(run).copied(),
+        };
+        self.known.insert(run.into(), meaning);
+        meaning
+    }
+}
+
+struct Counter<'a> {
     wanted: &'a Wanted,
+    meanings: &'a mut Meanings,
     /// Where the chunk changes, and to which.
     switches: Vec<(usize, u32)>,
     next_switch: usize,
     current: usize,
     chunks: Vec<Chunk>,
     doc_length: u32,
-    /// The same runs come again and again in a file: each is cut into words once.
-    meanings: FxHashMap<&'c str, Meaning>,
-    found: Vec<u16>,
     /// The word read last.
     before: u16,
-    buffer: String,
 }
 
-impl<'a, 'c> Counter<'a, 'c> {
-    fn new(wanted: &'a Wanted, facts: &Facts) -> Self {
+impl<'a> Counter<'a> {
+    fn new(wanted: &'a Wanted, meanings: &'a mut Meanings, facts: &Facts) -> Self {
         let (chunks, switches) = chunks(facts);
         Counter {
             wanted,
+            meanings,
             switches,
             next_switch: 0,
             current: 0,
             chunks,
             doc_length: 0,
-            meanings: FxHashMap::default(),
-            found: Vec::new(),
             before: OTHER,
-            buffer: String::new(),
         }
     }
 
-    fn run(&mut self, start: usize, run: &'c str, inside: Inside) {
+    fn run(&mut self, start: usize, run: &str, inside: Inside) {
         while let Some(&(from, chunk)) = self.switches.get(self.next_switch)
             && from <= start
         {
             self.current = chunk as usize;
             self.next_switch += 1;
         }
-        let meaning = self.meaning(run);
+        let meaning = self.meanings.of(run, self.wanted);
         let doc = inside.is_doc();
         let chunk = &mut self.chunks[self.current];
         chunk.length += u32::from(meaning.words);
         self.doc_length += if doc { u32::from(meaning.words) } else { 0 };
-        for &word in
-            &self.found[meaning.first as usize..meaning.first as usize + usize::from(meaning.found)]
-        {
+        let first = meaning.first as usize;
+        for &word in &self.meanings.found[first..first + usize::from(meaning.found)] {
             if word == EVERYDAY {
                 continue;
             }
@@ -285,28 +334,6 @@ impl<'a, 'c> Counter<'a, 'c> {
         if let Some(name) = meaning.name {
             note(&mut chunk.names, name);
         }
-    }
-
-    fn meaning(&mut self, run: &'c str) -> Meaning {
-        if let Some(&meaning) = self.meanings.get(run) {
-            return meaning;
-        }
-        let first = self.found.len() as u32;
-        let mut words = 0u16;
-        let (wanted, found) = (self.wanted, &mut self.found);
-        each_part(run, &mut self.buffer, &mut |word| {
-            words = words.saturating_add(1);
-            found.push(wanted.words.get(word).copied().unwrap_or(OTHER));
-        });
-        let found = (self.found.len() - first as usize).min(usize::from(u16::MAX)) as u16;
-        let meaning = Meaning {
-            first,
-            found,
-            words,
-            name: self.wanted.names.get(run).copied(),
-        };
-        self.meanings.insert(run, meaning);
-        meaning
     }
 
     fn finish(self) -> Counts {

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::locate::history::History;
 use crate::locate::index::{FileWords, Index};
 use crate::locate::query::{Part, Query};
-use crate::locate::spread;
+use crate::locate::spread::{Spread, names_told};
 use crate::mention::passage::Zone;
 use crate::mention::project::Project;
 use crate::mention::{ClueKind, Mentions};
@@ -36,7 +37,9 @@ pub(crate) struct Inputs<'a, 't> {
     pub(crate) index: &'a Index,
     pub(crate) mentions: &'a Mentions,
     pub(crate) names: &'a [String],
+    pub(crate) spread: &'a Spread,
     pub(crate) include_tests: bool,
+    pub(crate) history: Option<&'a History>,
 }
 
 impl Signals {
@@ -65,6 +68,7 @@ impl Signals {
         signals.shape(inputs);
         signals.neighbours(inputs);
         signals.spread(inputs);
+        signals.history(inputs);
         signals
     }
 
@@ -108,7 +112,7 @@ impl Signals {
             .map(|&Candidate { file: at, .. }| (at, chunk_scores(inputs, at, &all, &title, &code)))
             .collect();
         self.add("chunk_best", |at| chunks[&at][0]);
-        self.add("chunk_three", |at| chunks[&at][1]);
+        self.add("chunk_four", |at| chunks[&at][1]);
         self.add("chunk_title", |at| chunks[&at][2]);
         self.add("chunk_code", |at| chunks[&at][3]);
     }
@@ -156,42 +160,42 @@ impl Signals {
         self.add("pairs_title", |at| score(at, true));
     }
 
+    /// What earlier changes tell, when they are handed in.
+    fn history(&mut self, inputs: &Inputs<'_, '_>) {
+        let Some(history) = inputs.history else {
+            return;
+        };
+        let path = |at: u32| &inputs.tree.files()[at as usize].path;
+        let said = history.speaks_of(inputs.query);
+        self.add("history", |at| said.get(path(at)).copied().unwrap_or(0.0));
+        let touched = history.touched();
+        self.add("touched", |at| {
+            touched.get(path(at)).copied().unwrap_or(0.0)
+        });
+    }
+
     /// What the best functions call, and definitions whose names the task tells.
     fn spread(&mut self, inputs: &Inputs<'_, '_>) {
-        let from_code = spread::calls(
-            inputs.tree,
-            inputs.project,
-            inputs.query,
-            inputs.index,
-            false,
-        );
-        let from_tests = spread::calls(
-            inputs.tree,
-            inputs.project,
-            inputs.query,
-            inputs.index,
-            true,
-        );
-        self.add("called", |at| from_code.get(&at).copied().unwrap_or(0.0));
-        self.add("tests_call", |at| {
-            from_tests.get(&at).copied().unwrap_or(0.0)
-        });
+        self.add("called", |at| inputs.spread.called.file(at));
+        self.add("tests_call", |at| inputs.spread.tested.file(at));
         let told: FxHashMap<u32, [f32; 4]> = self
             .candidates
             .iter()
             .map(|&Candidate { file: at, .. }| {
                 (
                     at,
-                    spread::names_told(inputs.project, inputs.query, inputs.index, at),
+                    names_told(inputs.project, inputs.query, inputs.index, at),
                 )
             })
             .collect();
+        self.add("named_calls", |at| inputs.spread.named.file(at));
+        self.add("named_bases", |at| inputs.spread.bases.file(at));
         self.add("told_best", |at| told[&at][0]);
         self.add("told_three", |at| told[&at][1]);
         self.add("told_title_best", |at| told[&at][2]);
         self.add("told_title_three", |at| told[&at][3]);
         let mut folders: FxHashMap<&str, (f32, f32)> = FxHashMap::default();
-        let best = self.column("chunk_three");
+        let best = self.column("chunk_four");
         let folder = |at: u32| inputs.tree.files()[at as usize].path.folder();
         for (&Candidate { file: at, .. }, &score) in self.candidates.iter().zip(&best) {
             let entry = folders.entry(folder(at)).or_default();
@@ -475,6 +479,16 @@ fn import_edges(inputs: &Inputs<'_, '_>) -> Vec<(u32, u32)> {
     edges
 }
 
+/// The best chunks of a file together, each less than the one before it.
+fn several(best_first: &[f32]) -> f32 {
+    let mut share = 1.0;
+    best_first.iter().take(4).fold(0.0, |sum, score| {
+        let next = sum + share * score;
+        share *= 0.9;
+        next
+    })
+}
+
 fn chunk_scores(
     inputs: &Inputs<'_, '_>,
     at: u32,
@@ -501,7 +515,7 @@ fn chunk_scores(
     };
     [
         scores.first().copied().unwrap_or(0.0),
-        scores.iter().take(3).sum(),
+        several(&scores),
         best(title),
         best(code),
     ]

@@ -112,6 +112,7 @@ fn tests_are_candidates_only_when_wanted() {
         &mentions,
         &LocateOptions {
             include_tests: true,
+            ..LocateOptions::default()
         },
     );
     assert!(

@@ -31,7 +31,7 @@ const FACTS: &[&str] = &[
 /// First impression: how much each signal, as a share of the best file's, counts for a closer look.
 const IMPRESSION: &[(&str, f32)] = &[
     ("text", 1.0),
-    ("chunk_three", 1.0),
+    ("chunk_four", 1.0),
     ("name_uses", 1.0),
     ("doc", 0.5),
     ("text_title", 0.5),

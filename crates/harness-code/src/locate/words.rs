@@ -1,8 +1,8 @@
 //! Words as identifiers and sentences share them: cut at case and underscore, lowercase, plain endings taken off.
 
-/// Calls `each` with every word of `text`: `parseHTTPBody2` gives parse, http, body.
+/// Calls `each` with every word of `text`: `parseHTTPBody2` gives parse, http, body, parsehttpbody2.
 ///
-/// Words are lowercase ASCII; other letters are kept as they are. Single letters and numbers are left out.
+/// Words are lowercase ASCII; other letters are kept as they are. Single letters and bare numbers are left out.
 pub(crate) fn each_word(text: &str, mut each: impl FnMut(&str)) {
     let mut buffer = String::new();
     for identifier in identifiers(text) {
@@ -39,6 +39,23 @@ pub(crate) fn each_part(identifier: &str, buffer: &mut String, each: &mut impl F
             each(stem(buffer));
         }
     }
+    // `L027`, `PersonName3`, `tmy3`: the number makes the name, so the whole of it is a word too.
+    if is_numbered(bytes) {
+        buffer.clear();
+        buffer.push_str(identifier);
+        buffer.make_ascii_lowercase();
+        each(buffer);
+    }
+}
+
+/// Longer runs of letters and digits are digests and addresses.
+const LONGEST_NUMBERED: usize = 24;
+
+/// Says whether letters and digits stand together in a name, beginning with a letter.
+fn is_numbered(bytes: &[u8]) -> bool {
+    (2..=LONGEST_NUMBERED).contains(&bytes.len())
+        && bytes[0].is_ascii_alphabetic()
+        && bytes.iter().any(u8::is_ascii_digit)
 }
 
 /// Says whether a new word begins at `at`.
@@ -350,10 +367,18 @@ mod tests {
     fn identifiers_fall_into_words() {
         assert_eq!(
             words("parseHTTPBody2 get_url __init__ x"),
-            ["pars", "http", "body", "get", "url", "init"]
+            [
+                "pars",
+                "http",
+                "body",
+                "parsehttpbody2",
+                "get",
+                "url",
+                "init"
+            ]
         );
         assert_eq!(words("Straße_groß"), ["straße", "groß"]);
-        assert_eq!(words("fp16"), ["fp"]);
+        assert_eq!(words("fp16 L027 3d"), ["fp", "fp16", "l027"]);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(crate) struct Name<'a> {
     pub(crate) called: bool,
     /// No word of any language looks like it: `get_url`, `HttpResponse`, `a.b`.
     pub(crate) codelike: bool,
+    /// Stands between an article and a noun, as a word of the language: "a foreign origin".
+    pub(crate) describes: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -180,6 +182,7 @@ impl<'a> Written<'a> {
                     zone,
                     called,
                     codelike: called || is_codelike(run),
+                    describes: describes(text, start, at),
                 });
             }
         }
@@ -329,6 +332,48 @@ fn split_line(token: &str) -> (&str, Option<u32>) {
         Err(_) => (token, None),
     }
 }
+
+/// Words that a noun follows, with a word that describes it in between or not.
+const ARTICLES: &[&str] = &[
+    "a", "an", "any", "another", "each", "every", "no", "some", "such",
+];
+/// Nouns that make a name of the word before them: "a total function".
+const KINDS: &[&str] = &[
+    "attribute",
+    "class",
+    "command",
+    "constant",
+    "function",
+    "helper",
+    "method",
+    "module",
+    "parameter",
+    "variable",
+];
+
+/// Says whether the word at `start..end` only describes the noun that follows it.
+fn describes(text: &str, start: usize, end: usize) -> bool {
+    let before = text[..start]
+        .strip_suffix(' ')
+        .and_then(|before| before.rsplit(|c: char| !c.is_alphabetic()).next());
+    let after = text[end..]
+        .strip_prefix(' ')
+        .and_then(|after| after.split(|c: char| !c.is_alphabetic()).next());
+    let article = before.is_some_and(|word| ARTICLES.contains(&word.to_lowercase().as_str()));
+    let noun = after.is_some_and(|word| {
+        word.len() > 3
+            && word.chars().all(char::is_lowercase)
+            && !KINDS.contains(&word)
+            && !STOPS.contains(&word)
+    });
+    article && noun
+}
+
+/// Words that begin what is said of a noun, so that the word before them is the noun: "a total that …".
+const STOPS: &[&str] = &[
+    "does", "from", "have", "into", "should", "than", "that", "then", "when", "where", "which",
+    "will", "with", "would",
+];
 
 /// Says whether a run of letters can only be a name in a program.
 fn is_codelike(run: &str) -> bool {

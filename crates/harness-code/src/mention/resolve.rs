@@ -237,6 +237,7 @@ impl Resolver<'_, '_, '_, '_> {
                     zone: name.zone,
                     called: last && name.called,
                     codelike: true,
+                    describes: name.describes,
                 };
                 self.single(&part);
             }
@@ -334,7 +335,8 @@ impl Resolver<'_, '_, '_, '_> {
             self.clue(place, kind, name.zone, share);
         }
         let in_sentence = matches!(name.zone, Zone::Title | Zone::Prose | Zone::Inline);
-        let told = in_sentence && (codelike || name.called || is_telling(name.text));
+        let plain = !name.describes && is_telling(name.text);
+        let told = in_sentence && (codelike || name.called || plain);
         if told && !places.is_empty() && files.len() <= FEW {
             places
                 .iter()
@@ -346,7 +348,7 @@ impl Resolver<'_, '_, '_, '_> {
     /// A word that is the name of one file: "clean up the mailer", `cart.py` written without its ending.
     fn file_called(&mut self, name: &Name<'_>) {
         let in_sentence = matches!(name.zone, Zone::Title | Zone::Prose | Zone::Inline);
-        if in_sentence && is_telling(name.text) {
+        if in_sentence && !name.describes && is_telling(name.text) {
             let files = self.project.files_called(name.text);
             if files.len() == 1 {
                 self.name_file(files[0]);
