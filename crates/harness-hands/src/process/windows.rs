@@ -2,9 +2,10 @@
 //! of the tree with it when it is closed, by us or by our end.
 #![expect(unsafe_code, reason = "job objects are calls of the Windows interface")]
 
+use std::ffi::OsString;
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,18 @@ pub(crate) fn available() -> Sandbox {
     } else {
         Sandbox::None
     }
+}
+
+/// Returns the command that runs a program; the job is put around it when it starts.
+pub(crate) fn command(
+    program: &Path,
+    arguments: &[OsString],
+    _confinement: &Confinement,
+    _sandbox: Sandbox,
+) -> io::Result<Command> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Ok(command)
 }
 
 /// Starts a program in a job of its own.
