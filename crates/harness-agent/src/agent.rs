@@ -40,6 +40,12 @@ impl Agent {
         }
     }
 
+    /// Returns the same agent, called by this Python: its packages may hold a runtime for models on this machine.
+    pub fn called_by(mut self, python: std::path::PathBuf) -> Agent {
+        self.environment.python = Some(python);
+        self
+    }
+
     /// Returns the settings.
     pub fn options(&self) -> &AgentOptions {
         &self.options

@@ -35,6 +35,12 @@ pub struct UserConfig {
     pub max_send: Option<u64>,
     /// How long the tests of a project may run, in seconds.
     pub test_seconds: Option<u64>,
+    /// Places that tests may read beside the project, the system and their toolchain.
+    #[serde(default)]
+    pub test_readable: Vec<PathBuf>,
+    /// Names of variables that tests inherit beside those that hold no secret by their meaning.
+    #[serde(default)]
+    pub test_variables: Vec<String>,
     /// What is settled for single projects.
     #[serde(default)]
     pub project: Vec<ProjectConfig>,
@@ -77,13 +83,49 @@ impl UserConfig {
             return Err(wrong("not a file of settings".to_owned()));
         }
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-        toml::from_str(&text).map_err(|error| {
+        let mut config: UserConfig = toml::from_str(&text).map_err(|error| {
             let place = error
                 .span()
                 .map(|span| text[..span.start].matches('\n').count() + 1);
             let line = place.map_or(String::new(), |line| format!("line {line}: "));
             wrong(format!("{line}{}", shown(error.message())))
-        })
+        })?;
+        config.check_tests(user::home_folder()).map_err(wrong)?;
+        Ok(config)
+    }
+
+    /// Looks at what tests are given beside the usual; `~` is the home folder.
+    fn check_tests(&mut self, home: Option<PathBuf>) -> Result<(), String> {
+        for place in &mut self.test_readable {
+            if let (Ok(rest), Some(home)) = (place.strip_prefix("~"), &home) {
+                *place = home.join(rest);
+            }
+            let text = shown(&place.display().to_string());
+            if !place.is_absolute() {
+                return Err(format!("test_readable: `{text}` is no absolute path"));
+            }
+            // Walls hold what a path leads to, and must not be widened by a way around it.
+            *place = std::fs::canonicalize(&*place).unwrap_or_else(|_| place.clone());
+            if home.as_ref().is_some_and(|home| home.starts_with(&*place)) {
+                return Err(format!(
+                    "test_readable: `{text}` would open the whole home folder to the tests"
+                ));
+            }
+        }
+        let is_name = |name: &&String| {
+            let mut letters = name.chars();
+            letters
+                .next()
+                .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+                && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        match self.test_variables.iter().find(|name| !is_name(name)) {
+            Some(name) => Err(format!(
+                "test_variables: `{}` is no name of a variable",
+                shown(name)
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Fills in the settings that no flag has named; the caller's flags come after this.
@@ -195,6 +237,28 @@ mod tests {
         );
         let message = read("stepz = 5\n").unwrap_err();
         assert!(message.contains("stepz"), "{message}");
+    }
+
+    #[test]
+    fn what_tests_may_read_and_inherit_is_settled() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = std::fs::canonicalize(folder.path()).unwrap();
+        let text = format!("test_readable = [{place:?}]\ntest_variables = [\"DATABASE_URL\"]\n");
+        let config = read(&text).unwrap();
+        assert_eq!(
+            (config.test_readable, config.test_variables),
+            (vec![place], vec!["DATABASE_URL".to_owned()])
+        );
+        for (text, words) in [
+            ("test_readable = [\"data\"]", "no absolute path"),
+            ("test_readable = [\"/\"]", "the whole home folder"),
+            ("test_readable = [\"~\"]", "the whole home folder"),
+            ("test_variables = [\"A=b\"]", "no name of a variable"),
+            ("test_variables = [\"\"]", "no name of a variable"),
+        ] {
+            let message = read(text).unwrap_err();
+            assert!(message.contains(words), "{text}: {message}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::cancel::Cancel;
 use crate::config::UserConfig;
 use crate::env::Environment;
-use crate::model::{self, ModelError};
+use crate::model::checkup;
 use crate::options::AgentOptions;
 
 /// How one check came out.
@@ -51,7 +51,7 @@ pub fn examine(options: &AgentOptions, cancel: &Cancel) -> Examination {
     checks.push(settings(&config));
     checks.extend(sandbox());
     let environment = config.unwrap_or_default().complete(Environment::read());
-    checks.push(engine(options, &environment, cancel));
+    checks.extend(engines(options, &environment, cancel));
     let ok = checks.iter().all(|check| check.health != Health::Bad);
     Examination { ok, checks }
 }
@@ -119,25 +119,21 @@ fn sandbox() -> Vec<Check> {
     checks
 }
 
-fn engine(options: &AgentOptions, environment: &Environment, cancel: &Cancel) -> Check {
-    let name = format!("engine {}", options.engine);
-    let card = model::open(options, environment).and_then(|mut model| model.card(cancel));
-    match card {
-        Ok(card) => {
-            let place = if card.host.this_machine {
-                "this machine"
-            } else {
-                "not this machine"
-            };
-            let found = format!(
-                "{} at {} ({place}), window {} tokens",
-                card.model, card.host.name, card.window
-            );
-            check(&name, Health::Good, found, "")
-        }
-        Err(ModelError::Unusable { message, hint } | ModelError::NotSent { message, hint, .. }) => {
-            check(&name, Health::Bad, message, hint)
-        }
-        Err(ModelError::Interrupted) => check(&name, Health::Bad, "interrupted", ""),
-    }
+/// Every engine, the chosen one first. What is missing for the others is no fault.
+fn engines(options: &AgentOptions, environment: &Environment, cancel: &Cancel) -> Vec<Check> {
+    checkup::examine(options, environment, cancel)
+        .into_iter()
+        .map(|finding| {
+            let name = format!("engine {}: {}", finding.engine, finding.topic);
+            let chosen = finding.engine == options.engine;
+            match (finding.good, chosen) {
+                (true, _) => check(&name, Health::Good, finding.text, finding.hint),
+                (false, true) => check(&name, Health::Bad, finding.text, finding.hint),
+                (false, false) => {
+                    let found = format!("not set up, nor chosen: {}", finding.text);
+                    check(&name, Health::Good, found, finding.hint)
+                }
+            }
+        })
+        .collect()
 }

@@ -4,7 +4,8 @@
 //! On Unix a small keeper stands between: a process of ours that does nothing but hold the end of a pipe. When
 //! we go, however we go, the kernel closes the other end, and the keeper takes the program with it. (A signal on
 //! the parent's death would follow the thread that started it, and macOS has none.) The program's standard
-//! input is a second such pipe, so that a runtime of ours can watch it by itself on every platform.
+//! input is a second such pipe, so that a runtime of ours can watch it by itself on every platform. On Windows a job
+//! object does what the keeper does.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -44,11 +45,17 @@ pub struct CompanionOrder {
     pub name: String,
 }
 
+/// What ends the program when it is closed, by us or by our end: a pipe to its keeper, or a job.
+#[cfg(unix)]
+type Leash = io::PipeWriter;
+#[cfg(not(unix))]
+type Leash = std::os::windows::io::OwnedHandle;
+
 /// A program that works beside us. Dropping it ends it.
 #[derive(Debug)]
 pub struct Companion {
     child: Child,
-    leash: Option<io::PipeWriter>,
+    leash: Option<Leash>,
     log: PathBuf,
 }
 
@@ -107,7 +114,7 @@ impl Companion {
 
     /// Ends it and waits until it is gone.
     pub fn end(&mut self) {
-        // The keeper ends the program when the leash is gone; elsewhere the child is the program.
+        // The keeper or the job ends the program when the leash is gone.
         drop(self.child.stdin.take());
         let kept = self.leash.take().is_some();
         if !kept {
@@ -151,7 +158,7 @@ fn begin_log(folder: &Path, log: &Path) -> io::Result<std::fs::File> {
 }
 
 #[cfg(unix)]
-fn start_on_a_leash(mut command: Command) -> io::Result<(Child, Option<io::PipeWriter>)> {
+fn start_on_a_leash(mut command: Command) -> io::Result<(Child, Option<Leash>)> {
     let (end, leash) = io::pipe()?;
     keeper::stand_between(&mut command, &end);
     let child = command.spawn()?;
@@ -159,8 +166,12 @@ fn start_on_a_leash(mut command: Command) -> io::Result<(Child, Option<io::PipeW
 }
 
 #[cfg(not(unix))]
-fn start_on_a_leash(mut command: Command) -> io::Result<(Child, Option<io::PipeWriter>)> {
-    Ok((command.spawn()?, None))
+fn start_on_a_leash(mut command: Command) -> io::Result<(Child, Option<Leash>)> {
+    use crate::process::platform::{job, put_into};
+    let child = command.spawn()?;
+    // A system that refuses a job still has the program's standard input, which it watches by itself.
+    let leash = job().and_then(|job| put_into(&job, &child).map(|()| job));
+    Ok((child, leash.ok()))
 }
 
 #[cfg(unix)]

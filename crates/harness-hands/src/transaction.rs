@@ -418,14 +418,18 @@ impl Transaction {
         let folder = self.whole.folder_of(path)?;
         let (bytes, seen) = folder.read_with(path.file_name(), path)?;
         self.keep_backup(&folder, path, &bytes, &seen)?;
-        self.journal
-            .keep(&bytes)
-            .map_err(|error| WriteError::disk(path, error))?;
-        self.record(
-            path,
-            vec![effect(path, Was::file(&bytes, seen.mode), Was::Absent)],
-            None,
-        )?;
+        let kept = self.journal.keep(&bytes);
+        let recorded = kept
+            .map_err(|error| WriteError::disk(path, error))
+            .and_then(|()| {
+                let gone = effect(path, Was::file(&bytes, seen.mode), Was::Absent);
+                self.record(path, vec![gone], None)
+            });
+        // A copy that we made ourselves goes also where a full disk has no room for the line that says so: all it
+        // holds is kept already, and its absence is what was there before.
+        if !matches!(self.firsts().get(path), Some((Was::Absent, true))) {
+            recorded?;
+        }
         folder
             .remove(path.file_name())
             .and_then(|()| folder.sync())

@@ -98,6 +98,10 @@ impl Agent {
         let listens = options.on_event.is_some();
         let answers = options.on_question.is_some();
         let worker = agent::Agent::new(options.plain.clone());
+        let worker = match python_side::executable(py) {
+            Some(python) => worker.called_by(python),
+            None => worker,
+        };
         let cancel = agent::Cancel::default();
         let (say, hear) = mpsc::channel();
         let mut line = Line {

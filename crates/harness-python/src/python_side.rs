@@ -62,3 +62,15 @@ fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let types = TYPES.get_or_try_init(py, || py.import("harness._types").map(Bound::unbind))?;
     types.bind(py).getattr(name)
 }
+
+/// Returns the Python that called us; none where it is part of another program and does not know itself.
+pub(crate) fn executable(py: Python<'_>) -> Option<std::path::PathBuf> {
+    let path: std::path::PathBuf = py
+        .import("sys")
+        .ok()?
+        .getattr("executable")
+        .ok()?
+        .extract()
+        .ok()?;
+    path.is_absolute().then_some(path)
+}

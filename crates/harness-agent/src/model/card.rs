@@ -29,7 +29,9 @@ pub(crate) struct Facts {
 pub(crate) fn by_digest(digest: &str) -> Option<String> {
     let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
     let fits = (12..=64).contains(&hex.len()) && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
-    fits.then(|| format!("{hex}.json"))
+    // Servers that only speak the API of another give every model the same digest of zeros.
+    let names_weights = fits && hex.bytes().any(|byte| byte != b'0');
+    names_weights.then(|| format!("{hex}.json"))
 }
 
 /// Returns the name for a model on another machine, which is not asked for a digest before the first prompt.
@@ -57,6 +59,7 @@ mod tests {
 
     #[test]
     fn facts_are_kept_under_what_cannot_lead_elsewhere() {
+        assert_eq!(by_digest(&format!("sha256:{}", "0".repeat(64))), None);
         assert_eq!(
             by_digest("sha256:0123456789abcdef").as_deref(),
             Some("0123456789abcdef.json")

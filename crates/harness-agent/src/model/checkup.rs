@@ -9,7 +9,7 @@ use crate::model::local::Local;
 use crate::model::on_device::{self, OnDevice};
 use crate::model::remote::Remote;
 use crate::model::{Card, Model, ModelError};
-use crate::options::{AgentOptions, Engine};
+use crate::options::{AgentOptions, Engine, shown};
 
 /// A question about a server is answered soon or not at all.
 const SOON: Limits = Limits {
@@ -100,8 +100,9 @@ fn bad(engine: Engine, topic: &'static str, error: &ModelError) -> Finding {
 fn about(card: &Card) -> String {
     let mut words = format!("{}: window of {} tokens", card.model, card.window);
     for (has, word) in [
-        (card.abilities.thinking, "can think"),
+        (card.abilities.thinking, "can think (asked not to)"),
         (card.abilities.tools, "has tools of its own"),
+        (card.abilities.schema, "can be held to a schema"),
     ] {
         if has {
             words.push_str(", ");
@@ -141,11 +142,33 @@ fn local(model: &str, environment: &Environment, cancel: &Cancel) -> Vec<Finding
         .iter()
         .any(|name| name == model || *name == format!("{model}:latest"));
     let found = if there {
-        good(engine, "model", about(&card))
+        let context = match local.loaded(cancel) {
+            Some(tokens) => format!("loaded now with num_ctx {tokens}"),
+            None => "num_ctx is chosen once a run, to fit its prompt".to_owned(),
+        };
+        good(engine, "model", format!("{}; {context}", about(&card)))
     } else {
         bad(engine, "model", &local.missing(&listed))
     };
-    vec![good(engine, "server", server), found]
+    vec![
+        good(engine, "server", server),
+        good(engine, "models there", listing(&listed)),
+        found,
+    ]
+}
+
+/// Returns names for a person; a long list is cut.
+fn listing(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let mut words: Vec<String> = names.iter().take(MOST).map(|name| shown(name)).collect();
+    if names.len() > MOST {
+        words.push(format!("and {} more", names.len() - MOST));
+    }
+    if words.is_empty() {
+        "none".to_owned()
+    } else {
+        words.join(", ")
+    }
 }
 
 fn remote(model: &str, chosen: bool, environment: &Environment, cancel: &Cancel) -> Vec<Finding> {
@@ -170,14 +193,22 @@ fn remote(model: &str, chosen: bool, environment: &Environment, cancel: &Cancel)
         "host",
         format!("{} ({})", card.host.name, place(&card)),
     );
-    let found = match remote.list(cancel) {
-        Ok(listed) if listed.is_empty() || listed.contains(&card.model) => {
-            good(engine, "model", about(&card))
+    let mut findings = vec![host];
+    match remote.list(cancel) {
+        Ok(listed) => {
+            let there = listed.is_empty() || listed.contains(&card.model);
+            if !listed.is_empty() {
+                findings.push(good(engine, "models there", listing(&listed)));
+            }
+            findings.push(if there {
+                good(engine, "model", about(&card))
+            } else {
+                bad(engine, "model", &remote.missing(&listed))
+            });
         }
-        Ok(listed) => bad(engine, "model", &remote.missing(&listed)),
-        Err(error) => bad(engine, "model", &error),
-    };
-    vec![host, found]
+        Err(error) => findings.push(bad(engine, "model", &error)),
+    }
+    findings
 }
 
 fn on_device(model: &str, environment: &Environment) -> Vec<Finding> {
@@ -241,7 +272,8 @@ mod tests {
                     "true server: 127.0.0.1:{}, version 0.13.1 (this machine) | ",
                     fault.port
                 ),
-                "true model: tiny:1b: window of 2048 tokens, can think | ".to_owned(),
+                "true models there: tiny:1b, other:latest | ".to_owned(),
+                "true model: tiny:1b: window of 2048 tokens, can think (asked not to), can be held to a schema; num_ctx is chosen once a run, to fit its prompt | ".to_owned(),
             ]
         );
         assert_eq!(
@@ -250,7 +282,7 @@ mod tests {
         );
         options.model = "absent".to_owned();
         let findings = examine(&options, &environment, &Cancel::default());
-        assert!(seen(&findings, Engine::Local)[1].contains("ollama pull absent"));
+        assert!(seen(&findings, Engine::Local)[2].contains("ollama pull absent"));
     }
 
     #[test]

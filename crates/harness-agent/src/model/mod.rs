@@ -174,9 +174,6 @@ pub enum ModelError {
     Interrupted,
 }
 
-/// Hears what an engine does before it can answer, such as loading a model.
-pub type Progress = Box<dyn FnMut(&str) + Send>;
-
 /// A model that answers prompts.
 pub trait Model: Send {
     /// Returns what is known of it; asks the engine the first time.
@@ -190,9 +187,16 @@ pub trait Model: Send {
         cancel: &Cancel,
     ) -> Result<Reply, ModelError>;
 
-    /// Says who hears what the engine does before it can answer. Most engines have nothing to tell.
-    fn on_progress(&mut self, progress: Progress) {
-        drop(progress);
+    /// Makes itself ready for a conversation of `window` tokens, such as by loading a model, and tells what it does
+    /// meanwhile. Most engines have nothing to do: their server is there already.
+    fn prepare(
+        &mut self,
+        window: u32,
+        tell: &mut dyn FnMut(&str),
+        cancel: &Cancel,
+    ) -> Result<(), ModelError> {
+        let _ = (window, tell, cancel);
+        Ok(())
     }
 }
 

@@ -97,7 +97,8 @@ fn runner_options(order: &Order<'_>) -> RunnerOptions {
     RunnerOptions {
         walls,
         limits: Limits { time, ..limits },
-        ..RunnerOptions::default()
+        readable: order.config.test_readable.clone(),
+        variables: order.config.test_variables.clone(),
     }
 }
 

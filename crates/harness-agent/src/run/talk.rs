@@ -53,6 +53,9 @@ impl<'m> Talk<'m> {
             .next_multiple_of(1024)
             .clamp(LEAST_WINDOW, MOST_WINDOW)
             .min(card.window.max(1024));
+        let cancel = session.cancel;
+        let mut tell = |words: &str| session.tell(EventKind::Engine, words, []);
+        model.prepare(window, &mut tell, cancel)?;
         Ok(Talk {
             model,
             card,

@@ -160,7 +160,7 @@ fn next_literal(text: &str, from: usize) -> Option<(usize, &'static Rule)> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Letters and digits without a pattern, so that no test holds a secret that scanners would report.
@@ -193,7 +193,7 @@ mod tests {
     }
 
     /// Every kind, assembled here.
-    fn samples() -> Vec<(&'static str, String)> {
+    pub(crate) fn samples() -> Vec<(&'static str, String)> {
         vec![
             ("aws-access-key", format!("{}{}", "AKIA", upper(16))),
             ("aws-access-key", format!("{}{}", "ASIA", upper(16))),

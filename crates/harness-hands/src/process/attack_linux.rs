@@ -2,7 +2,10 @@
 //! calls on memory prepared before.
 #![expect(unsafe_code, reason = "an attacker makes raw system calls")]
 
-use std::ffi::{CStr, CString};
+#[path = "attack_shell.rs"]
+mod shell;
+
+use std::ffi::{CStr, CString, OsString};
 use std::io;
 use std::net::TcpListener;
 use std::os::unix::ffi::OsStrExt;
@@ -23,11 +26,19 @@ const GOT_THROUGH: i32 = 1;
 /// How long one attempt may take; each is a handful of system calls.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The attempt whose end is looked at after all others.
+const LEFT_BEHIND: &str = "leave a process behind";
+
+/// What only root reads, and no test has to.
+const PASSWORDS: &CStr = c"/etc/shadow";
+
 type Attack = Box<dyn Fn() -> i32 + Send + Sync>;
 
 /// Attacks the given walls.
 pub(crate) fn attack(sandbox: Sandbox) -> SelfTest {
     let attempts = match Ground::new() {
+        // Its walls stand only around a program that was started: no fork of ours is behind them.
+        Ok(ground) if sandbox == Sandbox::Bubblewrap => ground.shell_attempts(sandbox),
         Ok(ground) => ground.attempts(sandbox),
         Err(_) => vec![Attempt {
             name: "lay out a place to attack from",
@@ -70,7 +81,7 @@ impl Ground {
     }
 
     fn attempts(&self, sandbox: Sandbox) -> Vec<Attempt> {
-        let in_world = matches!(sandbox, Sandbox::Full | Sandbox::Namespaces);
+        let in_world = sandbox.is_a_world();
         // Landlock cannot take back a right that the folder above gives.
         let git = if in_world { Answer::Bad } else { Answer::Known };
         let loopback = if in_world { Answer::Bad } else { Answer::Known };
@@ -100,6 +111,11 @@ impl Ground {
         add(
             "reach outside through a link it makes",
             self.links(),
+            Answer::Bad,
+        );
+        add(
+            "read the table of passwords",
+            Some(Box::new(|| held(!reads_something(PASSWORDS)))),
             Answer::Bad,
         );
         add("list the home folder", home_listing(), Answer::Bad);
@@ -136,7 +152,7 @@ impl Ground {
             Answer::Bad,
         );
         add("change `.git`", self.changes("project/.git/config"), git);
-        add("leave a process behind", self.leaves_process(), Answer::Bad);
+        add(LEFT_BEHIND, self.leaves_process(), Answer::Bad);
         add(
             "(needed) write in the project",
             self.needs_write(),
@@ -157,22 +173,36 @@ impl Ground {
             Some(Box::new(needs_exec)),
             Answer::Bad,
         );
-        // Did the one that was left behind stay alive?
-        if let Some(left) = attempts
+        self.look_for_what_was_left(&mut attempts);
+        attempts
+    }
+
+    /// Did the one that was left behind stay alive?
+    fn look_for_what_was_left(&self, attempts: &mut [Attempt]) {
+        let mut left = attempts
             .iter_mut()
-            .find(|attempt| attempt.name == "leave a process behind")
+            .filter(|attempt| attempt.name == LEFT_BEHIND);
+        if let Some(left) = left.next()
             && self.is_beating()
         {
             left.answer = Answer::Bad;
         }
-        attempts
     }
 
     fn attempt(&self, sandbox: Sandbox, attack: Attack, otherwise: Answer) -> Answer {
+        self.answer(
+            &self.program("/", Vec::new()),
+            sandbox,
+            Payload::Call(attack),
+            otherwise,
+        )
+    }
+
+    fn program(&self, program: &str, arguments: Vec<OsString>) -> Program {
         let project = self.path("project");
-        let program = Program {
-            program: PathBuf::from("/"),
-            arguments: Vec::new(),
+        Program {
+            program: PathBuf::from(program),
+            arguments,
             folder: project.clone(),
             environment: Vec::new(),
             confinement: Confinement {
@@ -182,8 +212,17 @@ impl Ground {
                 temporary: self.private.path().to_path_buf(),
             },
             limits: Limits::default(),
-        };
-        let Ok(mut tree) = start(&program, sandbox, Stdio::null(), Payload::Call(attack)) else {
+        }
+    }
+
+    fn answer(
+        &self,
+        program: &Program,
+        sandbox: Sandbox,
+        payload: Payload,
+        otherwise: Answer,
+    ) -> Answer {
+        let Ok(mut tree) = start(program, sandbox, Stdio::null(), payload) else {
             return Answer::Untried;
         };
         let ended = tree.wait(PATIENCE);

@@ -9,22 +9,29 @@
     reason = "what happens between fork and exec is raw system calls"
 )]
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::process::Ended;
 use crate::process::descendants::{end_descendants, end_marked};
+use crate::process::private::Private;
 use crate::process::sandbox::landlock::{self, Rules};
 use crate::process::sandbox::namespace::{self, World};
 use crate::process::sandbox::seccomp::{Filter, Network};
-use crate::process::sandbox::{Confinement, Sandbox, places};
+use crate::process::sandbox::{Confinement, Sandbox, bubblewrap, places};
+
+/// Where a process finds the numbers of its children.
+const CHILDREN: &CStr = c"/proc/thread-self/children";
+
+/// How long the keeper is given to end a tree before we help.
+const KEEPERS_WORK: Duration = Duration::from_secs(3);
 
 /// What the child does once it is confined.
 pub(crate) enum Payload {
@@ -40,7 +47,7 @@ pub(crate) struct Tree {
     keeper: Child,
     lifeline: Option<OwnedFd>,
     status: OwnedFd,
-    has_own_table: bool,
+    sandbox: Sandbox,
     /// Marks every process of this tree that did not clean its environment.
     mark: Option<String>,
 }
@@ -49,33 +56,77 @@ pub(crate) struct Tree {
 pub(crate) fn available() -> Sandbox {
     static FOUND: OnceLock<Sandbox> = OnceLock::new();
     *FOUND.get_or_init(|| {
-        let has_landlock = landlock::version().is_some();
-        let has_filter = Filter::new(Network::Private).is_some();
-        let works = |sandbox: Sandbox| {
-            let confinement = Confinement::default();
-            let started = start(
-                Command::new("/"),
-                &confinement,
-                sandbox,
-                Payload::Call(Box::new(|| 42)),
-                None,
-            );
-            started.is_ok_and(|mut tree| {
-                let ended = tree.wait(Duration::from_secs(30));
-                tree.end();
-                ended == Some(Some(42 << 8))
-            })
-        };
-        if !has_filter {
-            return Sandbox::None;
-        }
-        match has_landlock {
-            true if works(Sandbox::Full) => Sandbox::Full,
-            true if works(Sandbox::Confined) => Sandbox::Confined,
-            false if works(Sandbox::Namespaces) => Sandbox::Namespaces,
-            true | false => Sandbox::None,
-        }
+        // The strongest first. Bubblewrap does for us what the kernel does not let us do ourselves.
+        const STRONGEST_FIRST: [Sandbox; 4] = [
+            Sandbox::Full,
+            Sandbox::Namespaces,
+            Sandbox::Bubblewrap,
+            Sandbox::Confined,
+        ];
+        let working = STRONGEST_FIRST.into_iter().find(|sandbox| works(*sandbox));
+        working.unwrap_or(Sandbox::None)
     })
+}
+
+/// Says whether a program behind these walls starts and its end is seen.
+pub(crate) fn works(sandbox: Sandbox) -> bool {
+    let needs_landlock = matches!(sandbox, Sandbox::Full | Sandbox::Confined);
+    if Filter::new(Network::Private).is_none() || needs_landlock && landlock::version().is_none() {
+        return false;
+    }
+    let Ok(private) = Private::new() else {
+        return false;
+    };
+    let confinement = Confinement {
+        temporary: private.path().to_path_buf(),
+        ..Confinement::default()
+    };
+    let arguments = ["-c", "exit 42"].map(OsString::from);
+    let payload = match sandbox {
+        Sandbox::Bubblewrap if bubblewrap::find().is_none() => return false,
+        // It becomes another program in any case.
+        Sandbox::Bubblewrap => Payload::Program,
+        Sandbox::Full
+        | Sandbox::Confined
+        | Sandbox::Namespaces
+        | Sandbox::Seatbelt
+        | Sandbox::Job
+        | Sandbox::None => Payload::Call(Box::new(|| 42)),
+    };
+    let command = command(Path::new("/bin/sh"), &arguments, &confinement, sandbox);
+    let started = command.and_then(|mut command| {
+        let quiet = std::process::Stdio::null;
+        command.stdin(quiet()).stdout(quiet()).stderr(quiet());
+        start(command, &confinement, sandbox, payload, None)
+    });
+    started.is_ok_and(|mut tree| {
+        let ended = tree.wait(Duration::from_secs(30));
+        tree.end();
+        ended == Some(Some(42 << 8))
+    })
+}
+
+/// Returns the command that runs a program behind the given walls.
+pub(crate) fn command(
+    program: &Path,
+    arguments: &[OsString],
+    confinement: &Confinement,
+    sandbox: Sandbox,
+) -> io::Result<Command> {
+    match sandbox {
+        Sandbox::Bubblewrap => bubblewrap::command(program, arguments, confinement),
+        // Their walls are put up between fork and exec.
+        Sandbox::Full
+        | Sandbox::Confined
+        | Sandbox::Namespaces
+        | Sandbox::Seatbelt
+        | Sandbox::Job
+        | Sandbox::None => {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            Ok(command)
+        }
+    }
 }
 
 /// Starts a program behind the given walls.
@@ -90,7 +141,6 @@ pub(crate) fn start(
     let (status_out, status_in) = pipe()?;
     let cage = Cage::plan(&command, confinement, sandbox)?;
     let keeper_pipes = (lifeline_out.as_raw_fd(), status_in.as_raw_fd());
-    let has_own_table = cage.world.is_some();
     // SAFETY: the closure only makes system calls on memory that was prepared before the fork.
     let keeper = unsafe {
         command.pre_exec(move || {
@@ -110,7 +160,7 @@ pub(crate) fn start(
         keeper,
         lifeline: Some(lifeline_in),
         status: status_out,
-        has_own_table,
+        sandbox,
         mark,
     })
 }
@@ -151,30 +201,46 @@ impl Tree {
                 Err(_) => return Some(None),
             }
         }
-        Some(Some(i32::from_ne_bytes(word)))
+        let status = i32::from_ne_bytes(word);
+        Some(Some(if self.sandbox == Sandbox::Bubblewrap {
+            bubblewrap::wait_status(status)
+        } else {
+            status
+        }))
     }
 
     /// Ends every process of the tree, to the last, and waits until they are gone.
     pub(crate) fn end(&mut self) {
-        let keeper = self.keeper.id();
-        if !self.has_own_table {
+        let keeper_sees = CHILDREN.to_str().is_ok_and(|list| Path::new(list).exists());
+        if !self.has_own_table() && !keeper_sees {
             // While the keeper lives, nobody can leave its tree.
-            end_descendants(keeper);
+            end_descendants(self.keeper.id());
         }
+        // The keeper ends what is left and goes.
         self.lifeline = None;
-        // The keeper has nothing left to do but to go; a stuck disk can hold it for a while.
         let start = Instant::now();
-        while matches!(self.keeper.try_wait(), Ok(None)) {
-            if start.elapsed() > Duration::from_secs(5) {
-                let _ = self.keeper.kill();
-                let _ = self.keeper.wait();
-                break;
-            }
-            std::thread::sleep(Duration::from_micros(500));
+        let is_kept = |keeper: &mut Child| matches!(keeper.try_wait(), Ok(None));
+        let mut pause = Duration::from_micros(100);
+        while is_kept(&mut self.keeper) && start.elapsed() < KEEPERS_WORK {
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(2));
         }
-        if let Some(mark) = self.mark.take().filter(|_| !self.has_own_table) {
+        if is_kept(&mut self.keeper) {
+            // A tree that forks faster than one process kills, or a stuck disk.
+            end_descendants(self.keeper.id());
+            let _ = self.keeper.kill();
+            let _ = self.keeper.wait();
+        }
+        // Who killed the keeper may have got away from it.
+        let is_safe = self.has_own_table();
+        if let Some(mark) = self.mark.take().filter(|_| !is_safe) {
             end_marked(&mark);
         }
+    }
+
+    /// Says whether the keeper is the first process of a process table, which ends with it.
+    fn has_own_table(&self) -> bool {
+        matches!(self.sandbox, Sandbox::Full | Sandbox::Namespaces)
     }
 }
 
@@ -190,6 +256,9 @@ struct Cage {
     rules: Option<Rules>,
     filter: Option<Filter>,
     folder: CString,
+    /// Whether the program may gain privileges when it starts: only bubblewrap, which some systems give them
+    /// and which gives them up itself.
+    may_be_raised: bool,
 }
 
 impl Cage {
@@ -202,12 +271,13 @@ impl Cage {
             Sandbox::Full => (true, true),
             Sandbox::Namespaces => (true, false),
             Sandbox::Confined => (false, true),
-            Sandbox::Seatbelt | Sandbox::Job | Sandbox::None => {
+            Sandbox::Bubblewrap | Sandbox::Seatbelt | Sandbox::Job | Sandbox::None => {
                 return Ok(Cage {
                     world: None,
                     rules: None,
                     filter: None,
                     folder,
+                    may_be_raised: sandbox == Sandbox::Bubblewrap,
                 });
             }
         };
@@ -230,6 +300,7 @@ impl Cage {
             rules,
             filter: Filter::new(network),
             folder,
+            may_be_raised: false,
         })
     }
 
@@ -261,7 +332,7 @@ impl Cage {
                 rlim_max: 0,
             };
             libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core);
-            if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
+            if !self.may_be_raised && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
                 return Err(io::Error::last_os_error());
             }
         }
@@ -349,13 +420,61 @@ unsafe fn keep(program: libc::pid_t, lifeline: RawFd, status: RawFd, has_own_tab
                 }
             }
             let cut = watched[0].revents != 0;
-            if cut && !has_own_table && !told {
-                // We died: the least that can be done without us.
-                libc::kill(-program, libc::SIGKILL);
+            if cut && !has_own_table {
+                end_children(program);
             }
             if cut || (told && has_own_table) {
                 libc::_exit(0);
             }
+        }
+    }
+}
+
+/// Ends every process below the keeper. Orphans become its children, so killing children until there are none
+/// ends the whole tree, however it forks meanwhile.
+unsafe fn end_children(program: libc::pid_t) {
+    let mut list = [0u8; 4096];
+    let mut status = 0;
+    // SAFETY: plain system calls on memory of this frame.
+    unsafe {
+        loop {
+            let file = libc::open(CHILDREN.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+            if file < 0 {
+                // The least that can be done without this list; what is left is looked for from outside.
+                libc::kill(-program, libc::SIGKILL);
+                return;
+            }
+            let count = libc::read(file, list.as_mut_ptr().cast(), list.len());
+            libc::close(file);
+            let count = usize::try_from(count).unwrap_or(0);
+            kill_all(&list[..count]);
+            loop {
+                match libc::waitpid(-1, &raw mut status, libc::WNOHANG) {
+                    // None is left, nor can come back.
+                    -1 if errno() != libc::EINTR => return,
+                    0 => break,
+                    _ => {}
+                }
+            }
+            // They are on their way.
+            libc::usleep(200);
+        }
+    }
+}
+
+/// Kills the processes of a list of numbers; one that is cut off at the end is found in the next list.
+unsafe fn kill_all(list: &[u8]) {
+    let mut process: libc::pid_t = 0;
+    for byte in list {
+        if byte.is_ascii_digit() {
+            let digit = libc::pid_t::from(byte - b'0');
+            process = process.saturating_mul(10).saturating_add(digit);
+        } else {
+            if process > 1 {
+                // SAFETY: plain numbers; children of ours keep their number until we ask how they ended.
+                unsafe { libc::kill(process, libc::SIGKILL) };
+            }
+            process = 0;
         }
     }
 }
@@ -396,6 +515,5 @@ pub(crate) fn ended(status: i32) -> Ended {
 
 /// Returns the temporary folder as the program sees it, where it has one of its own.
 pub(crate) fn temporary_folder(confinement: &Confinement, sandbox: Sandbox) -> Option<PathBuf> {
-    let in_world = matches!(sandbox, Sandbox::Full | Sandbox::Namespaces);
-    (in_world && World::replaces_tmp(confinement)).then(|| PathBuf::from("/tmp"))
+    (sandbox.is_a_world() && World::replaces_tmp(confinement)).then(|| PathBuf::from("/tmp"))
 }

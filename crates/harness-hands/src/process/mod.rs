@@ -24,7 +24,7 @@ mod unchanged;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -175,10 +175,15 @@ pub(crate) fn start(
     stdin: Stdio,
     payload: Payload,
 ) -> Result<Tree, StartError> {
+    let failed = |source| StartError {
+        program: program.program.display().to_string(),
+        source,
+    };
     let mark = environment::mark();
-    let mut command = Command::new(&program.program);
+    let (file, confinement) = (&program.program, &program.confinement);
+    let mut command =
+        platform::command(file, &program.arguments, confinement, sandbox).map_err(failed)?;
     command
-        .args(&program.arguments)
         .current_dir(&program.folder)
         .env_clear()
         .envs(
@@ -192,12 +197,7 @@ pub(crate) fn start(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mark = Some(format!("{}={mark}", environment::MARK));
-    platform::start(command, &program.confinement, sandbox, payload, mark).map_err(|source| {
-        StartError {
-            program: program.program.display().to_string(),
-            source,
-        }
-    })
+    platform::start(command, confinement, sandbox, payload, mark).map_err(failed)
 }
 
 fn watch(tree: &mut Tree, begun: Instant, limit: Duration, cancel: &AtomicBool) -> Ended {
@@ -218,3 +218,7 @@ fn watch(tree: &mut Tree, begun: Instant, limit: Duration, cancel: &AtomicBool) 
 #[cfg(target_os = "linux")]
 #[path = "tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod ending_tests;

@@ -1,10 +1,11 @@
 //! Starting, watching and ending a process tree on macOS and other Unix systems: a process group,
 //! ended as a whole. A process that leaves its group gets away; the seatbelt still holds it.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -35,36 +36,54 @@ pub(crate) fn available() -> Sandbox {
     Sandbox::None
 }
 
-/// Starts a program behind the given walls.
-pub(crate) fn start(
-    command: Command,
+/// Returns the command that runs a program behind the given walls.
+pub(crate) fn command(
+    program: &Path,
+    arguments: &[OsString],
     confinement: &Confinement,
     sandbox: Sandbox,
+) -> io::Result<Command> {
+    match sandbox {
+        #[cfg(target_os = "macos")]
+        Sandbox::Seatbelt => Ok(crate::process::sandbox::seatbelt::command(
+            program,
+            arguments,
+            confinement,
+        )),
+        #[cfg(not(target_os = "macos"))]
+        Sandbox::Seatbelt => {
+            let _ = confinement;
+            Ok(bare(program, arguments))
+        }
+        Sandbox::Full
+        | Sandbox::Confined
+        | Sandbox::Namespaces
+        | Sandbox::Bubblewrap
+        | Sandbox::Job
+        | Sandbox::None => Ok(bare(program, arguments)),
+    }
+}
+
+fn bare(program: &Path, arguments: &[OsString]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
+
+/// Starts a command as the leader of a group.
+pub(crate) fn start(
+    mut command: Command,
+    _confinement: &Confinement,
+    _sandbox: Sandbox,
     payload: Payload,
     _mark: Option<String>,
 ) -> io::Result<Tree> {
     let Payload::Program = payload;
-    let mut command = behind_walls(command, confinement, sandbox);
     command.process_group(0);
     Ok(Tree {
         child: command.spawn()?,
         is_over: false,
     })
-}
-
-#[cfg(target_os = "macos")]
-fn behind_walls(command: Command, confinement: &Confinement, sandbox: Sandbox) -> Command {
-    match sandbox {
-        Sandbox::Seatbelt => crate::process::sandbox::seatbelt::wrap(&command, confinement),
-        Sandbox::Full | Sandbox::Confined | Sandbox::Namespaces | Sandbox::Job | Sandbox::None => {
-            command
-        }
-    }
-}
-
-#[cfg(not(target_os = "macos"))]
-fn behind_walls(command: Command, _confinement: &Confinement, _sandbox: Sandbox) -> Command {
-    command
 }
 
 impl Tree {

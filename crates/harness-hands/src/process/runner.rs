@@ -117,6 +117,11 @@ impl Runner {
         self.options.limits
     }
 
+    /// Returns the names of the variables that programs inherit beside the usual ones.
+    pub(crate) fn variables(&self) -> &[String] {
+        &self.options.variables
+    }
+
     /// Copies the project to a private place, to try things on.
     pub fn scratch(&self, door: &Door) -> Result<Scratch, ScratchError> {
         Scratch::copy(door)

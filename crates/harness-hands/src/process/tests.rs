@@ -2,16 +2,17 @@
 
 use super::*;
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
-struct Bench {
+pub(super) struct Bench {
     folder: tempfile::TempDir,
 }
 
 impl Bench {
-    fn new() -> Bench {
+    pub(super) fn new() -> Bench {
         let folder = tempfile::tempdir().unwrap();
         for name in ["project/.git", "private/home", "outside"] {
             std::fs::create_dir_all(folder.path().join(name)).unwrap();
@@ -21,11 +22,11 @@ impl Bench {
         Bench { folder }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    fn shell(&self, script: &str) -> Program {
+    pub(super) fn shell(&self, script: &str) -> Program {
         let (project, private) = (self.path("project"), self.path("private"));
         Program {
             program: PathBuf::from("/bin/sh"),
@@ -45,18 +46,22 @@ impl Bench {
         }
     }
 
-    fn run(&self, sandbox: Sandbox, script: &str) -> Finished {
+    pub(super) fn run(&self, sandbox: Sandbox, script: &str) -> Finished {
         run(&self.shell(script), sandbox, &GO_ON).unwrap()
     }
 }
 
-/// The walls to test: those that hold on this machine.
-fn walls() -> Vec<Sandbox> {
-    match available_sandbox() {
-        Sandbox::Full => vec![Sandbox::Full, Sandbox::Confined],
-        Sandbox::None => Vec::new(),
-        other => vec![other],
-    }
+/// The walls to test: every kind that works on this machine, alone.
+pub(super) fn walls() -> Vec<Sandbox> {
+    static WORKING: std::sync::OnceLock<Vec<Sandbox>> = std::sync::OnceLock::new();
+    let every = [
+        Sandbox::Full,
+        Sandbox::Confined,
+        Sandbox::Namespaces,
+        Sandbox::Bubblewrap,
+    ];
+    let working = || every.into_iter().filter(|walls| platform::works(*walls));
+    WORKING.get_or_init(|| working().collect()).clone()
 }
 
 #[test]
@@ -92,7 +97,7 @@ fn the_walls_hold_against_every_attempt() {
             .count();
         assert_eq!(
             known,
-            if sandbox == Sandbox::Full { 0 } else { 2 },
+            if sandbox == Sandbox::Confined { 2 } else { 0 },
             "{test:#?}"
         );
     }
@@ -130,7 +135,7 @@ fn nothing_stays_behind() {
     }
 }
 
-fn sleepers(word: &str) -> usize {
+pub(super) fn sleepers(word: &str) -> usize {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     lines
@@ -155,26 +160,77 @@ fn a_flood_of_output_is_bounded() {
 }
 
 #[test]
-fn a_program_is_stopped_within_moments() {
+fn a_program_is_stopped_within_200_milliseconds() {
     let bench = Bench::new();
     for sandbox in walls().into_iter().chain([Sandbox::None]) {
-        let cancel = AtomicBool::new(false);
-        let start = Instant::now();
-        let finished = std::thread::scope(|scope| {
-            scope.spawn(|| {
-                std::thread::sleep(Duration::from_millis(100));
-                cancel.store(true, Ordering::Relaxed);
-            });
-            run(&bench.shell("sleep 4713"), sandbox, &cancel).unwrap()
+        // A machine that does other work is slow now and then: one of these must be in time.
+        let stopped_in_time = (0..20).any(|_| {
+            let took = stop(&bench, sandbox);
+            assert_eq!(sleepers("4713"), 0, "{sandbox}");
+            took < Duration::from_millis(200)
         });
-        assert_eq!(finished.ended, Ended::Interrupted, "{sandbox}");
-        assert!(
-            start.elapsed() < Duration::from_secs(20),
-            "{sandbox}: {:?}",
-            start.elapsed()
-        );
-        assert_eq!(sleepers("4713"), 0, "{sandbox}");
+        assert!(stopped_in_time, "{sandbox}");
     }
+}
+
+/// Stops a program that works with helpers; returns how long it took from the wish to the end of all.
+fn stop(bench: &Bench, sandbox: Sandbox) -> Duration {
+    let (cancel, wished) = (AtomicBool::new(false), std::sync::Mutex::new(None));
+    let finished = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            *wished.lock().unwrap() = Some(Instant::now());
+            cancel.store(true, Ordering::Relaxed);
+        });
+        let script = "setsid sleep 4713 & sleep 4713 & sleep 4713";
+        run(&bench.shell(script), sandbox, &cancel).unwrap()
+    });
+    assert_eq!(finished.ended, Ended::Interrupted, "{sandbox}");
+    let wished = wished.lock().unwrap().unwrap();
+    wished.elapsed()
+}
+
+#[test]
+fn the_table_of_passwords_is_closed() {
+    let readable = std::fs::read("/etc/shadow").is_ok_and(|bytes| !bytes.is_empty());
+    if !readable {
+        eprintln!("skipped: whoever runs this may not read /etc/shadow in any case");
+        return;
+    }
+    let bench = Bench::new();
+    for sandbox in walls() {
+        let finished = bench.run(sandbox, "cat /etc/shadow /etc/gshadow");
+        assert_eq!(finished.stdout.text(), "", "{sandbox}");
+    }
+}
+
+#[test]
+fn git_is_read_only_behind_bubblewrap() {
+    if sandbox::bubblewrap::find().is_none() {
+        eprintln!("skipped: bubblewrap is not installed here");
+        return;
+    }
+    if !platform::works(Sandbox::Bubblewrap) {
+        eprintln!("skipped: bubblewrap may not make namespaces here");
+        return;
+    }
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("project/.harness")).unwrap();
+    let script = "echo x >> .git/config; echo x > .harness/x; rm -r .git; mv .git away; echo x > fine; exit 5";
+    let finished = bench.run(Sandbox::Bubblewrap, script);
+    assert_eq!(finished.ended, Ended::Exit(5), "{finished:?}");
+    // Closed while it ran, not put back afterwards.
+    assert_eq!(finished.restored, Vec::<PathBuf>::new());
+    assert_eq!(
+        finished.sandbox.to_string(),
+        "bubblewrap and seccomp (loopback only)"
+    );
+    let text = |name: &str| std::fs::read_to_string(bench.path(name)).unwrap_or_default();
+    assert_eq!(
+        (text("project/.git/config"), text("project/fine")),
+        ("[core]\n".to_string(), "x\n".to_string())
+    );
+    assert!(!bench.path("project/.harness/x").exists() && !bench.path("project/away").exists());
 }
 
 #[test]

@@ -2,16 +2,21 @@
 //! of the tree with it when it is closed, by us or by our end.
 #![expect(unsafe_code, reason = "job objects are calls of the Windows interface")]
 
+use std::ffi::OsString;
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use windows_sys::Win32::System::JobObjects::{
-    AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
-    JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation,
-    SetInformationJobObject,
+    AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION,
+    JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE, JOB_OBJECT_UILIMIT_DESKTOP,
+    JOB_OBJECT_UILIMIT_DISPLAYSETTINGS, JOB_OBJECT_UILIMIT_EXITWINDOWS,
+    JOB_OBJECT_UILIMIT_GLOBALATOMS, JOB_OBJECT_UILIMIT_HANDLES, JOB_OBJECT_UILIMIT_READCLIPBOARD,
+    JOB_OBJECT_UILIMIT_SYSTEMPARAMETERS, JOB_OBJECT_UILIMIT_WRITECLIPBOARD,
+    JOBOBJECT_BASIC_UI_RESTRICTIONS, JOBOBJECT_EXTENDED_LIMIT_INFORMATION,
+    JobObjectBasicUIRestrictions, JobObjectExtendedLimitInformation, SetInformationJobObject,
 };
 
 use crate::process::Ended;
@@ -40,6 +45,18 @@ pub(crate) fn available() -> Sandbox {
     }
 }
 
+/// Returns the command that runs a program; the job is put around it when it starts.
+pub(crate) fn command(
+    program: &Path,
+    arguments: &[OsString],
+    _confinement: &Confinement,
+    _sandbox: Sandbox,
+) -> io::Result<Command> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Ok(command)
+}
+
 /// Starts a program in a job of its own.
 pub(crate) fn start(
     mut command: Command,
@@ -50,25 +67,36 @@ pub(crate) fn start(
 ) -> io::Result<Tree> {
     let Payload::Program = payload;
     let job = if sandbox == Sandbox::Job {
-        Some(job()?)
+        let job = job()?;
+        // Windows, clipboard and session of the user are not the tests'. Older systems may not have all of these.
+        let _ = close_desktop(&job);
+        Some(job)
     } else {
         None
     };
     let mut child = command.spawn()?;
-    if let Some(job) = &job {
-        // SAFETY: both handles are open and ours.
-        let assigned =
-            unsafe { AssignProcessToJobObject(job.as_raw_handle(), child.as_raw_handle()) };
-        if assigned == 0 {
-            let error = io::Error::last_os_error();
-            let _ = child.kill();
-            return Err(error);
-        }
+    if let Some(job) = &job
+        && let Err(error) = put_into(job, &child)
+    {
+        let _ = child.kill();
+        return Err(error);
     }
     Ok(Tree { child, job })
 }
 
-fn job() -> io::Result<OwnedHandle> {
+/// Puts a child into a job, and with it all that it starts from now on.
+pub(crate) fn put_into(job: &OwnedHandle, child: &Child) -> io::Result<()> {
+    // SAFETY: both handles are open and ours.
+    let assigned = unsafe { AssignProcessToJobObject(job.as_raw_handle(), child.as_raw_handle()) };
+    if assigned == 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
+/// Makes a job that ends all that is in it when its last handle is closed, by us or by our end.
+pub(crate) fn job() -> io::Result<OwnedHandle> {
     // SAFETY: both arguments may be null; a handle that is not null is ours.
     let job = unsafe {
         let handle = CreateJobObjectW(std::ptr::null(), std::ptr::null());
@@ -78,7 +106,9 @@ fn job() -> io::Result<OwnedHandle> {
         OwnedHandle::from_raw_handle(handle)
     };
     let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
-    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    // A crash ends the program instead of waiting for somebody to close a window.
+    limits.BasicLimitInformation.LimitFlags =
+        JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION;
     // SAFETY: the structure lives through the call and has the size that is given.
     let set = unsafe {
         SetInformationJobObject(
@@ -92,6 +122,33 @@ fn job() -> io::Result<OwnedHandle> {
         Err(io::Error::last_os_error())
     } else {
         Ok(job)
+    }
+}
+
+fn close_desktop(job: &OwnedHandle) -> io::Result<()> {
+    let limits = JOBOBJECT_BASIC_UI_RESTRICTIONS {
+        UIRestrictionsClass: JOB_OBJECT_UILIMIT_DESKTOP
+            | JOB_OBJECT_UILIMIT_DISPLAYSETTINGS
+            | JOB_OBJECT_UILIMIT_EXITWINDOWS
+            | JOB_OBJECT_UILIMIT_GLOBALATOMS
+            | JOB_OBJECT_UILIMIT_HANDLES
+            | JOB_OBJECT_UILIMIT_READCLIPBOARD
+            | JOB_OBJECT_UILIMIT_SYSTEMPARAMETERS
+            | JOB_OBJECT_UILIMIT_WRITECLIPBOARD,
+    };
+    // SAFETY: the structure lives through the call and has the size that is given.
+    let set = unsafe {
+        SetInformationJobObject(
+            job.as_raw_handle(),
+            JobObjectBasicUIRestrictions,
+            (&raw const limits).cast(),
+            u32::try_from(size_of_val(&limits)).unwrap_or(0),
+        )
+    };
+    if set == 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
     }
 }
 

@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
 
 use serde::Deserialize;
 
 use crate::process::Ended;
 use crate::process::private::Private;
 use crate::process::runner::{Job, QUESTION, Reach, Runner, RunnerError};
+use crate::suite::remembered::{Question, Remembered};
 
 /// Asks the interpreter about itself. The project's own files are off its path before it imports
 /// anything, so nothing of the project runs here.
@@ -70,8 +72,31 @@ pub(crate) enum Unusable {
 }
 
 impl Interpreter {
+    /// Returns what the interpreter says of itself, asking it unless it has said so already and nothing has changed.
+    pub(crate) fn of(
+        runner: &Runner,
+        program: &Path,
+        private: &Private,
+        cancel: &AtomicBool,
+    ) -> Result<Interpreter, Unusable> {
+        static KNOWN: Remembered<Interpreter> = Remembered::new();
+        let question = Question {
+            program: runner.find(program)?,
+            folder: runner.project().to_path_buf(),
+            variables: runner.variables().to_vec(),
+        };
+        if let Some(answer) = KNOWN.find(&question) {
+            return Ok(answer);
+        }
+        let asked = SystemTime::now();
+        let answer = Interpreter::ask(runner, program, private, cancel)?;
+        let made_from = (asked, answer.executable.as_path(), answer.roots.as_slice());
+        KNOWN.keep(question, made_from, answer.clone());
+        Ok(answer)
+    }
+
     /// Asks the interpreter. Started behind walls that let it look and nothing else.
-    pub(crate) fn ask(
+    fn ask(
         runner: &Runner,
         program: &Path,
         private: &Private,

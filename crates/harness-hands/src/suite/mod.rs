@@ -7,6 +7,7 @@ mod jest;
 mod junit;
 mod libtest;
 mod python;
+mod remembered;
 mod select;
 mod tool;
 #[cfg(unix)]

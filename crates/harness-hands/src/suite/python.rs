@@ -83,7 +83,7 @@ pub(super) fn run(
         .interpreter
         .clone()
         .unwrap_or_else(|| "python3".to_string());
-    let interpreter = match Interpreter::ask(runner, Path::new(&program), &private, cancel) {
+    let interpreter = match Interpreter::of(runner, Path::new(&program), &private, cancel) {
         Ok(interpreter) => interpreter,
         Err(Unusable::Interrupted) => {
             return SuiteReport::empty(Outcome::Interrupted, String::new(), runner.sandbox());

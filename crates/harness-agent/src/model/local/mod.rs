@@ -458,6 +458,11 @@ impl Local {
             .unwrap_or_default())
     }
 
+    /// Returns the window that the model is loaded with right now.
+    pub(crate) fn loaded(&mut self, cancel: &Cancel) -> Option<u32> {
+        self.know(cancel).ok()?.loaded
+    }
+
     /// Returns the server's version, where it says one.
     pub(crate) fn version(&self, cancel: &Cancel) -> Option<String> {
         let route = self.client.look(cancel).ok()?;

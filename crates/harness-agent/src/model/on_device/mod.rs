@@ -17,7 +17,7 @@ use crate::model::on_device::runtime::{Listening, Runtime, Service};
 use crate::model::on_device::weights::Weights;
 use crate::model::remote::Remote;
 use crate::model::trouble::{sleep, unusable};
-use crate::model::{Abilities, Card, Host, Model, ModelError, Progress, Reply, Request};
+use crate::model::{Abilities, Card, Host, Model, ModelError, Reply, Request};
 use crate::options::shown;
 
 /// The window that is assumed where the weights do not say.
@@ -39,7 +39,6 @@ pub struct OnDevice {
     logs: PathBuf,
     running: Option<Arc<Running>>,
     talk: Option<Remote>,
-    progress: Option<Progress>,
 }
 
 /// A runtime that serves.
@@ -90,7 +89,6 @@ impl OnDevice {
             logs,
             running: None,
             talk: None,
-            progress: None,
         })
     }
 
@@ -137,7 +135,12 @@ impl OnDevice {
     }
 
     /// Returns a conversation with a running runtime; starts one where none runs.
-    fn talk(&mut self, window: u32, cancel: &Cancel) -> Result<&mut Remote, ModelError> {
+    fn talk(
+        &mut self,
+        window: u32,
+        tell: &mut dyn FnMut(&str),
+        cancel: &Cancel,
+    ) -> Result<&mut Remote, ModelError> {
         let window = window.min(self.known_window()).max(512);
         let alive = self
             .running
@@ -152,7 +155,7 @@ impl OnDevice {
             None => {
                 let running = match warmth::shared(self.weights.path(), window) {
                     Some(running) => running,
-                    None => self.start(window, cancel)?,
+                    None => self.start(window, tell, cancel)?,
                 };
                 self.running = Some(Arc::clone(&running));
                 running
@@ -172,7 +175,12 @@ impl OnDevice {
         }
     }
 
-    fn start(&mut self, window: u32, cancel: &Cancel) -> Result<Arc<Running>, ModelError> {
+    fn start(
+        &mut self,
+        window: u32,
+        tell: &mut dyn FnMut(&str),
+        cancel: &Cancel,
+    ) -> Result<Arc<Running>, ModelError> {
         self.check_memory(window, harness_hands::memory::available())?;
         let key = match self.runtime {
             Runtime::LlamaServer(_) | Runtime::Wheel(_) => random_key()?,
@@ -194,7 +202,7 @@ impl OnDevice {
                 "check that it is installed whole",
             )
         })?;
-        let address = self.wait_until_ready(&mut companion, listening, cancel)?;
+        let address = self.wait_until_ready(&mut companion, listening, tell, cancel)?;
         let weights = self.weights.path().to_owned();
         let running = Arc::new(Running {
             companion: Mutex::new(companion),
@@ -229,14 +237,15 @@ impl OnDevice {
 
     /// Waits until the runtime serves, and returns its address.
     fn wait_until_ready(
-        &mut self,
+        &self,
         companion: &mut Companion,
         listening: Listening,
+        tell: &mut dyn FnMut(&str),
         cancel: &Cancel,
     ) -> Result<String, ModelError> {
         let begun = Instant::now();
         let mut told = begun;
-        self.tell(&format!("loading {}", shown(&self.weights.name())));
+        tell(&format!("loading {}", shown(&self.weights.name())));
         let mut address = match listening {
             Listening::On(port) => Some(format!("http://127.0.0.1:{port}")),
             Listening::WhereItSays => None,
@@ -262,19 +271,13 @@ impl OnDevice {
             }
             if told.elapsed() > TELL_AGAIN {
                 told = Instant::now();
-                self.tell(&format!(
+                tell(&format!(
                     "loading {} ({} s)",
                     shown(&self.weights.name()),
                     begun.elapsed().as_secs()
                 ));
             }
             sleep(LOOK_AGAIN, cancel)?;
-        }
-    }
-
-    fn tell(&mut self, words: &str) {
-        if let Some(progress) = &mut self.progress {
-            progress(words);
         }
     }
 
@@ -340,7 +343,7 @@ impl Model for OnDevice {
         cancel: &Cancel,
     ) -> Result<Reply, ModelError> {
         let result = self
-            .talk(request.window, cancel)?
+            .talk(request.window, &mut |_| {}, cancel)?
             .reply(request, heard, cancel);
         // A runtime that died is the better explanation of a broken connection.
         if let (Err(ModelError::Unusable { .. }), Some(running)) = (&result, &self.running) {
@@ -356,8 +359,13 @@ impl Model for OnDevice {
         result
     }
 
-    fn on_progress(&mut self, progress: Progress) {
-        self.progress = Some(progress);
+    fn prepare(
+        &mut self,
+        window: u32,
+        tell: &mut dyn FnMut(&str),
+        cancel: &Cancel,
+    ) -> Result<(), ModelError> {
+        self.talk(window, tell, cancel).map(|_| ())
     }
 }
 
@@ -461,13 +469,13 @@ mod tests {
             folder.path(),
             "echo starting; echo 'error: unknown model architecture' >&2; exit 1",
         );
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let hears = Arc::clone(&told);
-        engine.on_progress(Box::new(move |words| {
-            hears.lock().unwrap().push(words.to_owned())
-        }));
+        let mut told = Vec::new();
         let error = engine
-            .reply(&request(), &mut |_| {}, &Cancel::default())
+            .prepare(
+                1024,
+                &mut |words| told.push(words.to_owned()),
+                &Cancel::default(),
+            )
             .unwrap_err();
         let ModelError::Unusable { message, hint } = error else {
             panic!("{error:?}")
@@ -477,7 +485,12 @@ mod tests {
             "the runtime llama-server ended (exit status: 1): starting / error: unknown model architecture"
         );
         assert!(hint.contains("on-device-"));
-        assert_eq!(*told.lock().unwrap(), ["loading tiny"]);
+        assert_eq!(told, ["loading tiny"]);
+        let again = engine.reply(&request(), &mut |_| {}, &Cancel::default());
+        assert!(
+            matches!(again, Err(ModelError::Unusable { .. })),
+            "{again:?}"
+        );
     }
 
     #[test]

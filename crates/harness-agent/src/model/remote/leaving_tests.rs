@@ -66,6 +66,69 @@ fn nothing_leaves_that_holds_a_secret() {
     );
 }
 
+/// Where a prompt carries what is not ours: the rules, and what files, diffs, tracebacks and tools brought.
+const PLACES: [(&str, fn(&str) -> String); 5] = [
+    ("system", str::to_owned),
+    ("file excerpt", |secret| {
+        let numbered = |(at, line): (usize, &str)| format!("{:>4} | {line}\n", at + 40);
+        let lines: String = secret.lines().enumerate().map(numbered).collect();
+        format!("shop/settings.py\n{lines}")
+    }),
+    ("diff", |secret| {
+        let lines: String = secret.lines().map(|line| format!("+{line}\n")).collect();
+        format!("--- a/settings.py\n+++ b/settings.py\n@@ -1 +1 @@\n{lines}")
+    }),
+    ("traceback", |secret| {
+        format!(
+            "Traceback (most recent call last):\n  File \"a.py\", line 3, in load\nValueError: bad key '{secret}'\n"
+        )
+    }),
+    ("tool result", |secret| {
+        serde_json::json!({"tool": "read", "result": format!("see {secret} there")}).to_string()
+    }),
+];
+
+#[test]
+fn every_kind_is_refused_in_every_place_by_every_engine_that_sends() {
+    let Some(ip) = outer_address() else {
+        eprintln!("skipped: this machine has no address but loopback");
+        return;
+    };
+    let fault = Fault::start_at(&ip.to_string(), |_| good());
+    let remote = engine_at(&format!("http://{ip}:{}/v1", fault.port), Some("t")).unwrap();
+    let environment = Environment {
+        local_host: Some(format!("{ip}:{}", fault.port)),
+        ..Environment::default()
+    };
+    let local = crate::model::local::Local::with_limits("tiny", &environment, QUICK).unwrap();
+    let mut engines: [Box<dyn Model>; 2] = [Box::new(remote), Box::new(local)];
+    for (kind, secret) in crate::secret::tests::samples() {
+        for (place, lay) in PLACES {
+            for engine in &mut engines {
+                let mut request = request("what does this do?");
+                let at = if place == "system" {
+                    0
+                } else {
+                    request.messages.len() - 1
+                };
+                request.messages[at].content.push('\n');
+                request.messages[at].content.push_str(&lay(&secret));
+                let refused = engine.reply(&request, &mut |_| {}, &Cancel::default());
+                let Err(ModelError::NotSent { rule, message, .. }) = &refused else {
+                    panic!("{kind} in {place}: {refused:?}");
+                };
+                assert_eq!(*rule, "send.secret", "{kind} in {place}");
+                let longest = secret
+                    .lines()
+                    .max_by_key(|line| line.len())
+                    .unwrap_or_default();
+                assert!(!message.contains(longest), "{kind} in {place}: {message}");
+            }
+        }
+    }
+    assert_eq!(fault.asked().len(), 0);
+}
+
 #[test]
 fn this_machine_may_hear_everything() {
     let fault = chat(|_| good());

@@ -1,6 +1,8 @@
 //! What a started program may touch, and which walls of this machine hold it to that.
 
 #[cfg(target_os = "linux")]
+pub(crate) mod bubblewrap;
+#[cfg(target_os = "linux")]
 pub(crate) mod landlock;
 #[cfg(target_os = "linux")]
 pub(crate) mod namespace;
@@ -22,8 +24,11 @@ pub enum Sandbox {
     Full,
     /// Linux where namespaces are not allowed: files by Landlock, no network sockets by seccomp.
     Confined,
-    /// Linux without Landlock: namespaces with a read-only view of the disk, and seccomp.
+    /// Linux without Landlock: namespaces with a view of the disk that holds only what may be read,
+    /// and seccomp.
     Namespaces,
+    /// Linux where only bubblewrap may make namespaces: its own, with such a view, and seccomp.
+    Bubblewrap,
     /// macOS: the seatbelt.
     Seatbelt,
     /// Windows: a job that ends with us; files and network are not held.
@@ -39,6 +44,7 @@ impl Sandbox {
             Sandbox::Full => "Landlock, seccomp and namespaces (loopback only)",
             Sandbox::Confined => "Landlock and seccomp (no network)",
             Sandbox::Namespaces => "namespaces and seccomp (loopback only)",
+            Sandbox::Bubblewrap => "bubblewrap and seccomp (loopback only)",
             Sandbox::Seatbelt => "seatbelt (loopback only)",
             Sandbox::Job => "job object (files and network are not held)",
             Sandbox::None => "none",
@@ -48,7 +54,11 @@ impl Sandbox {
     /// Says whether files and the network are held, which is what `--require-sandbox` asks for.
     pub fn holds(self) -> bool {
         match self {
-            Sandbox::Full | Sandbox::Confined | Sandbox::Namespaces | Sandbox::Seatbelt => true,
+            Sandbox::Full
+            | Sandbox::Confined
+            | Sandbox::Namespaces
+            | Sandbox::Bubblewrap
+            | Sandbox::Seatbelt => true,
             Sandbox::Job | Sandbox::None => false,
         }
     }
@@ -58,8 +68,17 @@ impl Sandbox {
     /// Says whether it keeps parts of a writable folder read-only.
     pub(crate) fn freezes(self) -> bool {
         match self {
-            Sandbox::Full | Sandbox::Namespaces | Sandbox::Seatbelt => true,
+            Sandbox::Full | Sandbox::Namespaces | Sandbox::Bubblewrap | Sandbox::Seatbelt => true,
             Sandbox::Confined | Sandbox::Job | Sandbox::None => false,
+        }
+    }
+
+    /// Says whether the program lives in a process table, mounts and a network of its own.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_a_world(self) -> bool {
+        match self {
+            Sandbox::Full | Sandbox::Namespaces | Sandbox::Bubblewrap => true,
+            Sandbox::Confined | Sandbox::Seatbelt | Sandbox::Job | Sandbox::None => false,
         }
     }
 }

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::environment;
-use crate::process::sandbox::Confinement;
+use crate::process::sandbox::{Confinement, places};
 
 /// What the child needs to make its world.
 #[derive(Debug)]
@@ -62,7 +62,14 @@ impl World {
         let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
         // Root makes namespaces without a user namespace, in which it would lose its users' files.
         let owner = (user != 0 || !has_admin()).then(|| (map(user), map(group)));
-        let (owner, binds, covered) = (owner, stand_ins(confinement)?, covered(confinement));
+        let mut binds = Vec::new();
+        let mut replaced: Vec<PathBuf> = SHARED_TEMPORARY.iter().map(PathBuf::from).collect();
+        if !landlock {
+            binds.extend(hidden_tables(confinement)?);
+            replaced.extend(closed_folders());
+        }
+        binds.extend(stand_ins(confinement, replaced)?);
+        let covered = covered(confinement);
         let frozen = texts(&confinement.unchanged);
         let freeze_root = (!landlock).then(|| {
             let mut open = texts(&confinement.writable);
@@ -213,21 +220,34 @@ fn map(id: u32) -> CString {
 
 /// Plans stand-ins for the temporary folders and the home folder, in which only what the program
 /// may see is there, under the path it has outside. Opening files elsewhere is refused by Landlock;
-/// this also hides sockets, which Landlock does not hold.
-fn stand_ins(confinement: &Confinement) -> io::Result<Vec<(CString, CString)>> {
-    let mut shared: Vec<PathBuf> = SHARED_TEMPORARY.iter().map(PathBuf::from).collect();
+/// this also hides sockets, which Landlock does not hold. Without Landlock more is `shared`: every
+/// folder at the top that is not the system's.
+fn stand_ins(
+    confinement: &Confinement,
+    mut shared: Vec<PathBuf>,
+) -> io::Result<Vec<(CString, CString)>> {
+    let system: Vec<PathBuf> = places::SYSTEM.iter().map(PathBuf::from).collect();
     // A home folder inside a temporary one is hidden with it.
     shared.extend(
         environment::home().filter(|home| !shared.iter().any(|place| home.starts_with(place))),
     );
     shared.retain(|place| is_replaced(confinement, place));
+    // What lies in another of them is an empty folder there.
+    let all = shared.clone();
+    let is_above = |above: &PathBuf, place: &PathBuf| above != place && place.starts_with(above);
+    shared.retain(|place| !all.iter().any(|above| is_above(above, place)));
     // The one that holds the stand-ins is covered last, since they are out of sight then.
     shared.sort_by_key(|place| confinement.temporary.starts_with(place));
     let mut binds = Vec::new();
     for (index, shared) in shared.iter().enumerate() {
         let stand_in = confinement.temporary.join(format!("stand-in-{index}"));
         std::fs::create_dir_all(&stand_in)?;
+        for below in all.iter().filter(|place| is_above(shared, place)) {
+            let rest = below.strip_prefix(shared).unwrap_or(below);
+            std::fs::create_dir_all(stand_in.join(rest))?;
+        }
         let visible = confinement.writable.iter().chain(&confinement.readable);
+        let visible = visible.chain(&system);
         let mut inside: Vec<&PathBuf> = visible.filter(|place| place.starts_with(shared)).collect();
         inside.sort();
         // What lies in another of them is seen through that one.
@@ -248,6 +268,37 @@ fn stand_ins(confinement: &Confinement) -> io::Result<Vec<(CString, CString)>> {
             binds.push((text(place)?, text(&onto)?));
         }
         binds.push((text(&stand_in)?, text(shared)?));
+    }
+    Ok(binds)
+}
+
+/// Returns the folders at the top that are not the system's own: homes, data, other disks.
+fn closed_folders() -> Vec<PathBuf> {
+    // Each of these has a wall of its own, or none that a program could do without.
+    const OWN_WALLS: &[&str] = &["/etc", "/dev", "/proc", "/sys", "/run", "/tmp"];
+    let entries = std::fs::read_dir("/").into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.to_str().is_some_and(|text| !OWN_WALLS.contains(&text)))
+        .filter(|path| !places::SYSTEM.iter().any(|place| path == Path::new(place)))
+        .collect()
+}
+
+/// Plans to cover the secret parts of `/etc` with nothing.
+fn hidden_tables(confinement: &Confinement) -> io::Result<Vec<(CString, CString)>> {
+    let mut binds = Vec::new();
+    if !is_replaced(confinement, Path::new("/etc")) {
+        return Ok(binds);
+    }
+    let (folder, file) = (
+        confinement.temporary.join("no-folder"),
+        confinement.temporary.join("no-file"),
+    );
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(&file, b"")?;
+    for table in places::secret_tables() {
+        let nothing = if table.is_dir() { &folder } else { &file };
+        binds.push((text(nothing)?, text(&table)?));
     }
     Ok(binds)
 }

@@ -3,13 +3,14 @@
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use crate::process::sandbox::Confinement;
 use crate::process::sandbox::landlock::Allow;
 use crate::process::sandbox::namespace::World;
 
 /// What every program on Linux needs to read: programs, libraries, tables, its own state.
-const SYSTEM: &[&str] = &[
+pub(crate) const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
     "/sbin",
@@ -99,4 +100,18 @@ pub(crate) fn places(
         add(b"/var/tmp", Allow::Change)?;
     }
     Ok(places)
+}
+
+/// Returns the secret parts of `/etc` that are there, for walls that cover them one by one.
+pub(crate) fn secret_tables() -> Vec<PathBuf> {
+    let folder = Path::new("/etc");
+    let tables = SECRET_TABLES.iter().map(|name| folder.join(name));
+    let mut found: Vec<PathBuf> = tables
+        .chain([folder.join("ssl/private")])
+        // A link is looked through by whoever covers it.
+        .filter_map(|path| path.canonicalize().ok())
+        .filter(|path| path.starts_with(folder))
+        .collect();
+    found.dedup();
+    found
 }

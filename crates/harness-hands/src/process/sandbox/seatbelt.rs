@@ -19,27 +19,19 @@ pub(crate) fn available() -> Sandbox {
     }
 }
 
-/// Returns the same command behind the seatbelt.
-pub(crate) fn wrap(command: &Command, confinement: &Confinement) -> Command {
-    let mut wrapped = Command::new(PROGRAM);
-    wrapped.arg("-p").arg(profile(confinement));
-    wrapped
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear();
-    for (name, value) in command.get_envs() {
-        if let Some(value) = value {
-            wrapped.env(name, value);
-        }
-    }
-    if let Some(folder) = command.get_current_dir() {
-        wrapped.current_dir(folder);
-    }
-    wrapped
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
-    wrapped
+/// Returns a command that runs a program behind the seatbelt.
+pub(crate) fn command(
+    program: &Path,
+    arguments: &[OsString],
+    confinement: &Confinement,
+) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command
+        .arg("-p")
+        .arg(profile(confinement))
+        .arg(program)
+        .args(arguments);
+    command
 }
 
 fn profile(confinement: &Confinement) -> OsString {

@@ -1,0 +1,189 @@
+//! Suites that misbehave, run for real: each is contained, and each is reported for what it is.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "tests lay out projects on the disk, and say when they had no walls to test"
+)]
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use harness_code::suite::{Runner as Framework, Suite};
+use harness_hands::permit::{Access, Project};
+use harness_hands::process::runner::RunnerOptions;
+use harness_hands::process::{Limits, available_sandbox};
+use harness_hands::suite::{self, Outcome, Selection, SuiteReport};
+
+/// A project beside something that is not its own.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    /// Lays out a suite of three tests, the second of which has the given body. `OUTSIDE` in it is a folder beside the
+    /// project, `HOME` the real home folder.
+    fn new(body: &str) -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["project", "outside/.ssh"] {
+            std::fs::create_dir_all(root.join(name)).unwrap();
+        }
+        std::fs::write(root.join("outside/.ssh/id_ed25519"), "the key\n").unwrap();
+        let home = harness_hands::user::home_folder().unwrap();
+        let body = body.replace('\n', "\n        ");
+        let text = format!(
+            "import os, socket, subprocess, sys, time, unittest\nOUTSIDE = {:?}\nHOME = {:?}\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        pass\n    def test_b(self):\n        {body}\n    def test_c(self):\n        pass\n",
+            root.join("outside"),
+            home
+        );
+        std::fs::write(root.join("project/test_x.py"), text).unwrap();
+        Bench { folder }
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, seconds: u64) -> SuiteReport {
+        let project = Project::open(&self.path("project"), None, Access::Writing).unwrap();
+        let project = project.with_runner_options(RunnerOptions {
+            limits: Limits {
+                time: Duration::from_secs(seconds),
+                ..Limits::default()
+            },
+            ..RunnerOptions::default()
+        });
+        let suite = Suite {
+            runner: Framework::Unittest,
+            command: ["python3", "-m", "unittest", "discover"]
+                .map(str::to_string)
+                .to_vec(),
+            interpreter: Some("python3".to_string()),
+            folder: None,
+            why: String::new(),
+        };
+        let cancel = AtomicBool::new(false);
+        suite::run(project.runner().unwrap(), &suite, &Selection::All, &cancel)
+    }
+}
+
+/// Runs a suite whose second test passes when the walls hold.
+fn contained(body: &str) -> Bench {
+    let bench = Bench::new(body);
+    if !available_sandbox().holds() {
+        eprintln!("skipped: this machine has no walls");
+        return bench;
+    }
+    let report = bench.run(300);
+    assert_eq!(report.outcome, Outcome::Ran, "{report:#?}");
+    assert_eq!(
+        (report.passed, report.collected),
+        (3, 3),
+        "{body}: {report:#?}"
+    );
+    assert!(report.sandbox.holds(), "{}", report.sandbox);
+    bench
+}
+
+/// What must not work, with what the system says to it.
+const REFUSED: &str =
+    "\nfor attempt in attempts:\n    with self.assertRaises(OSError):\n        attempt()";
+
+#[test]
+fn keys_are_not_read() {
+    let attempts = "attempts = [lambda: open(OUTSIDE + '/.ssh/id_ed25519').read(), lambda: os.listdir(OUTSIDE), lambda: open(HOME + '/.ssh/id_rsa').read(), lambda: os.symlink(OUTSIDE, 'way') or open('way/.ssh/id_ed25519').read()]";
+    contained(&format!("{attempts}{REFUSED}"));
+    contained(
+        "self.assertEqual([name for name in os.environ if any(word in name.upper() for word in ('TOKEN', 'SECRET', 'PASSWORD', 'API_KEY'))], [])",
+    );
+}
+
+#[test]
+fn nothing_is_written_to_the_home_folder_or_beside_the_project() {
+    let name = format!("harness-test-{}", std::process::id());
+    let attempts = format!(
+        "attempts = [lambda: open(OUTSIDE + '/{name}', 'w'), lambda: open('/usr/{name}', 'w'), lambda: os.remove(OUTSIDE + '/.ssh/id_ed25519')]"
+    );
+    let bench = contained(&format!(
+        "{attempts}{REFUSED}\nopen(os.path.expanduser('~/{name}'), 'w').close()\nopen('../{name}', 'w').close() if os.access('..', os.W_OK) else None\nopen('/tmp/{name}', 'w').close() if os.access('/tmp', os.W_OK) else None\ntry:\n    open(HOME + '/{name}', 'w').close()\nexcept OSError:\n    pass"
+    ));
+    let home = harness_hands::user::home_folder().unwrap();
+    for place in [
+        home.join(&name),
+        Path::new("/tmp").join(&name),
+        Path::new("/usr").join(&name),
+        bench.path(&name),
+        bench.path("outside").join(&name),
+    ] {
+        assert!(!place.exists(), "{}", place.display());
+    }
+    assert!(bench.path("outside/.ssh/id_ed25519").exists());
+}
+
+#[test]
+fn no_socket_leads_out() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    contained(&format!(
+        "attempts = [lambda: socket.create_connection(('127.0.0.1', {port}), 5), lambda: socket.create_connection(('192.0.2.1', 80), 5), lambda: socket.getaddrinfo('example.com', 80)]{REFUSED}"
+    ));
+    server.set_nonblocking(true).unwrap();
+    assert!(server.accept().is_err(), "somebody knocked");
+}
+
+#[test]
+fn a_gigabyte_of_output_is_bounded() {
+    let bench = Bench::new(
+        "block = 'x' * (1 << 20)\nfor _ in range(1024):\n    sys.stdout.write(block)\nsys.stdout.write('\\nthe end\\n')",
+    );
+    let report = bench.run(600);
+    assert_eq!(
+        (report.outcome, report.passed),
+        (Outcome::Ran, 3),
+        "{:?}",
+        report.outcome
+    );
+    assert!(report.output_tail.len() < 64 * 1024);
+    assert!(report.output_tail.contains("the end"));
+}
+
+#[test]
+fn its_parent_outlives_it() {
+    // In a process table of its own the parent is the keeper; elsewhere the walls hold the signal.
+    let body = "for process in (os.getppid(), 1, -1):\n    try:\n        os.kill(process, 9)\n    except OSError:\n        pass\ntime.sleep(0.1)";
+    let bench = Bench::new(body);
+    let report = bench.run(300);
+    // Sent to all that it may signal it ends itself at the most: no pass, and we are told.
+    assert!(
+        report.outcome == Outcome::NoReport || report.passed == 3,
+        "{report:#?}"
+    );
+    let report = Bench::new("os.kill(os.getppid(), 9)\ntime.sleep(0.1)").run(300);
+    assert_ne!(report.outcome, Outcome::TimedOut, "{report:#?}");
+}
+
+#[test]
+fn daemons_go_with_the_suite() {
+    let body = "for _ in range(10):\n    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0:\n            os.execvp('sleep', ['sleep', '4719'])\n        os._exit(0)";
+    let report = Bench::new(body).run(300);
+    assert_eq!(
+        (report.outcome, report.passed),
+        (Outcome::Ran, 3),
+        "{report:#?}"
+    );
+    assert_eq!(processes_with("4719"), 0);
+}
+
+fn processes_with(word: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let words = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    words
+        .filter(|line| {
+            line.split(|byte| *byte == 0)
+                .any(|part| part == word.as_bytes())
+        })
+        .count()
+}
