@@ -3,11 +3,15 @@
 mod by_name;
 mod collision;
 mod dynamic;
+mod escape;
+mod family;
 mod member;
 mod module;
 mod parameter;
 mod request;
+mod stub;
 mod target;
+mod text_files;
 mod variable;
 
 use std::collections::BTreeSet;
