@@ -251,9 +251,10 @@ impl<'s> Renaming<'_, 's> {
                 Some(related && same)
             }
             Value::Class(called) => {
-                let maker = ["__init__", "__new__"]
-                    .into_iter()
-                    .find(|maker| *maker == name)?;
+                let makers = ["__init__", "__new__"];
+                let Some(maker) = makers.into_iter().find(|maker| *maker == name) else {
+                    return Some(false);
+                };
                 let holder = self
                     .program
                     .find_member(*called, maker)
