@@ -111,6 +111,35 @@ fn what_other_files_reach_by_name_is_refused() {
 }
 
 #[test]
+fn a_module_whose_names_are_taken_at_once_keeps_them() {
+    check(
+        &[
+            ("m.py", "def drop_it(): ...\n"),
+            ("t.py", "import m\nnames = vars(m)\n"),
+        ],
+        &named("drop_it", "lose_it"),
+        "refused: all names of the module are taken at once, `drop_it` among them [\"t.py:2\"]",
+    );
+}
+
+#[test]
+fn an_attribute_that_another_module_may_have_is_refused() {
+    let files = [
+        ("lib/__init__.py", "from .core import *\n"),
+        ("lib/core.py", "def valmap(): ...\n"),
+        (
+            "lib/curried.py",
+            "import lib\nvalmap = lib.valmap\ndel lib\n",
+        ),
+    ];
+    check(
+        &files,
+        &at("lib/curried.py", 2, "valmap", "map_it"),
+        "refused: what `.valmap` belongs to is not known at some places [\"lib/curried.py:2\"]",
+    );
+}
+
+#[test]
 fn a_parameter_of_a_function_that_is_handed_on_is_refused() {
     check(
         &[(

@@ -145,6 +145,7 @@ impl<'s> Renaming<'_, 's> {
         self.check_hidden(&stars)?;
         self.rename_module_attributes(&homes)?;
         self.check_settings(&homes)?;
+        self.check_taken_whole(&homes)?;
         self.check_named_in_strings(&homes)
     }
 
@@ -308,11 +309,15 @@ impl<'s> Renaming<'_, 's> {
                 }
             }
         }
-        self.settle_module_attributes(&unknown)
+        self.settle_module_attributes(&unknown, homes)
     }
 
     /// Accesses on something that may be the module: they follow when nothing else has an attribute of the name.
-    fn settle_module_attributes(&mut self, unknown: &[(FileId, TextRange)]) -> Step<()> {
+    fn settle_module_attributes(
+        &mut self,
+        unknown: &[(FileId, TextRange)],
+        homes: &[FileId],
+    ) -> Step<()> {
         if unknown.is_empty() {
             return Ok(());
         }
@@ -323,7 +328,12 @@ impl<'s> Renaming<'_, 's> {
                 .values()
                 .any(|class| class.members.contains_key(self.old))
         });
+        let in_modules = self
+            .files()
+            .iter()
+            .any(|file| !homes.contains(&file.id) && file.scopes.module_symbol(self.old).is_some());
         let elsewhere = in_classes
+            || in_modules
             || crate::stdlib::is_attribute(self.old)
             || self.defining_package(self.old).is_some();
         let mut places = Vec::new();
