@@ -79,7 +79,7 @@ def main():
     parser.add_argument("--program", default=str(HERE / "target" / "release" / "harness"))
     parser.add_argument("--cases", type=Path, default=HERE.parent / "shared" / "bench")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "harness-fixes")
-    parser.add_argument("--mirror", type=Path, default=HERE.parent / ".mirror")
+    parser.add_argument("--mirror", type=Path, default=Path(), help="a folder of bare repositories, `owner+name/repo`, for the traps that come from one")
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
     # Nothing listens there, so a run that wants a model ends.
