@@ -1,10 +1,12 @@
 """Measures the fixes that need no model on the cases of `../shared/bench`: misspellings, undefined names, renames.
 
     cargo build --release -p harness-code --example fixes
-    python bench/fixes.py [misspellings] [ambiguous] [traps] [undefined] [renames] [--cases FOLDER] [--cache FOLDER] [-v]
+    python bench/fixes.py [misspellings] [ambiguous] [undefined] [renames] [--cases FOLDER] [--cache FOLDER] [--tests N] [-v]
 
 Packages are taken with pip into the cache folder (default: a folder in the system's temporary one). Nothing is
-written into the project. `--tests` runs the package's own tests after each fix.
+written into the project. `--tests N` runs the package's own tests for N misspellings of each package: with the
+misspelling, where they must fail when they cover the line, and with the fix, where they must pass. The interpreter
+that runs this script runs them, so it needs pytest and what the packages' tests import.
 """
 
 import argparse
@@ -74,8 +76,32 @@ def put_in(folder, case):
     return path, relative, before, "".join(lines)
 
 
+def suite_passes(folder, case):
+    """Whether the package's own tests pass."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "src")]), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *case["tests"]]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    return done.returncode == 0
+
+
+def judged(folder, path, case, right, wrong, fixed, suites):
+    """Runs the suite on the misspelled and on the corrected package, in a copy."""
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary) / "package"
+        shutil.copytree(folder, copy)
+        target = copy / path.relative_to(folder)
+        target.write_bytes(wrong.encode())
+        red = not suite_passes(copy, case)
+        target.write_bytes(fixed.encode())
+        green = suite_passes(copy, case)
+    suites["red before" if red else "green before"] += 1
+    suites["green after" if green else "red after"] += 1
+
+
 def misspellings(engine, options, name="typos.jsonl", expect="fixed"):
     counts = {"fixed": 0, "wrong": 0, "asked": 0, "nothing": 0, "refused": 0}
+    suites = {"red before": 0, "green before": 0, "green after": 0, "red after": 0}
+    tried = {}
     for case in cases(options.cases / "repair", name):
         folder = unpacked(options.cache, case)
         path, relative, right, wrong = put_in(folder, case)
@@ -90,6 +116,9 @@ def misspellings(engine, options, name="typos.jsonl", expect="fixed"):
             case "certain":
                 good = answer["files"] == {relative: right}
                 result = "fixed" if good else "wrong"
+                if tried.get(case["package"], 0) < options.tests and relative in answer["files"]:
+                    tried[case["package"]] = tried.get(case["package"], 0) + 1
+                    judged(folder, path, case, right, wrong, answer["files"][relative], suites)
             case "ask":
                 result = "asked"
             case "refuse":
@@ -100,6 +129,8 @@ def misspellings(engine, options, name="typos.jsonl", expect="fixed"):
         if options.verbose and result != expect or result == "wrong":
             print(result, case["id"], case["package"], case["category"], case["kind"], case["before"], "->", case["after"], "|", case["original_line"].strip()[:90], "|", answer.get("summary") or answer.get("options") or answer.get("reason"))
     print(name, counts)
+    if options.tests:
+        print("the packages' own tests", suites)
     return counts
 
 
@@ -155,6 +186,7 @@ def main():
     parser.add_argument("--program", default=str(HERE / "target" / "release" / "examples" / "fixes"))
     parser.add_argument("--named", action="store_true", help="hand the wrong name over, as an error message would")
     parser.add_argument("--whole", action="store_true", help="name no file: search the whole package")
+    parser.add_argument("--tests", type=int, default=0, help="how many fixes of each package its tests judge")
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)

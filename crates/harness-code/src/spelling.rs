@@ -182,15 +182,24 @@ pub enum Closest<'n> {
 
 /// Returns the name that was meant, when exactly one of `known` can have been.
 pub fn closest_name<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -> Closest<'n> {
+    let known: Vec<&'n str> = known.into_iter().collect();
     let mut near: Vec<(Nearness, &'n str)> = known
-        .into_iter()
-        .filter_map(|name| Some((nearness(wrong, name)?, name)))
+        .iter()
+        .filter_map(|name| Some((nearness(wrong, name)?, *name)))
         .collect();
     near.sort_unstable();
     near.dedup();
     let Some(&(best, name)) = near.first() else {
         return Closest::None;
     };
+    if best == Nearness::Written {
+        let rivals = as_near(wrong, name, &known);
+        if !rivals.is_empty() {
+            let mut names: Vec<&'n str> = near.into_iter().map(|(_, name)| name).collect();
+            names.extend(rivals);
+            return Closest::Several(names);
+        }
+    }
     let rivals = near
         .iter()
         .skip(1)
@@ -210,6 +219,28 @@ pub fn closest_name<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -
         Nearness::Alike => Closest::None,
     }
 }
+
+/// The names that are as few letters away as `right`, which is the same name written in another way, the nearest
+/// first. `_default_size` for `_DEFAULT_SIZE` differs in every letter: whoever wrote it may have meant another name.
+fn as_near<'n>(wrong: &str, right: &str, known: &[&'n str]) -> Vec<&'n str> {
+    let letters = strsim::levenshtein(wrong, right);
+    // One word's capitals (`rangeinvalid`, `RangeInvalid`) are fewer changes than any other word is away.
+    if letters <= CAPITALS {
+        return Vec::new();
+    }
+    let mut rivals: Vec<(usize, &'n str)> = known
+        .iter()
+        .filter(|name| **name != right && name.len().abs_diff(wrong.len()) <= letters)
+        .map(|name| (strsim::levenshtein(wrong, name), *name))
+        .filter(|(distance, _)| *distance <= letters)
+        .collect();
+    rivals.sort_unstable();
+    rivals.dedup();
+    rivals.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The words of a name that begin with a capital; more changes than that rewrite the name.
+const CAPITALS: usize = 4;
 
 /// Whether a second name makes the nearest one doubtful.
 fn competes(best: Nearness, rival: Nearness) -> bool {
@@ -268,6 +299,20 @@ mod tests {
             "valx",
             &["vals", "val"],
             &Closest::Several(vec!["vals", "val"]),
+        );
+    }
+
+    #[test]
+    fn a_name_in_other_capitals_throughout_competes_with_what_is_as_many_letters_away() {
+        check(
+            "_default_floatfmt",
+            &["_DEFAULT_FLOATFMT", "_expand_numparse"],
+            &Closest::Several(vec!["_DEFAULT_FLOATFMT", "_expand_numparse"]),
+        );
+        check(
+            "default_floatfmt",
+            &["DEFAULT_FLOATFMT", "x"],
+            &Closest::One("DEFAULT_FLOATFMT"),
         );
     }
 

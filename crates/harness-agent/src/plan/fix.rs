@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use harness_code::edit;
-use harness_code::fix::{self, Answer, Installed, MisspellingRequest, Proposal, RenameRequest};
+use harness_code::fix::{
+    self, Answer, Installed, MisspellingRequest, Place, Proposal, RenameRequest,
+};
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
 use harness_code::suite::{self, SuiteEnvironment};
@@ -77,12 +79,32 @@ pub(super) fn find(
             plan: None,
             question: Some(Question::new(text, options)),
         },
-        Answer::Refuse { reason, .. } => Found {
-            plan: Some(FixPlan::Refused(reason)),
+        Answer::Refuse { reason, places } => Found {
+            plan: Some(FixPlan::Refused(with_places(reason, &places))),
             question: None,
         },
         Answer::Nothing => Found::default(),
     }
+}
+
+/// How many places of a refusal are listed; the rest is counted.
+const PLACES: usize = 8;
+
+/// Returns the reason of a refusal with the places that it is about.
+fn with_places(reason: String, places: &[Place]) -> String {
+    if places.is_empty() {
+        return reason;
+    }
+    let listed: Vec<String> = places
+        .iter()
+        .take(PLACES)
+        .map(|place| format!("{}:{}", place.path, place.line))
+        .collect();
+    let more = match places.len().saturating_sub(PLACES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{reason} ({}{more})", listed.join(", "))
 }
 
 /// A misspelled name, when the task is about one: another finding in the same file is not what was asked for.

@@ -216,11 +216,28 @@ impl Evidence<'_> {
             ),
         };
         if red > 0 {
+            let named: Vec<&str> = after
+                .failures
+                .iter()
+                .take(RED_NAMED)
+                .map(|failure| failure.id.as_str())
+                .collect();
             words.push_str(&format!("; {red} failed before and still do"));
+            if !named.is_empty() {
+                let more = if after.failures.len() > RED_NAMED {
+                    ", ..."
+                } else {
+                    ""
+                };
+                words.push_str(&format!(" ({}{more})", named.join(", ")));
+            }
         }
         words
     }
 }
+
+/// How many tests that were red already a summary names; more would bury what was done.
+const RED_NAMED: usize = 3;
 
 fn unfinished(rule: &'static str, reason: &str) -> Verdict {
     Verdict::Unfinished {

@@ -29,6 +29,10 @@ pub(crate) fn findings(search: &Search<'_, '_>, file: &File<'_>) -> Vec<Finding>
                 let Some(verdict) = verdict(file, import, member, &known) else {
                     continue;
                 };
+                // A module can get names from outside, too: `module.name = ...`.
+                if search.is_set_somewhere(member) {
+                    continue;
+                }
                 let (span, wrong) = (import.member_span.into(), member.to_string());
                 found.push(Finding {
                     file: file.id,

@@ -45,6 +45,61 @@ impl Possible {
     }
 }
 
+/// Modules that people import from without thinking; what others offer is wanted only where the project uses them.
+const EVERYDAY: &[&str] = &[
+    "abc",
+    "collections",
+    "collections.abc",
+    "contextlib",
+    "copy",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "enum",
+    "fractions",
+    "functools",
+    "io",
+    "itertools",
+    "logging",
+    "math",
+    "operator",
+    "pathlib",
+    "queue",
+    "random",
+    "re",
+    "string",
+    "subprocess",
+    "tempfile",
+    "threading",
+    "time",
+    "types",
+    "typing",
+    "typing_extensions",
+    "unittest",
+    "uuid",
+];
+
+impl Possible {
+    /// Keeps what competes with a visible name that differs in one capital: `Value` was meant to be the parameter
+    /// `value` rather than something of `multiprocessing`, unless the project has to do with that.
+    pub(crate) fn likely(self, search: &Search<'_, '_>, name: &str) -> Possible {
+        let modules: Vec<&str> = match &self {
+            Possible::None => return self,
+            Possible::One { module, .. } => vec![module],
+            Possible::Several(modules) => modules.iter().map(String::as_str).collect(),
+        };
+        let of_project = !search.program.defining(name).is_empty();
+        let wanted = modules
+            .iter()
+            .any(|module| EVERYDAY.contains(module) || search.is_imported(module));
+        if of_project || wanted {
+            self
+        } else {
+            Possible::None
+        }
+    }
+}
+
 /// Where the import of a name could come from.
 pub(crate) fn possibilities(
     search: &Search<'_, '_>,

@@ -8,12 +8,12 @@ use rustc_hash::FxHashSet;
 use super::installed::Installed;
 use super::program::{File, FileId, Program, Sources};
 use super::{
-    Answer, Place, Proposal, import_name, missing_import, place, unknown_attribute,
+    Answer, Place, Proposal, declared, import_name, missing_import, place, unknown_attribute,
     unknown_keyword, unknown_name,
 };
-use crate::edit::Edit;
+use crate::edit::{Edit, apply};
 use crate::path::RelPath;
-use crate::scope::Source;
+use crate::scope::{BindingKind, Depth, ScopeKind, Source};
 use crate::tree::SourceTree;
 
 /// What is known about a misspelling.
@@ -29,7 +29,7 @@ pub struct MisspellingRequest {
     pub scope: Option<RelPath>,
     /// Where installed packages are.
     pub installed: Installed,
-    /// Names that the project's tools declare as builtins.
+    /// Names that count as builtins besides those that the project's own tools declare.
     pub builtins: Vec<String>,
 }
 
@@ -68,15 +68,20 @@ pub(crate) enum Verdict {
 pub(crate) struct Search<'r, 's> {
     pub(crate) program: &'r Program<'s>,
     pub(crate) request: &'r MisspellingRequest,
+    /// Names that every module of the project has.
+    pub(crate) builtins: Vec<String>,
 }
 
 /// Looks for names that Python cannot resolve and says what they should be.
 pub fn misspelled(tree: &SourceTree, request: &MisspellingRequest) -> Answer {
     let sources = Sources::of(tree);
     let program = Program::of(&sources, &request.installed);
+    let mut builtins = declared::declared(tree);
+    builtins.extend(request.builtins.iter().cloned());
     let search = Search {
         program: &program,
         request,
+        builtins,
     };
     let files = files_to_search(&sources, &program, request);
     if let Some(refusal) = conflict_markers(&program, &files) {
@@ -91,7 +96,10 @@ pub fn misspelled(tree: &SourceTree, request: &MisspellingRequest) -> Answer {
     }
     keep_traced(&program, request, &mut findings);
     findings.retain(|finding| inside_scope(&program, request, finding));
-    answer(&program, &findings)
+    match answer(&program, &findings) {
+        Answer::Certain(proposal) if !resolves(&program, &findings, &proposal) => Answer::Nothing,
+        answer => answer,
+    }
 }
 
 impl<'s> Search<'_, 's> {
@@ -124,9 +132,11 @@ impl<'s> Search<'_, 's> {
         let finder = memchr::memmem::Finder::new(name);
         let mut seen = 0;
         for id in self.program.ids() {
-            seen += finder
-                .find_iter(self.program.sources.text(id).as_bytes())
-                .count();
+            let text = self.program.sources.text(id).as_bytes();
+            let words = finder
+                .find_iter(text)
+                .filter(|at| is_word(text, *at..at + name.len()));
+            seen += words.count();
             if seen > places {
                 return false;
             }
@@ -134,28 +144,67 @@ impl<'s> Search<'_, 's> {
         true
     }
 
+    /// Whether some function of this name in the project takes a parameter of this name: then a call may reach it.
+    pub(crate) fn takes_somewhere(&self, function: &str, parameter: &str) -> bool {
+        self.program
+            .sources
+            .holding(parameter)
+            .into_iter()
+            .any(|id| {
+                let Some(file) = self.program.file(id) else {
+                    return false;
+                };
+                let scopes = &file.scopes;
+                scopes.bindings.iter().any(|binding| {
+                    let Some(symbol) = scopes.symbols.get(binding.symbol as usize) else {
+                        return false;
+                    };
+                    matches!(binding.kind, BindingKind::Parameter(_))
+                        && scopes.name(symbol.name) == parameter
+                        && matches!(
+                            scopes.scopes.get(symbol.scope as usize).map(|scope| scope.kind),
+                            Some(ScopeKind::Function(node)) if node.name.as_str() == function
+                        )
+                })
+            })
+    }
+
     /// Whether any file of the project gives something this name: then an object may have it.
     pub(crate) fn is_defined_somewhere(&self, name: &str) -> bool {
-        let finder = memchr::memmem::Finder::new(name);
-        self.program.ids().any(|id| {
-            if finder
-                .find(self.program.sources.text(id).as_bytes())
-                .is_none()
-            {
-                return false;
-            }
-            let Some(file) = self.program.file(id) else {
-                return false;
-            };
-            file.scopes
-                .stores
-                .iter()
-                .any(|store| store.node.attr.as_str() == name)
-                || file
-                    .members()
+        self.is_set_somewhere(name)
+            || self.in_holding(name, |file| {
+                let members = file.members();
+                members
                     .classes
                     .values()
                     .any(|class| class.members.contains_key(name))
+            })
+    }
+
+    /// Whether any file of the project imports a module, or something below the package that it belongs to.
+    pub(crate) fn is_imported(&self, module: &str) -> bool {
+        let top = module.split('.').next().unwrap_or(module);
+        self.in_holding(top, |file| {
+            let mut imports = file.scopes.imports.iter();
+            imports.any(|import| import.level == 0 && import.module.split('.').next() == Some(top))
+        })
+    }
+
+    /// Whether any file of the project sets an attribute of this name on something.
+    pub(crate) fn is_set_somewhere(&self, name: &str) -> bool {
+        self.in_holding(name, |file| {
+            let mut stores = file.scopes.stores.iter();
+            stores.any(|store| store.node.attr.as_str() == name)
+        })
+    }
+
+    /// Whether something holds for a file whose text has the name.
+    fn in_holding(&self, name: &str, holds: impl Fn(&File<'s>) -> bool) -> bool {
+        let finder = memchr::memmem::Finder::new(name);
+        self.program.ids().any(|id| {
+            let text = self.program.sources.text(id);
+            finder.find(text.as_bytes()).is_some()
+                && self.program.file(id).is_some_and(|file| holds(&file))
         })
     }
 }
@@ -341,6 +390,53 @@ fn answer(program: &Program<'_>, findings: &[Finding]) -> Answer {
     })
 }
 
+/// Whether every corrected name resolves once the proposal is applied: the nearest name may be deleted by then, or not
+/// yet be there.
+fn resolves(program: &Program<'_>, findings: &[Finding], proposal: &Proposal) -> bool {
+    let mut files: Vec<FileId> = findings.iter().map(|finding| finding.file).collect();
+    files.sort_unstable();
+    files.dedup();
+    files.into_iter().all(|id| {
+        let (Some(path), Some(file)) = (program.path(id), program.file(id)) else {
+            return true;
+        };
+        let edits: Vec<Edit> = proposal
+            .edits
+            .iter()
+            .filter(|edit| edit.path == *path)
+            .cloned()
+            .collect();
+        if edits.is_empty() {
+            return true;
+        }
+        let Ok(after) = apply(file.content(), &edits) else {
+            return false;
+        };
+        let after = Source::parse(after);
+        if !after.is_whole() {
+            return false;
+        }
+        let scopes = after.scopes(Depth::Names);
+        // Each edit moves what follows it.
+        let mut shift = 0i64;
+        let mut places: Vec<usize> = Vec::new();
+        for edit in &edits {
+            let signed = |length: usize| i64::try_from(length).unwrap_or_default();
+            let at = signed(edit.range.start) + shift;
+            places.extend(usize::try_from(at));
+            shift += signed(edit.text.len()) - signed(edit.range.len());
+        }
+        !scopes.suspects.iter().any(|suspect| {
+            places.contains(&usize::from(suspect.span.start()))
+                && proposal
+                    .names
+                    .iter()
+                    .any(|name| name == scopes.name(suspect.name))
+                && scopes.stars().next().is_none()
+        })
+    })
+}
+
 fn sentence(kind: &str, wrong: &str, right: &str) -> String {
     match kind {
         "missing_import" => format!("imported `{wrong}` from `{right}`"),
@@ -376,6 +472,13 @@ fn question(program: &Program<'_>, findings: &[Finding]) -> Answer {
         finding.wrong, path, at.line
     );
     Answer::Ask { text, options }
+}
+
+/// Whether bytes are a whole word of a text: `args` is none in `kwargs`.
+fn is_word(text: &[u8], span: Range<usize>) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    let before = span.start.checked_sub(1).and_then(|at| text.get(at));
+    !before.is_some_and(is_part) && !text.get(span.end).is_some_and(is_part)
 }
 
 /// Whether a name is quoted in a file: asked for with `hasattr`, listed in a table, set by name.

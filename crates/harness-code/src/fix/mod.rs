@@ -2,6 +2,7 @@
 //!
 //! A fix takes the project and gives edits; it never writes. One file a kind.
 
+mod declared;
 mod exports;
 mod import_name;
 mod installed;

@@ -256,3 +256,73 @@ fn broken_files_do_not_stop_the_rest() {
         "-- a.py\ntotal = 1\nprint(total)\n"
     );
 }
+
+#[test]
+fn keyword_arguments_of_records_exceptions_and_partial_calls_are_known() {
+    check(
+        "from dataclasses import dataclass\n@dataclass\nclass Box:\n    width: int = 0\n    height: int = 0\nBox(widht=2)\n",
+        "from dataclasses import dataclass\n@dataclass\nclass Box:\n    width: int = 0\n    height: int = 0\nBox(width=2)\n",
+    );
+    check(
+        "class Bad(Exception):\n    def __init__(self, details=None): ...\nraise Bad(dettails=1)\n",
+        "class Bad(Exception):\n    def __init__(self, details=None): ...\nraise Bad(details=1)\n",
+    );
+    check(
+        "from functools import partial\ndef send(message): ...\nhello = partial(send, mesage=1)\n",
+        "from functools import partial\ndef send(message): ...\nhello = partial(send, message=1)\n",
+    );
+    // A method that overrides it takes the keyword.
+    check(
+        "class A:\n    def run(self, count=1): ...\n    def go(self): return self.run(cuont=2)\nclass B(A):\n    def run(self, cuont=1): ...\n",
+        "nothing",
+    );
+}
+
+#[test]
+fn attributes_of_known_classes_and_instances_are_corrected() {
+    check(
+        "import enum\nclass Color(enum.Enum):\n    GREEN = 1\nprint(Color.GREEEN)\n",
+        "import enum\nclass Color(enum.Enum):\n    GREEN = 1\nprint(Color.GREEN)\n",
+    );
+    check(
+        "class A:\n    def __init__(self): self.total = 0\na = A()\nprint(a.totla)\n",
+        "class A:\n    def __init__(self): self.total = 0\na = A()\nprint(a.total)\n",
+    );
+    check(
+        "class A:\n    def __init__(self): self.total = 0\na = A()\nsetattr(a, 'totla', 1)\nprint(a.totla)\n",
+        "nothing",
+    );
+}
+
+#[test]
+fn names_that_the_project_declares_or_adds_as_builtins_are_left_alone() {
+    for (path, text) in [
+        ("setup.cfg", "[flake8]\nbuiltins = totla\n"),
+        ("pyproject.toml", "[tool.ruff]\nbuiltins = [\"totla\"]\n"),
+        ("start.py", "import builtins\nbuiltins.totla = 1\n"),
+    ] {
+        let files = [(path, text), ("a.py", "total = 1\nprint(totla)\n")];
+        assert_eq!(
+            corrected(&files, &MisspellingRequest::default()),
+            "nothing",
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_correction_must_resolve_where_it_stands() {
+    check("total = 1\ndel total\nprint(totla)\n", "nothing");
+}
+
+#[test]
+fn one_capital_is_a_slip_unless_the_project_has_to_do_with_the_other_thing() {
+    check(
+        "def show(value):\n    return Value\n",
+        "def show(value):\n    return value\n",
+    );
+    check(
+        "import multiprocessing\ndef show(value):\n    return Value\n",
+        "ask: `Value` in a.py:3 is not defined; which name is meant? [\"value\", \"from multiprocessing import Value\", \"from multiprocessing.dummy import Value\", \"from multiprocessing.managers import Value\"]",
+    );
+}

@@ -21,9 +21,20 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>) -> Vec<Find
             continue;
         }
         let known = match receiver(&file.scopes, attribute.scope, &node.value) {
-            Some(receiver) => names_of_self(search, file, receiver, name),
+            Some(Receiver::Instance(scope) | Receiver::Class(scope)) => {
+                let lineage = search.program.lineage(ClassRef::Read(file.id, scope));
+                names_of_classes(search, lineage.open, &lineage.classes, name)
+            }
             None => match search.program.value(file, attribute.scope, &node.value) {
                 Value::Module(module) => names_of(search, file, &module, name),
+                Value::Class(class @ ClassRef::Read(..)) => {
+                    names_of_other(search, file, class, 0, name)
+                        .filter(|_| !stdlib::class_has("builtins", "type", name))
+                }
+                Value::Instance(class @ ClassRef::Read(..)) => {
+                    names_of_other(search, file, class, 0, name)
+                }
+                Value::Super(class) => names_of_other(search, file, class, 1, name),
                 _ => None,
             },
         };
@@ -53,20 +64,43 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>) -> Vec<Find
     found
 }
 
-/// The members of the class around, when it certainly lacks `wanted`.
-fn names_of_self(
+/// The members of a class that something else than `self` is or belongs to. An object can be of a subclass and get
+/// attributes from anywhere, so the name must stand nowhere else in the project.
+fn names_of_other(
     search: &Search<'_, '_>,
     file: &File<'_>,
-    receiver: Receiver,
+    class: ClassRef,
+    skipped: usize,
     wanted: &str,
 ) -> Option<Vec<String>> {
-    let (Receiver::Instance(scope) | Receiver::Class(scope)) = receiver;
-    let lineage = search.program.lineage(ClassRef::Read(file.id, scope));
-    if lineage.open {
+    let lineage = search.program.lineage(class);
+    let names = names_of_classes(
+        search,
+        lineage.open,
+        lineage.classes.get(skipped..)?,
+        wanted,
+    )?;
+    let here = file
+        .scopes
+        .attributes
+        .iter()
+        .filter(|attribute| attribute.node.attr.as_str() == wanted);
+    let near = closest_name(wanted, names.iter().map(String::as_str)) != Closest::None;
+    (near && search.is_nowhere_else(wanted, here.count())).then_some(names)
+}
+
+/// The members of classes, when they certainly lack `wanted`.
+fn names_of_classes(
+    search: &Search<'_, '_>,
+    open: bool,
+    classes: &[ClassRef],
+    wanted: &str,
+) -> Option<Vec<String>> {
+    if open {
         return None;
     }
     let mut names = Vec::new();
-    for &class in &lineage.classes {
+    for &class in classes {
         match class {
             ClassRef::Read(id, scope) => {
                 let other = search.program.file(id)?;

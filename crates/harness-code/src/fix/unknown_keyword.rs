@@ -4,9 +4,9 @@ use ruff_python_ast as ast;
 
 use super::members::{MemberKind, last_name};
 use super::misspelled::{Finding, Search, Verdict};
-use super::program::File;
+use super::program::{File, FileId, Program};
 use super::values::{ClassRef, Value};
-use crate::scope::{BindingKind, ScopeKind};
+use crate::scope::{BindingKind, ScopeId, ScopeKind};
 use crate::spelling::{Closest, closest_name};
 
 /// Finds keyword arguments that a call cannot take and what they were meant to be.
@@ -17,7 +17,7 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>) -> Vec<Find
         if keywords.iter().all(|keyword| keyword.arg.is_none()) {
             continue;
         }
-        let Some(taken) = parameters_of(search, file, call.scope, call.node) else {
+        let Some((function, taken)) = parameters_of(search, file, call.scope, call.node) else {
             continue;
         };
         let passed: Vec<&str> = keywords
@@ -42,6 +42,10 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>) -> Vec<Find
                 }
                 Closest::None => continue,
             };
+            // A method that overrides this one may take it.
+            if search.takes_somewhere(&function, name.as_str()) {
+                continue;
+            }
             found.push(Finding {
                 file: file.id,
                 span: name.range.into(),
@@ -54,38 +58,25 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>) -> Vec<Find
     found
 }
 
-/// The parameters that a call can name; `None` when the callee is not known or takes any.
+/// The function that a call reaches and the parameters that it can name; `None` when the callee is not known or takes any.
 fn parameters_of<'s>(
     search: &Search<'_, 's>,
     file: &File<'s>,
     scope: u32,
     call: &ast::ExprCall,
-) -> Option<Vec<String>> {
+) -> Option<(String, Vec<String>)> {
     let program = search.program;
-    let (id, body) = match program.value(file, scope, &call.func) {
+    // `partial(function, name=...)` passes the keyword on.
+    let called = match (last_name(&call.func), call.arguments.args.first()) {
+        (Some("partial" | "partialmethod"), Some(first)) => first,
+        _ => call.func.as_ref(),
+    };
+    let (id, body) = match program.value(file, scope, called) {
         Value::Function(id, body) => (id, body),
-        Value::Class(class @ ClassRef::Read(..)) => {
-            let lineage = program.lineage(class);
-            let closed = !lineage.open
-                && lineage
-                    .classes
-                    .iter()
-                    .all(|class| matches!(class, ClassRef::Read(..)));
-            let (ClassRef::Read(id, _), member) =
-                program.find_member(class, "__init__").filter(|_| closed)?
-            else {
-                return None;
-            };
-            if program.find_member(class, "__new__").is_some()
-                || is_made_specially(program, &lineage.classes)
-            {
-                return None;
-            }
-            let MemberKind::Body(BindingKind::Function(node)) = member.kind else {
-                return None;
-            };
-            (id, program.file(id)?.scopes.scope_of_node(node.range)?)
-        }
+        Value::Class(class @ ClassRef::Read(..)) => match maker(program, class)? {
+            Maker::Function(id, body) => (id, body),
+            Maker::Fields(names) => return Some(("__init__".to_string(), names)),
+        },
         _ => return None,
     };
     let other = program.file(id)?;
@@ -108,21 +99,122 @@ fn parameters_of<'s>(
         .args
         .iter()
         .chain(&node.parameters.kwonlyargs);
-    Some(
-        named
-            .map(|parameter| parameter.parameter.name.to_string())
-            .collect(),
-    )
+    let names = named.map(|parameter| parameter.parameter.name.to_string());
+    Some((node.name.to_string(), names.collect()))
 }
 
-fn is_made_specially(program: &super::program::Program<'_>, classes: &[ClassRef]) -> bool {
-    classes.iter().any(|class| match class {
-        ClassRef::Read(id, scope) => program.file(*id).is_none_or(|file| {
-            file.members()
-                .classes
-                .get(scope)
-                .is_none_or(|class| class.dynamic || !class.node.decorator_list.is_empty())
-        }),
-        ClassRef::Standard(..) => true,
+/// How a class takes the arguments of its call.
+enum Maker {
+    /// By its own `__init__`: the file and the scope of its body.
+    Function(FileId, ScopeId),
+    /// By its annotated fields, as records do.
+    Fields(Vec<String>),
+}
+
+fn maker(program: &Program<'_>, class: ClassRef) -> Option<Maker> {
+    let lineage = program.lineage(class);
+    if lineage.open || program.find_member(class, "__new__").is_some() {
+        return None;
+    }
+    if let Some((ClassRef::Read(id, _), member)) = program.find_member(class, "__init__") {
+        let plain = lineage.classes.iter().all(|class| match class {
+            ClassRef::Read(..) => is_plain(program, *class),
+            ClassRef::Standard(module, name) => leaves_arguments_alone(module, name),
+        });
+        let MemberKind::Body(BindingKind::Function(node)) = member.kind else {
+            return None;
+        };
+        let body = program.file(id)?.scopes.scope_of_node(node.range)?;
+        return plain.then_some(Maker::Function(id, body));
+    }
+    let mut names = Vec::new();
+    for class in &lineage.classes {
+        names.extend(fields(program, *class)?);
+    }
+    Some(Maker::Fields(names))
+}
+
+/// Whether a class is made as `class` makes it: no decorator, no metaclass of its own.
+fn is_plain(program: &Program<'_>, class: ClassRef) -> bool {
+    let ClassRef::Read(id, scope) = class else {
+        return false;
+    };
+    program.file(id).is_some_and(|file| {
+        file.members()
+            .classes
+            .get(&scope)
+            .is_some_and(|class| !class.dynamic && class.node.decorator_list.is_empty())
     })
+}
+
+/// Standard classes whose `__new__` takes whatever the `__init__` of a subclass takes.
+fn leaves_arguments_alone(module: &str, name: &str) -> bool {
+    let exception = module == "builtins"
+        && (name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Warning"));
+    exception || matches!(module, "abc" | "typing" | "collections.abc" | "contextlib")
+}
+
+/// The fields that a dataclass or named tuple takes by keyword; `None` when the class is neither.
+fn fields(program: &Program<'_>, class: ClassRef) -> Option<Vec<String>> {
+    let ClassRef::Read(id, scope) = class else {
+        return None;
+    };
+    let file = program.file(id)?;
+    let class = file.members().classes.get(&scope)?;
+    let outer = file.scopes.scopes.get(scope as usize)?.parent.unwrap_or(0);
+    let standard = |expression: &ast::Expr, wanted: &str| {
+        last_name(expression) == Some(wanted)
+            && matches!(
+                program.value(&file, outer, callee(expression)),
+                Value::Standard | Value::Class(ClassRef::Standard(..))
+            )
+    };
+    let decorators = &class.node.decorator_list;
+    let dataclass = matches!(decorators.as_slice(), [one] if standard(&one.expression, "dataclass") && !turns_off(&one.expression));
+    let bases: Vec<&ast::Expr> = class
+        .node
+        .arguments
+        .iter()
+        .flat_map(|arguments| arguments.args.iter())
+        .collect();
+    let tuple =
+        decorators.is_empty() && matches!(bases.as_slice(), [base] if standard(base, "NamedTuple"));
+    if !dataclass && !tuple {
+        return None;
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (name, members) in &class.members {
+        let taken = members.iter().any(|member| match member.kind {
+            MemberKind::Body(BindingKind::Annotated(annotation, value)) => {
+                last_name(annotation) != Some("ClassVar") && !value.is_some_and(turns_off)
+            }
+            _ => false,
+        });
+        if taken {
+            names.push((*name).to_string());
+        }
+    }
+    Some(names)
+}
+
+/// Whether a call says `init=...`: then what it makes may not be taken by keyword.
+fn turns_off(expression: &ast::Expr) -> bool {
+    let ast::Expr::Call(call) = expression else {
+        return false;
+    };
+    let mut keywords = call.arguments.keywords.iter();
+    keywords.any(|keyword| {
+        keyword
+            .arg
+            .as_ref()
+            .is_none_or(|name| name.as_str() == "init")
+    })
+}
+
+/// What is called, or the expression itself.
+fn callee(expression: &ast::Expr) -> &ast::Expr {
+    match expression {
+        ast::Expr::Call(call) => &call.func,
+        other => other,
+    }
 }

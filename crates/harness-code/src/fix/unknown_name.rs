@@ -6,7 +6,7 @@ use super::missing_import;
 use super::misspelled::{Finding, Repaired, Search, Verdict, is_special};
 use super::program::{File, Module};
 use crate::scope::{BindingKind, Exports, Missing, ScopeKind, Suspect, known};
-use crate::spelling::{Closest, closest_name};
+use crate::spelling::{Closest, Nearness, closest_name, nearness};
 
 /// Finds the names that nothing binds and what each was meant to be.
 pub(crate) fn findings(
@@ -32,8 +32,15 @@ pub(crate) fn findings(
         }
         let candidates = visible(file, suspect, repaired, &stars);
         let near = closest_name(name, candidates.iter().map(String::as_str));
-        let imports = missing_import::possibilities(search, file, suspect, name);
-        if let Some(verdict) = verdict(name, suspect, &near, &imports) {
+        let mut imports = missing_import::possibilities(search, file, suspect, name);
+        if let Closest::One(right) = near
+            && nearness(name, right) == Some(Nearness::Case)
+        {
+            imports = imports.likely(search, name);
+        }
+        if let Some(verdict) = verdict(name, suspect, &near, &imports)
+            && !search.is_added_builtin(name)
+        {
             let kind = if matches!(near, Closest::None) {
                 "missing_import"
             } else {
@@ -95,11 +102,7 @@ fn is_in_doubt(search: &Search<'_, '_>, file: &File<'_>, suspect: &Suspect, name
         && !suspect.guard.catches_name_error()
         && !is_special(name)
         && !known::is_from_elsewhere(name)
-        && !search
-            .request
-            .builtins
-            .iter()
-            .any(|builtin| builtin == name)
+        && !search.builtins.iter().any(|builtin| builtin == name)
         && (confirmed || !dynamic || search.is_nowhere_else(name, times(file, suspect)))
 }
 

@@ -398,6 +398,15 @@ impl<'s> Program<'s> {
             }
         }
         match self.value_at(file, scope, &call.func, steps + 1) {
+            // `dataclasses.replace` and the functions of `copy` give what they are given.
+            Value::Standard
+                if matches!(last_name(&call.func), Some("replace" | "copy" | "deepcopy")) =>
+            {
+                match call.arguments.args.first() {
+                    Some(first) => self.value_at(file, scope, first, steps + 1),
+                    None => Value::Unknown,
+                }
+            }
             Value::Class(class) => Value::Instance(class),
             Value::Function(id, body) => match self.file(id) {
                 Some(other) => match other

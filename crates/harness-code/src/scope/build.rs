@@ -139,7 +139,7 @@ impl<'a> Builder<'a> {
         let mut occurrences = std::mem::take(&mut self.out.occurrences);
         for occurrence in &mut occurrences {
             if occurrence.symbol.is_none() {
-                occurrence.symbol = self.out.resolve(occurrence.scope, occurrence.name);
+                occurrence.symbol = self.out.resolve_occurrence(occurrence);
             }
         }
         self.out.occurrences = occurrences;
@@ -285,6 +285,15 @@ impl<'a> Builder<'a> {
         if self.full() {
             let scope = self.scope;
             let exact = self.exact;
+            let in_class = matches!(
+                self.out.scopes.get(scope as usize).map(|scope| scope.kind),
+                Some(ScopeKind::Class(_))
+            );
+            let bound = |symbol| self.is_bound(symbol);
+            let outward = in_class
+                && role == Role::Load
+                && !self.unevaluated
+                && !self.out.symbol_in(scope, name).is_some_and(bound);
             self.out.occurrences.push(Occurrence {
                 name,
                 span,
@@ -292,6 +301,7 @@ impl<'a> Builder<'a> {
                 role,
                 symbol,
                 exact,
+                outward,
             });
         }
     }

@@ -225,6 +225,8 @@ pub struct Occurrence {
     pub symbol: Option<SymbolId>,
     /// Whether its bytes are exactly the name.
     pub exact: bool,
+    /// Read in the body of a class before that binds it (`x = x`): then it comes from outside the class.
+    pub outward: bool,
 }
 
 /// One `value.name`.
@@ -444,6 +446,19 @@ impl<'a> Scopes<'a> {
             current = scope.parent;
         }
         None
+    }
+
+    /// What an occurrence refers to.
+    fn resolve_occurrence(&self, occurrence: &Occurrence) -> Option<SymbolId> {
+        let mut scope = occurrence.scope;
+        // Classes see no names of classes around them.
+        while occurrence.outward
+            && let Some(found) = self.scopes.get(scope as usize)
+            && matches!(found.kind, ScopeKind::Class(_))
+        {
+            scope = found.parent?;
+        }
+        self.resolve(scope, occurrence.name)
     }
 
     /// The bindings of a symbol, in the order of the walk.

@@ -143,6 +143,11 @@ pub fn class(module: &str, name: &str) -> Option<(&'static str, Class)> {
     None
 }
 
+/// Returns whether a class of a module defines a member itself.
+pub fn class_has(module: &str, name: &str, member: &str) -> bool {
+    class(module, name).is_some_and(|(_, class)| class.members().any(|own| own == member))
+}
+
 /// Returns whether any class or module of the standard library has an attribute of this name.
 pub fn is_attribute(name: &str) -> bool {
     ATTRIBUTES.contains(name)

@@ -27,6 +27,7 @@ impl<'s> Renaming<'_, 's> {
             self.symbols_by_name(&file, path.as_str(), owner.as_deref(), &mut found);
         }
         found.dedup_by(|one, other| one.0 == other.0);
+        self.drop_stubs(&mut found);
         if found.is_empty() {
             found = self.locals_by_name(owner.as_deref());
         }
@@ -179,6 +180,32 @@ impl<'s> Renaming<'_, 's> {
             }
         }
         found
+    }
+
+    /// What a stub says again is not a second definition.
+    fn drop_stubs(&self, found: &mut Vec<(Target, String)>) {
+        let file_of = |target: &Target| match target {
+            Target::Variable(id, _) | Target::Member(ClassRef::Read(id, _)) => Some(*id),
+            Target::Module(Module::File(id)) => Some(*id),
+            Target::Member(ClassRef::Standard(..)) | Target::Module(_) => None,
+        };
+        let files: Vec<_> = found
+            .iter()
+            .filter_map(|(target, _)| file_of(target))
+            .collect();
+        found.retain(|(target, _)| {
+            let Some(file) = file_of(target).and_then(|id| self.program.file(id)) else {
+                return true;
+            };
+            let is_stub = self
+                .program
+                .path(file.id)
+                .is_some_and(|path| path.as_str().ends_with(".pyi"));
+            !is_stub
+                || !self
+                    .twin(&file)
+                    .is_some_and(|twin| files.contains(&twin.id))
+        });
     }
 
     /// Definitions that override each other are one thing.

@@ -10,6 +10,7 @@ use super::super::Place;
 use super::super::members::{MemberKind, last_name};
 use super::super::program::{File, Module};
 use super::super::values::{ClassRef, Value};
+use super::family::Family;
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, ScopeId};
 use crate::stdlib;
@@ -22,12 +23,6 @@ enum Belongs {
     Other,
     /// Nobody can tell.
     Unknown,
-}
-
-/// The classes that define the name, apart into those that are renamed and the rest.
-pub(super) struct Family {
-    pub(super) own: Vec<ClassRef>,
-    others: Vec<ClassRef>,
 }
 
 impl<'s> Renaming<'_, 's> {
@@ -56,6 +51,7 @@ impl<'s> Renaming<'_, 's> {
             }
         }
         self.check_by_name(&family)?;
+        self.check_templates()?;
         if unknown_spans.is_empty() {
             return Ok(());
         }
@@ -72,38 +68,6 @@ impl<'s> Renaming<'_, 's> {
             self.edit(&file, span)?;
         }
         Ok(())
-    }
-
-    /// The classes of the project that define a member, and which of them are one family with `class`.
-    pub(super) fn family(&self, class: ClassRef, name: &str) -> Family {
-        let mut all: Vec<ClassRef> = Vec::new();
-        for id in self.program.sources.holding(name) {
-            let Some(file) = self.program.file(id) else {
-                continue;
-            };
-            for (scope, found) in &file.members().classes {
-                if found.members.contains_key(name) {
-                    all.push(ClassRef::Read(id, *scope));
-                }
-            }
-        }
-        let mut own = vec![class];
-        let mut at = 0;
-        while let Some(&member) = own.get(at) {
-            at += 1;
-            let (related, rest): (Vec<ClassRef>, Vec<ClassRef>) = all
-                .iter()
-                .copied()
-                .filter(|other| !own.contains(other))
-                .partition(|other| self.are_related(member, *other));
-            own.extend(related);
-            all = rest;
-        }
-        own.sort_by_key(|class| match class {
-            ClassRef::Read(id, scope) => (*id, *scope),
-            ClassRef::Standard(..) => (usize::MAX, 0),
-        });
-        Family { own, others: all }
     }
 
     /// A base that has the member too, or that nobody can read, makes it more than the project's own.
@@ -143,7 +107,7 @@ impl<'s> Renaming<'_, 's> {
         Ok(())
     }
 
-    fn class_name(&self, class: ClassRef) -> String {
+    pub(super) fn class_name(&self, class: ClassRef) -> String {
         match class {
             ClassRef::Read(id, scope) => {
                 let name = self.program.file(id).and_then(|file| {
@@ -387,7 +351,12 @@ impl<'s> Renaming<'_, 's> {
                     last_name(&call.node.func),
                     Some("replace" | "_replace" | "evolve" | "model_copy")
                 );
-                if made {
+                let first = call.node.arguments.args.first();
+                let copied = first.filter(|_| replaced).is_some_and(|first| {
+                    let value = self.program.value(file, call.scope, first);
+                    matches!(self.belongs(&value, family), Belongs::Family)
+                });
+                if made || copied {
                     found.push((name.range.into(), Belongs::Family));
                 } else if replaced || matches!(callee, Value::Unknown) {
                     found.push((name.range.into(), Belongs::Unknown));
@@ -492,13 +461,6 @@ impl<'s> Renaming<'_, 's> {
             .into_iter()
             .find(|package| self.program.installed.may_define(package, name))
             .map(|package| format!("the package `{package}`"))
-    }
-}
-
-impl Family {
-    /// Whether classes outside the family define the name too.
-    pub(super) fn has_others(&self) -> bool {
-        !self.others.is_empty()
     }
 }
 

@@ -3,11 +3,15 @@
 mod by_name;
 mod collision;
 mod dynamic;
+mod escape;
+mod family;
 mod member;
 mod module;
 mod parameter;
 mod request;
+mod stub;
 mod target;
+mod text_files;
 mod variable;
 
 use std::collections::BTreeSet;
@@ -85,6 +89,9 @@ pub(super) struct Renaming<'r, 's> {
 
 /// Renames what the request names, everywhere.
 pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
+    let Some(request) = &named(tree, request) else {
+        return Answer::Nothing;
+    };
     let sources = Sources::of(tree);
     let program = Program::of(&sources, &request.installed);
     let spelled = request.old.trim_end_matches(".py").trim_end_matches('/');
@@ -107,6 +114,19 @@ pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
         Err(Stop::Ask(text, options)) => Answer::Ask { text, options },
         Err(Stop::Nothing) => Answer::Nothing,
     }
+}
+
+/// The request with its name, which a place alone tells too.
+fn named(tree: &SourceTree, request: &RenameRequest) -> Option<RenameRequest> {
+    if !request.old.is_empty() {
+        return Some(request.clone());
+    }
+    let text = tree.text(request.file.as_ref()?).ok()?;
+    let old = request::name_at(text.content(), request.line?, request.column)?;
+    Some(RenameRequest {
+        old,
+        ..request.clone()
+    })
 }
 
 impl<'s> Renaming<'_, 's> {
@@ -297,5 +317,7 @@ impl<'s> Renaming<'_, 's> {
     }
 }
 
+#[cfg(test)]
+mod more_tests;
 #[cfg(test)]
 mod tests;

@@ -61,6 +61,7 @@ impl<'s> Renaming<'_, 's> {
         let class = class_of_method(&file.scopes, body).map(|scope| ClassRef::Read(file.id, scope));
         let makes = matches!(name, "__init__" | "__new__" | "__call__");
         let mut unknown: Vec<(FileId, Range<usize>, Place)> = Vec::new();
+        let mut strange: Vec<Place> = Vec::new();
         let mut keyworded = false;
         for other in self.files() {
             for call in &other.scopes.calls {
@@ -106,14 +107,25 @@ impl<'s> Renaming<'_, 's> {
                                     .into_iter()
                                     .map(|place| (other.id, named.range.into(), place)),
                             );
-                        } else if named.is_some() {
+                        } else if let Some(named) = named {
                             self.rename_partial(&other, call.scope, call.node, file, body)?;
+                            strange.extend(self.places(&other, [named.range.into()]));
                         }
                     }
                 }
             }
         }
         self.settle_unknown(class, name, unknown, &mut keyworded)?;
+        if !strange.is_empty() && self.escapes(class, name) {
+            let reason = format!(
+                "`{name}` is handed on as a value, and calls of something unknown pass `{}`",
+                self.old
+            );
+            return Err(Stop::Refuse(reason, strange));
+        }
+        for (other, symbol) in self.same_parameter(file, body, name) {
+            self.rename_symbol(&other, symbol)?;
+        }
         if keyworded && let Some(class) = class {
             self.rename_in_overrides(class, name)?;
         }
@@ -157,7 +169,7 @@ impl<'s> Renaming<'_, 's> {
 
     fn defined_elsewhere_named(
         &self,
-        family: &super::member::Family,
+        family: &super::family::Family,
         name: &str,
     ) -> Option<String> {
         if family.has_others() {
@@ -239,9 +251,10 @@ impl<'s> Renaming<'_, 's> {
                 Some(related && same)
             }
             Value::Class(called) => {
-                let maker = ["__init__", "__new__"]
-                    .into_iter()
-                    .find(|maker| *maker == name)?;
+                let makers = ["__init__", "__new__"];
+                let Some(maker) = makers.into_iter().find(|maker| *maker == name) else {
+                    return Some(false);
+                };
                 let holder = self
                     .program
                     .find_member(*called, maker)

@@ -4,7 +4,7 @@ use super::*;
 use crate::edit::apply;
 
 /// Renames in a project of these files; shows what a person would see: the changed files, or why nothing changed.
-fn renamed(files: &[(&str, &str)], request: &RenameRequest) -> String {
+pub(super) fn renamed(files: &[(&str, &str)], request: &RenameRequest) -> String {
     let folder = tempfile::tempdir().unwrap();
     lay_out(folder.path(), files);
     let tree = SourceTree::read(folder.path(), None).unwrap();
@@ -58,7 +58,7 @@ fn lay_out(folder: &std::path::Path, files: &[(&str, &str)]) {
     }
 }
 
-fn named(old: &str, new: &str) -> RenameRequest {
+pub(super) fn named(old: &str, new: &str) -> RenameRequest {
     RenameRequest {
         old: old.to_string(),
         new: new.to_string(),
@@ -66,7 +66,7 @@ fn named(old: &str, new: &str) -> RenameRequest {
     }
 }
 
-fn at(file: &str, line: u32, old: &str, new: &str) -> RenameRequest {
+pub(super) fn at(file: &str, line: u32, old: &str, new: &str) -> RenameRequest {
     RenameRequest {
         file: RelPath::parse(file).ok(),
         line: Some(line),
@@ -75,7 +75,7 @@ fn at(file: &str, line: u32, old: &str, new: &str) -> RenameRequest {
 }
 
 #[track_caller]
-fn check(files: &[(&str, &str)], request: &RenameRequest, expected: &str) {
+pub(super) fn check(files: &[(&str, &str)], request: &RenameRequest, expected: &str) {
     assert_eq!(renamed(files, request), expected);
 }
 

@@ -105,6 +105,10 @@ impl<'s> Renaming<'_, 's> {
 
     fn rename_global(&mut self, file: &Rc<File<'s>>, symbol: SymbolId) -> Step<()> {
         let mut queue: Vec<(FileId, SymbolId)> = vec![(file.id, symbol)];
+        queue.extend(
+            self.twin_symbol(file)
+                .map(|(twin, symbol)| (twin.id, symbol)),
+        );
         let mut stars: Vec<FileId> = Vec::new();
         let (mut bound, mut brought) = (0, 0);
         // A star import can lead to an import that binds the name again, and the other way round.
@@ -134,8 +138,56 @@ impl<'s> Renaming<'_, 's> {
             .map(|(id, _)| *id)
             .chain(stars.iter().copied())
             .collect();
+        for &(id, symbol) in &queue {
+            let file = self.program.file(id).ok_or(Stop::Nothing)?;
+            self.check_other_imports(&file, symbol, &homes)?;
+        }
+        self.check_hidden(&stars)?;
         self.rename_module_attributes(&homes)?;
+        self.check_settings(&homes)?;
+        self.check_taken_whole(&homes)?;
         self.check_named_in_strings(&homes)
+    }
+
+    /// A name that is imported from elsewhere too (`try: from fast import f` and a slow one of our own) keeps its name
+    /// there.
+    fn check_other_imports(
+        &self,
+        file: &Rc<File<'s>>,
+        symbol: SymbolId,
+        homes: &[FileId],
+    ) -> Step<()> {
+        for binding in file.scopes.bindings_of(symbol) {
+            let BindingKind::Import(import) = binding.kind else {
+                continue;
+            };
+            let Some(import) = file.scopes.imports.get(import as usize) else {
+                continue;
+            };
+            let own = import.member.is_some()
+                && matches!(self.program.imported_module(file, import), Module::File(id) if homes.contains(&id));
+            let renamed = import
+                .alias
+                .is_some_and(|alias| file.text(alias) != import.member.unwrap_or_default());
+            if !own && !renamed {
+                return Err(Stop::Refuse(
+                    format!("`{}` is also imported from elsewhere", self.old),
+                    self.places(file, [binding.span.into()]),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// A star import leaves out names that begin with an underscore.
+    fn check_hidden(&self, stars: &[FileId]) -> Step<()> {
+        if self.new.starts_with('_') && !self.old.starts_with('_') && !stars.is_empty() {
+            return Err(Stop::because(format!(
+                "star imports would no longer bring `{}`",
+                self.new
+            )));
+        }
+        Ok(())
     }
 
     /// The files that import the name from one of `homes`; imports without `as` bind it again there.
@@ -186,6 +238,7 @@ impl<'s> Renaming<'_, 's> {
                         }
                     } else {
                         self.rename_symbol(&other, symbol)?;
+                        self.check_other_imports(&other, symbol, homes)?;
                     }
                 }
             }
@@ -256,11 +309,15 @@ impl<'s> Renaming<'_, 's> {
                 }
             }
         }
-        self.settle_module_attributes(&unknown)
+        self.settle_module_attributes(&unknown, homes)
     }
 
     /// Accesses on something that may be the module: they follow when nothing else has an attribute of the name.
-    fn settle_module_attributes(&mut self, unknown: &[(FileId, TextRange)]) -> Step<()> {
+    fn settle_module_attributes(
+        &mut self,
+        unknown: &[(FileId, TextRange)],
+        homes: &[FileId],
+    ) -> Step<()> {
         if unknown.is_empty() {
             return Ok(());
         }
@@ -271,7 +328,12 @@ impl<'s> Renaming<'_, 's> {
                 .values()
                 .any(|class| class.members.contains_key(self.old))
         });
+        let in_modules = self
+            .files()
+            .iter()
+            .any(|file| !homes.contains(&file.id) && file.scopes.module_symbol(self.old).is_some());
         let elsewhere = in_classes
+            || in_modules
             || crate::stdlib::is_attribute(self.old)
             || self.defining_package(self.old).is_some();
         let mut places = Vec::new();

@@ -1,0 +1,98 @@
+//! Which classes share a member: those that inherit it from each other, through subclasses and stubs too.
+
+use super::super::values::ClassRef;
+use super::Renaming;
+
+/// The classes that define a name, apart into those that are renamed together and the rest.
+pub(super) struct Family {
+    pub(super) own: Vec<ClassRef>,
+    pub(super) others: Vec<ClassRef>,
+}
+
+impl Family {
+    /// Whether classes outside the family define the name too.
+    pub(super) fn has_others(&self) -> bool {
+        !self.others.is_empty()
+    }
+}
+
+impl Renaming<'_, '_> {
+    /// The classes of the project that define a member, and which of them are one family with `class`.
+    pub(super) fn family(&self, class: ClassRef, name: &str) -> Family {
+        let mut all: Vec<ClassRef> = Vec::new();
+        for id in self.program.sources.holding(name) {
+            let Some(file) = self.program.file(id) else {
+                continue;
+            };
+            for (scope, found) in &file.members().classes {
+                if found.members.contains_key(name) {
+                    all.push(ClassRef::Read(id, *scope));
+                }
+            }
+        }
+        let mut own = vec![class];
+        let mut at = 0;
+        while let Some(&member) = own.get(at) {
+            at += 1;
+            let twins = self.twins_of_class(member);
+            let below = if all.iter().any(|other| !own.contains(other)) {
+                self.subclasses(member)
+            } else {
+                Vec::new()
+            };
+            let (related, rest): (Vec<ClassRef>, Vec<ClassRef>) = all
+                .iter()
+                .copied()
+                .filter(|other| !own.contains(other))
+                .partition(|other| {
+                    // Two classes without a common base become one family in a class that inherits from both.
+                    let joined =
+                        |class: &ClassRef| self.program.lineage(*class).classes.contains(other);
+                    self.are_related(member, *other)
+                        || twins.contains(other)
+                        || below.iter().any(joined)
+                });
+            own.extend(related);
+            all = rest;
+        }
+        own.sort_by_key(|class| match class {
+            ClassRef::Read(id, scope) => (*id, *scope),
+            ClassRef::Standard(..) => (usize::MAX, 0),
+        });
+        Family { own, others: all }
+    }
+
+    /// The classes of the project that inherit from a class. Each names one that it inherits from, so only files that
+    /// hold such a name are looked at.
+    fn subclasses(&self, class: ClassRef) -> Vec<ClassRef> {
+        let mut found: Vec<ClassRef> = Vec::new();
+        let mut names = vec![self.class_name(class)];
+        let mut at = 0;
+        while let Some(name) = names.get(at).cloned() {
+            at += 1;
+            if name.is_empty() {
+                continue;
+            }
+            for id in self.program.sources.holding(&name) {
+                let Some(file) = self.program.file(id) else {
+                    continue;
+                };
+                for (scope, inner) in &file.members().classes {
+                    let below = ClassRef::Read(id, *scope);
+                    let inherits = inner.node.arguments.is_some()
+                        && below != class
+                        && !found.contains(&below)
+                        && self.program.lineage(below).classes.contains(&class);
+                    if inherits {
+                        found.push(below);
+                        let name = inner.node.name.to_string();
+                        if !names.contains(&name) {
+                            names.push(name);
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,5 @@
+"""A report of an order."""
+
+
+def report(rates, dates):
+    return sum(fates)

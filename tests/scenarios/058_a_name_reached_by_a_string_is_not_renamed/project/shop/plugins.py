@@ -1,0 +1,5 @@
+import importlib
+
+from shop import pricing
+
+TOTAL = getattr(pricing, "line_total")
