@@ -86,7 +86,7 @@ def answers(data):
     found = []
     while data:
         head, mark, rest = data.partition(b"\r\n\r\n")
-        assert mark and head.startswith(b"HTTP/1.1 "), data[:200]
+        assert mark and head.startswith((b"HTTP/1.1 ", b"HTTP/1.0 ")), data[:200]
         lines = head.decode("ascii").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
         length = int(headers.get("content-length", 0))

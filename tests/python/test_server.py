@@ -311,7 +311,7 @@ def test_methods_and_paths(project):
 def test_the_access_log_tells_no_bodies(project):
     with Served(project) as server:
         server.call("POST", "/v1/route", {"task": "tell nobody about swordfish"})
-        server.call("GET", "/nosuch%0aforged line")
+        server.call("GET", "/nosuch%0aforged%20line")
     line = re.compile(r"^[0-9a-f]+-\d+ (GET|POST) \S+.* \d{3} \d+\.\d ms$")
     log = [text.rstrip("\n") for text in server.log if "Ctrl-C" not in text]
     assert len(log) == 2 and all(line.match(text) for text in log), log

@@ -24,7 +24,8 @@ ATTACK = """<!doctype html><title>working</title><pre id=out></pre>
 <script>
 const out = [], body = JSON.stringify({task: "TASK"});
 const note = (name, value) => out.push(name + ": " + value);
-const attempt = async (name, work) => { try { note(name, await work()); } catch (error) { note(name, "blocked"); } };
+const late = () => new Promise(done => setTimeout(() => done("blocked"), 1500));
+const attempt = async (name, work) => { try { note(name, await Promise.race([work(), late()])); } catch (error) { note(name, "blocked"); } };
 (async () => {
   await attempt("read", async () => (await (await fetch("BASE/health")).text()).slice(0, 40));
   await attempt("read-no-cors", async () => "type " + (await fetch("BASE/health", {mode: "no-cors"})).type + " length " + (await (await fetch("BASE/health", {mode: "no-cors"})).text()).length);
@@ -94,7 +95,8 @@ def test_a_page_of_another_origin_gets_nothing(project, engine, evil, tmp_path, 
         assert health["runs"] == {"running": 0, "waiting": 0}
     asked = [line for line in server.log if re.search(r" (GET|POST|OPTIONS|HEAD) ", line)]
     reached = [line for line in asked[:-1] if not re.search(r" 403 \d", line)]
-    assert len(asked) > 3 and not reached, reached
+    # A browser may stop such requests by itself; those that it lets through are refused.
+    assert len(asked) > (1 if origin == "evil.test" else 4) and not reached, asked
     assert tree(project) == before
 
 
