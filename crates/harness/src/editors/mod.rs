@@ -315,9 +315,6 @@ fn versions(kit: &Kit, index: usize, model: &str) -> Vec<Drop> {
 
 /// Finds what a file was before anything of ours came into it.
 fn base_of(now: &str, versions: &[Drop], disk: Option<&OnDisk>) -> Result<Base, String> {
-    if versions.iter().any(|file| alone(&file.content) == now) {
-        return Ok(Base::Absent);
-    }
     let Some(first) = versions.first() else {
         return Ok(Base::Absent);
     };
@@ -338,6 +335,9 @@ fn base_of(now: &str, versions: &[Drop], disk: Option<&OnDisk>) -> Result<Base, 
                 copy: Some(copy.clone()),
             });
         }
+    }
+    if versions.iter().any(|file| alone(&file.content) == now) {
+        return Ok(Base::Absent);
     }
     let copy = copies
         .iter()
