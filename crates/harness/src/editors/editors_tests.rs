@@ -154,8 +154,8 @@ fn tasks_of_vscode_are_merged_and_removed() {
     for before in VSCODE {
         merged_and_removed("vscode", ".vscode/tasks.json", before);
     }
-    // A list that was there and empty cannot be told from ours without the copy; all others can.
-    for before in [VSCODE[0], VSCODE[1], VSCODE[3], VSCODE[5]] {
+    // A list or object that was there and empty cannot be told from ours without the copy; all others can.
+    for before in [VSCODE[0], VSCODE[1], VSCODE[3], VSCODE[4], VSCODE[5]] {
         removed_without_a_backup("vscode", ".vscode/tasks.json", before);
     }
 }
@@ -180,6 +180,9 @@ fn models_of_continue_are_merged_and_removed() {
 fn blocks_of_neovim_and_emacs_are_merged_and_removed() {
     for before in NEOVIM {
         merged_and_removed("neovim", ".nvim.lua", before);
+    }
+    // Without the copy an empty file cannot be told from none.
+    for before in NEOVIM.into_iter().filter(|text| !text.is_empty()) {
         removed_without_a_backup("neovim", ".nvim.lua", before);
     }
     for before in EMACS {

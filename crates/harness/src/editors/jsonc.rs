@@ -255,9 +255,10 @@ fn last_of_ours(source: &str, root: &Node<'_>, wanted: &Items) -> Option<Vec<(us
             let Node::Array(array) = &object.properties[at].value else {
                 return None;
             };
-            // A list that holds nothing but ours goes as a whole: it came with us.
+            // A list that holds nothing but ours, not even a comment, goes as a whole: it came with us.
             let all = !array.elements.is_empty()
-                && array.elements.iter().all(|item| is_ours(item, wanted));
+                && array.elements.iter().all(|item| is_ours(item, wanted))
+                && only_elements(source, array);
             if all {
                 return Some(cut(source, &Holder::of_object(object), at));
             }
@@ -270,6 +271,16 @@ fn last_of_ours(source: &str, root: &Node<'_>, wanted: &Items) -> Option<Vec<(us
         .iter()
         .rposition(|item| is_ours(item, wanted))?;
     Some(cut(source, &Holder::of_array(array), at))
+}
+
+/// Returns whether only white space stands before the first and after the last element.
+fn only_elements(source: &str, array: &Array<'_>) -> bool {
+    let (Some(first), Some(last)) = (array.elements.first(), array.elements.last()) else {
+        return false;
+    };
+    let head = &source[array.range.start + 1..first.range().start];
+    let tail = &source[last.range().end..array.range.end.saturating_sub(1)];
+    head.trim().is_empty() && tail.trim().is_empty()
 }
 
 fn is_ours(item: &Node<'_>, wanted: &Items) -> bool {
@@ -299,7 +310,9 @@ fn cut(source: &str, holder: &Holder, at: usize) -> Vec<(usize, usize)> {
         // The last one left: an empty pair of brackets closes up again.
         let rest = &source[end..holder.close];
         let base = text::indent_of_line(source, holder.open);
-        let closes_up = from == holder.open + 1
+        let head = &source[holder.open + 1..from];
+        let closes_up = !head.contains('\n')
+            && !head.contains("//")
             && rest.strip_prefix('\r').unwrap_or(rest).strip_prefix('\n') == Some(base);
         return vec![(from, if closes_up { holder.close } else { end })];
     };

@@ -381,7 +381,7 @@ fn take_out(content: &Content, before: &str) -> Result<String, String> {
 /// Returns a new file with nothing but ours.
 fn alone(content: &Content) -> String {
     match content {
-        Content::Jsonc { alone, .. } => pretty(alone),
+        Content::Jsonc { alone, .. } => format!("{OURS}{}", pretty(alone)),
         Content::Yaml { item, head } => item
             .put_in(head)
             .unwrap_or_else(|_| format!("{head}{}:\n{}", item.list, item.lines)),
@@ -394,9 +394,13 @@ fn alone(content: &Content) -> String {
 fn snippet(content: &Content) -> String {
     match content {
         Content::Yaml { item, .. } => format!("{}:\n{}", item.list, item.lines),
-        Content::Jsonc { .. } | Content::Block(_) | Content::Whole(_) => alone(content),
+        Content::Jsonc { alone, .. } => pretty(alone),
+        Content::Block(_) | Content::Whole(_) => alone(content),
     }
 }
+
+/// Tells a JSON file of ours from one that was there and empty.
+const OURS: &str = "// `harness editors` wrote this file; --remove takes it away.\n";
 
 fn pretty(value: &Value) -> String {
     let mut text = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());

@@ -171,7 +171,7 @@ mod tests {
         }
 
         #[test]
-        fn almost_json_is_a_body_or_a_400(text in r#"[\{\}\[\]",:a\\u0-9eE+\-. \ud800]{0,60}"#) {
+        fn almost_json_is_a_body_or_a_400(text in r#"[\{\}\[\]",:a\\u0-9eE+\-. ]{0,60}"#) {
             drop(parse(text.as_bytes()));
         }
     }
