@@ -1,7 +1,7 @@
 //! The fuzz body of the server: any bytes are a request or a 400, for every route.
 
 /// Requests: the first byte picks the route.
-pub fn request(data: &[u8]) {
+pub(crate) fn request(data: &[u8]) {
     let Some((first, body)) = data.split_first() else {
         return;
     };
