@@ -36,7 +36,8 @@ LOGS = ROOT / "target" / "test"
 ENVIRONMENT = ROOT / "target" / "test-venv"
 PYTHON = environment_python(ENVIRONMENT)
 # Newer versions of a checker find new things; a range keeps a clone of today testable tomorrow.
-TOOLS = ["pytest>=8,<10", "mypy>=1.13,<3", "basedpyright>=1.28,<2"]
+# The last one is a client that the server is tested with.
+TOOLS = ["pytest>=8,<10", "mypy>=1.13,<3", "basedpyright>=1.28,<2", "openai>=1.50,<3"]
 ACCEPTANCE = ROOT.parent / "shared" / "accept" / "accept.py"
 # Of one failure; the log has all of it.
 MOST_LINES = 150

@@ -90,6 +90,8 @@ pub struct AgentOptions {
     pub project: PathBuf,
     /// What is asked for, when a call names no task of its own.
     pub task: String,
+    /// What was said before the task: shown to the model, never read as part of the task.
+    pub context: String,
     /// The model's name.
     pub model: String,
     /// Where the model runs.
@@ -120,6 +122,7 @@ impl AgentOptions {
         AgentOptions {
             project: project.into(),
             task: String::new(),
+            context: String::new(),
             model: DEFAULT_MODEL.to_owned(),
             engine: Engine::default(),
             scope: String::new(),

@@ -20,6 +20,7 @@ pub mod permit;
 pub mod process;
 pub mod runs;
 pub mod scratch;
+pub mod settings;
 pub mod state;
 pub mod suite;
 pub mod trace;

@@ -157,13 +157,51 @@ fn results() {
 fn routes() {
     let rows: String = harness::server::routes()
         .iter()
-        .map(|(method, path)| format!("| {method} | `{path}` |\n"))
+        .map(|route| {
+            let fields: Vec<String> = route
+                .fields
+                .iter()
+                .map(|field| format!("`{field}`"))
+                .collect();
+            let (method, path, about) = (route.method, route.path, route.about);
+            format!(
+                "| {method} | `{path}` | {} | {} |\n",
+                fields.join(" "),
+                cell(about)
+            )
+        })
         .collect();
-    let intro = "The server binds 127.0.0.1 only. Bodies are JSON whatever the content type says. Every error is `{\"error\": {\"message\", \"type\", \"code\", \"param\", \"hint\"}}`; every reply carries `x-request-id`.\n\n";
+    let intro = include_str!("../../../docs/concept/http.md");
     check(
         "http.md",
         "HTTP routes",
-        &format!("{intro}| method | route |\n|---|---|\n{rows}"),
+        &format!("| method | route | fields | what it does |\n|---|---|---|---|\n{rows}\n{intro}"),
+    );
+}
+
+#[test]
+fn editors() {
+    let rows: String = harness::editors::list()
+        .iter()
+        .map(|editor| {
+            let files: Vec<String> = editor
+                .files
+                .iter()
+                .map(|file| format!("`{file}`"))
+                .collect();
+            format!(
+                "| `{}` | {} | {} |\n",
+                editor.name,
+                cell(editor.about),
+                files.join(" ")
+            )
+        })
+        .collect();
+    let intro = include_str!("../../../docs/concept/editors.md");
+    check(
+        "editors.md",
+        "Editors",
+        &format!("| name | what it gets | files |\n|---|---|---|\n{rows}\n{intro}"),
     );
 }
 

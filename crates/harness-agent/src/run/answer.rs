@@ -103,6 +103,7 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         tree: &session.tree,
         skills: &skills,
         rules: &work::house_rules(&session.tree),
+        context: &session.options.context,
         failure: "",
         learned: &checked,
         read_only: true,

@@ -24,6 +24,8 @@ const MOST_CODE: usize = 6_000;
 const LONGEST_DEFINITION: usize = 4_000;
 /// House rules beyond this crowd the code out, in characters.
 const LONGEST_RULES: usize = 1_500;
+/// An earlier conversation beyond this crowds the code out, in characters.
+const LONGEST_CONTEXT: usize = 1_500;
 /// Failing tests beyond this crowd the code out, in characters.
 const LONGEST_FAILURE: usize = 1_500;
 
@@ -34,6 +36,7 @@ pub(super) struct Opening<'a> {
     pub(super) tree: &'a SourceTree,
     pub(super) skills: &'a [Skill],
     pub(super) rules: &'a str,
+    pub(super) context: &'a str,
     pub(super) failure: &'a str,
     pub(super) learned: &'a str,
     pub(super) read_only: bool,
@@ -63,6 +66,12 @@ pub(super) fn opening(opening: &Opening<'_>) -> Vec<Message> {
     }
     for skill in opening.skills {
         part(&skill.text);
+    }
+    if !opening.context.trim().is_empty() {
+        part(&format!(
+            "Said before:\n{}",
+            capped(opening.context, LONGEST_CONTEXT)
+        ));
     }
     let mut room = MOST_CODE;
     // A rewrite is shown the one definition it is about: more only distracts a small model.

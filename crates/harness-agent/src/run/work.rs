@@ -115,6 +115,7 @@ fn turns(
         tree: &session.tree,
         skills: &skills,
         rules: &house_rules(&session.tree),
+        context: &session.options.context,
         failure,
         learned: &session.learned,
         read_only: trial.is_none(),

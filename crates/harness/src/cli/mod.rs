@@ -2,6 +2,7 @@
 
 mod agent;
 pub mod args;
+mod editors;
 mod generated;
 mod list;
 mod past;
@@ -86,7 +87,7 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         Command::Ask(arguments) => agent::ask(&arguments, program),
         Command::Run(arguments) => agent::run(&arguments, program),
         Command::Serve(arguments) => agent::serve(&arguments),
-        Command::Editors(_) => Err(not_built_yet("editors")),
+        Command::Editors(arguments) => editors::editors(&arguments),
         Command::Undo(arguments) => past::undo(&arguments),
         Command::Last(arguments) => past::last(&arguments),
         Command::Replay(arguments) => past::replay(&arguments),

@@ -50,6 +50,21 @@ impl Problem {
         }
     }
 
+    /// Returns the JSON document that tells it.
+    pub(super) fn document(&self) -> String {
+        json::document(&self.value())
+    }
+
+    fn value(&self) -> Value {
+        let mut value = json!({"error": {
+            "message": self.message, "type": self.kind(), "code": self.code, "param": self.param, "hint": self.hint,
+        }});
+        if let (Some(harness), Some(fields)) = (&self.harness, value.as_object_mut()) {
+            fields.insert("harness".to_owned(), harness.clone());
+        }
+        value
+    }
+
     fn kind(&self) -> &'static str {
         match self.status.as_u16() {
             401 => "authentication_error",
@@ -57,6 +72,7 @@ impl Problem {
             404 => "not_found_error",
             409 => "conflict_error",
             429 => "rate_limit_error",
+            503 => "overloaded_error",
             400..=499 => "invalid_request_error",
             _ => "engine_error",
         }
@@ -65,13 +81,7 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut value = json!({"error": {
-            "message": self.message, "type": self.kind(), "code": self.code, "param": self.param, "hint": self.hint,
-        }});
-        if let (Some(harness), Some(fields)) = (&self.harness, value.as_object_mut()) {
-            fields.insert("harness".to_owned(), harness.clone());
-        }
-        let mut response = answer(self.status, &value);
+        let mut response = answer(self.status, &self.value());
         if let Some((name, text)) = self.header
             && let Ok(text) = HeaderValue::from_str(&text)
         {

@@ -1,8 +1,10 @@
-//! Chat completions: the last user message is the task; the reply is a result in the chat shape.
+//! Chat completions: the last user message is the task, what was said before is context; the reply is a
+//! result in the chat shape.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -11,55 +13,91 @@ use harness_agent::{Agent, RunResult, Stopped};
 use serde_json::{Value, json};
 
 use crate::server::answer::{Problem, answer};
+use crate::server::connection::Peer;
 use crate::server::fields::Fields;
 use crate::server::work::{self, Work};
-use crate::server::{Server, body, routes};
+use crate::server::{Server, body, models, routes, table};
+
+/// What was said before is shown from its end, at most so many characters.
+const LONGEST_CONTEXT: usize = 4_000;
+
+/// Fields that mean something elsewhere and nothing here; a client that sends them is told.
+const WITHOUT_EFFECT: &[(&str, &str)] = &[
+    ("tools", "`tools` are ignored: harness has its own"),
+    (
+        "functions",
+        "`functions` are ignored: harness has its own tools",
+    ),
+    ("tool_choice", "`tool_choice` is ignored"),
+    (
+        "response_format",
+        "`response_format` is ignored: the reply is text",
+    ),
+];
 
 /// `POST /v1/chat/completions`.
 pub(super) async fn completions(
     State(server): State<Arc<Server>>,
+    Extension(peer): Extension<Peer>,
     headers: HeaderMap,
     request: Body,
 ) -> Result<Response, Problem> {
-    let mut fields = Fields(body::object(&headers, request).await?);
-    if fields.flag("stream")?.unwrap_or(false) {
-        let problem = Problem::field("stream", "`stream` is not possible here");
-        return Err(Problem {
-            hint: "set `stream` to false".to_owned(),
-            ..problem
-        });
-    }
-    let task = last_user_message(fields.0.remove("messages"))?;
-    let asked_model = fields.text("model")?;
+    let shape = table::shape("/v1/chat/completions");
+    let mut fields = Fields::check(shape, body::object(&headers, request).await?)?;
+    let mut notes: Vec<String> = WITHOUT_EFFECT
+        .iter()
+        .filter(|(name, _)| fields.has(name))
+        .map(|(_, note)| (*note).to_owned())
+        .collect();
+    let conversation = Conversation::read(&fields.list("messages"), &mut notes)?;
+    let asked_model = fields.text("model").filter(|name| !name.is_empty());
     let mut options = server.agent.clone();
-    options.max_tokens = fields.count("max_tokens")?.unwrap_or(options.max_tokens);
+    let longest = fields.count("max_completion_tokens");
+    options.max_tokens = fields
+        .count("max_tokens")
+        .or(longest)
+        .unwrap_or(options.max_tokens);
     options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();
-    let (plan_options, plan_task) = (options.clone(), task.clone());
-    let writes = work::blocking(move || {
+    options.context = conversation.context;
+    let (plan_options, plan_task) = (options.clone(), conversation.task.clone());
+    let (writes, asks_back) = work::blocking(move || {
         Agent::new(plan_options)
             .route(&plan_task)
-            .map(|plan| plan.writes)
+            .map(|plan| (plan.writes, plan.question.is_some()))
             .map_err(work::options_problem)
     })
     .await?;
     if writes && !server.agent.allow_writes {
         return Err(routes::writes_disabled());
     }
-    let work = if writes { Work::Run } else { Work::Ask };
-    let result = work::perform(&server, work, options, task).await?;
+    if let Some(name) = &asked_model
+        && *name != options.model
+    {
+        if models::engine_has(&server, name).await {
+            options.model.clone_from(name);
+        } else {
+            notes.push(format!(
+                "the engine has no `{name}`; `{}` was used",
+                options.model
+            ));
+        }
+    }
+    let work = match (writes, asks_back) {
+        (true, true) => Work::Look,
+        (true, false) => Work::Run,
+        (false, _) => Work::Ask,
+    };
+    let used = options.model.clone();
+    let result = work::perform(&server, &peer, work, options, conversation.task).await?;
     if let Some(problem) = work::stopped_problem(&result) {
         return Err(problem);
     }
-    Ok(answer(
-        StatusCode::OK,
-        &completion(
-            &result,
-            asked_model.as_deref().unwrap_or(&server.agent.model),
-        ),
-    ))
+    // A client looks for the name it asked for; which model it was stands in the notes.
+    let model = asked_model.unwrap_or(used);
+    Ok(answer(StatusCode::OK, &completion(&result, &model, &notes)))
 }
 
-fn completion(result: &RunResult, model: &str) -> Value {
+fn completion(result: &RunResult, model: &str, notes: &[String]) -> Value {
     let created = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs());
@@ -80,36 +118,68 @@ fn completion(result: &RunResult, model: &str) -> Value {
             "finish_reason": finish,
         }],
         "usage": {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply},
+        "notes": notes,
         "harness": result,
     })
 }
 
-/// Returns the text of the last user message: a string, or its text parts joined.
-fn last_user_message(messages: Option<Value>) -> Result<String, Problem> {
-    let wrong = |message: &str| Problem::field("messages", message);
-    let Some(Value::Array(messages)) = messages else {
-        return Err(wrong("`messages` must be a list of messages"));
-    };
-    if !messages.iter().all(Value::is_object) {
-        return Err(wrong("every one of `messages` must be an object"));
+/// What a client said: the task, and what came before it.
+struct Conversation {
+    task: String,
+    context: String,
+}
+
+impl Conversation {
+    fn read(messages: &[Value], notes: &mut Vec<String>) -> Result<Conversation, Problem> {
+        let wrong = |message: &str| Problem::field("messages", message);
+        let role = |message: &Value| {
+            let role = message.get("role").and_then(Value::as_str);
+            role.unwrap_or_default().to_owned()
+        };
+        let Some(last) = messages.iter().rposition(|message| role(message) == "user") else {
+            return Err(wrong("`messages` has no user message"));
+        };
+        let Some(task) = text_of(&messages[last], notes) else {
+            return Err(wrong("the last user message of `messages` has no text"));
+        };
+        if task.trim().is_empty() {
+            return Err(wrong("the last user message of `messages` is empty"));
+        }
+        let said = messages[..last].iter().filter_map(|message| {
+            let text = text_of(message, &mut Vec::new())?;
+            let role = match role(message).as_str() {
+                "system" | "developer" => "system",
+                "assistant" => "assistant",
+                "user" => "user",
+                // Replies of tools that we do not have.
+                _ => return None,
+            };
+            (!text.trim().is_empty()).then(|| format!("{role}: {}", text.trim()))
+        });
+        let said: Vec<String> = said.collect();
+        let said = said.join("\n");
+        let too_long = said.chars().count().saturating_sub(LONGEST_CONTEXT);
+        Ok(Conversation {
+            task,
+            context: said.chars().skip(too_long).collect(),
+        })
     }
-    let last = messages
-        .iter()
-        .rev()
-        .find(|message| message.get("role").and_then(Value::as_str) == Some("user"));
-    let text = match last.and_then(|message| message.get("content")) {
-        Some(Value::String(text)) => text.clone(),
+}
+
+/// Returns the text of a message: a string, or its text parts joined.
+fn text_of(message: &Value, notes: &mut Vec<String>) -> Option<String> {
+    match message.get("content") {
+        Some(Value::String(text)) => Some(text.clone()),
         Some(Value::Array(parts)) => {
             let texts: Vec<&str> = parts
                 .iter()
-                .filter_map(|part| part.get("text")?.as_str())
+                .filter_map(|part| part.as_str().or_else(|| part.get("text")?.as_str()))
                 .collect();
-            texts.join("\n")
+            if texts.len() < parts.len() {
+                notes.push("parts that are not text were ignored".to_owned());
+            }
+            (!texts.is_empty()).then(|| texts.join("\n"))
         }
-        _ => return Err(wrong("`messages` has no user message with text")),
-    };
-    if text.trim().is_empty() {
-        return Err(wrong("the last user message of `messages` is empty"));
+        _ => None,
     }
-    Ok(text)
 }

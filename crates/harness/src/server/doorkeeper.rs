@@ -9,12 +9,20 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::server::Server;
 use crate::server::answer::Problem;
-use crate::show::text;
+use crate::server::{Server, log};
 
 /// Numbers the requests of this process.
 static REQUESTS: AtomicU64 = AtomicU64::new(1);
+
+/// Returns a name for the next request.
+pub(super) fn next_id() -> String {
+    format!(
+        "{:x}-{}",
+        std::process::id(),
+        REQUESTS.fetch_add(1, Ordering::Relaxed)
+    )
+}
 
 /// Checks a request, passes it on, names and logs it.
 pub(super) async fn keep(
@@ -23,13 +31,9 @@ pub(super) async fn keep(
     next: Next,
 ) -> Response {
     let began = Instant::now();
-    let id = format!(
-        "{:x}-{}",
-        std::process::id(),
-        REQUESTS.fetch_add(1, Ordering::Relaxed)
-    );
+    let id = next_id();
     let line = format!("{} {}", request.method(), request.uri().path());
-    let mut response = match check(request.headers(), server.token.as_deref()) {
+    let mut response = match check(request.headers(), server.port, server.token.as_deref()) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
@@ -40,15 +44,20 @@ pub(super) async fn keep(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
     );
+    // No page of another origin may even embed an answer.
+    response.headers_mut().insert(
+        "cross-origin-resource-policy",
+        HeaderValue::from_static("same-origin"),
+    );
     let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
-    text::notice(&format!(
+    log::line(format!(
         "{id} {line} {} {milliseconds:.1} ms",
         response.status().as_u16()
     ));
     response
 }
 
-fn check(headers: &HeaderMap, token: Option<&str>) -> Result<(), Problem> {
+fn check(headers: &HeaderMap, port: u16, token: Option<&str>) -> Result<(), Problem> {
     let hosts: Vec<&HeaderValue> = headers.get_all(header::HOST).iter().collect();
     let host_is_here =
         matches!(hosts.as_slice(), [host] if host.to_str().is_ok_and(is_loopback_authority));
@@ -59,12 +68,17 @@ fn check(headers: &HeaderMap, token: Option<&str>) -> Result<(), Problem> {
         ));
     }
     for origin in headers.get_all(header::ORIGIN) {
+        // Another port of this machine is another origin: any program here may serve pages on one.
         let here = origin
             .to_str()
             .ok()
-            .and_then(|text| text.split_once("://"))
-            .is_some_and(|(scheme, authority)| {
-                matches!(scheme, "http" | "https") && is_loopback_authority(authority)
+            .and_then(|text| text.strip_prefix("http://"))
+            .is_some_and(|authority| {
+                let own = authority
+                    .rsplit_once(':')
+                    .is_some_and(|(_, given)| given.parse() == Ok(port))
+                    || (port == 80 && !authority.ends_with(|c: char| c.is_ascii_digit()));
+                own && is_loopback_authority(authority)
             });
         if !here {
             return Err(foreign(
@@ -73,8 +87,8 @@ fn check(headers: &HeaderMap, token: Option<&str>) -> Result<(), Problem> {
             ));
         }
     }
-    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-    if !matches!(site, None | Some(b"same-origin" | b"same-site" | b"none")) {
+    let mut sites = headers.get_all("sec-fetch-site").iter();
+    if !sites.all(|site| matches!(site.as_bytes(), b"same-origin" | b"none")) {
         return Err(foreign(
             "cross-site requests are refused",
             "call the server from a program, not from a page",

@@ -6,7 +6,13 @@ mod chat;
 mod connection;
 mod doorkeeper;
 mod fields;
+mod log;
+mod models;
+mod openapi;
+mod page;
 mod routes;
+mod table;
+mod wire;
 mod work;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -36,15 +42,52 @@ pub struct ServeOptions {
     pub token: Option<String>,
 }
 
-/// Returns every route, as method and path.
-pub fn routes() -> &'static [(&'static str, &'static str)] {
-    routes::ROUTES
+/// Returns every route.
+pub fn routes() -> Vec<RouteListed> {
+    let about_fields = |route: &table::Route| {
+        let fields = route.body.map(|shape| shape.fields).unwrap_or_default();
+        let names = fields.iter().map(|field| match field.need {
+            table::Need::Required => field.name.to_owned(),
+            table::Need::Optional => format!("{}?", field.name),
+        });
+        names.collect()
+    };
+    table::ROUTES
+        .iter()
+        .map(|route| RouteListed {
+            method: route.method,
+            path: route.path,
+            about: route.about,
+            fields: about_fields(route),
+        })
+        .collect()
+}
+
+/// Returns the status that a body alone brings a request to a route: 200, or 400 with a reason. Never panics.
+pub fn judge(path: &str, bytes: &[u8]) -> u16 {
+    let checked = body::parse(bytes)
+        .and_then(|fields| fields::Fields::check(table::shape(path), fields).map(drop));
+    checked.map_or_else(|problem| problem.status.as_u16(), |()| 200)
+}
+
+/// One route, for the reference.
+#[derive(Clone, Debug)]
+pub struct RouteListed {
+    /// The method.
+    pub method: &'static str,
+    /// The path.
+    pub path: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// The fields of its body, optional ones with a question mark.
+    pub fields: Vec<String>,
 }
 
 /// What every request shares.
 #[derive(Debug)]
 struct Server {
     agent: AgentOptions,
+    port: u16,
     token: Option<String>,
     queue: Queue,
 }
@@ -66,6 +109,7 @@ pub fn serve(options: ServeOptions) -> Result<Exit, Complaint> {
     drop(warmth);
     // Runs that ignored their cancel flag for the whole grace are not waited for.
     runtime.shutdown_timeout(Duration::from_millis(200));
+    log::settle();
     exit
 }
 
@@ -98,6 +142,7 @@ async fn listen(options: ServeOptions) -> Result<Exit, Complaint> {
     ));
     let server = Server {
         agent: options.agent,
+        port,
         token: options.token,
         queue: Queue::default(),
     };

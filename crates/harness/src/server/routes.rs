@@ -2,38 +2,30 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
 use axum::response::Response;
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use harness_agent::{Agent, AgentOptions};
 use serde_json::json;
 
 use crate::server::answer::{Problem, answer};
+use crate::server::connection::Peer;
 use crate::server::fields::Fields;
+use crate::server::table::{self, ROUTES};
 use crate::server::work::{self, Work};
-use crate::server::{Server, body, chat, doorkeeper};
-
-/// Every route that this server has, for `/health`, for `Allow` and for the reference.
-pub(super) const ROUTES: &[(&str, &str)] = &[
-    ("GET", "/health"),
-    ("GET", "/v1/models"),
-    ("POST", "/v1/brief"),
-    ("POST", "/v1/layout"),
-    ("POST", "/v1/route"),
-    ("POST", "/v1/ask"),
-    ("POST", "/v1/run"),
-    ("POST", "/v1/chat/completions"),
-];
+use crate::server::{Server, body, chat, doorkeeper, models, openapi, page};
 
 /// Returns the router with the doorkeeper in front of every route, known or not.
 pub(super) fn router(server: Arc<Server>) -> Router {
     Router::new()
+        .route("/", get(page::page))
         .route("/health", get(health))
-        .route("/v1/models", get(models))
+        .route("/v1/models", get(models::models))
+        .route("/v1/openapi.json", get(openapi))
         .route("/v1/brief", post(brief))
         .route("/v1/layout", post(layout))
         .route("/v1/route", post(route))
@@ -60,8 +52,13 @@ async fn not_found() -> Problem {
 
 async fn not_allowed(request: Request) -> Problem {
     let path = request.uri().path();
-    let same = ROUTES.iter().filter(|(_, known)| *known == path);
-    let allowed: Vec<&str> = same.map(|(method, _)| *method).collect();
+    let mut allowed: Vec<&str> = Vec::new();
+    for route in ROUTES.iter().filter(|route| route.path == path) {
+        allowed.push(route.method);
+        if route.method == "GET" {
+            allowed.push("HEAD");
+        }
+    }
     let allowed = allowed.join(", ");
     let message = format!("{} is not possible here", request.method());
     Problem {
@@ -78,7 +75,7 @@ async fn not_allowed(request: Request) -> Problem {
 async fn health(State(server): State<Arc<Server>>) -> Response {
     let routes: Vec<String> = ROUTES
         .iter()
-        .map(|(method, path)| format!("{method} {path}"))
+        .map(|route| format!("{} {}", route.method, route.path))
         .collect();
     let value = json!({
         "ok": true,
@@ -89,17 +86,13 @@ async fn health(State(server): State<Arc<Server>>) -> Response {
         "engine": server.agent.engine.name(),
         "model": server.agent.model,
         "routes": routes,
+        "runs": {"running": server.queue.running_now(), "waiting": server.queue.waiting_now()},
     });
     answer(StatusCode::OK, &value)
 }
 
-async fn models(State(server): State<Arc<Server>>) -> Response {
-    let model =
-        |name: &str| json!({"id": name, "object": "model", "created": 0, "owned_by": "harness"});
-    answer(
-        StatusCode::OK,
-        &json!({"object": "list", "data": [model(&server.agent.model)]}),
-    )
+async fn openapi() -> Response {
+    answer(StatusCode::OK, &openapi::document())
 }
 
 async fn brief(
@@ -107,7 +100,7 @@ async fn brief(
     headers: HeaderMap,
     request: Body,
 ) -> Result<Response, Problem> {
-    let options = report_options(&server, Fields(body::object(&headers, request).await?))?;
+    let options = report_options(&server, &mut fields("/v1/brief", &headers, request).await?)?;
     work::blocking(move || {
         let brief = Agent::new(options).brief().map_err(work::options_problem)?;
         Ok(answer(
@@ -123,7 +116,7 @@ async fn layout(
     headers: HeaderMap,
     request: Body,
 ) -> Result<Response, Problem> {
-    let options = report_options(&server, Fields(body::object(&headers, request).await?))?;
+    let options = report_options(&server, &mut fields("/v1/layout", &headers, request).await?)?;
     work::blocking(move || {
         let layout = Agent::new(options)
             .layout()
@@ -141,9 +134,9 @@ async fn route(
     headers: HeaderMap,
     request: Body,
 ) -> Result<Response, Problem> {
-    let mut fields = Fields(body::object(&headers, request).await?);
-    let task = fields.required_text("task")?;
-    let options = report_options(&server, fields)?;
+    let mut fields = fields("/v1/route", &headers, request).await?;
+    let task = fields.text("task").unwrap_or_default();
+    let options = report_options(&server, &mut fields)?;
     work::blocking(move || {
         let plan = Agent::new(options)
             .route(&task)
@@ -158,33 +151,33 @@ async fn route(
 
 async fn ask(
     State(server): State<Arc<Server>>,
+    Extension(peer): Extension<Peer>,
     headers: HeaderMap,
     request: Body,
 ) -> Result<Response, Problem> {
-    let mut fields = Fields(body::object(&headers, request).await?);
-    let task = fields.required_text("task")?;
+    let mut fields = fields("/v1/ask", &headers, request).await?;
+    let task = fields.text("task").unwrap_or_default();
     let options = run_options(&server, &mut fields)?;
-    fields.end()?;
-    let result = work::perform(&server, Work::Ask, options, task).await?;
+    let result = work::perform(&server, &peer, Work::Ask, options, task).await?;
     work::result_answer(&result)
 }
 
 async fn run(
     State(server): State<Arc<Server>>,
+    Extension(peer): Extension<Peer>,
     headers: HeaderMap,
     request: Body,
 ) -> Result<Response, Problem> {
     if !server.agent.allow_writes {
         return Err(writes_disabled());
     }
-    let mut fields = Fields(body::object(&headers, request).await?);
-    let task = fields.required_text("task")?;
-    let dry_run = fields.flag("dry_run")?.unwrap_or(false);
+    let mut fields = fields("/v1/run", &headers, request).await?;
+    let task = fields.text("task").unwrap_or_default();
+    let dry_run = fields.flag("dry_run");
     let mut options = run_options(&server, &mut fields)?;
-    fields.end()?;
     options.allow_writes = !dry_run;
-    let work = if dry_run { Work::DryRun } else { Work::Run };
-    let result = work::perform(&server, work, options, task).await?;
+    let work = if dry_run { Work::Look } else { Work::Run };
+    let result = work::perform(&server, &peer, work, options, task).await?;
     work::result_answer(&result)
 }
 
@@ -195,21 +188,25 @@ pub(super) fn writes_disabled() -> Problem {
     Problem::new(StatusCode::FORBIDDEN, "writes_disabled", message, hint)
 }
 
-fn report_options(server: &Server, mut fields: Fields) -> Result<AgentOptions, Problem> {
+/// Reads the body of a request and checks it against the route's form.
+async fn fields(path: &str, headers: &HeaderMap, request: Body) -> Result<Fields, Problem> {
+    Fields::check(table::shape(path), body::object(headers, request).await?)
+}
+
+fn report_options(server: &Server, fields: &mut Fields) -> Result<AgentOptions, Problem> {
     let mut options = server.agent.clone();
-    options.scope = fields.text("scope")?.unwrap_or(options.scope);
-    fields.end()?;
+    options.scope = fields.text("scope").unwrap_or(options.scope);
     work::check_options(&options)?;
     Ok(options)
 }
 
 fn run_options(server: &Server, fields: &mut Fields) -> Result<AgentOptions, Problem> {
     let mut options = server.agent.clone();
-    options.scope = fields.text("scope")?.unwrap_or(options.scope);
-    options.model = fields.text("model")?.unwrap_or(options.model);
-    options.skills = fields.texts("skills")?.unwrap_or(options.skills);
-    options.steps = fields.count("steps")?.unwrap_or(options.steps);
-    options.max_tokens = fields.count("max_tokens")?.unwrap_or(options.max_tokens);
+    options.scope = fields.text("scope").unwrap_or(options.scope);
+    options.model = fields.text("model").unwrap_or(options.model);
+    options.skills = fields.texts("skills").unwrap_or(options.skills);
+    options.steps = fields.count("steps").unwrap_or(options.steps);
+    options.max_tokens = fields.count("max_tokens").unwrap_or(options.max_tokens);
     // A server that may not write leaves no trace in the project either.
     options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();
     work::check_options(&options)?;

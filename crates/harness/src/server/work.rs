@@ -1,15 +1,18 @@
 //! The work behind a request: runs on threads of their own, one writer at a time, cancelled when the client goes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use harness_agent::{Agent, AgentOptions, Cancel, Nobody, OptionsError, RunResult, Stopped};
 use tokio::sync::Semaphore;
 
-use crate::server::Server;
 use crate::server::answer::{Problem, answer};
+use crate::server::connection::Peer;
+use crate::server::{Server, log};
 
 /// Runs that may wait for the one that writes; past it clients are told to come again.
 const MOST_WAITING: usize = 8;
@@ -18,11 +21,17 @@ const MOST_READERS: usize = 4;
 /// When to come again, in seconds: about one short run.
 const RETRY_AFTER: &str = "10";
 
+/// Results that the page shows with their diffs.
+const REMEMBERED: usize = 10;
+
 /// What a request wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
+    /// An answer.
     Ask,
-    DryRun,
+    /// A run that changes nothing: a dry one, or a question back.
+    Look,
+    /// A run that may write.
     Run,
 }
 
@@ -33,6 +42,35 @@ pub(super) struct Queue {
     readers: Semaphore,
     waiting: Semaphore,
     running: Mutex<HashMap<u64, Cancel>>,
+    remembered: Mutex<VecDeque<Remembered>>,
+    /// Runs whose thread has not ended, whether or not somebody still waits for them.
+    alive: Arc<AtomicUsize>,
+}
+
+/// What is left in memory of a run that this server did.
+#[derive(Clone, Debug)]
+pub(super) struct Remembered {
+    pub(super) run: String,
+    pub(super) task: String,
+    pub(super) stopped: &'static str,
+    pub(super) summary: String,
+    pub(super) diff: String,
+}
+
+/// Counts a run for as long as its thread lives.
+struct Alive(Arc<AtomicUsize>);
+
+impl Alive {
+    fn new(count: &Arc<AtomicUsize>) -> Alive {
+        count.fetch_add(1, Ordering::Relaxed);
+        Alive(Arc::clone(count))
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Default for Queue {
@@ -42,6 +80,8 @@ impl Default for Queue {
             readers: Semaphore::new(MOST_READERS),
             waiting: Semaphore::new(MOST_WAITING),
             running: Mutex::default(),
+            remembered: Mutex::default(),
+            alive: Arc::default(),
         }
     }
 }
@@ -50,6 +90,46 @@ impl Queue {
     /// Asks every run to stop.
     pub(super) fn cancel_all(&self) {
         self.running().values().for_each(Cancel::stop);
+    }
+
+    /// Waits until every run has put its files in order, but not for ever.
+    pub(super) async fn ended(&self, patience: Duration) {
+        let waited = async {
+            while self.alive.load(Ordering::Relaxed) > 0 {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        drop(tokio::time::timeout(patience, waited).await);
+    }
+
+    /// Returns how many runs are under way.
+    pub(super) fn running_now(&self) -> usize {
+        self.running().len()
+    }
+
+    /// Returns how many runs wait for their turn.
+    pub(super) fn waiting_now(&self) -> usize {
+        MOST_WAITING - self.waiting.available_permits().min(MOST_WAITING)
+    }
+
+    /// Returns the latest results, newest first.
+    pub(super) fn remembered(&self) -> Vec<Remembered> {
+        let remembered = self.remembered.lock();
+        let remembered = remembered.unwrap_or_else(PoisonError::into_inner);
+        remembered.iter().cloned().collect()
+    }
+
+    fn remember(&self, task: String, result: &RunResult) {
+        let remembered = self.remembered.lock();
+        let mut remembered = remembered.unwrap_or_else(PoisonError::into_inner);
+        remembered.push_front(Remembered {
+            run: result.run_id.clone(),
+            task,
+            stopped: result.stopped.name(),
+            summary: result.summary.clone(),
+            diff: result.diff.clone(),
+        });
+        remembered.truncate(REMEMBERED);
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<u64, Cancel>> {
@@ -89,6 +169,24 @@ impl Drop for Leash<'_> {
 /// Does the work of one request and returns its result.
 pub(super) async fn perform(
     server: &Arc<Server>,
+    peer: &Peer,
+    work: Work,
+    options: AgentOptions,
+    task: String,
+) -> Result<RunResult, Problem> {
+    tokio::select! {
+        result = perform_for_somebody(server, work, options, task) => result,
+        () = peer.gone() => Err(Problem::new(
+            StatusCode::BAD_REQUEST,
+            "client_gone",
+            "the client closed the connection; the run was stopped",
+            "keep the connection open until the answer comes",
+        )),
+    }
+}
+
+async fn perform_for_somebody(
+    server: &Arc<Server>,
     work: Work,
     options: AgentOptions,
     task: String,
@@ -96,26 +194,42 @@ pub(super) async fn perform(
     let queue = &server.queue;
     let lane = match work {
         Work::Run => &queue.writer,
-        Work::Ask | Work::DryRun => &queue.readers,
+        Work::Ask | Work::Look => &queue.readers,
     };
-    let Ok(waiting) = queue.waiting.try_acquire() else {
-        return Err(too_many());
+    let place = match lane.try_acquire() {
+        Ok(place) => place,
+        Err(_) => {
+            let Ok(waiting) = queue.waiting.try_acquire() else {
+                return Err(too_many());
+            };
+            log::line(format!(
+                "a run waits, number {} of {MOST_WAITING} in line",
+                queue.waiting_now()
+            ));
+            let Ok(place) = lane.acquire().await else {
+                return Err(too_many());
+            };
+            drop(waiting);
+            place
+        }
     };
-    let Ok(_place) = lane.acquire().await else {
-        return Err(too_many());
-    };
-    drop(waiting);
     let leash = Leash::new(queue);
     let cancel = leash.cancel.clone();
-    blocking(move || {
+    let alive = Alive::new(&queue.alive);
+    let asked = task.clone();
+    let result = blocking(move || {
         let agent = Agent::new(options);
         let result = match work {
             Work::Ask => agent.ask(Some(&task), &mut Nobody, &cancel),
-            Work::DryRun | Work::Run => agent.run(Some(&task), &mut Nobody, &cancel),
+            Work::Look | Work::Run => agent.run(Some(&task), &mut Nobody, &cancel),
         };
+        drop(alive);
         result.map_err(options_problem)
     })
-    .await
+    .await?;
+    drop(place);
+    queue.remember(asked, &result);
+    Ok(result)
 }
 
 /// Runs blocking code beside the async threads.
@@ -187,7 +301,7 @@ fn too_many() -> Problem {
     let problem = Problem::new(
         StatusCode::TOO_MANY_REQUESTS,
         "too_many_runs",
-        "too many runs are waiting",
+        format!("{MOST_WAITING} runs are waiting already"),
         "come again when one has ended",
     );
     Problem {

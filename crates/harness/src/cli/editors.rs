@@ -1,0 +1,106 @@
+//! `editors`: lists the editors, or connects one; shows the change, then what is left to do.
+
+use harness_hands::settings::SettingsError;
+use serde_json::json;
+
+use crate::cli::args::EditorsArguments;
+use crate::cli::{settings, show};
+use crate::editors::{self, Action, Direction, Order, Outcome, Report};
+use crate::exit::Exit;
+use crate::show::json;
+use crate::show::text::{self, Complaint};
+
+/// Lists the editors, or connects one.
+pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
+    let Some(name) = &arguments.name else {
+        if arguments.allow_writes || arguments.dry_run || arguments.remove {
+            return Err(Complaint::usage(
+                "the editor is missing",
+                "`harness editors` alone lists the names",
+            )
+            .about("name"));
+        }
+        let list = editors::list();
+        show(&arguments.common, &json!({"editors": list}), || {
+            let widest = list.iter().map(|one| one.name.len()).max().unwrap_or(0);
+            let rows = list.iter().map(|one| {
+                let files = one.files.join(", ");
+                format!(
+                    "{:widest$}  {}\n{:widest$}  {files}\n",
+                    one.name, one.about, ""
+                )
+            });
+            let rows: String = rows.collect();
+            format!("{rows}\nharness editors NAME [--allow-writes] [--dry-run] [--remove]\n")
+        });
+        return Ok(Exit::Done);
+    };
+    let project = settings::project(None, &arguments.common)?;
+    let options = settings::options(project, &arguments.common, None)?;
+    let checked = options.check()?;
+    let order = Order {
+        allow_writes: arguments.allow_writes,
+        model: options.model.clone(),
+        direction: if arguments.remove {
+            Direction::TakeOut
+        } else {
+            Direction::PutIn
+        },
+        dry_run: arguments.dry_run,
+    };
+    let report =
+        editors::connect(name, &checked.project, &order).map_err(|error| failed(&error))?;
+    let Some(report) = report else {
+        let names: Vec<&str> = editors::list().iter().map(|one| one.name).collect();
+        let hint = format!("editors are {}", names.join(", "));
+        return Err(Complaint::usage(format!("there is no editor `{name}`"), hint).about("name"));
+    };
+    if arguments.common.json {
+        json::print(&report);
+    } else {
+        tell(&report, arguments);
+    }
+    let left = report
+        .files
+        .iter()
+        .any(|file| file.action == Action::LeftAlone);
+    Ok(if left { Exit::Failed } else { Exit::Done })
+}
+
+fn failed(error: &SettingsError) -> Complaint {
+    Complaint {
+        exit: Exit::Failed,
+        ..Complaint::usage(error.to_string(), "nothing was changed; try again")
+    }
+}
+
+fn tell(report: &Report, arguments: &EditorsArguments) {
+    for file in &report.files {
+        text::result(&sentence(file, report.dry_run));
+        if !file.diff.is_empty() && !arguments.common.quiet {
+            text::diff(&file.diff);
+        }
+        if !file.snippet.is_empty() {
+            text::result(&format!("put this there by hand:\n{}", file.snippet));
+        }
+    }
+    if !report.steps.is_empty() && !arguments.common.quiet {
+        let rows = report.steps.iter().map(|step| format!("- {step}\n"));
+        text::result(&format!("next:\n{}", rows.collect::<String>()));
+    }
+}
+
+fn sentence(file: &Outcome, dry_run: bool) -> String {
+    let (path, would) = (&file.path, if dry_run { "would be " } else { "" });
+    let copy = file.backup.as_ref().map_or_else(String::new, |name| {
+        format!(" (the original is kept as {name})")
+    });
+    match file.action {
+        Action::Created => format!("{path}: {would}written"),
+        Action::Merged => format!("{path}: {would}added to{copy}"),
+        Action::TakenOut => format!("{path}: {would}as it was before"),
+        Action::Removed => format!("{path}: {would}removed"),
+        Action::Unchanged => format!("{path}: nothing to do"),
+        Action::LeftAlone => format!("{path}: left alone, {}", file.reason),
+    }
+}

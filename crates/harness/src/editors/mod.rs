@@ -1,0 +1,413 @@
+//! What connects an editor: files that the editor really reads, put beside what is there and taken
+//! out again byte for byte. The kits are inside the program; the disk is touched by hands only.
+
+mod block;
+mod jsonc;
+mod kits;
+mod text;
+mod yaml;
+
+use std::path::Path;
+
+use harness_code::edit::unified_diff;
+use harness_code::path::RelPath;
+use harness_hands::settings::{Copy, Keep, Settings, SettingsError};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::editors::kits::{Content, Drop, KITS, Kit, Wishes};
+
+/// One editor, for the list.
+#[derive(Clone, Debug, Serialize)]
+pub struct Listed {
+    /// The word users write.
+    pub name: &'static str,
+    /// What it gets.
+    pub about: &'static str,
+    /// The files, relative to the project.
+    pub files: Vec<&'static str>,
+}
+
+/// What the user asked for.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Whether the written configuration may change files.
+    pub allow_writes: bool,
+    /// The model that chat providers name.
+    pub model: String,
+    /// Put in or take out.
+    pub direction: Direction,
+    /// Whether to write at all.
+    pub dry_run: bool,
+}
+
+/// Put in or take out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Write what connects the editor.
+    PutIn,
+    /// Take out exactly that.
+    TakeOut,
+}
+
+/// What came of one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// It was not there, and is now.
+    Created,
+    /// Ours stands beside what was there.
+    Merged,
+    /// Ours is taken out; the rest is as it was.
+    TakenOut,
+    /// It held nothing but ours, and is gone.
+    Removed,
+    /// Nothing was to be done.
+    Unchanged,
+    /// It could not be changed safely; the snippet is for the person.
+    LeftAlone,
+}
+
+/// One file of an editor, after the order.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The file, relative to the project.
+    pub path: String,
+    /// What came of it.
+    pub action: Action,
+    /// The change as a unified diff.
+    pub diff: String,
+    /// The backup copy that was made beside it.
+    pub backup: Option<String>,
+    /// Why it was left alone.
+    pub reason: String,
+    /// What the person may put there by hand, when it was left alone.
+    pub snippet: String,
+}
+
+/// Everything that came of an order.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The editor.
+    pub editor: &'static str,
+    /// Whether the written configuration may change files.
+    pub allow_writes: bool,
+    /// Whether nothing was written.
+    pub dry_run: bool,
+    /// What came of each file.
+    pub files: Vec<Outcome>,
+    /// What is left for the person.
+    pub steps: Vec<String>,
+}
+
+/// Returns every editor that is known.
+pub fn list() -> Vec<Listed> {
+    let wishes = Wishes {
+        allow_writes: false,
+        model: String::new(),
+    };
+    KITS.iter()
+        .map(|kit| Listed {
+            name: kit.name,
+            about: kit.about,
+            files: (kit.files)(&wishes).iter().map(|file| file.path).collect(),
+        })
+        .collect()
+}
+
+/// Carries an order out for one editor; `None` when nobody knows the editor.
+pub fn connect(name: &str, project: &Path, order: &Order) -> Result<Option<Report>, SettingsError> {
+    let Some(kit) = KITS.iter().find(|kit| kit.name == name) else {
+        return Ok(None);
+    };
+    let settings = Settings::open(project)?;
+    let wishes = Wishes {
+        allow_writes: order.allow_writes,
+        model: order.model.clone(),
+    };
+    let mut files = Vec::new();
+    for (index, file) in (kit.files)(&wishes).iter().enumerate() {
+        files.push(settle(&settings, kit, index, file, order)?);
+    }
+    let steps = match order.direction {
+        Direction::PutIn => (kit.steps)(&wishes),
+        Direction::TakeOut => Vec::new(),
+    };
+    Ok(Some(Report {
+        editor: kit.name,
+        allow_writes: order.allow_writes,
+        dry_run: order.dry_run,
+        files,
+        steps,
+    }))
+}
+
+/// A settings file as it lies on disk.
+struct OnDisk {
+    bytes: Vec<u8>,
+    copies: Vec<Copy>,
+}
+
+/// What is to become of a file.
+enum Plan {
+    Nothing,
+    Write(String),
+    Remove,
+}
+
+fn settle(
+    settings: &Settings,
+    kit: &Kit,
+    index: usize,
+    file: &Drop,
+    order: &Order,
+) -> Result<Outcome, SettingsError> {
+    let unknown = |path: &str| {
+        SettingsError::Door(harness_hands::door::DoorError::Missing {
+            path: path.to_owned(),
+        })
+    };
+    let path = RelPath::parse(file.path).map_err(|_| unknown(file.path))?;
+    let left_alone = |reason: String| Outcome {
+        path: file.path.to_owned(),
+        action: Action::LeftAlone,
+        diff: String::new(),
+        backup: None,
+        reason,
+        snippet: match order.direction {
+            Direction::PutIn => snippet(&file.content),
+            Direction::TakeOut => String::new(),
+        },
+    };
+    let read = match settings.read(&path) {
+        Ok(read) => read,
+        // A link or a folder in the way is the person's own arrangement.
+        Err(error @ SettingsError::Door(_)) => return Ok(left_alone(error.to_string())),
+        Err(error) => return Err(error),
+    };
+    let disk = match read {
+        Some(bytes) => Some(OnDisk {
+            copies: settings.copies(&path)?,
+            bytes,
+        }),
+        None => None,
+    };
+    let before = match &disk {
+        Some(disk) => match as_text(&disk.bytes) {
+            Some(text) => Some(text),
+            None => return Ok(left_alone("it is not UTF-8".to_owned())),
+        },
+        None => None,
+    };
+    // The file may hold what an order with or without writes had put there.
+    let versions = versions(kit, index, &order.model);
+    let base = match &before {
+        Some(text) => base_of(text, &versions, disk.as_ref()),
+        None => Ok(Base::Absent),
+    };
+    let base = match base {
+        Ok(base) => base,
+        Err(reason) => return Ok(left_alone(reason)),
+    };
+    let plan = match (order.direction, &base) {
+        (Direction::TakeOut, Base::Absent) if before.is_none() => Plan::Nothing,
+        (Direction::TakeOut, Base::Absent) => Plan::Remove,
+        (Direction::TakeOut, Base::Text { text, .. }) => Plan::Write(text.clone()),
+        (Direction::PutIn, Base::Absent) => Plan::Write(alone(&file.content)),
+        (Direction::PutIn, Base::Text { text, .. }) => match put_in(&file.content, text) {
+            Ok(text) => Plan::Write(text),
+            Err(reason) => return Ok(left_alone(reason)),
+        },
+    };
+    carry_out(
+        settings,
+        &path,
+        disk.as_ref(),
+        before.as_deref(),
+        &base,
+        plan,
+        order,
+    )
+}
+
+fn carry_out(
+    settings: &Settings,
+    path: &RelPath,
+    disk: Option<&OnDisk>,
+    before: Option<&str>,
+    base: &Base,
+    plan: Plan,
+    order: &Order,
+) -> Result<Outcome, SettingsError> {
+    let after = match &plan {
+        Plan::Write(text) => Some(text.as_str()),
+        Plan::Nothing => before,
+        Plan::Remove => None,
+    };
+    let mut outcome = Outcome {
+        path: path.to_string(),
+        action: Action::Unchanged,
+        diff: unified_diff(path.as_str(), before, after),
+        backup: None,
+        reason: String::new(),
+        snippet: String::new(),
+    };
+    if before == after {
+        return Ok(outcome);
+    }
+    outcome.action = match (before, after, order.direction) {
+        (None, _, _) => Action::Created,
+        (Some(_), None, _) => Action::Removed,
+        (Some(_), Some(_), Direction::PutIn) => Action::Merged,
+        (Some(_), Some(_), Direction::TakeOut) => Action::TakenOut,
+    };
+    if order.dry_run {
+        return Ok(outcome);
+    }
+    match (disk, after) {
+        (None, Some(text)) => settings.create(path, text.as_bytes())?,
+        (Some(disk), None) => settings.remove(path, &disk.bytes)?,
+        (Some(disk), Some(text)) => {
+            // An original that is kept already, or a file that is ours alone, needs no copy.
+            let keep = match (order.direction, base) {
+                (Direction::TakeOut, _) | (_, Base::Absent) => Keep::Nothing,
+                (_, Base::Text { copy: Some(_), .. }) => Keep::Nothing,
+                (_, Base::Text { copy: None, .. }) => Keep::Backup,
+            };
+            outcome.backup = settings.replace(path, &disk.bytes, text.as_bytes(), keep)?;
+            if let (
+                Direction::TakeOut,
+                Base::Text {
+                    copy: Some(copy), ..
+                },
+            ) = (order.direction, base)
+            {
+                // It holds what the file holds again.
+                settings.remove_copy(path, copy)?;
+            }
+        }
+        (None, None) => {}
+    }
+    Ok(outcome)
+}
+
+/// A file without anything of ours.
+enum Base {
+    /// Nothing is left of it: it was ours alone, or is not there.
+    Absent,
+    /// This is left; the copy is the backup that holds exactly that.
+    Text { text: String, copy: Option<Copy> },
+}
+
+/// Returns the contents that orders may have put into a file: with writes and without.
+fn versions(kit: &Kit, index: usize, model: &str) -> Vec<Drop> {
+    [false, true]
+        .into_iter()
+        .filter_map(|allow_writes| {
+            let wishes = Wishes {
+                allow_writes,
+                model: model.to_owned(),
+            };
+            (kit.files)(&wishes).into_iter().nth(index)
+        })
+        .collect()
+}
+
+/// Finds what a file was before anything of ours came into it.
+fn base_of(now: &str, versions: &[Drop], disk: Option<&OnDisk>) -> Result<Base, String> {
+    let Some(first) = versions.first() else {
+        return Ok(Base::Absent);
+    };
+    let text = take_out(&first.content, now)?;
+    let copies = disk.map(|disk| disk.copies.as_slice()).unwrap_or_default();
+    // The copy that makes this very file when ours is put in is what the file was, to the byte.
+    for copy in copies {
+        let Some(original) = as_text(&copy.bytes) else {
+            continue;
+        };
+        let made_this = text != now
+            && versions
+                .iter()
+                .any(|file| put_in(&file.content, &original).is_ok_and(|made| made == now));
+        if made_this {
+            return Ok(Base::Text {
+                text: original,
+                copy: Some(copy.clone()),
+            });
+        }
+    }
+    if versions.iter().any(|file| alone(&file.content) == now) {
+        return Ok(Base::Absent);
+    }
+    let copy = copies
+        .iter()
+        .find(|copy| copy.bytes == text.as_bytes())
+        .cloned();
+    Ok(Base::Text { text, copy })
+}
+
+fn as_text(bytes: &[u8]) -> Option<String> {
+    String::from_utf8(bytes.to_vec()).ok()
+}
+
+const BOM: char = '\u{feff}';
+
+fn put_in(content: &Content, before: &str) -> Result<String, String> {
+    let body = before.strip_prefix(BOM).unwrap_or(before);
+    let mark = &before[..before.len() - body.len()];
+    let after = match content {
+        Content::Jsonc { items, .. } => jsonc::put_in(body, items)?,
+        Content::Yaml { item, .. } => item.put_in(body)?,
+        Content::Block(block) => block.put_in(body)?,
+        Content::Whole(_) => {
+            return Err("a file of this name is there, and it is not ours".to_owned());
+        }
+    };
+    Ok(format!("{mark}{after}"))
+}
+
+fn take_out(content: &Content, before: &str) -> Result<String, String> {
+    let body = before.strip_prefix(BOM).unwrap_or(before);
+    let mark = &before[..before.len() - body.len()];
+    let after = match content {
+        Content::Jsonc { items, .. } => jsonc::take_out(body, items)?,
+        Content::Yaml { item, .. } => item.take_out(body)?,
+        Content::Block(block) => block.take_out(body)?,
+        Content::Whole(_) => body.to_owned(),
+    };
+    Ok(format!("{mark}{after}"))
+}
+
+/// Returns a new file with nothing but ours.
+fn alone(content: &Content) -> String {
+    match content {
+        Content::Jsonc { alone, .. } => format!("{OURS}{}", pretty(alone)),
+        Content::Yaml { item, head } => item
+            .put_in(head)
+            .unwrap_or_else(|_| format!("{head}{}:\n{}", item.list, item.lines)),
+        Content::Block(block) => block.alone(),
+        Content::Whole(text) => text.clone(),
+    }
+}
+
+/// Returns what a person may put into a file that was left alone.
+fn snippet(content: &Content) -> String {
+    match content {
+        Content::Yaml { item, .. } => format!("{}:\n{}", item.list, item.lines),
+        Content::Jsonc { alone, .. } => pretty(alone),
+        Content::Block(_) | Content::Whole(_) => alone(content),
+    }
+}
+
+/// Tells a JSON file of ours from one that was there and empty.
+const OURS: &str = "// `harness editors` wrote this file; --remove takes it away.\n";
+
+fn pretty(value: &Value) -> String {
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+#[path = "editors_tests.rs"]
+mod tests;
