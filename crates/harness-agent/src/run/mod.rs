@@ -7,8 +7,10 @@ mod fix;
 mod flaky;
 mod prompt;
 pub mod result;
+mod search;
 mod session;
 mod talk;
+mod telling;
 mod trial;
 mod work;
 
@@ -114,7 +116,7 @@ fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Endin
         Some(model) => model,
         None => match model::open(session.options, session.environment) {
             Ok(opened) => model.insert(opened),
-            Err(error) => return engine_ending(&error),
+            Err(error) => return work::without_engine(session, &error),
         },
     };
     match session.plan.rung {
