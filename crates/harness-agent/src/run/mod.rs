@@ -7,8 +7,10 @@ mod fix;
 mod flaky;
 mod prompt;
 pub mod result;
+mod search;
 mod session;
 mod talk;
+mod telling;
 mod trial;
 mod work;
 
@@ -119,7 +121,7 @@ fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Endin
                 let known = answer::known(session);
                 return answer::with_facts(engine_ending(&error), &known);
             }
-            Err(error) => return engine_ending(&error),
+            Err(error) => return work::without_engine(session, &error),
         },
     };
     match session.plan.rung {

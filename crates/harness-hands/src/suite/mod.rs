@@ -7,6 +7,13 @@ mod jest;
 mod junit;
 mod libtest;
 mod python;
+#[cfg(unix)]
+pub mod quick;
+#[cfg(not(unix))]
+#[path = "quick_other.rs"]
+pub mod quick;
+#[cfg(unix)]
+mod reused;
 mod remembered;
 mod select;
 mod tool;
