@@ -6,6 +6,7 @@ pub mod imports;
 pub mod language;
 pub mod locate;
 pub mod mention;
+pub mod mutate;
 pub mod passage;
 pub mod path;
 pub mod report;

@@ -7,7 +7,14 @@ mod jest;
 mod junit;
 mod libtest;
 mod python;
+#[cfg(unix)]
+pub mod quick;
+#[cfg(not(unix))]
+#[path = "quick_other.rs"]
+pub mod quick;
 mod remembered;
+#[cfg(unix)]
+mod reused;
 mod select;
 mod tool;
 #[cfg(unix)]

@@ -1,22 +1,20 @@
 //! Many tries a second: one changed file, the same tests, in a scratch copy, by a process that has
 //! imported everything else already.
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{ChildStdin, ChildStdout};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use harness_code::path::RelPath;
 use harness_code::suite::Suite;
 use serde::{Deserialize, Serialize};
 
-use crate::process::platform::Tree;
 use crate::process::private::Private;
-use crate::process::runner::{Job, Reach, Runner, RunnerError};
+use crate::process::runner::{Runner, RunnerError};
 use crate::scratch::{Scratch, ScratchError};
 use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::python::{self, Mode};
+use crate::suite::reused::Process;
 use crate::suite::{Outcome, Selection, SuiteReport};
 
 const SCRIPT: &str = include_str!("worker.py");
@@ -68,16 +66,7 @@ pub struct Worker {
     interpreter: Interpreter,
     mode: Mode,
     selection: Selection,
-    processes: Vec<Process>,
-}
-
-#[derive(Debug)]
-struct Process {
-    changed: RelPath,
-    tree: Tree,
-    requests: ChildStdin,
-    answers: BufReader<ChildStdout>,
-    _private: Private,
+    processes: Vec<(RelPath, Process)>,
 }
 
 #[derive(Serialize)]
@@ -157,13 +146,16 @@ impl Worker {
         let at = self.process_for(path, cancel)?;
         self.scratch.put(path, content)?;
         let root = self.runner.project().to_path_buf();
-        let answer = self.processes[at].ask(limit, cancel);
+        let request = serde_json::json!({ "seconds": limit.as_secs_f64() });
+        let patience = limit + Duration::from_secs(10);
+        let answer = self.processes[at].1.ask(&request, patience, cancel);
         self.scratch.put(path, &old)?;
         if answer.is_err() {
             // It is in an unknown state; the next try starts a new one.
             self.processes.remove(at);
         }
-        let reply = answer?;
+        let reply: Reply = serde_json::from_str(&answer?)
+            .map_err(|error| WorkerError::Broken(error.to_string()))?;
         let mut report =
             SuiteReport::empty(Outcome::NoReport, String::new(), self.runner.sandbox());
         report.seconds = reply.seconds;
@@ -183,7 +175,7 @@ impl Worker {
         if let Some(at) = self
             .processes
             .iter()
-            .position(|process| process.changed == *path)
+            .position(|(changed, _)| changed == path)
         {
             return Ok(at);
         }
@@ -191,7 +183,7 @@ impl Worker {
             self.processes.remove(0);
         }
         let process = self.start_process(path, cancel)?;
-        self.processes.push(process);
+        self.processes.push((path.clone(), process));
         Ok(self.processes.len() - 1)
     }
 
@@ -216,97 +208,15 @@ impl Worker {
             changed: &changed,
             learn_seconds: LEARNING.as_secs_f64(),
         };
-        let place = private.report();
-        let (script, settings) = (place.join("worker.py"), place.join("config.json"));
-        std::fs::write(place.join("report.py"), python::SCRIPT)?;
-        std::fs::write(&script, SCRIPT)?;
-        std::fs::write(
-            &settings,
-            serde_json::to_vec(&config).map_err(std::io::Error::from)?,
-        )?;
-        let mut environment = self.interpreter.environment(&self.runner, &private);
-        // Threads do not survive a fork, and many tries run at once.
-        let single = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"];
-        environment.extend(single.map(|name| (name, "1".into())));
-        let job = Job {
-            program: &self.interpreter.executable,
-            arguments: vec![script.into_os_string(), settings.into_os_string()],
-            folder: &folder,
-            environment,
-            reach: Reach::Project {
-                readable: self.interpreter.reads(),
-                writable: Vec::new(),
-            },
-            limits: self.runner.limits(),
-        };
-        let mut tree = self.runner.start(&job, &private)?;
-        let gone = || WorkerError::Broken("it has no streams".to_string());
-        let requests = tree.keeper().stdin.take().ok_or_else(gone)?;
-        let answers = BufReader::new(tree.keeper().stdout.take().ok_or_else(gone)?);
-        let mut process = Process {
-            changed: path.clone(),
-            tree,
-            requests,
-            answers,
-            _private: private,
-        };
-        process.line(LEARNING + Duration::from_secs(30), cancel)?;
-        Ok(process)
-    }
-}
-
-impl Process {
-    fn ask(&mut self, limit: Duration, cancel: &AtomicBool) -> Result<Reply, WorkerError> {
-        let request = serde_json::json!({ "seconds": limit.as_secs_f64() });
-        writeln!(self.requests, "{request}")?;
-        self.requests.flush()?;
-        let line = self.line(limit + Duration::from_secs(10), cancel)?;
-        serde_json::from_str(&line).map_err(|error| WorkerError::Broken(error.to_string()))
-    }
-
-    /// Reads one line, giving up after `patience` or when somebody wants it stopped.
-    fn line(&mut self, patience: Duration, cancel: &AtomicBool) -> Result<String, WorkerError> {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        // How often somebody who wants it stopped is heard.
-        const LOOK_AGAIN: Timespec = Timespec {
-            tv_sec: 0,
-            tv_nsec: 50_000_000,
-        };
-        let start = Instant::now();
-        let mut line = Vec::new();
-        loop {
-            if self.answers.buffer().is_empty() {
-                let mut watched = [PollFd::new(self.answers.get_ref(), PollFlags::IN)];
-                let ready = poll(&mut watched, Some(&LOOK_AGAIN)).unwrap_or(0);
-                if cancel.load(Ordering::Relaxed) {
-                    return Err(WorkerError::Interrupted);
-                }
-                if start.elapsed() > patience {
-                    return Err(WorkerError::Broken("it takes too long".to_string()));
-                }
-                if ready == 0 {
-                    continue;
-                }
-            }
-            let part = self.answers.fill_buf()?;
-            if part.is_empty() {
-                return Err(WorkerError::Broken("it went away".to_string()));
-            }
-            let (taken, ended) = match part.iter().position(|byte| *byte == b'\n') {
-                Some(at) => (at + 1, true),
-                None => (part.len(), false),
-            };
-            line.extend_from_slice(&part[..taken]);
-            self.answers.consume(taken);
-            if ended {
-                return Ok(String::from_utf8_lossy(&line).into_owned());
-            }
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.tree.end();
+        Process::start(
+            &self.runner,
+            &self.interpreter,
+            private,
+            &folder,
+            ("worker.py", SCRIPT),
+            &config,
+            LEARNING + Duration::from_secs(30),
+            cancel,
+        )
     }
 }

@@ -1,0 +1,182 @@
+//! The small single changes that a person would suspect in one Python definition: text in, edits out.
+//! Which of them is right is for the tests to say; nothing is tried here.
+
+mod access;
+mod arithmetic;
+mod boolean;
+mod call;
+mod compare;
+mod constant;
+mod draft;
+mod flow;
+mod insert;
+mod name;
+mod sight;
+mod site;
+mod slice;
+mod statement;
+#[cfg(test)]
+mod tests;
+mod twin;
+
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+use ruff_python_ast::Stmt;
+use ruff_python_ast::comparable::ComparableStmt;
+use ruff_text_size::Ranged;
+use rustc_hash::{FxHashSet, FxHasher};
+
+use crate::language::python;
+use crate::mutate::site::{Found, Node};
+
+pub use draft::hunks;
+
+/// One small change of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mutation {
+    /// The family of the change, as the summary names it.
+    pub kind: &'static str,
+    /// The bytes that go; empty for an insertion.
+    pub range: Range<usize>,
+    /// What comes in their place.
+    pub text: String,
+    /// The line where it happens, from 1.
+    pub line: u32,
+    /// How often bugs are of this kind; only the order means something.
+    pub prior: f32,
+    /// The change takes code away or makes a result constant: never believed alone.
+    pub guts: bool,
+}
+
+impl Mutation {
+    /// Returns the file with the change made; nothing when it does not fit.
+    pub fn applied(&self, content: &str) -> Option<String> {
+        let (before, after) = (
+            content.get(..self.range.start)?,
+            content.get(self.range.end..)?,
+        );
+        Some(format!("{before}{}{after}", self.text))
+    }
+
+    /// Returns how many characters go and come.
+    pub fn size(&self) -> usize {
+        self.range.len() + self.text.len()
+    }
+}
+
+/// A family looks at one piece of code and says what could be wrong there.
+type Family = fn(&Node<'_>, &mut Found<'_>);
+
+/// Every family is asked about every piece.
+const FAMILIES: &[Family] = &[
+    compare::suspect,
+    arithmetic::suspect,
+    boolean::suspect,
+    constant::suspect,
+    slice::suspect,
+    name::suspect,
+    call::suspect,
+    twin::suspect,
+    access::suspect,
+    flow::suspect,
+    statement::suspect,
+    insert::suspect,
+];
+
+/// More changes of one definition than this are not worth trying.
+const MOST: usize = 6_000;
+
+/// Returns the changes of the definition at `span`, likeliest first, each parsing and each a different program.
+/// `weight` says how much the evidence points at a line; 1 where nothing is known.
+pub fn mutations(content: &str, span: Range<usize>, weight: impl Fn(u32) -> f32) -> Vec<Mutation> {
+    let found = python::with_module(content, |module| {
+        if module.has_invalid_syntax() {
+            return Vec::new();
+        }
+        let Some(path) = site::path_to(module.suite(), &span) else {
+            return Vec::new();
+        };
+        site::look(content, module.suite(), &path, FAMILIES)
+    });
+    let mut found = found.unwrap_or_default();
+    for mutation in &mut found {
+        mutation.prior *= weight(mutation.line);
+    }
+    found.sort_by(|a, b| {
+        (a.guts.cmp(&b.guts))
+            .then(b.prior.total_cmp(&a.prior))
+            .then(a.size().cmp(&b.size()))
+            .then(a.range.start.cmp(&b.range.start))
+    });
+    found.truncate(MOST);
+    distinct(content, &span, found)
+}
+
+/// Keeps the changes after which the definition parses and is a program not seen yet.
+fn distinct(content: &str, span: &Range<usize>, found: Vec<Mutation>) -> Vec<Mutation> {
+    let start = content
+        .get(..span.start)
+        .and_then(|before| before.rfind('\n'))
+        .map_or(0, |at| at + 1);
+    // Lines may be added behind the last one.
+    let end = content
+        .get(span.end..)
+        .and_then(|rest| rest.find('\n'))
+        .map_or(content.len(), |at| span.end + at + 1);
+    let Some(piece) = content.get(start..end) else {
+        return Vec::new();
+    };
+    let mut seen: FxHashSet<u64> = FxHashSet::default();
+    seen.extend(fingerprint(piece));
+    let mut kept = found;
+    kept.retain(|mutation| {
+        let inside = mutation.range.start >= start && mutation.range.end <= end;
+        if !inside {
+            return false;
+        }
+        let local = Mutation {
+            range: mutation.range.start - start..mutation.range.end - start,
+            ..mutation.clone()
+        };
+        local
+            .applied(piece)
+            .and_then(|text| fingerprint(&text))
+            .is_some_and(|print| seen.insert(print))
+    });
+    kept
+}
+
+/// Returns what tells one definition from another whatever their layout; nothing when it does not parse.
+fn fingerprint(piece: &str) -> Option<u64> {
+    let indented = piece.starts_with([' ', '\t']);
+    let text = if indented {
+        format!("if 1:\n{piece}")
+    } else {
+        piece.to_owned()
+    };
+    python::with_module(&text, |module| {
+        if module.has_invalid_syntax() {
+            return None;
+        }
+        // One definition in, one definition out.
+        let body: &[Stmt] = match module.suite().first() {
+            Some(Stmt::If(wrapper)) if indented => &wrapper.body,
+            _ => module.suite(),
+        };
+        let [only] = body else { return None };
+        if indented && module.suite().len() > 1 {
+            return None;
+        }
+        let mut hasher = FxHasher::default();
+        ComparableStmt::from(only).hash(&mut hasher);
+        Some(hasher.finish())
+    })
+    .flatten()
+}
+
+/// Returns the bytes of a node.
+fn bytes(node: &impl Ranged) -> Range<usize> {
+    let range = node.range();
+    range.start().to_usize()..range.end().to_usize()
+}

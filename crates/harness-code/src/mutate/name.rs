@@ -1,0 +1,147 @@
+//! Names: the wrong variable, the wrong attribute, `self.` too many or too few.
+
+use ruff_python_ast::{Expr, ExprContext};
+
+use crate::mutate::bytes;
+use crate::mutate::site::{Found, Node, Role};
+
+/// More other names than this for one place are guesses.
+const MOST: usize = 24;
+
+pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
+    let Node::Expr(expr, role) = node else {
+        return;
+    };
+    match expr {
+        Expr::Name(name) => {
+            let id = name.id.as_str();
+            let stored = name.ctx != ExprContext::Load;
+            let base = if stored { 0.12 } else { 0.35 };
+            let is_local = found.sight.locals.iter().any(|known| known == id);
+            if is_local {
+                for other in found.sight.locals.clone().iter().take(MOST) {
+                    if other != id {
+                        found.add(
+                            "wrong name",
+                            base * likeness(id, other),
+                            bytes(*expr),
+                            other.clone(),
+                        );
+                    }
+                }
+                let own = found
+                    .sight
+                    .attributes
+                    .get("self")
+                    .cloned()
+                    .unwrap_or_default();
+                if !stored && own.iter().any(|known| known == id) {
+                    found.add("wrong name", 0.4, bytes(*expr), format!("self.{id}"));
+                }
+                if !stored {
+                    let attributes = found.sight.attributes.get(id).cloned().unwrap_or_default();
+                    for attribute in attributes.iter().take(8) {
+                        found.add(
+                            "attribute missing",
+                            0.08,
+                            bytes(*expr),
+                            format!("{id}.{attribute}"),
+                        );
+                    }
+                    for attribute in own.iter().take(10) {
+                        found.add(
+                            "wrong name",
+                            0.1 * likeness(id, attribute),
+                            bytes(*expr),
+                            format!("self.{attribute}"),
+                        );
+                    }
+                }
+            } else if found.sight.globals.iter().any(|known| known == id) {
+                for other in found.sight.globals.clone().iter().take(MOST) {
+                    if other != id {
+                        let same_case = id.chars().next().map(char::is_uppercase)
+                            == other.chars().next().map(char::is_uppercase);
+                        let prior = if same_case { 0.2 } else { 0.05 };
+                        found.add(
+                            "wrong name",
+                            prior * likeness(id, other),
+                            bytes(*expr),
+                            other.clone(),
+                        );
+                    }
+                }
+                if *role != Role::Callee {
+                    for other in found.sight.locals.clone().iter().take(8) {
+                        found.add("wrong name", 0.06, bytes(*expr), other.clone());
+                    }
+                }
+            }
+        }
+        Expr::Attribute(attribute) => {
+            let id = attribute.attr.as_str();
+            let owner = found.code(attribute.value.as_ref());
+            let range = bytes(&attribute.attr);
+            let called = *role == Role::Callee;
+            let known = found
+                .sight
+                .attributes
+                .get(owner)
+                .cloned()
+                .unwrap_or_default();
+            for other in known.iter().filter(|other| *other != id).take(MOST) {
+                found.add(
+                    "wrong attribute",
+                    0.3 * likeness(id, other),
+                    range.clone(),
+                    other.clone(),
+                );
+            }
+            if called {
+                for other in found
+                    .sight
+                    .methods
+                    .clone()
+                    .iter()
+                    .filter(|other| *other != id)
+                    .take(10)
+                {
+                    found.add(
+                        "wrong method",
+                        0.06 * likeness(id, other),
+                        range.clone(),
+                        other.clone(),
+                    );
+                }
+            } else {
+                found.add("attribute too many", 0.15, bytes(*expr), owner);
+            }
+            if owner == "self" && found.sight.locals.iter().any(|known| known == id) {
+                found.add("wrong name", 0.4, bytes(*expr), id.to_owned());
+            }
+            // The underscore of the stored value behind a property.
+            if owner == "self" {
+                let other = match id.strip_prefix('_') {
+                    Some(bare) => bare.to_owned(),
+                    None => format!("_{id}"),
+                };
+                if known.contains(&other) {
+                    found.add("wrong attribute", 0.35, range, other);
+                }
+            }
+        }
+        Expr::Tuple(tuple) if matches!(role, Role::Result | Role::Assigned) => {
+            if let [one, other] = tuple.elts.as_slice() {
+                let (start, end) = (bytes(one).start, bytes(other).end);
+                let text = format!("{}, {}", found.code(other), found.code(one));
+                found.add("operand order", 0.35, start..end, text);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Names that look alike are mixed up more often.
+fn likeness(one: &str, other: &str) -> f32 {
+    0.7 + strsim::jaro_winkler(one, other) as f32 * 0.8
+}

@@ -1,0 +1,227 @@
+//! Statements: one too many, two in the wrong order, one in the wrong block.
+
+use ruff_python_ast::{Expr, Stmt};
+
+use crate::mutate::site::{Block, Found, Node, bodies};
+
+pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
+    let Node::Body(body, block) = node else {
+        return;
+    };
+    for (index, stmt) in body.iter().enumerate() {
+        drop_one(body, stmt, found);
+        if let Some(next) = body.get(index + 1) {
+            swap(stmt, next, found);
+            indent(stmt, next, found);
+        }
+        dedent(stmt, found);
+        lift(stmt, index, body, *block, found);
+    }
+}
+
+fn is_docstring(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Expr(inner) if matches!(inner.value.as_ref(), Expr::StringLiteral(_)))
+}
+
+fn drop_one(body: &[Stmt], stmt: &Stmt, found: &mut Found<'_>) {
+    if is_docstring(stmt) {
+        return;
+    }
+    let Some((lines, indent)) = found.whole_lines(stmt) else {
+        return;
+    };
+    let text = if body.len() == 1 {
+        format!("{indent}pass{}", found.newline())
+    } else {
+        String::new()
+    };
+    match stmt {
+        Stmt::AugAssign(_)
+        | Stmt::Assign(_)
+        | Stmt::Expr(_)
+        | Stmt::Delete(_)
+        | Stmt::Break(_)
+        | Stmt::Continue(_) => {
+            found.add("statement too many", 0.2, lines, text);
+        }
+        Stmt::If(inner) => {
+            // The body without its condition is a condition too many; the whole of it is a branch.
+            if inner.elif_else_clauses.is_empty() {
+                found.gut("branch", 0.12, lines, text);
+            }
+        }
+        Stmt::Return(_)
+        | Stmt::Raise(_)
+        | Stmt::For(_)
+        | Stmt::While(_)
+        | Stmt::Try(_)
+        | Stmt::With(_) => {
+            found.gut("statement", 0.06, lines, text);
+        }
+        _ => {}
+    }
+}
+
+fn swap(one: &Stmt, other: &Stmt, found: &mut Found<'_>) {
+    if is_docstring(one) {
+        return;
+    }
+    let (Some((first, _)), Some((second, _))) = (found.whole_lines(one), found.whole_lines(other))
+    else {
+        return;
+    };
+    let (Some(top), Some(middle), Some(bottom)) = (
+        found.content.get(first.clone()),
+        found.content.get(first.end..second.start),
+        found.content.get(second.clone()),
+    ) else {
+        return;
+    };
+    if !bottom.ends_with('\n') {
+        return;
+    }
+    let prior = if matches!(other, Stmt::Return(_)) {
+        0.08
+    } else {
+        0.25
+    };
+    found.add(
+        "statement order",
+        prior,
+        first.start..second.end,
+        format!("{bottom}{middle}{top}"),
+    );
+}
+
+/// The statement behind a block belongs into it.
+fn indent(block: &Stmt, next: &Stmt, found: &mut Found<'_>) {
+    let mut inner: Vec<&[Stmt]> = Vec::new();
+    bodies(block, &mut |body| {
+        if !body.is_empty() {
+            inner.push(body);
+        }
+    });
+    let Some(last) = inner.last().and_then(|body| body.last()) else {
+        return;
+    };
+    if matches!(block, Stmt::FunctionDef(_) | Stmt::ClassDef(_)) {
+        return;
+    }
+    let (Some((_, deep)), Some((lines, shallow))) =
+        (found.whole_lines(last), found.whole_lines(next))
+    else {
+        return;
+    };
+    if let Some(text) = moved(found, &lines, shallow, deep) {
+        found.add("indentation", 0.35, lines, text);
+    }
+}
+
+/// The last statement of a block belongs behind it.
+fn dedent(block: &Stmt, found: &mut Found<'_>) {
+    if matches!(block, Stmt::FunctionDef(_) | Stmt::ClassDef(_)) {
+        return;
+    }
+    let mut inner: Vec<&[Stmt]> = Vec::new();
+    bodies(block, &mut |body| {
+        if !body.is_empty() {
+            inner.push(body);
+        }
+    });
+    let Some([_, .., last]) = inner.last() else {
+        return;
+    };
+    let (Some((_, shallow)), Some((lines, deep))) =
+        (found.whole_lines(block), found.whole_lines(last))
+    else {
+        return;
+    };
+    if let Some(text) = moved(found, &lines, deep, shallow) {
+        found.add("indentation", 0.4, lines, text);
+    }
+}
+
+fn moved(
+    found: &Found<'_>,
+    lines: &std::ops::Range<usize>,
+    from: &str,
+    to: &str,
+) -> Option<String> {
+    let text = found.content.get(lines.clone())?;
+    if text.contains("\"\"\"") || text.contains("'''") {
+        return None;
+    }
+    text.split_inclusive('\n')
+        .map(|line| match line.strip_prefix(from) {
+            Some(rest) => Some(format!("{to}{rest}")),
+            None => line.trim().is_empty().then(|| line.to_owned()),
+        })
+        .collect()
+}
+
+/// Moves a plain statement to the beginning of a loop, in front of it or behind it: an accumulator in the wrong place.
+fn lift(stmt: &Stmt, index: usize, body: &[Stmt], block: Block, found: &mut Found<'_>) {
+    if let Stmt::For(_) | Stmt::While(_) = stmt {
+        // What is set just before a loop may have to be set anew in each round.
+        let Some(before @ Stmt::Assign(_)) = index.checked_sub(1).and_then(|at| body.get(at))
+        else {
+            return;
+        };
+        let mut first = None;
+        bodies(stmt, &mut |inner| first = first.or(inner.first()));
+        let Some(first) = first else { return };
+        let (Some((lines, shallow)), Some((inner, deep)), Some((whole, _))) = (
+            found.whole_lines(before),
+            found.whole_lines(first),
+            found.whole_lines(stmt),
+        ) else {
+            return;
+        };
+        let (Some(text), Some(head), Some(tail)) = (
+            moved(found, &lines, shallow, deep),
+            found.content.get(lines.end..inner.start),
+            found.content.get(inner.start..whole.end),
+        ) else {
+            return;
+        };
+        found.add(
+            "reset in the loop",
+            0.2,
+            lines.start..whole.end,
+            format!("{head}{text}{tail}"),
+        );
+        return;
+    }
+    if block.of_loop && index == 0 && body.len() > 1 && matches!(stmt, Stmt::Assign(_)) {
+        // And what is set first in each round may belong before the loop: its header stands one line above.
+        let Some((lines, deep)) = found.whole_lines(stmt) else {
+            return;
+        };
+        let header = found
+            .content
+            .get(..lines.start)
+            .map(str::trim_end)
+            .and_then(|text| {
+                let start = text.rfind('\n').map_or(0, |at| at + 1);
+                let line = text.get(start..)?;
+                let indent = line.get(..line.len() - line.trim_start().len())?;
+                let word = line.trim_start();
+                let is_loop = word.starts_with("for ") || word.starts_with("while ");
+                is_loop.then_some((start, indent))
+            });
+        let Some((start, shallow)) = header else {
+            return;
+        };
+        if let (Some(text), Some(head)) = (
+            moved(found, &lines, deep, shallow),
+            found.content.get(start..lines.start),
+        ) {
+            found.add(
+                "reset in the loop",
+                0.3,
+                start..lines.end,
+                format!("{text}{head}"),
+            );
+        }
+    }
+}

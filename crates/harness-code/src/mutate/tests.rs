@@ -1,0 +1,156 @@
+//! What is suspected, seen from outside: the right change is among the suspects, early, and all of them parse.
+
+use super::*;
+use crate::language::Language;
+use crate::symbols;
+
+fn all(code: &str, name: &str) -> Vec<(Mutation, String)> {
+    let definitions = symbols::definitions(Language::Python, code);
+    let found = definitions
+        .iter()
+        .find(|known| &*known.qualified == name)
+        .unwrap();
+    mutations(code, found.span(), |_| 1.0)
+        .into_iter()
+        .map(|mutation| {
+            let text = mutation.applied(code).unwrap();
+            (mutation, text)
+        })
+        .collect()
+}
+
+/// The right code is among the first `within` suspects.
+#[track_caller]
+fn check(name: &str, wrong: &str, right: &str, within: usize) {
+    let found = all(wrong, name);
+    let wanted = fingerprint(right);
+    assert!(wanted.is_some(), "the right code does not parse");
+    let at = found
+        .iter()
+        .position(|(_, text)| fingerprint(text) == wanted);
+    assert!(
+        at.is_some_and(|at| at < within),
+        "found at {at:?} of {}",
+        found.len()
+    );
+}
+
+#[test]
+fn boundaries_operators_and_constants_come_early() {
+    check(
+        "f",
+        "def f(a, b):\n    return a < b\n",
+        "def f(a, b):\n    return a <= b\n",
+        5,
+    );
+    check(
+        "f",
+        "def f(a, b):\n    return a - b\n",
+        "def f(a, b):\n    return a + b\n",
+        5,
+    );
+    check(
+        "f",
+        "def f(a):\n    return a[1]\n",
+        "def f(a):\n    return a[0]\n",
+        10,
+    );
+    check(
+        "f",
+        "def f(a):\n    n = 0\n    for x in a:\n        n -= x\n    return n\n",
+        "def f(a):\n    n = 0\n    for x in a:\n        n += x\n    return n\n",
+        20,
+    );
+    check(
+        "f",
+        "def f(a):\n    return min(a)\n",
+        "def f(a):\n    return max(a)\n",
+        5,
+    );
+    check(
+        "f",
+        "def f(a, b):\n    return a and b\n",
+        "def f(a, b):\n    return a or b\n",
+        10,
+    );
+}
+
+#[test]
+fn lines_move_go_and_come() {
+    check(
+        "f",
+        "def f(a):\n    for x in a:\n        if x:\n            return True\n        return False\n",
+        "def f(a):\n    for x in a:\n        if x:\n            return True\n    return False\n",
+        60,
+    );
+    check(
+        "f",
+        "def f(tree):\n    for x in tree:\n        f(x)\n",
+        "def f(tree):\n    for x in tree:\n        yield from f(x)\n",
+        80,
+    );
+    check(
+        "C.__init__",
+        "class C:\n    def __init__(self, size):\n        self.items = []\n",
+        "class C:\n    def __init__(self, size):\n        self.size = size\n        self.items = []\n",
+        10_000,
+    );
+    check(
+        "f",
+        "def f(seen, start):\n    queue = [start]\n    while queue:\n        node = queue.pop()\n        if node not in seen:\n            queue.extend(node.next)\n    return seen\n",
+        "def f(seen, start):\n    queue = [start]\n    while queue:\n        node = queue.pop()\n        if node not in seen:\n            queue.extend(node.next)\n        seen.add(node)\n    return seen\n",
+        400,
+    );
+}
+
+#[test]
+fn every_suspect_parses_and_is_another_program() {
+    let code = "import os\n\nclass Box:\n    def fill(self, items, limit=3, *rest, **more):\n        \"\"\"Doc.\"\"\"\n        total = 0\n        for index, item in enumerate(items[1:]):\n            if item is None or not item.size > limit:\n                continue\n            total += item.size * 2 - 1\n            self.items[item.name] = [x for x in rest if x]\n        try:\n            return total / len(items), f\"{total} of {limit}\"\n        except (KeyError, ZeroDivisionError):\n            pass\n        return more.get('a') if more else os.path.join('a', 'b')\n";
+    let found = all(code, "Box.fill");
+    assert!(found.len() > 300, "{}", found.len());
+    let mut seen = std::collections::HashSet::new();
+    for (mutation, text) in &found {
+        assert!(python::parses(text), "{mutation:?}");
+        assert!(seen.insert(text.clone()) && text != code);
+    }
+    // What guts the code comes last.
+    let first_gut = found
+        .iter()
+        .position(|(mutation, _)| mutation.guts)
+        .unwrap();
+    assert!(found[first_gut..].iter().all(|(mutation, _)| mutation.guts));
+}
+
+#[test]
+fn evidence_moves_a_line_to_the_front() {
+    let code = "def f(a, b):\n    x = a < b\n    y = a < b\n    return x, y\n";
+    let definitions = symbols::definitions(Language::Python, code);
+    let found = mutations(code, definitions[0].span(), |line| {
+        if line == 3 { 5.0 } else { 1.0 }
+    });
+    assert!(found[..5].iter().all(|mutation| mutation.line == 3));
+}
+
+#[test]
+fn crlf_and_broken_code_do_no_harm() {
+    let code = "def f(a):\r\n    if a:\r\n        return 1\r\n    return 2\r\n";
+    for (_, text) in all(code, "f") {
+        assert!(!text.replace("\r\n", "").contains('\n'), "{text:?}");
+    }
+    assert!(mutations("def f(:\n", 0..7, |_| 1.0).is_empty());
+    assert!(mutations("", 0..0, |_| 1.0).is_empty());
+    assert!(mutations("x = 1\n", 3..900, |_| 1.0).is_empty());
+}
+
+#[test]
+fn a_draft_is_taken_apart() {
+    let before = "def f(a):\n    b = a + 1\n    c = b * 2\n    return c\n";
+    let draft = "def f(a):\n    b = a - 1\n    c = b * 3\n    return c\n";
+    let texts: Vec<String> = hunks(before, draft)
+        .iter()
+        .filter_map(|hunk| hunk.applied(before))
+        .collect();
+    assert!(texts.contains(&before.replace("+ 1", "- 1")));
+    assert!(texts.contains(&before.replace("* 2", "* 3")));
+    assert!(texts.contains(&draft.to_owned()));
+}

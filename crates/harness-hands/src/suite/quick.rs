@@ -1,0 +1,289 @@
+//! A hundred tries a second: every test is collected once, then each try is a fork in which only the
+//! code of the changed function is exchanged. Its verdicts sort suspects; the suite has the last word.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use harness_code::path::RelPath;
+use harness_code::suite::Suite;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::process::private::Private;
+use crate::process::runner::Runner;
+use crate::scratch::Scratch;
+use crate::suite::Selection;
+use crate::suite::interpreter::{Interpreter, Unusable};
+use crate::suite::python::{self, Mode};
+use crate::suite::reused::Process;
+use crate::suite::worker::WorkerError;
+
+const SCRIPT: &str = include_str!("quick.py");
+
+/// Collecting the tests of a large project takes its time.
+const COLLECTING: Duration = Duration::from_secs(60);
+
+/// Which tests a try runs, and for how long.
+#[derive(Debug, Clone)]
+pub struct Wanted<'a> {
+    /// The failing tests, run first; all must pass.
+    pub first: &'a [String],
+    /// Tests that were red before and do not count.
+    pub red: &'a [String],
+    /// Tests to run before the other ones, likeliest to fail first.
+    pub near: &'a [String],
+    /// Whether the rest of the suite is run too.
+    pub rest: bool,
+    /// How long the failing tests may take.
+    pub limit: Duration,
+    /// How long the rest may take.
+    pub rest_limit: Duration,
+}
+
+/// What one try came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Tried {
+    /// Everything that ran passed.
+    Passed {
+        /// How many tests ran.
+        tests: u32,
+        /// How long it took.
+        seconds: f64,
+    },
+    /// This test failed.
+    Failed {
+        /// Its id.
+        test: String,
+        /// Whether the failing tests passed already, and it broke another one.
+        broke: bool,
+    },
+    /// The tests did not end in time, or the process died.
+    Lost,
+    /// The change shows only where everything is imported anew.
+    Stale(String),
+}
+
+/// The lines that one test runs, by file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// The test.
+    pub test: String,
+    /// Whether it is one of the failing ones.
+    pub failing: bool,
+    /// The lines by file, relative to the project.
+    pub lines: BTreeMap<String, Vec<u32>>,
+}
+
+/// A test process with everything collected.
+#[derive(Debug)]
+pub struct Quick {
+    scratch: Scratch,
+    process: Process,
+    known: Vec<RelPath>,
+}
+
+#[derive(Serialize)]
+struct Config<'a> {
+    mode: Mode,
+    arguments: Vec<String>,
+    folder: &'a Path,
+    root: &'a Path,
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    lines: Vec<Line>,
+    ended: String,
+    seconds: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Line {
+    Stale {
+        why: String,
+    },
+    Rest {},
+    End {
+        passed: bool,
+        test: String,
+        ran: u32,
+    },
+    Lines {
+        test: String,
+        failing: bool,
+        lines: BTreeMap<String, Vec<u32>>,
+    },
+}
+
+impl Quick {
+    /// Collects every test of a scratch copy, which is taken over.
+    pub fn start(
+        runner: &Runner,
+        suite: &Suite,
+        scratch: Scratch,
+        cancel: &AtomicBool,
+    ) -> Result<Quick, WorkerError> {
+        let unsupported = WorkerError::Unsupported(suite.runner.name());
+        let mode = python::mode(suite)
+            .filter(|mode| *mode != Mode::Script)
+            .ok_or(unsupported)?;
+        let runner = runner.for_copy(scratch.root());
+        let private = Private::new()?;
+        let program = suite
+            .interpreter
+            .clone()
+            .unwrap_or_else(|| "python3".to_string());
+        let asked = Interpreter::ask(&runner, Path::new(&program), &private, cancel);
+        let interpreter = asked.map_err(|error| match error {
+            Unusable::Interrupted => WorkerError::Interrupted,
+            Unusable::Runner(_) | Unusable::Broken { .. } => WorkerError::Broken(error.to_string()),
+        })?;
+        let mode = match mode {
+            Mode::Pytest if !interpreter.has_pytest => Mode::Unittest,
+            Mode::Pytest | Mode::Unittest | Mode::Script => mode,
+        };
+        let root = runner.project();
+        let folder = match &suite.folder {
+            Some(folder) => folder.under(root),
+            None => root.to_path_buf(),
+        };
+        let cache = private.report().join("cache");
+        let (arguments, _) = python::arguments(suite, mode, &Selection::All, &folder, &cache)
+            .map_err(WorkerError::Selection)?;
+        let config = Config {
+            mode,
+            arguments,
+            folder: &folder,
+            root,
+        };
+        let process = Process::start(
+            &runner,
+            &interpreter,
+            private,
+            &folder,
+            ("quick.py", SCRIPT),
+            &config,
+            COLLECTING,
+            cancel,
+        )?;
+        let known = Vec::new();
+        Ok(Quick {
+            scratch,
+            process,
+            known,
+        })
+    }
+
+    /// Returns the scratch copy that changes are tried on.
+    pub fn scratch(&self) -> &Scratch {
+        &self.scratch
+    }
+
+    /// Runs the tests on the code as it is.
+    pub fn run(&mut self, wanted: &Wanted<'_>, cancel: &AtomicBool) -> Result<Tried, WorkerError> {
+        self.judge(None, wanted, cancel)
+    }
+
+    /// Tries one change: the file as it would be, put back afterwards.
+    pub fn try_change(
+        &mut self,
+        path: &RelPath,
+        content: &[u8],
+        wanted: &Wanted<'_>,
+        cancel: &AtomicBool,
+    ) -> Result<Tried, WorkerError> {
+        let old = std::fs::read(path.under(self.scratch.root()))?;
+        self.scratch.put(path, content)?;
+        let tried = self.judge(Some((path, &old)), wanted, cancel);
+        self.scratch.put(path, &old)?;
+        tried
+    }
+
+    fn judge(
+        &mut self,
+        changed: Option<(&RelPath, &[u8])>,
+        wanted: &Wanted<'_>,
+        cancel: &AtomicBool,
+    ) -> Result<Tried, WorkerError> {
+        let mut request = json!({
+            "kind": "try",
+            "first": wanted.first,
+            "red": wanted.red,
+            "near": wanted.near,
+            "rest": wanted.rest,
+            "seconds": wanted.limit.as_secs_f64(),
+            "rest_seconds": wanted.rest_limit.as_secs_f64(),
+        });
+        if let Some((path, old)) = changed {
+            request["path"] = json!(path.under(self.scratch.root()));
+            if !self.known.contains(path) {
+                request["old"] = json!(String::from_utf8_lossy(old));
+                self.known.push(path.clone());
+            }
+        }
+        let patience = wanted.limit + wanted.rest_limit + Duration::from_secs(10);
+        let reply = self.reply(&request, patience, cancel)?;
+        let reached_rest = reply.lines.iter().any(|line| matches!(line, Line::Rest {}));
+        let verdict = reply.lines.into_iter().find_map(|line| match line {
+            Line::Stale { why } => Some(Tried::Stale(why)),
+            Line::End {
+                passed: true, ran, ..
+            } => Some(Tried::Passed {
+                tests: ran,
+                seconds: reply.seconds,
+            }),
+            Line::End { test, .. } => Some(Tried::Failed {
+                test,
+                broke: reached_rest,
+            }),
+            Line::Rest {} | Line::Lines { .. } => None,
+        });
+        Ok(verdict
+            .filter(|_| reply.ended == "told")
+            .unwrap_or(Tried::Lost))
+    }
+
+    /// Tells which lines the failing tests run, and the others as far as time allows.
+    pub fn trace(
+        &mut self,
+        first: &[String],
+        red: &[String],
+        limit: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Trace>, WorkerError> {
+        let request = json!({
+            "kind": "trace",
+            "first": first,
+            "red": red,
+            "seconds": limit.as_secs_f64(),
+            "rest_seconds": 0.0,
+        });
+        let reply = self.reply(&request, limit + Duration::from_secs(10), cancel)?;
+        let trace = |line| match line {
+            Line::Lines {
+                test,
+                failing,
+                lines,
+            } => Some(Trace {
+                test,
+                failing,
+                lines,
+            }),
+            Line::Stale { .. } | Line::Rest {} | Line::End { .. } => None,
+        };
+        Ok(reply.lines.into_iter().filter_map(trace).collect())
+    }
+
+    fn reply(
+        &mut self,
+        request: &serde_json::Value,
+        patience: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Reply, WorkerError> {
+        let line = self.process.ask(request, patience, cancel)?;
+        serde_json::from_str(&line).map_err(|error| WorkerError::Broken(error.to_string()))
+    }
+}
