@@ -7,8 +7,10 @@ mod fix;
 mod flaky;
 mod prompt;
 pub mod result;
+mod search;
 mod session;
 mod talk;
+mod telling;
 mod trial;
 mod work;
 
@@ -115,11 +117,11 @@ fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Endin
         Some(model) => model,
         None => match model::open(session.options, session.environment) {
             Ok(opened) => model.insert(opened),
-            Err(error) if session.plan.rung == Rung::Answer => {
+Err(error) if session.plan.rung == Rung::Answer => {
                 let known = answer::known(session);
                 return answer::with_facts(engine_ending(&error), &known);
             }
-            Err(error) => return engine_ending(&error),
+            Err(error) => return work::without_engine(session, &error),
         },
     };
     match session.plan.rung {

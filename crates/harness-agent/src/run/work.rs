@@ -6,17 +6,19 @@ use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 
 use crate::action::Action;
-use crate::guard::{self, Change};
+use crate::guard;
 use crate::history::{Refusal, Step};
-use crate::model::Model;
+use crate::model::{Model, ModelError};
 use crate::plan::Rung;
 use crate::reply::{self, Reading};
 use crate::run::event::EventKind;
 use crate::run::evidence::Verdict;
 use crate::run::prompt::{self, Opening, capped};
 use crate::run::result::Stopped;
+use crate::run::search::Search;
 use crate::run::session::{Ending, Session, first_line};
 use crate::run::talk::Talk;
+use crate::run::telling::{failure_to_show, summary};
 use crate::run::trial::{self, Trial};
 use crate::task::kind::Kind;
 use crate::tool::{change, look as tools};
@@ -52,7 +54,65 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         return trial.take_back(session, Stopped::Interrupted, "interrupted".to_owned());
     }
     let failure = failure_to_show(session, &trial);
-    match turns(session, model, &failure, Some(&mut trial)) {
+    let mut search = Search::begin(session, &trial);
+    let ended = turns(session, model, &failure, Some(&mut trial), &mut search);
+    let ended = last_resort(session, &mut trial, search, ended);
+    end(session, trial, ended).with_engine_hint(session)
+}
+
+/// Does the task of a session whose engine cannot be had: a search may still find the fix.
+pub(super) fn without_engine(session: &mut Session<'_>, error: &ModelError) -> Ending {
+    let failed = session.engine_failed(error);
+    if session.read_only() || session.task.kind != Kind::Fix {
+        return failed;
+    }
+    let mut trial = match Trial::open(session) {
+        Ok(trial) => trial,
+        Err(ending) => return *ending,
+    };
+    trial.baseline(session);
+    let search = Search::begin(session, &trial);
+    session.engine_hint = Some(failed.hint);
+    let ended = last_resort(
+        session,
+        &mut trial,
+        search,
+        (failed.stopped, failed.summary),
+    );
+    end(session, trial, ended).with_engine_hint(session)
+}
+
+/// Where the model did not finish, what the search finds may.
+fn last_resort(
+    session: &mut Session<'_>,
+    trial: &mut Trial,
+    search: Option<Search>,
+    ended: (Stopped, String),
+) -> (Stopped, String) {
+    let Some(mut search) = search else {
+        return ended;
+    };
+    let unfinished = matches!(ended.0, Stopped::Engine | Stopped::Steps | Stopped::Stuck);
+    if !unfinished || session.cancel.stopped() {
+        return ended;
+    }
+    if ended.0 == Stopped::Engine {
+        let text = format!("no engine ({}): trying small changes", first_line(&ended.1));
+        session.tell(EventKind::Engine, &text, []);
+    }
+    search.wait_all(session);
+    match search.take(session, trial) {
+        Some(summary) => {
+            session.engine_hint = None;
+            (Stopped::Done, summary)
+        }
+        None => ended,
+    }
+}
+
+/// Keeps what is proven and takes everything else back.
+fn end(session: &mut Session<'_>, trial: Trial, ended: (Stopped, String)) -> Ending {
+    match ended {
         (Stopped::Done, summary) => trial.keep(session, summary),
         (stopped, summary) => {
             // A run that only made things worse says so.
@@ -69,12 +129,11 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
             }
         }
     }
-    .with_engine_hint(session)
 }
 
 /// A read-only run: writes are refused, what they would have done is shown.
 fn propose(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
-    let (stopped, summary) = turns(session, model, "", None);
+    let (stopped, summary) = turns(session, model, "", None, &mut None);
     let diff = std::mem::take(&mut session.proposal);
     let proposed = stopped != Stopped::Done
         && !diff.is_empty()
@@ -107,6 +166,7 @@ fn turns(
     model: &mut dyn Model,
     failure: &str,
     mut trial: Option<&mut Trial>,
+    search: &mut Option<Search>,
 ) -> (Stopped, String) {
     let skills = session.plan.load_skills(&session.tree);
     let messages = prompt::opening(&Opening {
@@ -168,7 +228,7 @@ fn turns(
         let outcome = if again {
             repeated(&reading)
         } else {
-            act(session, &reading, trial.as_deref_mut())
+            act(session, &reading, trial.as_deref_mut(), search)
         };
         let words = match outcome {
             Outcome::Say { words, new } => {
@@ -192,6 +252,16 @@ fn turns(
         session.push(step);
         if session.cancel.stopped() {
             return (Stopped::Interrupted, "interrupted".to_owned());
+        }
+        let looks = matches!(
+            reading.action,
+            Some(Action::Read { .. } | Action::Search { .. } | Action::Map { .. })
+        );
+        if let (Some(trial), Some(search), false) = (trial.as_deref_mut(), &mut *search, looks) {
+            search.wait_beside(session);
+            if let Some(summary) = search.take(session, trial) {
+                return (Stopped::Done, summary);
+            }
         }
         if idle >= MOST_IDLE {
             return (
@@ -222,7 +292,7 @@ fn turns(
     )
 }
 
-fn engine(session: &mut Session<'_>, error: &crate::model::ModelError) -> (Stopped, String) {
+fn engine(session: &mut Session<'_>, error: &ModelError) -> (Stopped, String) {
     let ending = session.engine_failed(error);
     session.engine_hint = Some(ending.hint);
     (ending.stopped, ending.summary)
@@ -248,7 +318,12 @@ fn repeated(reading: &Reading) -> Outcome {
     ))
 }
 
-fn act(session: &mut Session<'_>, reading: &Reading, trial: Option<&mut Trial>) -> Outcome {
+fn act(
+    session: &mut Session<'_>,
+    reading: &Reading,
+    trial: Option<&mut Trial>,
+    search: &mut Option<Search>,
+) -> Outcome {
     let Some(action) = &reading.action else {
         return unread(session, reading, trial.is_none());
     };
@@ -257,7 +332,7 @@ fn act(session: &mut Session<'_>, reading: &Reading, trial: Option<&mut Trial>) 
             refuse_read_only(session, action)
         }
         (Action::Patch { .. } | Action::Edit { .. }, Some(trial)) => {
-            try_change(session, action, trial)
+            try_change(session, action, trial, search)
         }
         (Action::Run { .. }, Some(trial)) => run_tests(session, trial),
         (Action::Done { summary }, Some(trial)) => finish(session, trial, summary),
@@ -316,7 +391,12 @@ fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
     Outcome::Refused(read_only_refusal(action))
 }
 
-fn try_change(session: &mut Session<'_>, action: &Action, trial: &mut Trial) -> Outcome {
+fn try_change(
+    session: &mut Session<'_>,
+    action: &Action,
+    trial: &mut Trial,
+    search: &mut Option<Search>,
+) -> Outcome {
     let change =
         match change::proposed(session.project.door(), session.plan.spots().first(), action) {
             Ok(change) => change,
@@ -329,8 +409,32 @@ fn try_change(session: &mut Session<'_>, action: &Action, trial: &mut Trial) -> 
     if session.cancel.stopped() {
         return Outcome::End(Stopped::Interrupted, "interrupted".to_owned());
     }
+    if let Some(search) = search
+        && !matches!(verdict, Verdict::Proven(_))
+    {
+        search.learn(&change);
+    }
     match verdict {
-        Verdict::Proven(proof) => Outcome::End(Stopped::Done, summary(&change, &proof)),
+        Verdict::Proven(proof) => {
+            // A draft that passes wins, unless the search found the same with far less.
+            if let Some(search) = search
+                && search.smaller_than(&change)
+            {
+                trial.put_back(session, &change);
+                if let Some(summary) = search.take(session, trial) {
+                    return Outcome::End(Stopped::Done, summary);
+                }
+                if let Err(refusal) = trial.apply(session, &change) {
+                    return Outcome::Refused(refusal);
+                }
+                if !matches!(trial.judge(session), Verdict::Proven(_)) {
+                    trial.put_back(session, &change);
+                    let words = "That passed once and not again; it was taken back.".to_owned();
+                    return Outcome::Say { words, new: true };
+                }
+            }
+            Outcome::End(Stopped::Done, summary(&change, &proof))
+        }
         Verdict::Worse(words) => {
             trial.put_back(session, &change);
             trial.broke = Some(words.clone());
@@ -449,63 +553,4 @@ pub(super) fn look(session: &Session<'_>, action: &Action) -> Result<String, Ref
 pub(super) fn house_rules(tree: &SourceTree) -> String {
     let text = |name: &&str| Some(tree.text(&RelPath::parse(name).ok()?).ok()?.into_content());
     RULE_FILES.iter().find_map(text).unwrap_or_default()
-}
-
-/// Returns the failing test that the task is about, for the first prompt.
-fn failure_to_show(session: &Session<'_>, trial: &Trial) -> String {
-    let Some(before) = trial.before() else {
-        return String::new();
-    };
-    if session.task.kind != Kind::Fix {
-        return String::new();
-    }
-    let named = |id: &str| {
-        session
-            .plan
-            .mentions()
-            .tests
-            .iter()
-            .any(|test| !test.name.is_empty() && id.contains(&test.name))
-    };
-    let name = session
-        .plan
-        .spots()
-        .first()
-        .map(|spot| spot.name.rsplit('.').next().unwrap_or_default().to_owned())
-        .unwrap_or_default();
-    let touches = |text: &str| !name.is_empty() && text.contains(&name);
-    let chosen = before
-        .failures
-        .iter()
-        .find(|failure| named(&failure.id))
-        .or_else(|| {
-            before
-                .failures
-                .iter()
-                .find(|failure| touches(&failure.traceback))
-        });
-    chosen.map(|failure| failure.shown()).unwrap_or_default()
-}
-
-/// Returns the closing sentence, written from what happened.
-fn summary(change: &Change, proof: &str) -> String {
-    let old = change.before.as_deref().unwrap_or_default();
-    let before = harness_code::symbols::definitions(change.language, old);
-    let names: Vec<String> = harness_code::symbols::definitions(change.language, &change.after)
-        .iter()
-        .filter(|new| {
-            !before.iter().any(|known| {
-                known.qualified == new.qualified
-                    && old.get(known.span()) == change.after.get(new.span())
-            })
-        })
-        .map(|new| format!("`{}`", new.qualified))
-        .take(3)
-        .collect();
-    let what = if names.is_empty() {
-        String::new()
-    } else {
-        format!("{} in ", names.join(", "))
-    };
-    format!("changed {what}{}: {proof}", change.path)
 }

@@ -1,0 +1,278 @@
+//! Which definitions a failing test blames: those it runs and the passing ones do not, those the task or the traceback names.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use harness_code::language::Language;
+use harness_code::path::RelPath;
+use harness_code::symbols;
+use harness_code::text::Text;
+use harness_code::tree;
+use harness_hands::suite::Failure;
+use harness_hands::suite::quick::Trace;
+
+/// More definitions than this share no blame worth looking into.
+const MOST: usize = 14;
+/// A definition that the task names, against one that only runs.
+const NAMED: f32 = 6.0;
+/// A definition on the way of the traceback.
+const ON_THE_WAY: f32 = 2.0;
+/// A definition that the test is called after.
+const CALLED_AFTER: f32 = 2.0;
+
+/// What is known besides the traces.
+pub(super) struct Hints<'a> {
+    /// Definitions that the task names.
+    pub(super) named: &'a [(RelPath, String)],
+    /// The failing tests.
+    pub(super) failures: &'a [Failure],
+    /// The folder that changes must stay in.
+    pub(super) scope: Option<&'a RelPath>,
+}
+
+/// A definition under suspicion.
+pub(super) struct Suspect {
+    pub(super) path: RelPath,
+    pub(super) name: String,
+    pub(super) span: Range<usize>,
+    /// How much speaks against it.
+    pub(super) weight: f32,
+    /// The failing tests that run it.
+    pub(super) tests: Vec<String>,
+    /// The passing tests that run it.
+    pub(super) near: Vec<String>,
+    /// How much speaks against each of its lines.
+    lines: BTreeMap<u32, f32>,
+}
+
+impl Suspect {
+    /// Returns how much the tests point at a line.
+    pub(super) fn line_weight(&self, line: u32) -> f32 {
+        if let Some(found) = self.lines.get(&line) {
+            return 0.2 + found;
+        }
+        // A statement over several lines is seen at its first.
+        let near = self.lines.range(line.saturating_sub(3)..line).next_back();
+        near.map_or(0.1, |(_, found)| 0.12 + found * 0.6)
+    }
+}
+
+/// Files by path, as they are in the copy.
+pub(super) type Files = BTreeMap<RelPath, Text>;
+
+/// Returns the definitions under suspicion, most suspect first, and the files they are in.
+pub(super) fn suspects(root: &Path, traces: &[Trace], hints: &Hints<'_>) -> (Vec<Suspect>, Files) {
+    let mut files = Files::new();
+    let mut found = Vec::new();
+    let failing: Vec<&Trace> = traces.iter().filter(|trace| trace.failing).collect();
+    let mut names: Vec<&String> = failing
+        .iter()
+        .flat_map(|trace| trace.lines.keys())
+        .collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let Ok(path) = RelPath::parse(name) else {
+            continue;
+        };
+        let outside = hints.scope.is_some_and(|scope| !path.starts_with(scope));
+        if outside || tree::is_test(&path) || Language::of(&path) != Language::Python {
+            continue;
+        }
+        let text = std::fs::read(path.under(root))
+            .ok()
+            .and_then(|bytes| Text::decode(&bytes).ok());
+        let Some(text) = text else { continue };
+        found.extend(in_file(name, &path, text.content(), traces, hints));
+        files.insert(path, text);
+    }
+    let any_named = found.iter().any(|(named, _)| *named);
+    let mut suspects: Vec<Suspect> = found
+        .into_iter()
+        .map(|(named, mut suspect)| {
+            if any_named && !named {
+                suspect.weight *= 0.3;
+            }
+            suspect
+        })
+        .collect();
+    suspects.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    suspects.truncate(MOST);
+    (suspects, files)
+}
+
+/// Returns the outermost functions of a file that failing tests run, and whether the task names them.
+fn in_file(
+    name: &str,
+    path: &RelPath,
+    content: &str,
+    traces: &[Trace],
+    hints: &Hints<'_>,
+) -> Vec<(bool, Suspect)> {
+    let definitions = symbols::definitions(Language::Python, content);
+    let is_inner = |parent: Option<u32>| {
+        let mut around = parent;
+        while let Some(known) = around.and_then(|at| definitions.get(at as usize)) {
+            if known.kind.is_function() {
+                return true;
+            }
+            around = known.parent;
+        }
+        false
+    };
+    let failures = traces.iter().filter(|trace| trace.failing).count() as f32;
+    let mut found = Vec::new();
+    for definition in definitions.iter().filter(|known| known.kind.is_function()) {
+        if is_inner(definition.parent) {
+            continue;
+        }
+        let inside = definition.line + 1..definition.end_line + 1;
+        let single_line = definition.line == definition.end_line;
+        let mut lines: BTreeMap<u32, (f32, f32)> = BTreeMap::new();
+        let (mut tests, mut near) = (Vec::new(), Vec::new());
+        for trace in traces {
+            let Some(ran) = trace.lines.get(name) else {
+                continue;
+            };
+            let mut runs = false;
+            for line in ran {
+                if inside.contains(line) || (single_line && *line == definition.line) {
+                    let counts = lines.entry(*line).or_default();
+                    if trace.failing {
+                        counts.0 += 1.0;
+                    } else {
+                        counts.1 += 1.0;
+                    }
+                    runs = true;
+                }
+            }
+            if runs && trace.failing {
+                tests.push(trace.test.clone());
+            } else if runs {
+                near.push(trace.test.clone());
+            }
+        }
+        if tests.is_empty() {
+            continue;
+        }
+        let ochiai = |bad: f32, good: f32| bad / (failures * (bad + good)).sqrt().max(1e-6);
+        let lines: BTreeMap<u32, f32> = lines
+            .into_iter()
+            .filter(|(_, (bad, _))| *bad > 0.0)
+            .map(|(line, (bad, good))| (line, ochiai(bad, good)))
+            .collect();
+        let mut weight = ochiai(tests.len() as f32, near.len() as f32);
+        let named = hints
+            .named
+            .iter()
+            .any(|(known, qualified)| known == path && **qualified == *definition.qualified);
+        if named {
+            weight *= NAMED;
+        }
+        if hints.failures.iter().any(|failure| {
+            passes_through(
+                &failure.traceback,
+                path,
+                definition.line,
+                definition.end_line,
+            )
+        }) {
+            weight *= ON_THE_WAY;
+        }
+        let bare = definition.name().trim_matches('_').to_lowercase();
+        let called_after = |test: &String| {
+            let last = test
+                .rsplit([':', '.'])
+                .next()
+                .unwrap_or(test)
+                .to_lowercase();
+            bare.len() > 2 && last.contains(&bare)
+        };
+        if tests.iter().any(called_after) {
+            weight *= CALLED_AFTER;
+        }
+        let suspect = Suspect {
+            path: path.clone(),
+            name: definition.qualified.to_string(),
+            span: definition.span(),
+            weight,
+            tests,
+            near,
+            lines,
+        };
+        found.push((named, suspect));
+    }
+    found
+}
+
+/// Says whether a traceback names a line of a definition: `path:12` or `path", line 12`.
+fn passes_through(traceback: &str, path: &RelPath, first: u32, last: u32) -> bool {
+    traceback.match_indices(path.as_str()).any(|(at, found)| {
+        let rest = traceback.get(at + found.len()..).unwrap_or_default();
+        let digits = rest
+            .trim_start_matches([':', '"', ',', ' '])
+            .trim_start_matches("line ");
+        let end = digits
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(digits.len());
+        let line: Option<u32> = digits.get(..end).and_then(|digits| digits.parse().ok());
+        line.is_some_and(|line| (first..=last).contains(&line))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tracebacks_are_read_in_both_forms() {
+        let path = RelPath::parse("shop/pricing.py").unwrap();
+        assert!(passes_through(
+            "shop/pricing.py:12: in total\n",
+            &path,
+            10,
+            14
+        ));
+        assert!(passes_through(
+            "  File \"/x/shop/pricing.py\", line 12, in total\n",
+            &path,
+            10,
+            14
+        ));
+        assert!(!passes_through(
+            "shop/pricing.py:22: in total\n",
+            &path,
+            10,
+            14
+        ));
+        assert!(!passes_through("shop/pricing.py", &path, 10, 14));
+    }
+
+    #[test]
+    fn what_only_failing_tests_run_is_most_suspect() {
+        let folder = tempfile::tempdir().unwrap();
+        let code = "def a():\n    return 1\n\ndef b():\n    return 2\n";
+        #[expect(clippy::disallowed_methods, reason = "the test lays a file out")]
+        std::fs::write(folder.path().join("m.py"), code).unwrap();
+        let trace = |test: &str, failing, lines: &[u32]| Trace {
+            test: test.to_owned(),
+            failing,
+            lines: BTreeMap::from([("m.py".to_owned(), lines.to_vec())]),
+        };
+        let traces = [
+            trace("t::one", true, &[2, 5]),
+            trace("t::two", false, &[2]),
+            trace("t::three", false, &[2]),
+        ];
+        let hints = Hints {
+            named: &[],
+            failures: &[],
+            scope: None,
+        };
+        let (found, _) = suspects(folder.path(), &traces, &hints);
+        let names: Vec<&str> = found.iter().map(|suspect| suspect.name.as_str()).collect();
+        assert_eq!(names, ["b", "a"]);
+        assert!(found[0].line_weight(5) > found[1].line_weight(2));
+    }
+}

@@ -1,0 +1,340 @@
+//! The hunt itself, on its own thread: blame, suspect, try, until nothing is left or time is up.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use harness_code::language::Language;
+use harness_code::mutate::{self, Mutation};
+use harness_code::path::RelPath;
+use harness_code::suite::Suite;
+use harness_code::text::Text;
+use harness_hands::process::runner::Runner;
+use harness_hands::scratch::Scratch;
+use harness_hands::suite::quick::{Quick, Tried, Wanted};
+use harness_hands::suite::worker::{Worker, WorkerError};
+use harness_hands::suite::{Failure, Outcome, Selection};
+
+use crate::guard::{self, Change};
+use crate::run::search::blame::{self, Files, Suspect};
+use crate::run::search::{Find, Shared};
+use crate::task::Task;
+
+/// Failing tests beyond this tell nothing new, and each costs a run.
+const MOST_TESTS: usize = 12;
+/// How long the traces may take: beyond it fewer passing tests are known, and that is all.
+const TRACING: Duration = Duration::from_secs(12);
+/// Once something passes, the rest is tried for this long, to know what else would pass.
+const ALTERNATIVES: Duration = Duration::from_secs(4);
+/// More passing changes than this tell that the tests say little.
+const MOST_FOUND: usize = 12;
+/// The longest that failing tests may take at each try, in seconds of the processor.
+const LONGEST_TRY: f64 = 5.0;
+/// Changes that need a new import are slow to try; so many are, at most.
+const MOST_STALE: usize = 150;
+
+/// Everything a hunt needs; it knows nothing of the session.
+pub(super) struct Hunt {
+    pub(super) runner: Runner,
+    pub(super) suite: Suite,
+    pub(super) scratch: Scratch,
+    /// A second copy, for what needs a new import.
+    pub(super) spare: Option<Scratch>,
+    pub(super) task: Task,
+    pub(super) named: Vec<(RelPath, String)>,
+    /// The tests to make pass, as the task names them or as they failed.
+    pub(super) targets: Vec<String>,
+    /// Every test that failed before.
+    pub(super) failures: Vec<Failure>,
+    pub(super) scope: Option<RelPath>,
+    /// How long the whole suite took, in seconds.
+    pub(super) suite_seconds: f64,
+    pub(super) budget: Duration,
+}
+
+/// One change to try.
+struct Candidate {
+    suspect: usize,
+    mutation: Mutation,
+}
+
+impl Hunt {
+    /// Hunts until time is up, nothing is left, or somebody says stop.
+    pub(super) fn go(self, shared: &Shared) {
+        let began = Instant::now();
+        if let Err(error) = self.hunt(shared, began) {
+            shared.update(|state| state.trouble = error.to_string());
+        }
+        shared.update(|state| {
+            state.seconds = began.elapsed().as_secs_f64();
+            state.finished = true;
+        });
+    }
+
+    fn hunt(self, shared: &Shared, began: Instant) -> Result<(), WorkerError> {
+        let stop = &shared.stop;
+        let red: Vec<String> = self
+            .failures
+            .iter()
+            .map(|failure| failure.id.clone())
+            .collect();
+        let targets: Vec<String> = self.targets.iter().take(MOST_TESTS).cloned().collect();
+        let root = self.scratch.root().to_path_buf();
+        let mut quick = Quick::start(&self.runner, &self.suite, self.scratch, stop)?;
+        let traces = quick.trace(&targets, &red, TRACING.min(self.budget / 3), stop)?;
+        let hints = blame::Hints {
+            named: &self.named,
+            failures: &self.failures,
+            scope: self.scope.as_ref(),
+        };
+        let (suspects, files) = blame::suspects(&root, &traces, &hints);
+        let place = suspects.first().map(|suspect| suspect.name.clone());
+        shared.update(|state| state.place = place.unwrap_or_default());
+        let mut candidates = candidates(&suspects, &files);
+        shared.update(|state| state.suspected = candidates.len());
+        let mut bench = Bench {
+            shared,
+            suspects: &suspects,
+            files: &files,
+            red: &red,
+            task: &self.task,
+            quick: &mut quick,
+            limit: Duration::from_secs_f64(LONGEST_TRY),
+            rest_limit: Duration::from_secs_f64((self.suite_seconds * 6.0).clamp(3.0, 40.0)),
+            stale: Vec::new(),
+        };
+        bench.measure(&targets)?;
+        candidates.reverse();
+        let mut first_found: Option<Instant> = None;
+        loop {
+            let late = began.elapsed() > self.budget
+                || first_found.is_some_and(|at| at.elapsed() > ALTERNATIVES);
+            if stop.load(Ordering::Relaxed) || late || shared.found() >= MOST_FOUND {
+                break;
+            }
+            for candidate in bench.drafts() {
+                candidates.push(candidate);
+            }
+            let Some(candidate) = candidates.pop() else {
+                break;
+            };
+            let sound_before = shared.sound();
+            bench.try_one(candidate)?;
+            if first_found.is_none() && shared.sound() > sound_before {
+                first_found = Some(Instant::now());
+            }
+        }
+        let stale = std::mem::take(&mut bench.stale);
+        drop(quick);
+        if first_found.is_none()
+            && let Some(spare) = self.spare
+        {
+            try_stale(
+                &self.runner,
+                &self.suite,
+                spare,
+                shared,
+                &suspects,
+                &files,
+                stale,
+                began + self.budget,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns every change of every suspect, likeliest first; what guts the code comes last.
+fn candidates(suspects: &[Suspect], files: &Files) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    let heaviest = suspects
+        .iter()
+        .map(|suspect| suspect.weight)
+        .fold(1e-6, f32::max);
+    for (index, suspect) in suspects.iter().enumerate() {
+        let Some(text) = files.get(&suspect.path) else {
+            continue;
+        };
+        let share = suspect.weight / heaviest;
+        let mutations = mutate::mutations(text.content(), suspect.span.clone(), |line| {
+            suspect.line_weight(line)
+        });
+        found.extend(mutations.into_iter().map(|mut mutation| {
+            mutation.prior *= share;
+            Candidate {
+                suspect: index,
+                mutation,
+            }
+        }));
+    }
+    found.sort_by(|a, b| {
+        (a.mutation.guts.cmp(&b.mutation.guts)).then(b.mutation.prior.total_cmp(&a.mutation.prior))
+    });
+    found
+}
+
+/// Where changes are tried.
+struct Bench<'a> {
+    shared: &'a Shared,
+    suspects: &'a [Suspect],
+    files: &'a Files,
+    red: &'a [String],
+    task: &'a Task,
+    quick: &'a mut Quick,
+    limit: Duration,
+    rest_limit: Duration,
+    stale: Vec<Candidate>,
+}
+
+impl Bench<'_> {
+    /// Learns how long the failing tests take as they are.
+    fn measure(&mut self, targets: &[String]) -> Result<(), WorkerError> {
+        let began = Instant::now();
+        let wanted = Wanted {
+            first: targets,
+            red: self.red,
+            near: &[],
+            rest: false,
+            limit: self.limit,
+            rest_limit: self.rest_limit,
+        };
+        let tried = self.quick.run(&wanted, &self.shared.stop)?;
+        // One that never ends says nothing of how long the others take.
+        let seconds = match tried {
+            Tried::Lost => 0.3,
+            Tried::Passed { .. } | Tried::Failed { .. } | Tried::Stale(_) => {
+                began.elapsed().as_secs_f64()
+            }
+        };
+        self.limit = Duration::from_secs_f64((seconds * 6.0 + 0.5).clamp(1.0, LONGEST_TRY));
+        Ok(())
+    }
+
+    /// Takes apart the drafts that the model wrote meanwhile.
+    fn drafts(&mut self) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        for (path, draft) in self.shared.take_drafts() {
+            let Some(index) = self
+                .suspects
+                .iter()
+                .position(|suspect| suspect.path == path)
+            else {
+                continue;
+            };
+            let Some(text) = self.files.get(&path) else {
+                continue;
+            };
+            found.extend(
+                mutate::hunks(text.content(), &draft)
+                    .into_iter()
+                    .map(|mutation| Candidate {
+                        suspect: index,
+                        mutation,
+                    }),
+            );
+        }
+        found
+    }
+
+    fn try_one(&mut self, candidate: Candidate) -> Result<(), WorkerError> {
+        let suspect = &self.suspects[candidate.suspect];
+        let Some((change, bytes)) = prepared(suspect, self.files, &candidate.mutation) else {
+            return Ok(());
+        };
+        if guard::refusal(&change, self.task).is_some() {
+            return Ok(());
+        }
+        let wanted = Wanted {
+            first: &suspect.tests,
+            red: self.red,
+            near: &suspect.near,
+            rest: true,
+            limit: self.limit,
+            rest_limit: self.rest_limit,
+        };
+        let tried = self
+            .quick
+            .try_change(&suspect.path, &bytes, &wanted, &self.shared.stop)?;
+        self.shared.update(|state| state.tried += 1);
+        match tried {
+            Tried::Passed { .. } => {
+                let find = find(suspect, &candidate.mutation, change);
+                self.shared.update(|state| state.found.push(find));
+            }
+            Tried::Stale(_) if !candidate.mutation.guts => self.stale.push(candidate),
+            Tried::Stale(_) | Tried::Failed { .. } | Tried::Lost => {}
+        }
+        Ok(())
+    }
+}
+
+fn prepared(suspect: &Suspect, files: &Files, mutation: &Mutation) -> Option<(Change, Vec<u8>)> {
+    let text: &Text = files.get(&suspect.path)?;
+    let after = mutation.applied(text.content())?;
+    let bytes = text.encode(&after).ok()?;
+    let change = Change {
+        path: suspect.path.clone(),
+        language: Language::Python,
+        before: Some(text.content().to_owned()),
+        after,
+    };
+    Some((change, bytes))
+}
+
+fn find(suspect: &Suspect, mutation: &Mutation, change: Change) -> Find {
+    Find {
+        name: suspect.name.clone(),
+        kind: mutation.kind,
+        line: mutation.line,
+        guts: mutation.guts,
+        prior: mutation.prior,
+        size: mutation.size(),
+        change,
+    }
+}
+
+/// Tries what shows only after a new import, the long way.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the last leg of one hunt, called once"
+)]
+fn try_stale(
+    runner: &Runner,
+    suite: &Suite,
+    spare: Scratch,
+    shared: &Shared,
+    suspects: &[Suspect],
+    files: &Files,
+    stale: Vec<Candidate>,
+    until: Instant,
+) -> Result<(), WorkerError> {
+    let Some(first) = stale.first() else {
+        return Ok(());
+    };
+    let stop: &AtomicBool = &shared.stop;
+    let tests = suspects[first.suspect].tests.clone();
+    let mut worker = Worker::start(runner, suite, spare, &Selection::Some(tests.clone()), stop)?;
+    let mut first_found: Option<Instant> = None;
+    for candidate in stale.into_iter().take(MOST_STALE) {
+        let suspect = &suspects[candidate.suspect];
+        let late =
+            Instant::now() > until || first_found.is_some_and(|at| at.elapsed() > ALTERNATIVES);
+        if late || stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let Some((change, bytes)) = prepared(suspect, files, &candidate.mutation) else {
+            continue;
+        };
+        let limit = Duration::from_secs_f64(LONGEST_TRY);
+        let report = worker.try_change(&suspect.path, &bytes, limit, stop)?;
+        shared.update(|state| state.tried += 1);
+        let passes = report.outcome == Outcome::Ran
+            && report.failed + report.errors == 0
+            && tests.iter().all(|test| report.passed_ids.contains(test));
+        if passes {
+            let find = find(suspect, &candidate.mutation, change);
+            shared.update(|state| state.found.push(find));
+            first_found.get_or_insert_with(Instant::now);
+        }
+    }
+    Ok(())
+}

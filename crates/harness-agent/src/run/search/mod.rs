@@ -1,0 +1,356 @@
+//! Search: while the model writes, small single changes are tried in a copy. What passes is told; the trial decides.
+
+mod blame;
+mod hunt;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use harness_code::path::RelPath;
+
+use crate::guard::Change;
+use crate::history::Step;
+use crate::run::event::EventKind;
+use crate::run::evidence::Verdict;
+use crate::run::search::hunt::Hunt;
+use crate::run::session::Session;
+use crate::run::trial::Trial;
+use crate::task::kind::Kind;
+
+/// A model that answers at once needs no search beside it.
+const HEAD_START: Duration = Duration::from_millis(400);
+/// How long a search may take in all.
+const BUDGET: Duration = Duration::from_secs(40);
+/// How long a failed draft waits for the search before the model is asked again.
+const BESIDE: Duration = Duration::from_secs(15);
+/// Found changes that the suite itself then refuses; more are not tried.
+const MOST_TAKEN: usize = 3;
+
+/// A change that passes.
+#[derive(Clone, Debug)]
+pub(super) struct Find {
+    name: String,
+    kind: &'static str,
+    line: u32,
+    guts: bool,
+    prior: f32,
+    size: usize,
+    change: Change,
+}
+
+/// What a search knows so far.
+#[derive(Default)]
+struct State {
+    found: Vec<Find>,
+    drafts: Vec<(RelPath, String)>,
+    tried: u32,
+    suspected: usize,
+    place: String,
+    seconds: f64,
+    trouble: String,
+    hurry: bool,
+    finished: bool,
+}
+
+/// What both threads see.
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    stop: AtomicBool,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn update(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state());
+        self.changed.notify_all();
+    }
+
+    fn found(&self) -> usize {
+        self.state().found.len()
+    }
+
+    /// Returns how many of those that pass may be believed.
+    fn sound(&self) -> usize {
+        self.state().found.iter().filter(|find| !find.guts).count()
+    }
+
+    fn take_drafts(&self) -> Vec<(RelPath, String)> {
+        std::mem::take(&mut self.state().drafts)
+    }
+}
+
+/// A search under way. It ends with its owner.
+pub(super) struct Search {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    told: bool,
+}
+
+impl Search {
+    /// Begins a search where one makes sense: a fix, with a failing test, in a Python project that may be tried.
+    pub(super) fn begin(session: &Session<'_>, trial: &Trial) -> Option<Search> {
+        if session.task.kind != Kind::Fix {
+            return None;
+        }
+        let before = trial.before()?;
+        if before.failures.is_empty() || super::evidence::unusable(before).is_some() {
+            return None;
+        }
+        let mentions = session.plan.mentions();
+        let is_named = |id: &str| {
+            mentions
+                .tests
+                .iter()
+                .any(|test| !test.name.is_empty() && id.contains(&test.name))
+        };
+        let ids = || before.failures.iter().map(|failure| failure.id.clone());
+        let named: Vec<String> = ids().filter(|id| is_named(id)).collect();
+        let targets = if named.is_empty() {
+            ids().collect()
+        } else {
+            named
+        };
+        let runner = session.project.runner()?;
+        let suite = session.suite()?;
+        let scratch = runner.scratch(session.project.door()).ok()?;
+        let spare = runner.scratch(session.project.door()).ok();
+        let named = mentions
+            .definitions
+            .iter()
+            .map(|hit| (hit.path.clone(), hit.qualified.clone()))
+            .collect();
+        let hunt = Hunt {
+            runner: runner.for_copy(scratch.root()),
+            suite,
+            scratch,
+            spare,
+            task: session.task.clone(),
+            named,
+            targets,
+            failures: before.failures.clone(),
+            scope: RelPath::parse(&session.options.scope)
+                .ok()
+                .filter(|scope| !scope.as_str().is_empty()),
+            suite_seconds: before.seconds,
+            budget: BUDGET,
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            stop: AtomicBool::new(false),
+        });
+        let theirs = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("search".to_owned())
+            .spawn(move || {
+                let hurried =
+                    theirs
+                        .changed
+                        .wait_timeout_while(theirs.state(), HEAD_START, |state| {
+                            !state.hurry && !theirs.stop.load(Ordering::Relaxed)
+                        });
+                drop(hurried);
+                if !theirs.stop.load(Ordering::Relaxed) {
+                    hunt.go(&theirs);
+                }
+            });
+        Some(Search {
+            shared,
+            thread: Some(thread.ok()?),
+            told: false,
+        })
+    }
+
+    /// Hands a draft that failed over: a part of it may be right.
+    pub(super) fn learn(&self, change: &Change) {
+        let draft = (change.path.clone(), change.after.clone());
+        self.shared.update(|state| state.drafts.push(draft));
+    }
+
+    /// Waits for the search beside a model that will be asked again.
+    pub(super) fn wait_beside(&mut self, session: &mut Session<'_>) {
+        self.wait(session, BESIDE);
+    }
+
+    /// Waits for the search to end: nothing else is left.
+    pub(super) fn wait_all(&mut self, session: &mut Session<'_>) {
+        self.wait(session, BUDGET + BUDGET);
+    }
+
+    fn wait(&mut self, session: &mut Session<'_>, patience: Duration) {
+        let until = Instant::now() + patience;
+        self.shared.update(|state| state.hurry = true);
+        loop {
+            let (state, _) = self
+                .shared
+                .changed
+                .wait_timeout(self.shared.state(), Duration::from_millis(100))
+                .unwrap_or_else(PoisonError::into_inner);
+            let (finished, place) = (state.finished, state.place.clone());
+            let suspected = state.suspected;
+            drop(state);
+            if suspected > 0 && !self.told {
+                self.told = true;
+                let text = format!("trying {suspected} small changes around {place}");
+                session.tell(EventKind::Action, &text, [("action", "search".into())]);
+            }
+            let gone = self.thread.as_ref().is_none_or(JoinHandle::is_finished);
+            if finished || gone || Instant::now() > until || session.cancel.stopped() {
+                return;
+            }
+        }
+    }
+
+    /// Returns a found change that says the same with less than a draft that passes, if there is one.
+    pub(super) fn smaller_than(&self, draft: &Change) -> bool {
+        let weight = |change: &Change| {
+            let old = change.before.as_deref().unwrap_or_default();
+            harness_code::edit::unified_diff("", Some(old), Some(&change.after))
+                .lines()
+                .skip(2)
+                .filter(|line| line.starts_with(['+', '-']))
+                .count()
+        };
+        let state = self.shared.state();
+        // Larger and touching more: not a line or two of taste, but twice the lines.
+        state
+            .found
+            .iter()
+            .any(|find| !find.guts && weight(&find.change) * 2 < weight(draft))
+    }
+
+    /// Puts what was found to the trial, best first. Returns the summary of the one that is proven.
+    pub(super) fn take(&mut self, session: &mut Session<'_>, trial: &mut Trial) -> Option<String> {
+        let (mut found, tried, seconds, trouble) = {
+            let state = self.shared.state();
+            let found = state.found.clone();
+            (found, state.tried, state.seconds, state.trouble.clone())
+        };
+        if !trouble.is_empty() {
+            session.tell(
+                EventKind::Action,
+                &format!("no search: {trouble}"),
+                [("action", "search".into())],
+            );
+        }
+        found.sort_by(|a, b| {
+            (a.guts.cmp(&b.guts))
+                .then(b.prior.total_cmp(&a.prior))
+                .then(a.size.cmp(&b.size))
+        });
+        let sound = found.iter().filter(|find| !find.guts).count();
+        for (index, find) in found
+            .iter()
+            .filter(|find| !find.guts)
+            .take(MOST_TAKEN)
+            .enumerate()
+        {
+            if session.cancel.stopped() {
+                return None;
+            }
+            let began = Instant::now();
+            let mut step = Step {
+                number: session.history.next_number(),
+                action: "search".to_owned(),
+                path: find.change.path.to_string(),
+                result: String::new(),
+                refused: String::new(),
+                seconds,
+                tokens: 0,
+            };
+            if let Err(refusal) = trial.apply(session, &find.change) {
+                session.refuse(&refusal);
+                continue;
+            }
+            let verdict = trial.judge(session);
+            step.seconds += began.elapsed().as_secs_f64();
+            match verdict {
+                Verdict::Proven(proof) => {
+                    let others: Vec<&Find> = found
+                        .iter()
+                        .enumerate()
+                        .filter(|(at, _)| *at != index)
+                        .map(|(_, other)| other)
+                        .collect();
+                    let summary = summary(find, &others, &proof, tried);
+                    step.result.clone_from(&summary);
+                    session.push(step);
+                    return Some(summary);
+                }
+                Verdict::Worse(_) | Verdict::Unfinished { .. } | Verdict::Unverified(_) => {
+                    trial.put_back(session, &find.change);
+                }
+            }
+        }
+        if sound == 0 && !found.is_empty() {
+            session.learned = "only changes that take code away make the tests pass".to_owned();
+        }
+        self.shared.update(|state| state.found.clear());
+        None
+    }
+
+    /// Stops the search; whoever waits for it waits no longer.
+    pub(super) fn stop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It only counts: what it held is gone either way.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Search {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Tells how a change was found, and what else would have passed.
+fn summary(find: &Find, others: &[&Find], proof: &str, tried: u32) -> String {
+    let mut words = format!(
+        "changed `{}` in {}: {proof}; found by trying {tried} small changes ({}, line {})",
+        find.name, find.change.path, find.kind, find.line
+    );
+    if others.is_empty() {
+        words.push_str("; no other one passed");
+        return words;
+    }
+    let named: Vec<String> = others
+        .iter()
+        .take(3)
+        .map(|other| {
+            let new = changed_line(&other.change);
+            format!("line {} `{new}`", other.line)
+        })
+        .collect();
+    words.push_str(&format!(
+        "; {} more would pass: {}",
+        others.len(),
+        named.join(", ")
+    ));
+    words
+}
+
+/// Returns the first line that a change brings, or takes away.
+fn changed_line(change: &Change) -> String {
+    let old = change.before.as_deref().unwrap_or_default();
+    let diff = harness_code::edit::unified_diff("", Some(old), Some(&change.after));
+    let line = |sign: char| {
+        diff.lines()
+            .skip(2)
+            .find(|line| line.starts_with(sign))
+            .map(|line| line.get(1..).unwrap_or_default().trim().to_owned())
+            .filter(|line| !line.is_empty())
+    };
+    let text = line('+')
+        .or_else(|| line('-').map(|line| format!("without {line}")))
+        .unwrap_or_default();
+    text.chars().take(80).collect()
+}

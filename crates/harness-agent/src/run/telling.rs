@@ -1,0 +1,65 @@
+//! Sentences made from what happened: the failing test to show, the closing words of a draft that is proven.
+
+use crate::guard::Change;
+use crate::run::session::Session;
+use crate::run::trial::Trial;
+use crate::task::kind::Kind;
+
+/// Returns the failing test that the task is about, for the first prompt.
+pub(super) fn failure_to_show(session: &Session<'_>, trial: &Trial) -> String {
+    let Some(before) = trial.before() else {
+        return String::new();
+    };
+    if session.task.kind != Kind::Fix {
+        return String::new();
+    }
+    let named = |id: &str| {
+        session
+            .plan
+            .mentions()
+            .tests
+            .iter()
+            .any(|test| !test.name.is_empty() && id.contains(&test.name))
+    };
+    let name = session
+        .plan
+        .spots()
+        .first()
+        .map(|spot| spot.name.rsplit('.').next().unwrap_or_default().to_owned())
+        .unwrap_or_default();
+    let touches = |text: &str| !name.is_empty() && text.contains(&name);
+    let chosen = before
+        .failures
+        .iter()
+        .find(|failure| named(&failure.id))
+        .or_else(|| {
+            before
+                .failures
+                .iter()
+                .find(|failure| touches(&failure.traceback))
+        });
+    chosen.map(|failure| failure.shown()).unwrap_or_default()
+}
+
+/// Returns the closing sentence, written from what happened.
+pub(super) fn summary(change: &Change, proof: &str) -> String {
+    let old = change.before.as_deref().unwrap_or_default();
+    let before = harness_code::symbols::definitions(change.language, old);
+    let names: Vec<String> = harness_code::symbols::definitions(change.language, &change.after)
+        .iter()
+        .filter(|new| {
+            !before.iter().any(|known| {
+                known.qualified == new.qualified
+                    && old.get(known.span()) == change.after.get(new.span())
+            })
+        })
+        .map(|new| format!("`{}`", new.qualified))
+        .take(3)
+        .collect();
+    let what = if names.is_empty() {
+        String::new()
+    } else {
+        format!("{} in ", names.join(", "))
+    };
+    format!("changed {what}{}: {proof}", change.path)
+}
