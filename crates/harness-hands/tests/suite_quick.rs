@@ -45,12 +45,13 @@ fn check(suite: &Suite, id: impl Fn(&str) -> String) {
         limit: Duration::from_secs(20),
         rest_limit: Duration::from_secs(20),
     };
-    let fails = |name: &str, broke| Tried::Failed {
-        test: id(name),
-        broke,
+    let fails = |name: &str, broke| (id(name), broke);
+    let failure = |tried: Tried| match tried {
+        Tried::Failed { test, broke, .. } => (test, broke),
+        other => (format!("{other:?}"), false),
     };
     assert_eq!(
-        quick.run(&wanted, &cancel).unwrap(),
+        failure(quick.run(&wanted, &cancel).unwrap()),
         fails("test_low", false)
     );
     let mut attempt = |from: &str, to: &str| {
@@ -60,10 +61,10 @@ fn check(suite: &Suite, id: impl Fn(&str) -> String) {
             .unwrap()
     };
     assert!(matches!(attempt("x", "x"), Tried::Passed { tests: 4, .. }));
-    assert_eq!(attempt("LIMIT)", "3)"), fails("test_high", false));
+    assert_eq!(failure(attempt("LIMIT)", "3)")), fails("test_high", false));
     // A nested function behind a cache, and lines that move everything below.
     assert_eq!(
-        attempt("self.size * n", "self.size + n"),
+        failure(attempt("self.size * n", "self.size + n")),
         fails("test_box", true)
     );
     let longer = "    n = n\n    return min";

@@ -17,7 +17,14 @@ pub(super) struct Talk<'m> {
     card: Card,
     messages: Vec<Message>,
     window: u32,
+    /// How freely the next reply is drawn, and from which seed.
+    drawing: (f32, u64),
 }
+
+/// The likeliest reply.
+const LIKELIEST: (f32, u64) = (0.0, 1);
+/// Free enough that drafts differ, tame enough that they parse.
+const FREER: f32 = 0.8;
 
 /// What one turn brought.
 pub(super) struct Turn {
@@ -61,6 +68,7 @@ impl<'m> Talk<'m> {
             card,
             messages,
             window,
+            drawing: LIKELIEST,
         })
     }
 
@@ -70,8 +78,8 @@ impl<'m> Talk<'m> {
             messages: self.messages.clone(),
             max_tokens: session.options.max_tokens,
             window: self.window,
-            temperature: 0.0,
-            seed: 1,
+            temperature: self.drawing.0,
+            seed: self.drawing.1,
         };
         let characters = request.characters();
         let (step, most) = (session.history.next_number(), session.options.steps);
@@ -125,8 +133,21 @@ impl<'m> Talk<'m> {
         Ok(Turn { reply, seconds })
     }
 
+    /// Takes the last reply out of the conversation, so that another one is drawn from the same prompt.
+    pub(super) fn draw_again(&mut self, seed: u32) {
+        if self
+            .messages
+            .last()
+            .is_some_and(|last| last.role == Role::Assistant)
+        {
+            self.messages.pop();
+        }
+        self.drawing = (FREER, u64::from(seed));
+    }
+
     /// Adds what we say to the model.
     pub(super) fn say(&mut self, words: &str) {
+        self.drawing = LIKELIEST;
         self.messages.push(Message {
             role: Role::User,
             content: words.to_owned(),

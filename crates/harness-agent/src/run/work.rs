@@ -25,6 +25,8 @@ use crate::tool::{change, look as tools};
 
 /// Turns without anything new after which a run is stuck (CONTRACT, A run).
 const MOST_IDLE: u32 = 3;
+/// Drafts that are drawn once more from a prompt that holds the failing message already.
+const MORE_DRAFTS: u32 = 3;
 /// The longest observation, in characters.
 const LONGEST_OBSERVATION: usize = 6_000;
 /// Files that hold the house rules of a project, first wins.
@@ -34,6 +36,8 @@ const RULE_FILES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", ".github/copilot-instru
 enum Outcome {
     /// The run goes on with these words to the model; whether they are news.
     Say { words: String, new: bool },
+    /// A draft was tried, failed and was taken back; these words say why.
+    Failed(String),
     /// The action was refused.
     Refused(Refusal),
     /// The run ends.
@@ -230,7 +234,13 @@ fn turns(
         } else {
             act(session, &reading, trial.as_deref_mut(), search)
         };
+        let failed = matches!(outcome, Outcome::Failed(_));
         let words = match outcome {
+            Outcome::Failed(words) => {
+                idle = 0;
+                step.result.clone_from(&words);
+                words
+            }
             Outcome::Say { words, new } => {
                 idle = if new { 0 } else { idle + 1 };
                 step.result.clone_from(&words);
@@ -253,11 +263,7 @@ fn turns(
         if session.cancel.stopped() {
             return (Stopped::Interrupted, "interrupted".to_owned());
         }
-        let looks = matches!(
-            reading.action,
-            Some(Action::Read { .. } | Action::Search { .. } | Action::Map { .. })
-        );
-        if let (Some(trial), Some(search), false) = (trial.as_deref_mut(), &mut *search, looks) {
+        if let (Some(trial), Some(search), true) = (trial.as_deref_mut(), &mut *search, failed) {
             search.wait_beside(session);
             if let Some(summary) = search.take(session, trial) {
                 return (Stopped::Done, summary);
@@ -271,6 +277,11 @@ fn turns(
                     first_line(&words)
                 ),
             );
+        }
+        let rewrites = session.plan.rung == Rung::Rewrite && session.task.kind == Kind::Fix;
+        if rewrites && failed && (2..2 + MORE_DRAFTS).contains(&number) {
+            talk.draw_again(number);
+            continue;
         }
         let leftovers = reading.leftovers.join(", ");
         let more = if leftovers.is_empty() {
@@ -438,19 +449,15 @@ fn try_change(
         Verdict::Worse(words) => {
             trial.put_back(session, &change);
             trial.broke = Some(words.clone());
-            Outcome::Say {
-                words: format!("That made the tests worse and was taken back: {words}"),
-                new: true,
-            }
+            Outcome::Failed(format!(
+                "That made the tests worse and was taken back: {words}"
+            ))
         }
         Verdict::Unfinished { reason, .. } => {
             if session.task.kind == Kind::Fix {
                 // Drafts of a fix are alternatives: each starts from the code as it was.
                 trial.put_back(session, &change);
-                return Outcome::Say {
-                    words: format!("That was not it and was taken back: {reason}"),
-                    new: true,
-                };
+                return Outcome::Failed(format!("That was not it and was taken back: {reason}"));
             }
             Outcome::Say {
                 words: format!("Written. {reason}"),

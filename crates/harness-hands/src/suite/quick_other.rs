@@ -22,7 +22,7 @@ pub struct Wanted<'a> {
     pub near: &'a [String],
     /// Whether the rest of the suite is run too.
     pub rest: bool,
-    /// How long the failing tests may take.
+    /// How long the failing tests may take, in time of the processor.
     pub limit: Duration,
     /// How long the rest may take.
     pub rest_limit: Duration,
@@ -35,7 +35,7 @@ pub enum Tried {
     Passed {
         /// How many tests ran.
         tests: u32,
-        /// How long it took.
+        /// How long it took, in time of the processor.
         seconds: f64,
     },
     /// This test failed.
@@ -44,6 +44,8 @@ pub enum Tried {
         test: String,
         /// Whether the failing tests passed already, and it broke another one.
         broke: bool,
+        /// How long it took, in time of the processor.
+        seconds: f64,
     },
     /// The tests did not end in time, or the process died.
     Lost,

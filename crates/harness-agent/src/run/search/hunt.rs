@@ -188,7 +188,6 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// Learns how long the failing tests take as they are.
     fn measure(&mut self, targets: &[String]) -> Result<(), WorkerError> {
-        let began = Instant::now();
         let wanted = Wanted {
             first: targets,
             red: self.red,
@@ -200,12 +199,10 @@ impl Bench<'_> {
         let tried = self.quick.run(&wanted, &self.shared.stop)?;
         // One that never ends says nothing of how long the others take.
         let seconds = match tried {
-            Tried::Lost => 0.3,
-            Tried::Passed { .. } | Tried::Failed { .. } | Tried::Stale(_) => {
-                began.elapsed().as_secs_f64()
-            }
+            Tried::Passed { seconds, .. } | Tried::Failed { seconds, .. } => seconds,
+            Tried::Lost | Tried::Stale(_) => 0.3,
         };
-        self.limit = Duration::from_secs_f64((seconds * 6.0 + 0.5).clamp(1.0, LONGEST_TRY));
+        self.limit = Duration::from_secs_f64((seconds * 6.0 + 0.2).clamp(0.3, LONGEST_TRY));
         Ok(())
     }
 
