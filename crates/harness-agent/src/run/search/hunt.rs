@@ -23,8 +23,9 @@ use crate::task::Task;
 const MOST_TESTS: usize = 12;
 /// How long the traces may take: beyond it fewer passing tests are known, and that is all.
 const TRACING: Duration = Duration::from_secs(12);
-/// Once something passes, the rest is tried for this long, to know what else would pass.
-const ALTERNATIVES: Duration = Duration::from_secs(4);
+/// Once something passes, so many more are tried, to know what else would pass. A number and not a time: two runs of
+/// the same thing say the same.
+const ALTERNATIVES: usize = 60;
 /// More passing changes than this tell that the tests say little.
 const MOST_FOUND: usize = 12;
 /// The longest that failing tests may take at each try, in seconds of the processor.
@@ -104,10 +105,9 @@ impl Hunt {
         };
         bench.measure(&targets)?;
         candidates.reverse();
-        let mut first_found: Option<Instant> = None;
+        let mut more: Option<usize> = None;
         loop {
-            let late = began.elapsed() > self.budget
-                || first_found.is_some_and(|at| at.elapsed() > ALTERNATIVES);
+            let late = began.elapsed() > self.budget || more == Some(0);
             if stop.load(Ordering::Relaxed) || late || shared.found() >= MOST_FOUND {
                 break;
             }
@@ -119,13 +119,14 @@ impl Hunt {
             };
             let sound_before = shared.sound();
             bench.try_one(candidate)?;
-            if first_found.is_none() && shared.sound() > sound_before {
-                first_found = Some(Instant::now());
-            }
+            more = match more {
+                Some(left) => Some(left.saturating_sub(1)),
+                None => (shared.sound() > sound_before).then_some(ALTERNATIVES),
+            };
         }
         let stale = std::mem::take(&mut bench.stale);
         drop(quick);
-        if first_found.is_none()
+        if more.is_none()
             && let Some(spare) = self.spare
         {
             try_stale(
@@ -310,11 +311,10 @@ fn try_stale(
     let stop: &AtomicBool = &shared.stop;
     let tests = suspects[first.suspect].tests.clone();
     let mut worker = Worker::start(runner, suite, spare, &Selection::Some(tests.clone()), stop)?;
-    let mut first_found: Option<Instant> = None;
+    let mut more: Option<usize> = None;
     for candidate in stale.into_iter().take(MOST_STALE) {
         let suspect = &suspects[candidate.suspect];
-        let late =
-            Instant::now() > until || first_found.is_some_and(|at| at.elapsed() > ALTERNATIVES);
+        let late = Instant::now() > until || more == Some(0);
         if late || stop.load(Ordering::Relaxed) {
             break;
         }
@@ -330,8 +330,9 @@ fn try_stale(
         if passes {
             let find = find(suspect, &candidate.mutation, change);
             shared.update(|state| state.found.push(find));
-            first_found.get_or_insert_with(Instant::now);
+            more.get_or_insert(ALTERNATIVES / 4);
         }
+        more = more.map(|left| left.saturating_sub(1));
     }
     Ok(())
 }

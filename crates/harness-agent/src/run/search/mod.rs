@@ -232,6 +232,14 @@ impl Search {
             let found = state.found.clone();
             (found, state.tried, state.seconds, state.trouble.clone())
         };
+        if tried > 0 {
+            let text = format!(
+                "tried {tried} small changes in {seconds:.1} s: {} pass",
+                found.len()
+            );
+            let data = [("action", "search".into()), ("tried", tried.into())];
+            session.tell(EventKind::Action, &text, data);
+        }
         if !trouble.is_empty() {
             session.tell(
                 EventKind::Action,
@@ -278,7 +286,7 @@ impl Search {
                         .filter(|(at, _)| *at != index)
                         .map(|(_, other)| other)
                         .collect();
-                    let summary = summary(find, &others, &proof, tried);
+                    let summary = summary(find, &others, &proof);
                     step.result.clone_from(&summary);
                     session.push(step);
                     return Some(summary);
@@ -291,7 +299,10 @@ impl Search {
         if sound == 0 && !found.is_empty() {
             session.learned = "only changes that take code away make the tests pass".to_owned();
         }
-        self.shared.update(|state| state.found.clear());
+        self.shared.update(|state| {
+            state.found.clear();
+            state.tried = 0;
+        });
         None
     }
 
@@ -313,9 +324,9 @@ impl Drop for Search {
 }
 
 /// Tells how a change was found, and what else would have passed.
-fn summary(find: &Find, others: &[&Find], proof: &str, tried: u32) -> String {
+fn summary(find: &Find, others: &[&Find], proof: &str) -> String {
     let mut words = format!(
-        "changed `{}` in {}: {proof}; found by trying {tried} small changes ({}, line {})",
+        "changed `{}` in {}: {proof}; found by trying small changes ({}, line {})",
         find.name, find.change.path, find.kind, find.line
     );
     if others.is_empty() {
