@@ -148,7 +148,8 @@ fn distinct(content: &str, span: &Range<usize>, found: Vec<Mutation>) -> Vec<Mut
 }
 
 /// Returns what tells one definition from another whatever their layout; nothing when it does not parse.
-fn fingerprint(piece: &str) -> Option<u64> {
+/// The text is one definition with its own indentation.
+pub fn fingerprint(piece: &str) -> Option<u64> {
     let indented = piece.starts_with([' ', '\t']);
     let text = if indented {
         format!("if 1:\n{piece}")

@@ -8,6 +8,7 @@ use harness_code::mutate::{self, Mutation};
 use harness_code::path::RelPath;
 use harness_code::suite::Suite;
 use harness_code::text::Text;
+use harness_hands::door::Door;
 use harness_hands::process::runner::Runner;
 use harness_hands::scratch::Scratch;
 use harness_hands::suite::quick::{Quick, Tried, Wanted};
@@ -38,8 +39,6 @@ pub(super) struct Hunt {
     pub(super) runner: Runner,
     pub(super) suite: Suite,
     pub(super) scratch: Scratch,
-    /// A second copy, for what needs a new import.
-    pub(super) spare: Option<Scratch>,
     pub(super) task: Task,
     pub(super) named: Vec<(RelPath, String)>,
     /// The tests to make pass, as the task names them or as they failed.
@@ -125,10 +124,13 @@ impl Hunt {
             };
         }
         let stale = std::mem::take(&mut bench.stale);
+        let needed = more.is_none() && !stale.is_empty();
+        let spare = needed
+            .then(|| Door::open(&root).ok())
+            .flatten()
+            .and_then(|door| self.runner.scratch(&door).ok());
         drop(quick);
-        if more.is_none()
-            && let Some(spare) = self.spare
-        {
+        if let Some(spare) = spare {
             try_stale(
                 &self.runner,
                 &self.suite,

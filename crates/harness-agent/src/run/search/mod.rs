@@ -119,7 +119,6 @@ impl Search {
         let runner = session.project.runner()?;
         let suite = session.suite()?;
         let scratch = runner.scratch(session.project.door()).ok()?;
-        let spare = runner.scratch(session.project.door()).ok();
         let named = mentions
             .definitions
             .iter()
@@ -129,7 +128,6 @@ impl Search {
             runner: runner.for_copy(scratch.root()),
             suite,
             scratch,
-            spare,
             task: session.task.clone(),
             named,
             targets,
