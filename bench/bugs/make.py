@@ -133,7 +133,7 @@ def bugs_of(sdist, out, each, rng, python):
     with tempfile.TemporaryDirectory() as folder:
         root = unpack(sdist, folder)
         lab.prepare(root)
-        report = lab.run_tests(root, python, limit=60)
+        report = lab.run_tests(root, python, limit=180)
         if report is None or report.failed or len(report.passed) < 8:
             print(f"{sdist.name}: not usable ({report and len(report.passed)} pass, {report and len(report.failed)} fail)", flush=True)
             return
@@ -153,7 +153,7 @@ def bugs_of(sdist, out, each, rng, python):
                 if text is None or same_program(source, text) is not False or not definition_changed(source, text, node.name):
                     continue
                 path.write_text(text, encoding="utf-8")
-                after = lab.run_tests(root, python, limit=max(20, report.seconds * 5))
+                after = lab.run_tests(root, python, limit=max(30, report.seconds * 5))
                 path.write_text(source, encoding="utf-8")
                 if after is None or not after.failed or len(after.failed) > max(3, len(report.passed) // 3):
                     continue
