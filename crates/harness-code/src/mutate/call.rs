@@ -106,7 +106,7 @@ pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
             .map(|known| known.name.clone())
             .take(6)
             .collect();
-        let own = found.sight.attributes.get("self").is_some();
+        let own = found.sight.attributes.contains_key("self");
         for name in names {
             let method = own && !found.sight.globals.contains(&name);
             let text = if method {

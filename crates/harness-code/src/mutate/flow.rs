@@ -35,7 +35,7 @@ fn statement(stmt: &Stmt, found: &mut Found<'_>) {
                 let code = found.code(value.as_ref()).to_owned();
                 found.add("yield", 0.12, range.clone(), format!("yield {code}"));
                 found.add("yield", 0.06, range.clone(), format!("yield from {code}"));
-                found.gut("result", 0.05, range.clone(), "return");
+                found.gut("result", 0.05, range, "return");
                 for (constant, prior) in [
                     ("True", 0.06),
                     ("False", 0.06),

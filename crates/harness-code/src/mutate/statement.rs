@@ -44,11 +44,9 @@ fn drop_one(body: &[Stmt], stmt: &Stmt, found: &mut Found<'_>) {
         | Stmt::Continue(_) => {
             found.add("statement too many", 0.2, lines, text);
         }
-        Stmt::If(inner) => {
-            // The body without its condition is a condition too many; the whole of it is a branch.
-            if inner.elif_else_clauses.is_empty() {
-                found.gut("branch", 0.12, lines, text);
-            }
+        // The body without its condition is a condition too many; the whole of it is a branch.
+        Stmt::If(inner) if inner.elif_else_clauses.is_empty() => {
+            found.gut("branch", 0.12, lines, text);
         }
         Stmt::Return(_)
         | Stmt::Raise(_)

@@ -17,7 +17,7 @@ use crate::scratch::Scratch;
 use crate::suite::Selection;
 use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::python::{self, Mode};
-use crate::suite::reused::Process;
+use crate::suite::reused::{Process, Start};
 use crate::suite::worker::WorkerError;
 
 const SCRIPT: &str = include_str!("quick.py");
@@ -161,16 +161,14 @@ impl Quick {
             folder: &folder,
             root,
         };
-        let process = Process::start(
-            &runner,
-            &interpreter,
-            private,
-            &folder,
-            ("quick.py", SCRIPT),
-            &config,
-            COLLECTING,
-            cancel,
-        )?;
+        let start = Start {
+            runner: &runner,
+            interpreter: &interpreter,
+            folder: &folder,
+            script: ("quick.py", SCRIPT),
+            patience: COLLECTING,
+        };
+        let process = Process::start(&start, private, &config, cancel)?;
         let known = Vec::new();
         Ok(Quick {
             scratch,

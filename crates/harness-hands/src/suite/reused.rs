@@ -25,18 +25,31 @@ pub(super) struct Process {
     _private: Private,
 }
 
+/// What is started, where, and how long its first line may take.
+pub(super) struct Start<'a> {
+    pub(super) runner: &'a Runner,
+    pub(super) interpreter: &'a Interpreter,
+    pub(super) folder: &'a Path,
+    /// The file name and the text of the script.
+    pub(super) script: (&'a str, &'a str),
+    pub(super) patience: Duration,
+}
+
 impl Process {
     /// Starts a script with its settings and waits for its first line.
     pub(super) fn start(
-        runner: &Runner,
-        interpreter: &Interpreter,
+        start: &Start<'_>,
         private: Private,
-        folder: &Path,
-        (name, script): (&str, &str),
         config: &impl Serialize,
-        patience: Duration,
         cancel: &AtomicBool,
     ) -> Result<Process, WorkerError> {
+        let Start {
+            runner,
+            interpreter,
+            folder,
+            script: (name, script),
+            patience,
+        } = *start;
         let place = private.report();
         let (program, settings) = (place.join(name), place.join("config.json"));
         std::fs::write(place.join("report.py"), python::SCRIPT)?;

@@ -14,7 +14,7 @@ use crate::process::runner::{Runner, RunnerError};
 use crate::scratch::{Scratch, ScratchError};
 use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::python::{self, Mode};
-use crate::suite::reused::Process;
+use crate::suite::reused::{Process, Start};
 use crate::suite::{Outcome, Selection, SuiteReport};
 
 const SCRIPT: &str = include_str!("worker.py");
@@ -208,15 +208,13 @@ impl Worker {
             changed: &changed,
             learn_seconds: LEARNING.as_secs_f64(),
         };
-        Process::start(
-            &self.runner,
-            &self.interpreter,
-            private,
-            &folder,
-            ("worker.py", SCRIPT),
-            &config,
-            LEARNING + Duration::from_secs(30),
-            cancel,
-        )
+        let start = Start {
+            runner: &self.runner,
+            interpreter: &self.interpreter,
+            folder: &folder,
+            script: ("worker.py", SCRIPT),
+            patience: LEARNING + Duration::from_secs(30),
+        };
+        Process::start(&start, private, &config, cancel)
     }
 }
