@@ -117,7 +117,7 @@ fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Endin
         Some(model) => model,
         None => match model::open(session.options, session.environment) {
             Ok(opened) => model.insert(opened),
-Err(error) if session.plan.rung == Rung::Answer => {
+            Err(error) if session.plan.rung == Rung::Answer => {
                 let known = answer::known(session);
                 return answer::with_facts(engine_ending(&error), &known);
             }

@@ -138,7 +138,7 @@ impl Quick {
             .interpreter
             .clone()
             .unwrap_or_else(|| "python3".to_string());
-        let asked = Interpreter::ask(&runner, Path::new(&program), &private, cancel);
+        let asked = Interpreter::of(&runner, Path::new(&program), &private, cancel);
         let interpreter = asked.map_err(|error| match error {
             Unusable::Interrupted => WorkerError::Interrupted,
             Unusable::Runner(_) | Unusable::Broken { .. } => WorkerError::Broken(error.to_string()),
