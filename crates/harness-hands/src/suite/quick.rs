@@ -1,4 +1,4 @@
-//! A hundred tries a second: every test is collected once, then each try is a fork in which only the
+//! Many tries a second: every test is collected once, then each try is a fork in which only the
 //! code of the changed function is exchanged. Its verdicts sort suspects; the suite has the last word.
 
 use std::collections::BTreeMap;
