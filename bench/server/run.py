@@ -62,6 +62,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--peer")
     parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--program", default=str(RELEASE / "harness"), help="the program to measure")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         peer = options.peer
@@ -71,7 +72,7 @@ def main():
             peer = f"{folder}/venv/bin/py-harness"
         project = pathlib.Path(folder) / "orders"
         shutil.copytree(ROOT / "demo" / "orders", project)
-        servers = {"harness": Server([str(RELEASE / "harness")], project, free_port()), "py-harness": Server([peer], project, free_port())}
+        servers = {"harness": Server([options.program], project, free_port()), "py-harness": Server([peer], project, free_port())}
         try:
             measure(servers, options.seconds)
         finally:
