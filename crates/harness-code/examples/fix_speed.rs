@@ -1,5 +1,6 @@
 //! What finding unresolved names and a rename cost, beside parsing the same files. Only for measuring (`bench/fix_speed.py`).
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -18,8 +19,8 @@ fn main() -> std::io::Result<()> {
     let tree = match SourceTree::read(&root, None) {
         Ok(tree) => tree,
         Err(problem) => {
-            println!("{}", json!({"error": problem.to_string()}));
-            return Ok(());
+            let problem = json!({"error": problem.to_string()});
+            return writeln!(std::io::stdout(), "{problem}");
         }
     };
     let reading = began.stop();
@@ -55,8 +56,7 @@ fn main() -> std::io::Result<()> {
         });
         answer["renamed"] = json!(renamed(&tree, &old, &new));
     }
-    println!("{answer}");
-    Ok(())
+    writeln!(std::io::stdout(), "{answer}")
 }
 
 /// What a rename says.
