@@ -155,3 +155,19 @@ def test_weights_that_are_no_weights_are_a_sentence(project, environment, weight
         broken.write_bytes(whole.read(8 << 20))
     done = ask(project, "--engine", "on-device", "--model", str(broken))
     assert done.returncode == 4 and "the runtime" in done.stdout + done.stderr
+
+
+def test_the_runtime_of_the_calling_python_is_found(project, weights, monkeypatch):
+    """Nothing but the interpreter that imported us leads to the wheel."""
+    import harness
+
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    told = []
+    options = harness.AgentOptions(
+        project=project, engine="on-device", model=str(weights), steps=1, max_tokens=8, on_event=lambda event: told.append((event.kind, str(event)))
+    )
+    result = harness.Agent(options).ask("what does discount in shop/pricing.py do?")
+    assert result.stopped != "engine", result.summary
+    # What takes a while is told while it lasts.
+    assert [text for kind, text in told if kind == "engine" and text.startswith("loading ")]

@@ -66,8 +66,11 @@ fn nothing_leaves_that_holds_a_secret() {
     );
 }
 
+/// Lays a secret into a part of a prompt.
+type Lay = fn(&str) -> String;
+
 /// Where a prompt carries what is not ours: the rules, and what files, diffs, tracebacks and tools brought.
-const PLACES: [(&str, fn(&str) -> String); 5] = [
+const PLACES: [(&str, Lay); 5] = [
     ("system", str::to_owned),
     ("file excerpt", |secret| {
         let numbered = |(at, line): (usize, &str)| format!("{:>4} | {line}\n", at + 40);
