@@ -12,9 +12,9 @@ pub mod quick;
 #[cfg(not(unix))]
 #[path = "quick_other.rs"]
 pub mod quick;
+mod remembered;
 #[cfg(unix)]
 mod reused;
-mod remembered;
 mod select;
 mod tool;
 #[cfg(unix)]
