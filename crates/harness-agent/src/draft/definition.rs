@@ -161,6 +161,7 @@ impl Whole<'_> {
         let members: Vec<&Definition> = new
             .iter()
             .filter(|one| one.parent.map(|parent| parent as usize) == at)
+            .filter(|one| one.kind.is_function() || one.kind == DefinitionKind::Class)
             .collect();
         // What stands in the class beside its members must be there already: nothing is dropped in silence.
         let class_text = before.get(known.span()).unwrap_or_default();

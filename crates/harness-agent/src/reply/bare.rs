@@ -14,11 +14,11 @@ const MOST_TRIES: usize = 40;
 
 pub(super) fn read(reply: &str) -> Found {
     let lines: Vec<&str> = reply.lines().collect();
-    let begins = |line: &&str| {
+    let begins = |line: &str| {
         BEGINNINGS.iter().any(|word| line.starts_with(word))
             || (line.starts_with("from ") && line.contains(" import "))
     };
-    let Some(first) = lines.iter().position(|line| begins(&line)) else {
+    let Some(first) = lines.iter().position(|line| begins(line)) else {
         return Found::default();
     };
     let whole = (first + 1..=lines.len())

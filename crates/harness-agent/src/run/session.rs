@@ -76,6 +76,8 @@ pub(super) struct Session<'a> {
     /// What an earlier rung found out, for the next one's prompt.
     pub(super) learned: String,
     installed: OnceCell<Installed>,
+    /// The whole project, when the run keeps to a part of it.
+    whole: OnceCell<Option<SourceTree>>,
     began: Instant,
 }
 
@@ -112,6 +114,7 @@ impl<'a> Session<'a> {
             engine_hint: None,
             learned: String::new(),
             installed: OnceCell::new(),
+            whole: OnceCell::new(),
             began: Instant::now(),
         }
     }
@@ -124,7 +127,16 @@ impl<'a> Session<'a> {
     /// Returns where the packages of the project's interpreter are; looked up once.
     pub(super) fn installed(&self) -> &Installed {
         self.installed
-            .get_or_init(|| installed(&self.tree, self.environment))
+            .get_or_init(|| installed(self.whole_tree(), self.environment))
+    }
+
+    /// Returns the whole project: a scope limits what may change, not what tests and imports lead to.
+    pub(super) fn whole_tree(&self) -> &SourceTree {
+        let read = || {
+            let limited = !self.options.scope.is_empty();
+            limited.then(|| SourceTree::read(self.tree.root(), None).ok())?
+        };
+        self.whole.get_or_init(read).as_ref().unwrap_or(&self.tree)
     }
 
     /// Tells the listener of progress.
@@ -218,7 +230,7 @@ impl<'a> Session<'a> {
         let find_program = |name: &str| self.environment.find_program(name);
         let virtual_env = self.environment.virtual_env.clone();
         suite::detect(
-            &self.tree,
+            self.whole_tree(),
             &SuiteEnvironment {
                 virtual_env,
                 find_program: &find_program,

@@ -176,7 +176,7 @@ impl Trial {
             .check(&change.path)
             .map_err(crate::tool::look::trespass)?;
         let facts = Facts {
-            tree: Some(&session.tree),
+            tree: Some(session.whole_tree()),
             installed: session.installed(),
             beside,
         };

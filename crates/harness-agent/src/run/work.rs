@@ -420,7 +420,7 @@ fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
     );
     if let Ok(draft) = proposed {
         let facts = Facts {
-            tree: Some(&session.tree),
+            tree: Some(session.whole_tree()),
             installed: session.installed(),
             beside: &draft.changes,
         };

@@ -203,7 +203,8 @@ fn bound(body: &[Stmt]) -> Vec<String> {
             Stmt::Assign(node) => names.extend(
                 node.targets
                     .iter()
-                    .filter_map(|target| matches!(target, Expr::Name(_)).then(|| name_of(target))),
+                    .filter(|target| matches!(target, Expr::Name(_)))
+                    .map(name_of),
             ),
             Stmt::AnnAssign(node) => names.push(name_of(&node.target)),
             Stmt::FunctionDef(node) => names.push(node.name.to_string()),

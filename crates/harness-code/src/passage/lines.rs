@@ -55,24 +55,37 @@ pub(super) struct Relaxed {
 impl Relaxed {
     /// Asked in this order.
     pub(super) const ALL: &'static [Relaxed] = &[
-        Relaxed::new(|line| line.trim_end().to_owned(), false, true),
-        Relaxed::new(|line| line.trim().to_owned(), false, true),
-        Relaxed::new(|line| line.trim().to_owned(), true, true),
-        Relaxed::new(|line| super::signs::plain(line.trim()), true, true),
-        Relaxed::new(|line| collapsed(line), true, true),
-        Relaxed::new(|line| collapsed(line), true, false),
+        Relaxed {
+            key: |line| line.trim_end().to_owned(),
+            skips_blank: false,
+            same_shape: true,
+        },
+        Relaxed {
+            skips_blank: false,
+            ..Relaxed::TRIMMED
+        },
+        Relaxed::TRIMMED,
+        Relaxed {
+            key: |line| super::signs::plain(line.trim()),
+            ..Relaxed::TRIMMED
+        },
+        Relaxed {
+            key: collapsed,
+            ..Relaxed::TRIMMED
+        },
+        Relaxed {
+            key: collapsed,
+            same_shape: false,
+            ..Relaxed::TRIMMED
+        },
     ];
 
-    const fn new(key: fn(&str) -> String, skips_blank: bool, same_shape: bool) -> Relaxed {
-        Relaxed {
-            key,
-            skips_blank,
-            same_shape,
-        }
-    }
-
     /// The mildest way in which two lines at different depths are the same.
-    pub(super) const TRIMMED: Relaxed = Relaxed::new(|line| line.trim().to_owned(), true, true);
+    pub(super) const TRIMMED: Relaxed = Relaxed {
+        key: |line| line.trim().to_owned(),
+        skips_blank: true,
+        same_shape: true,
+    };
 
     pub(super) fn key_of(&self, line: &str) -> String {
         (self.key)(line)

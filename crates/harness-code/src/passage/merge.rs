@@ -21,10 +21,9 @@ pub(super) fn results(
     };
     let places = places(rows, old);
     let depths = Depths::of(file, &places, old, new);
-    let ways: [&dyn Fn(&str, usize) -> String; 2] =
-        [&|line, at| depths.mapped(line, at), &|line, _| {
-            line.trim_end().to_owned()
-        }];
+    let ways: [Way<'_>; 2] = [&|line, at| depths.mapped(line, at), &|line, _| {
+        line.trim_end().to_owned()
+    }];
     let range = bytes_of(file, *first, *last);
     let mut results: Vec<String> = Vec::new();
     for way in ways {
@@ -36,6 +35,9 @@ pub(super) fn results(
     }
     results
 }
+
+/// How a new line is indented; the number says which line of the passage it stands behind.
+type Way<'w> = &'w dyn Fn(&str, usize) -> String;
 
 /// Returns for each line of a passage the lines of the file that it stands for.
 fn places(rows: &[usize], old: &[&str]) -> Vec<std::ops::Range<usize>> {
@@ -61,7 +63,7 @@ fn merged(
     places: &[std::ops::Range<usize>],
     old: &[&str],
     new: &[&str],
-    way: &dyn Fn(&str, usize) -> String,
+    way: Way<'_>,
 ) -> String {
     let ending = line_ending(content).as_str();
     let trimmed = |lines: &[&str]| -> Vec<String> {

@@ -55,6 +55,21 @@ pub fn weakened(language: Language, before: &str, after: &str) -> Option<String>
     if let Some(known) = touched {
         return Some(known.qualified.to_string());
     }
+    // Of a class its first line and what stands above it count: a decorator may skip all of its tests.
+    let head = |content: &str, one: &symbols::Definition| -> String {
+        let text = content.get(one.header_start()..).unwrap_or_default();
+        let line = text.lines().next().unwrap_or_default().trim_end();
+        format!("{:?}{line}", one.decorators)
+    };
+    let dressed = old.iter().find(|known| {
+        !known.kind.is_function()
+            && !new.iter().any(|other| {
+                other.qualified == known.qualified && head(after, other) == head(before, known)
+            })
+    });
+    if let Some(known) = dressed {
+        return Some(known.qualified.to_string());
+    }
     let count = |all: &[symbols::Definition], name: &str| {
         all.iter().filter(|one| &*one.qualified == name).count()
     };
@@ -64,6 +79,7 @@ pub fn weakened(language: Language, before: &str, after: &str) -> Option<String>
         let hides = is_new && count(&old, &other.qualified) > 0;
         let around = is_new
             && (AROUND.contains(&other.name())
+                || SETTINGS.contains(&other.name())
                 || other.name().starts_with("pytest_")
                 || other.decorators.iter().any(|text| text.contains("autouse")));
         hides || around
@@ -198,9 +214,13 @@ mod tests {
     fn what_turns_tests_off_from_outside_is_found() {
         check(
             &format!("{SUITE}\npytestmark = pytest.mark.skip\n"),
-            Some("pytestmark = pytest.mark.skip"),
+            Some("pytestmark"),
         );
         check(&format!("{SUITE}\ndel TestA\n"), Some("del TestA"));
+        let skipped = SUITE.replace("class", "@pytest.mark.skip\nclass");
+        check(&skipped, Some("TestA"));
+        let unseen = format!("{SUITE}\n    __test__ = False\n");
+        check(&unseen, Some("TestA.__test__"));
         let again = format!("{SUITE}\n    def test_a(self):\n        pass\n");
         check(&again, Some("TestA.test_a"));
         let around = format!("{SUITE}\n    def setup_method(self):\n        pytest.skip()\n");
