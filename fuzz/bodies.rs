@@ -133,6 +133,56 @@ pub fn edit(data: &[u8]) {
     }
 }
 
+/// Passages: what is found lies on characters; what parsed parses after a passage was replaced, or it was not.
+pub fn passage(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mut thirds = text.splitn(3, '\u{1F600}');
+    let content = thirds.next().unwrap_or_default();
+    let lines: Vec<&str> = content.split_inclusive('\n').collect();
+    let (from, to) = (lines.len() / 3, lines.len() - lines.len() / 4);
+    let piece: String = lines.get(from..to).unwrap_or_default().concat();
+    let shifted: String = piece
+        .lines()
+        .map(|line| format!("  {}\n", line.trim()))
+        .collect();
+    let olds = [
+        thirds.next().unwrap_or("x"),
+        &piece,
+        &shifted,
+        "def f(\n...\n    ",
+        "1 | x\n2 | y",
+    ];
+    let given = thirds.next().unwrap_or("return 1");
+    let news = [given, "\t...\n", given, &shifted, ""];
+    for (old, new) in olds.into_iter().zip(news) {
+        for place in harness_code::passage::places(content, old) {
+            assert!(content.get(place.clone()).is_some(), "{place:?}");
+        }
+        let _ = harness_code::passage::replace_all(content, old, new);
+        for &language in &[Language::Python, Language::Rust] {
+            if let Ok(after) = harness_code::passage::replace_in(language, content, old, new) {
+                assert!(
+                    !parses(language, content) || parses(language, &after),
+                    "{after}"
+                );
+            }
+        }
+    }
+}
+
+/// Companions: imports and constants that come along never break a file and are not added twice.
+pub fn companions(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let middle = text.floor_char_boundary(text.len() / 2);
+    let (content, code) = text.split_at(middle);
+    let once = harness_code::edit::with_companions(Language::Python, content, code);
+    if parses(Language::Python, content) && parses(Language::Python, code) {
+        assert!(parses(Language::Python, &once), "{once}");
+        let twice = harness_code::edit::with_companions(Language::Python, &once, code);
+        assert_eq!(once, twice);
+    }
+}
+
 /// Reports: a project made of these bytes has a brief, a layout, a map and a suite or none, at every width.
 pub fn project(folder: &Path, data: &[u8]) {
     let Ok(tree) = SourceTree::read(folder, None) else {

@@ -73,7 +73,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return
         text = self.script.next_reply(body)
         words = sum(len(message["content"]) for message in body["messages"])
-        last = {"done": True, "done_reason": "stop", "prompt_eval_count": words // 4 + 1, "eval_count": len(text) // 4 + 1}
+        # About four characters a token, as for the counts below: a longer reply is cut as a real server cuts it.
+        most = 4 * (body.get("options", {}).get("num_predict") or len(text))
+        reason = "length" if 0 <= most < len(text) else "stop"
+        text = text[:most] if reason == "length" else text
+        last = {"done": True, "done_reason": reason, "prompt_eval_count": words // 4 + 1, "eval_count": len(text) // 4 + 1}
         message = lambda content: {"model": MODEL, "message": {"role": "assistant", "content": content}}
         if not body.get("stream", True):
             self._json(200, {**message(text), **last})

@@ -210,6 +210,7 @@ def test_scenario(folder, tmp_path):
         if not result["writes"]:
             assert set(files[door]) == set(contents(scenario.folder / "project")), door
         growing(prompts[door])
+    check_again(scenario, result, project, tmp_path)
     for door in DOORS[1:]:
         assert results[door] == results["rust"], f"{door} differs from the Rust API"
         assert files[door] == files["rust"], f"{door} left other files than the Rust API"
@@ -219,3 +220,65 @@ def growing(requests):
     """Every prompt begins with the one before it, so that a server's prefix cache holds."""
     for earlier, later in zip(requests, requests[1:]):
         assert later["messages"][: len(earlier["messages"])] == earlier["messages"]
+
+
+# Which runs were looked at again, and what did not hold.
+CHECKED, VIOLATIONS = [], []
+
+# Runs every test that unittest finds and prints which passed; it knows nothing of the program under test.
+PROBE = """
+import json, sys, unittest
+sys.path.insert(0, '.')
+class Seen(unittest.TestResult):
+    def __init__(self):
+        super().__init__()
+        self.passed = []
+    def addSuccess(self, test):
+        self.passed.append(test.id())
+seen = Seen()
+unittest.defaultTestLoader.discover('.', top_level_dir='.').run(seen)
+print(json.dumps({'ran': seen.testsRun, 'passed': seen.passed, 'broken': len(seen.errors) + len(seen.failures), 'skipped': len(seen.skipped)}))
+"""
+
+
+def probed(folder):
+    done = subprocess.run([sys.executable, "-B", "-c", PROBE], cwd=folder, capture_output=True, text=True, encoding="utf-8", timeout=60)
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 and done.stdout else None
+
+
+def check_again(scenario, result, project, place):
+    """The finish rule once more, from a clean copy: what was there before with only the written files laid over it."""
+    if not result["ok"] or not result["writes"]:
+        return
+    clean = place / "clean"
+    shutil.copytree(scenario.folder / "project", clean)
+    before = probed(clean)
+    for name in result["writes"]:
+        source, target = project / name, clean / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.exists():
+            shutil.copyfile(source, target)
+        elif target.exists():
+            target.unlink()
+    after = probed(clean)
+    faults = []
+    about_tests = "test" in scenario.task or "rename" in scenario.task.lower()
+    if before and before["ran"]:
+        if not after or not after["ran"]:
+            faults.append("no test ran")
+        elif not about_tests and set(before["passed"]) - set(after["passed"]):
+            faults.append(f"passed before and does not now: {sorted(set(before['passed']) - set(after['passed']))}")
+        elif after["broken"] > before["broken"] or after["skipped"] > before["skipped"]:
+            faults.append("more tests fail or are skipped than before")
+    changed_tests = [name for name in result["writes"] if "test" in name and (scenario.folder / "project" / name).exists()]
+    if changed_tests and not about_tests:
+        faults.append(f"existing tests were changed: {changed_tests}")
+    CHECKED.append(scenario.folder.name)
+    VIOLATIONS.extend(f"{scenario.folder.name}: {fault}" for fault in faults)
+
+
+def test_no_run_was_ok_without_proof(capsys):
+    """Runs after all scenarios: how many said `ok` though the finish rule does not hold in a clean copy."""
+    with capsys.disabled():
+        print(f"\n{len(CHECKED)} runs that ended ok were checked again from a clean copy: {len(VIOLATIONS)} violations")
+    assert not VIOLATIONS, VIOLATIONS

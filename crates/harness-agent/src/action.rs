@@ -7,6 +7,19 @@ pub struct Hunk {
     pub old: String,
     /// The text to put there.
     pub new: String,
+    /// The line that the change stands below, as diffs give it; empty where it is not said.
+    pub under: String,
+}
+
+impl Hunk {
+    /// Returns a passage and what to put there.
+    pub fn new(old: impl Into<String>, new: impl Into<String>) -> Hunk {
+        Hunk {
+            old: old.into(),
+            new: new.into(),
+            under: String::new(),
+        }
+    }
 }
 
 /// One thing the model asks for.
@@ -47,6 +60,25 @@ pub enum Action {
         /// The new code.
         content: String,
     },
+    /// Remove a file.
+    Remove {
+        /// The file.
+        path: String,
+    },
+    /// Move a file, and replace passages of it.
+    Move {
+        /// The file.
+        path: String,
+        /// Where it goes.
+        to: String,
+        /// What to replace with what.
+        hunks: Vec<Hunk>,
+    },
+    /// Changes of several files that one patch makes together: all of them or none.
+    Several {
+        /// The changes, in order.
+        parts: Vec<Action>,
+    },
     /// Run the project's tests.
     Run {
         /// Test ids or files; empty means all.
@@ -71,7 +103,10 @@ impl Action {
             Action::Read { .. } => "read",
             Action::Search { .. } => "search",
             Action::Map { .. } => "map",
-            Action::Patch { .. } => "patch",
+            Action::Patch { .. }
+            | Action::Remove { .. }
+            | Action::Move { .. }
+            | Action::Several { .. } => "patch",
             Action::Edit { .. } => "edit",
             Action::Run { .. } => "run",
             Action::Ask { .. } => "ask",
@@ -86,16 +121,36 @@ impl Action {
             | Action::Search { path, .. }
             | Action::Map { path }
             | Action::Patch { path, .. }
-            | Action::Edit { path, .. } => path,
+            | Action::Edit { path, .. }
+            | Action::Remove { path }
+            | Action::Move { path, .. } => path,
+            Action::Several { parts } => parts.first().map_or("", Action::path),
             Action::Run { .. } | Action::Ask { .. } | Action::Done { .. } => "",
         }
     }
 
     /// Returns whether it would change a file or start a program.
     pub fn needs_writing(&self) -> bool {
+        self.changes_files() || matches!(self, Action::Run { .. })
+    }
+
+    /// Returns whether it would change a file.
+    pub fn changes_files(&self) -> bool {
         matches!(
             self,
-            Action::Patch { .. } | Action::Edit { .. } | Action::Run { .. }
+            Action::Patch { .. }
+                | Action::Edit { .. }
+                | Action::Remove { .. }
+                | Action::Move { .. }
+                | Action::Several { .. }
         )
+    }
+
+    /// Returns several changes as one, or the only one as it is.
+    pub fn together(mut parts: Vec<Action>) -> Option<Action> {
+        match parts.len() {
+            0 | 1 => parts.pop(),
+            _ => Some(Action::Several { parts }),
+        }
     }
 }

@@ -142,6 +142,8 @@ proptest! {
         bodies::text(&data);
         bodies::symbols(&data);
         bodies::edit(&data);
+        bodies::passage(&data);
+        bodies::companions(&data);
     }
 
     #[test]
@@ -149,12 +151,16 @@ proptest! {
         bodies::text(content.as_bytes());
         bodies::symbols(content.as_bytes());
         bodies::edit(content.as_bytes());
+        bodies::passage(content.as_bytes());
+        bodies::companions(content.as_bytes());
     }
 
     #[test]
     fn torn_files(content in torn()) {
         bodies::symbols(content.as_bytes());
         bodies::edit(content.as_bytes());
+        bodies::passage(content.as_bytes());
+        bodies::companions(content.as_bytes());
     }
 }
 

@@ -2,11 +2,11 @@
 
 use harness_code::symbols;
 
-use super::Change;
+use super::{Change, Facts};
 use crate::history::Refusal;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, task: &Task) -> Option<Refusal> {
+pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
     let before = change.before.as_deref()?;
     let after = symbols::definitions(change.language, &change.after);
     let lost: Vec<String> = symbols::definitions(change.language, before)

@@ -1,14 +1,19 @@
 //! May this change happen, whoever made it? Guards look and answer; they never act.
 
 mod elided;
+mod imports;
 mod lost;
+mod names;
+mod removed;
 mod secret;
 mod shadow;
 mod syntax;
 mod weakened;
 
+use harness_code::fix::Installed;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
+use harness_code::tree::SourceTree;
 
 use crate::history::Refusal;
 use crate::task::Task;
@@ -26,22 +31,71 @@ pub(crate) struct Change {
     pub after: String,
 }
 
+/// What is known of the project around a change.
+pub(crate) struct Facts<'a> {
+    /// The project as it was when the run began; without it, what imports lead to is not asked.
+    pub(crate) tree: Option<&'a SourceTree>,
+    /// Where its installed packages are.
+    pub(crate) installed: &'a Installed,
+    /// What else differs from that by now, or changes together with this.
+    pub(crate) beside: &'a [Change],
+}
+
 /// A guard refuses a change or lets it pass. It judges the change, never what the file already was.
-type Guard = fn(&Change, &Task) -> Option<Refusal>;
+type Guard = fn(&Change, &Task, &Facts<'_>) -> Option<Refusal>;
 
 /// Asked in this order; the first refusal ends the question.
 const GUARDS: &[Guard] = &[
     secret::check,
     syntax::check,
     elided::check,
-    lost::check,
     weakened::check,
+    lost::check,
     shadow::check,
+    names::check,
+    imports::check,
 ];
 
 /// Returns why this change may not happen, or nothing.
-pub(crate) fn refusal(change: &Change, task: &Task) -> Option<Refusal> {
-    GUARDS.iter().find_map(|guard| guard(change, task))
+pub(crate) fn refusal(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<Refusal> {
+    GUARDS.iter().find_map(|guard| guard(change, task, facts))
+}
+
+/// Returns why a file may not change from one text to another, for callers that have only text.
+pub fn refusal_of(
+    tree: &SourceTree,
+    task: &Task,
+    path: &RelPath,
+    before: &str,
+    after: &str,
+) -> Option<Refusal> {
+    let change = Change {
+        path: path.clone(),
+        language: Language::of(path),
+        before: Some(before.to_owned()),
+        after: after.to_owned(),
+    };
+    let facts = Facts {
+        tree: Some(tree),
+        installed: &Installed::default(),
+        beside: &[],
+    };
+    refusal(&change, task, &facts)
+}
+
+/// Returns why a change may not happen, from the change alone.
+pub(crate) fn refusal_alone(change: &Change, task: &Task) -> Option<Refusal> {
+    let facts = Facts {
+        tree: None,
+        installed: &Installed::default(),
+        beside: &[],
+    };
+    refusal(change, task, &facts)
+}
+
+/// Returns why this file may not go, or nothing.
+pub(crate) fn removal_refusal(path: &RelPath, task: &Task) -> Option<Refusal> {
+    removed::check(path, task)
 }
 
 /// Returns the lines of `after` that `before` does not have as often.
@@ -69,10 +123,12 @@ fn added_lines(change: &Change) -> Vec<&str> {
 pub(crate) mod testing {
     //! Changes for the guards' own tests.
 
+    use harness_code::fix::Installed;
     use harness_code::language::Language;
     use harness_code::path::RelPath;
+    use harness_code::tree::SourceTree;
 
-    use super::Change;
+    use super::{Change, Facts};
     use crate::history::Refusal;
     use crate::task::Task;
 
@@ -88,12 +144,42 @@ pub(crate) mod testing {
         }
     }
 
-    /// Returns the rule that refuses a change, or `ok`.
+    /// Returns the rule that refuses a change in an empty project, or `ok`.
     pub(crate) fn verdict(
-        guard: fn(&Change, &Task) -> Option<Refusal>,
+        guard: fn(&Change, &Task, &Facts<'_>) -> Option<Refusal>,
         task: &str,
         change: &Change,
     ) -> String {
-        guard(change, &Task::bare(task)).map_or("ok".to_owned(), |refusal| refusal.rule)
+        verdict_in(&[], guard, task, change)
+    }
+
+    /// Returns the rule that refuses a change in a project with these files, or `ok`.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the project of a test is a temporary folder"
+    )]
+    pub(crate) fn verdict_in(
+        files: &[(&str, &str)],
+        guard: fn(&Change, &Task, &Facts<'_>) -> Option<Refusal>,
+        task: &str,
+        change: &Change,
+    ) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, content) in files {
+            let place = folder.path().join(path);
+            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+            std::fs::write(place, content).unwrap();
+        }
+        // One package is installed, so that it is known which are not.
+        let packages = folder.path().join(".venv/lib/python3/site-packages");
+        std::fs::create_dir_all(packages.join("numpy")).unwrap();
+        let facts = Facts {
+            tree: Some(&SourceTree::read(folder.path(), None).unwrap()),
+            installed: &Installed {
+                roots: vec![packages],
+            },
+            beside: &[],
+        };
+        guard(change, &Task::bare(task), &facts).map_or("ok".to_owned(), |refusal| refusal.rule)
     }
 }

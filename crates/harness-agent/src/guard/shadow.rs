@@ -2,7 +2,7 @@
 
 use harness_code::language::Language;
 
-use super::Change;
+use super::{Change, Facts};
 use crate::history::Refusal;
 use crate::task::Task;
 
@@ -11,7 +11,7 @@ const COMMON: &str = " abc argparse ast asyncio base64 calendar code collections
     datetime decimal email enum functools glob hashlib html http inspect io itertools json logging math operator os \
     pathlib queue random re select socket string tempfile time types typing ";
 
-pub(super) fn check(change: &Change, task: &Task) -> Option<Refusal> {
+pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
     // Deeper down a module has its package in front of its name and hides nothing.
     let found_first = matches!(change.path.folder(), "" | "src");
     let stem = change.path.stem();
@@ -33,18 +33,19 @@ pub(super) fn check(change: &Change, task: &Task) -> Option<Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Change, testing};
-    use crate::task::Task;
+    use super::super::Change;
+    use super::super::testing::{change, verdict};
 
     #[test]
     fn a_new_file_may_not_hide_a_standard_module() {
-        let task = Task::bare("add a helper");
         let new = |path: &str| Change {
             before: None,
-            ..testing::change(path, "", "x = 1\n")
+            ..change(path, "", "x = 1\n")
         };
-        assert!(super::check(&new("random.py"), &task).is_some());
-        assert!(super::check(&new("shop/random.py"), &task).is_none());
-        assert!(super::check(&testing::change("random.py", "", "x = 1\n"), &task).is_none());
+        let rule = |change: &Change| verdict(super::check, "add a helper", change);
+        assert_eq!(rule(&new("random.py")), "draft.shadows_standard_library");
+        assert_eq!(rule(&new("src/email.py")), "draft.shadows_standard_library");
+        assert_eq!(rule(&new("shop/random.py")), "ok");
+        assert_eq!(rule(&change("random.py", "", "x = 1\n")), "ok");
     }
 }

@@ -1,50 +1,30 @@
 //! Existing tests stay as they are, unless the task is about tests or names them.
 
-use harness_code::{symbols, tree};
+use harness_code::suite::weaken;
+use harness_code::tree;
 
-use super::Change;
+use super::{Change, Facts};
 use crate::history::Refusal;
 use crate::task::Task;
 use crate::task::kind::Kind;
 
-pub(super) fn check(change: &Change, task: &Task) -> Option<Refusal> {
-    let before = change.before.as_deref()?;
+pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
     let about_tests =
         matches!(task.kind, Kind::Tests | Kind::Rename) || task.names_path(&change.path);
     if !tree::is_test(&change.path) || about_tests {
         return None;
     }
-    let after = symbols::definitions(change.language, &change.after);
-    // A class around the tests changes when one is added; its functions are looked at one by one.
-    let touched = symbols::definitions(change.language, before)
-        .into_iter()
-        .find(|old| {
-            let same = after.iter().any(|new| {
-                new.qualified == old.qualified
-                    && change.after.get(new.span()) == before.get(old.span())
-            });
-            old.kind.is_function() && !same
-        });
-    // Settings and fixtures outside any definition count too: nothing that stands may go or change.
-    let touched = touched
-        .map(|old| old.qualified.to_string())
-        .or_else(|| lost_line(before, &change.after))?;
     let path = &change.path;
+    let touched = match &change.before {
+        Some(before) => weaken::weakened(change.language, before, &change.after)?,
+        // A new one reaches every test beside it.
+        None if path.file_name() == "conftest.py" => "conftest".to_owned(),
+        None => return None,
+    };
     let reason = format!(
-        "`{touched}` in `{path}` is an existing test: leave the tests as they are and change the code they check"
+        "`{touched}` in `{path}` belongs to the existing tests: leave them as they are and change the code they check"
     );
     Some(Refusal::new("draft.test_weakened", reason, path.as_str()))
-}
-
-/// Returns the first line that no longer stands in its old order.
-fn lost_line(before: &str, after: &str) -> Option<String> {
-    let mut rest = after.lines().map(str::trim_end);
-    let mut old = before
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty());
-    let gone = old.find(|line| !rest.any(|new| new == *line))?;
-    Some(gone.trim().to_owned())
 }
 
 #[cfg(test)]

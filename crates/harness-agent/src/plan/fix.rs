@@ -192,7 +192,7 @@ fn quoted_names(text: &str) -> Vec<String> {
 }
 
 /// Returns where the packages of the project's interpreter are, as far as its path tells.
-pub(super) fn installed(tree: &SourceTree, environment: &Environment) -> Installed {
+pub(crate) fn installed(tree: &SourceTree, environment: &Environment) -> Installed {
     let find_program = |name: &str| environment.find_program(name);
     let virtual_env = environment.virtual_env.clone();
     let suite = suite::detect(

@@ -1,6 +1,6 @@
 //! What would happen to a task: free of effects. `route` prints it, `run` follows it, the server asks it.
 
-mod fix;
+pub(crate) mod fix;
 
 use std::ops::Range;
 

@@ -4,54 +4,95 @@ use super::Found;
 use crate::action::{Action, Hunk};
 
 pub(super) fn read(reply: &str) -> Found {
-    let mut actions: Vec<Action> = Vec::new();
-    let mut path = String::new();
-    let mut old_path = String::new();
-    let mut hunk: Option<Hunk> = None;
+    let mut parts: Vec<Part> = Vec::new();
+    let mut inside = false;
     let mut lines = reply.lines().peekable();
     while let Some(line) = lines.next() {
         if let Some(name) = line.strip_prefix("--- ")
             && lines.peek().is_some_and(|next| next.starts_with("+++ "))
         {
-            close(&mut actions, &path, &mut hunk);
-            old_path = file_name(name);
-        } else if let Some(name) = line.strip_prefix("+++ ")
-            && hunk
-                .as_ref()
-                .is_none_or(|hunk| hunk.old.is_empty() && hunk.new.is_empty())
-        {
-            let new_path = file_name(name);
-            path = if new_path == "/dev/null" {
-                old_path.clone()
-            } else {
-                new_path
-            };
+            let old_path = file_name(name);
+            let new_path = lines
+                .next()
+                .map(|next| file_name(&next[4..]))
+                .unwrap_or_default();
+            parts.push(Part::of(&old_path, &new_path));
+            inside = false;
         } else if line.starts_with("@@") {
-            close(&mut actions, &path, &mut hunk);
-            hunk = Some(Hunk {
-                old: String::new(),
-                new: String::new(),
-            });
-        } else if let Some(open) = &mut hunk {
-            if line.starts_with("```") {
-                close(&mut actions, &path, &mut hunk);
-            } else {
-                take(open, line);
+            if parts.is_empty() {
+                parts.push(Part::of("", ""));
             }
+            if let Some(part) = parts.last_mut() {
+                part.hunks.push(Hunk {
+                    under: heading(line),
+                    ..Hunk::new("", "")
+                });
+            }
+            inside = true;
+        } else if line.starts_with("diff --git ") || line.trim_start().starts_with("```") {
+            inside = false;
+        } else if inside && let Some(hunk) = parts.last_mut().and_then(|part| part.hunks.last_mut())
+        {
+            take(hunk, line);
         }
     }
-    close(&mut actions, &path, &mut hunk);
+    let changes: Vec<Action> = parts.into_iter().filter_map(Part::into_action).collect();
     Found {
-        actions,
-        unknown_tool: None,
+        actions: Action::together(changes).into_iter().collect(),
+        ..Found::default()
     }
 }
 
-fn take(hunk: &mut Hunk, line: &str) {
+/// What a diff says of one file.
+struct Part {
+    path: String,
+    is_new: bool,
+    goes: bool,
+    hunks: Vec<Hunk>,
+}
+
+impl Part {
+    fn of(old: &str, new: &str) -> Part {
+        let goes = new == "/dev/null";
+        Part {
+            path: if goes { old } else { new }.to_owned(),
+            is_new: old == "/dev/null",
+            goes,
+            hunks: Vec::new(),
+        }
+    }
+
+    fn into_action(self) -> Option<Action> {
+        let Part {
+            path,
+            is_new,
+            goes,
+            mut hunks,
+        } = self;
+        if goes {
+            return Some(Action::Remove { path });
+        }
+        hunks.iter_mut().for_each(end_at_words);
+        hunks.retain(|hunk| hunk.old != hunk.new);
+        let adds_only = hunks.iter().all(|hunk| hunk.old.trim().is_empty());
+        if is_new && adds_only && !hunks.is_empty() {
+            let content = hunks.into_iter().map(|hunk| hunk.new).collect();
+            let name = String::new();
+            return Some(Action::Edit {
+                path,
+                name,
+                content,
+            });
+        }
+        (!hunks.is_empty()).then_some(Action::Patch { path, hunks })
+    }
+}
+
+/// Takes one line of a hunk in; models drop the blank in front of empty and of unchanged lines.
+pub(super) fn take(hunk: &mut Hunk, line: &str) {
     let (sign, rest) = match line.chars().next() {
         Some(sign @ ('+' | '-' | ' ')) => (sign, &line[1..]),
         Some('\\') => return,
-        // Models drop the blank in front of empty and of unchanged lines.
         Some(_) | None => (' ', line),
     };
     if sign != '+' {
@@ -64,25 +105,33 @@ fn take(hunk: &mut Hunk, line: &str) {
     }
 }
 
-fn close(actions: &mut Vec<Action>, path: &str, hunk: &mut Option<Hunk>) {
-    let Some(hunk) = hunk.take() else { return };
-    if hunk.old == hunk.new {
-        return;
+/// Takes empty lines off the end of a hunk: they stand between it and what comes after it in the reply.
+pub(super) fn end_at_words(hunk: &mut Hunk) {
+    while hunk.old.ends_with("\n\n") && hunk.new.ends_with("\n\n") {
+        hunk.old.pop();
+        hunk.new.pop();
     }
-    if let Some(Action::Patch { path: last, hunks }) = actions.last_mut()
-        && last == path
-    {
-        hunks.push(hunk);
-        return;
-    }
-    actions.push(Action::Patch {
-        path: path.to_owned(),
-        hunks: vec![hunk],
-    });
+}
+
+/// Returns the words behind the second `@@`: the line that the change stands below.
+pub(super) fn heading(line: &str) -> String {
+    let rest = line.trim_start_matches('@');
+    let words = match rest.split_once("@@") {
+        Some((_, words)) => words,
+        // An envelope has its heading right behind its only `@@`.
+        None if rest.trim_start().starts_with(['-', '+', '.']) => "",
+        None => rest,
+    };
+    words.trim().to_owned()
 }
 
 fn file_name(text: &str) -> String {
-    let name = text.split('\t').next().unwrap_or_default().trim();
+    let name = text
+        .split('\t')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .trim_matches('"');
     name.strip_prefix("a/")
         .or_else(|| name.strip_prefix("b/"))
         .unwrap_or(name)

@@ -7,10 +7,70 @@ use crate::action::{Action, Hunk};
 
 pub(super) fn read(reply: &str) -> Found {
     let mut found = Found::default();
-    for value in objects(reply) {
+    let text = without_code(reply);
+    for value in objects(&text) {
         collect(&value, &mut found);
     }
+    let looks_like_call = [
+        "\"tool\"",
+        "\"action\"",
+        "\"tool_calls\"",
+        "\"arguments\"",
+        "'tool'",
+    ]
+    .iter()
+    .any(|key| text.contains(key) && text.contains('{'));
+    if found.is_empty() && looks_like_call && text.trim_start().starts_with(['{', '[', '<', '`']) {
+        let example = r#"{"tool": "read", "path": "the/file.py"}"#;
+        found.problem = Some(format!(
+            "the call is not whole JSON: write it on one line, like {example}"
+        ));
+    }
     found
+}
+
+/// Returns a reply without its blocks of program code: what looks like a call there is data of that program.
+fn without_code(reply: &str) -> String {
+    const CALLS: [&str; 7] = [
+        "",
+        "json",
+        "jsonc",
+        "tool_call",
+        "tool_code",
+        "tool",
+        "text",
+    ];
+    let mut text = String::with_capacity(reply.len());
+    let mut skipping: Option<&str> = None;
+    for line in reply.split_inclusive('\n') {
+        let marker = line.trim_start();
+        match skipping {
+            Some(fence) => {
+                if marker.trim_end().starts_with(fence)
+                    && marker.trim().chars().all(|c| fence.starts_with(c))
+                {
+                    skipping = None;
+                }
+            }
+            None => {
+                let fence = ["```", "~~~"]
+                    .into_iter()
+                    .find(|fence| marker.starts_with(fence));
+                let info = fence.map(|fence| marker.trim_start_matches(fence).trim());
+                let language = info.map(|info| {
+                    info.split_whitespace()
+                        .next()
+                        .unwrap_or_default()
+                        .to_ascii_lowercase()
+                });
+                match language {
+                    Some(language) if !CALLS.contains(&language.as_str()) => skipping = fence,
+                    Some(_) | None => text.push_str(line),
+                }
+            }
+        }
+    }
+    text
 }
 
 /// Returns every top-level JSON object or array of objects in a text, whatever stands around it.
@@ -18,10 +78,21 @@ fn objects(text: &str) -> Vec<Value> {
     let mut values = Vec::new();
     let mut at = 0;
     while let Some(start) = text[at..].find(['{', '[']).map(|offset| at + offset) {
-        let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-        match stream.next() {
-            Some(Ok(value)) if value.is_object() || value.is_array() => {
-                at = start + stream.byte_offset();
+        let rest = &text[start..];
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let strict = match stream.next() {
+            Some(Ok(value)) => Some((value, stream.byte_offset())),
+            Some(Err(_)) | None => None,
+        };
+        // Only what says that it is a call is worth reading leniently.
+        let head = &rest[..rest.floor_char_boundary(200.min(rest.len()))];
+        let says_so = ["tool", "action", "name", "function"]
+            .iter()
+            .any(|key| head.contains(key));
+        let read = strict.or_else(|| says_so.then(|| super::lenient::value(rest)).flatten());
+        match read {
+            Some((value, length)) if value.is_object() || value.is_array() => {
+                at = start + length.max(1);
                 values.push(value);
             }
             _ => at = start + 1,
@@ -44,7 +115,7 @@ fn collect(value: &Value, found: &mut Found) {
     }
 }
 
-fn read_call(call: &Map<String, Value>, found: &mut Found) {
+pub(super) fn read_call(call: &Map<String, Value>, found: &mut Found) {
     let inner = call
         .get("function")
         .and_then(Value::as_object)
@@ -98,34 +169,52 @@ fn action(name: &str, fields: &Map<String, Value>, name_is_free: bool) -> Option
             path: path(),
             place: place(fields),
         },
-        "search" | "grep" | "find" => Action::Search {
+        "search" | "grep" | "find" | "search_files" => Action::Search {
             query: text(&["query", "pattern", "text", "q"]),
             path: path(),
         },
-        "map" | "list" | "ls" | "tree" => Action::Map { path: path() },
-        "patch" | "replace" | "str_replace" => Action::Patch {
-            path: path(),
-            hunks: vec![Hunk {
-                old: text(&["old", "old_string", "old_str", "search", "find"]),
-                new: text(&["new", "new_string", "new_str", "replace", "replacement"]),
-            }],
-        },
-        "edit" | "write" | "write_file" | "create" => Action::Edit {
-            path: path(),
-            name: if name_is_free {
-                text(&["name", "definition", "symbol"])
-            } else {
-                text(&["definition", "symbol"])
-            },
-            content: text(&["content", "code", "text", "new"]),
-        },
+        "map" | "list" | "ls" | "tree" | "list_files" => Action::Map { path: path() },
+        "patch" | "replace" | "str_replace" | "replace_in_file" | "search_replace" => {
+            Action::Patch {
+                path: path(),
+                hunks: vec![Hunk::new(
+                    text(&[
+                        "old",
+                        "old_string",
+                        "old_str",
+                        "oldString",
+                        "search",
+                        "find",
+                    ]),
+                    text(&[
+                        "new",
+                        "new_string",
+                        "new_str",
+                        "newString",
+                        "replace",
+                        "replacement",
+                    ]),
+                )],
+            }
+        }
+        "edit" | "write" | "write_file" | "write_to_file" | "create" | "create_file" => {
+            Action::Edit {
+                path: path(),
+                name: if name_is_free {
+                    text(&["name", "definition", "symbol"])
+                } else {
+                    text(&["definition", "symbol"])
+                },
+                content: text(&["content", "code", "text", "new"]),
+            }
+        }
         "run" | "test" | "run_tests" | "tests" => Action::Run {
             tests: list(fields.get("tests")),
         },
         "ask" | "question" => Action::Ask {
             question: text(&["question", "text"]),
         },
-        "done" | "finish" | "submit" => Action::Done {
+        "done" | "finish" | "submit" | "attempt_completion" => Action::Done {
             summary: text(&["summary", "message", "text"]),
         },
         _ => return None,

@@ -43,6 +43,44 @@ enum Label {
 
 pub(super) fn read(reply: &str) -> Found {
     let parts = parts(reply);
+    let mut found = Found::default();
+    let mut wishes: Vec<&[(Label, String)]> = Vec::new();
+    let mut start = 0;
+    for at in 1..=parts.len() {
+        // Every `Action:` begins a new wish; a path in front of the first one belongs to it.
+        let begins = at == parts.len()
+            || (parts[at].0 == Label::Action
+                && parts[start..at]
+                    .iter()
+                    .any(|(label, _)| *label == Label::Action));
+        if begins && at <= parts.len() && start < at {
+            wishes.push(&parts[start..at]);
+            start = at;
+        }
+    }
+    for wish in wishes {
+        match wished(reply, wish) {
+            Wish::Action(action) => found.actions.push(action),
+            Wish::Unknown(tool) => found.unknown_tool = found.unknown_tool.or(Some(tool)),
+            Wish::Half(problem) => found.problem = found.problem.or(Some(problem)),
+            Wish::None => {}
+        }
+    }
+    if !found.actions.is_empty() {
+        found.unknown_tool = None;
+    }
+    found
+}
+
+/// What one group of labelled lines asks for.
+enum Wish {
+    Action(Action),
+    Unknown(String),
+    Half(String),
+    None,
+}
+
+fn wished(reply: &str, parts: &[(Label, String)]) -> Wish {
     let value = |label: Label| {
         parts
             .iter()
@@ -56,7 +94,7 @@ pub(super) fn read(reply: &str) -> Found {
     let patches = value(Label::Find).is_some() && value(Label::Replace).is_some();
     let appends = value(Label::Append).is_some();
     if !says_action && !patches && !appends {
-        return Found::default();
+        return Wish::None;
     }
     let tool = word(Label::Action).to_ascii_lowercase();
     let tool = tool
@@ -70,17 +108,11 @@ pub(super) fn read(reply: &str) -> Found {
         },
         _ if patches => Action::Patch {
             path,
-            hunks: vec![Hunk {
-                old: block(Label::Find),
-                new: block(Label::Replace),
-            }],
+            hunks: vec![Hunk::new(block(Label::Find), block(Label::Replace))],
         },
         _ if appends => Action::Patch {
             path,
-            hunks: vec![Hunk {
-                old: String::new(),
-                new: block(Label::Append),
-            }],
+            hunks: vec![Hunk::new("", block(Label::Append))],
         },
         "read" | "open" | "view" => Action::Read {
             path,
@@ -101,12 +133,13 @@ pub(super) fn read(reply: &str) -> Found {
         "ask" => Action::Ask {
             question: value(Label::Query).unwrap_or_default().trim().to_owned(),
         },
-        "edit" | "write" | "create" | "patch" => {
+        "edit" | "write" | "create" | "patch" | "replace" => {
             let content = value(Label::Content)
                 .map(code)
                 .or_else(|| fences(reply).into_iter().next().map(|fence| fence.body));
             let Some(content) = content else {
-                return Found::default();
+                let problem = "the action has no code: write `Find:` with the old lines and `Replace:` with the new ones, or the whole definition in one fenced block";
+                return Wish::Half(problem.to_owned());
             };
             Action::Edit {
                 path,
@@ -114,17 +147,10 @@ pub(super) fn read(reply: &str) -> Found {
                 content,
             }
         }
-        other => {
-            return Found {
-                actions: Vec::new(),
-                unknown_tool: Some(other.to_owned()),
-            };
-        }
+        "" => return Wish::None,
+        other => return Wish::Unknown(other.to_owned()),
     };
-    Found {
-        actions: vec![action],
-        unknown_tool: None,
-    }
+    Wish::Action(action)
 }
 
 /// Returns the labelled parts of a reply: a label and all lines up to the next one.

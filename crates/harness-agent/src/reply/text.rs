@@ -11,23 +11,117 @@ pub(super) struct Fence<'a> {
     pub(super) above: &'a str,
 }
 
-/// Returns the reply without `<think>` blocks; one that was never closed takes the rest with it.
+/// Names of the tags that models think in.
+const THINKING: [&str; 6] = [
+    "think",
+    "thinking",
+    "reasoning",
+    "thought",
+    "reflection",
+    "analysis",
+];
+
+/// Returns the reply without its thinking; a block that was never closed takes the rest with it.
+///
+/// A tag inside a line is code or prose that speaks of it: only one that begins its line opens a block.
 pub(super) fn without_thinking(reply: &str) -> String {
-    let mut text = reply.to_owned();
-    for tag in ["think", "thinking", "reasoning"] {
+    let mut text = without_channels(reply);
+    for tag in THINKING {
         let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-        while let Some(start) = text.find(&open) {
+        while let Some(start) = at_line_start(&text, &open) {
             let end = text[start..]
                 .find(&close)
                 .map_or(text.len(), |at| start + at + close.len());
             text.replace_range(start..end, "");
         }
         // Some servers eat the opening tag; what stands before a lone closing one is thinking too.
-        if let Some(end) = text.find(&close) {
+        if let Some(end) = at_line_start(&text, &close) {
             text.replace_range(..end + close.len(), "");
         }
     }
-    text.trim().to_owned()
+    text.trim_matches(['\n', '\r']).trim_end().to_owned()
+}
+
+/// Returns the words of the last channel, for models that think in one and answer in another.
+fn without_channels(reply: &str) -> String {
+    let Some(last) = reply.rfind("<|channel|>") else {
+        return reply.to_owned();
+    };
+    let words = reply[last..]
+        .split_once("<|message|>")
+        .map_or("", |(_, words)| words);
+    let end = ["<|end|>", "<|return|>", "<|call|>"]
+        .iter()
+        .filter_map(|sign| words.find(sign))
+        .min();
+    words[..end.unwrap_or(words.len())].to_owned()
+}
+
+fn at_line_start(text: &str, tag: &str) -> Option<usize> {
+    let begins = |at: usize| {
+        let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        text[line..at].trim().is_empty()
+    };
+    text.match_indices(tag)
+        .map(|(at, _)| at)
+        .find(|at| begins(*at))
+}
+
+/// Returns whether a reply stops in the middle of a fence, a block, a call or a patch.
+pub fn is_cut(reply: &str) -> bool {
+    let text = without_thinking(reply);
+    let thinks = text.trim().is_empty() && !reply.trim().is_empty();
+    let count = |sign: &str| {
+        text.lines()
+            .filter(|line| line.trim_start().starts_with(sign))
+            .count()
+    };
+    let half_block = count("<<<<<<< ") > count(">>>>>>> ");
+    let half_patch = text.contains("*** Begin Patch") && !text.contains("*** End Patch");
+    let half_call = text.trim_start().starts_with('{') && !text.trim_end().ends_with('}');
+    !thinks && (is_open(&text) || half_block || half_patch || half_call)
+}
+
+/// Returns whether a fence is still open at the end of a text.
+fn is_open(text: &str) -> bool {
+    let mut open: Option<&str> = None;
+    for line in text.lines() {
+        match (open, opening(line)) {
+            (None, Some((marker, _))) => open = Some(marker),
+            (Some(marker), _) if closes(line, marker) => open = None,
+            (_, _) => {}
+        }
+    }
+    open.is_some()
+}
+
+fn closes(line: &str, marker: &str) -> bool {
+    let line = line.trim();
+    line.len() >= marker.len() && line.chars().all(|c| marker.starts_with(c))
+}
+
+/// Returns a reply that was cut and what came after it as one.
+pub fn joined(first: &str, next: &str) -> String {
+    let mut rest = next.trim_start_matches('\n');
+    // Asked to go on inside a fence, models open it again.
+    if is_open(first)
+        && let Some((head, after)) = rest.split_once('\n')
+        && opening(head).is_some()
+    {
+        rest = after;
+    }
+    // They also begin with the line that was cut.
+    let last = first.lines().next_back().unwrap_or_default();
+    let head = rest.lines().next().unwrap_or_default();
+    let again = !last.trim().is_empty()
+        && !first.ends_with('\n')
+        && head.trim_start().starts_with(last.trim_start());
+    let kept = if again {
+        &first[..first.len() - last.len()]
+    } else {
+        first
+    };
+    format!("{kept}{rest}")
 }
 
 /// Returns the fenced blocks of a text; one that was never closed reaches to the end.
@@ -45,9 +139,7 @@ pub(super) fn fences(text: &str) -> Vec<Fence<'_>> {
         let indent = line.len() - line.trim_start().len();
         let mut body = String::new();
         for line in lines.by_ref() {
-            let closes = line.trim().len() >= marker.len()
-                && line.trim().chars().all(|c| marker.starts_with(c));
-            if closes {
+            if closes(line, marker) {
                 break;
             }
             body.push_str(outdented(line, indent));
@@ -78,6 +170,31 @@ fn outdented(line: &str, most: usize) -> &str {
         .take_while(|byte| *byte == b' ')
         .count();
     &line[blanks..]
+}
+
+/// Returns the file that the lines above a block name, the nearest first; known files decide how it is written.
+pub fn path_above(lines: &[&str], known: &[&str]) -> Option<String> {
+    let letters = |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).collect() };
+    for line in lines.iter().rev() {
+        let word = line.trim().trim_matches(['`', '*', ':', '#', ' ']);
+        if word.is_empty() || opening(line).is_some() {
+            continue;
+        }
+        if known.contains(&word) {
+            return Some(word.to_owned());
+        }
+        let alike: Vec<&&str> = known
+            .iter()
+            .filter(|path| letters(path) == letters(word))
+            .collect();
+        if let [only] = alike.as_slice() {
+            return Some((**only).to_owned());
+        }
+        if let Some(path) = path_alone(line) {
+            return Some(path);
+        }
+    }
+    None
 }
 
 /// Returns the path that a line names and nothing else: quoted, bold, or after `File:`.

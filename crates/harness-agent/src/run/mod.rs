@@ -1,6 +1,7 @@
 //! A run: the rungs from cheapest to dearest, and what each leaves to the next.
 
 mod answer;
+mod cut;
 pub mod event;
 mod evidence;
 mod fix;

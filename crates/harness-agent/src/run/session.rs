@@ -1,7 +1,9 @@
 //! What one run knows while it goes on, and how that becomes its result.
 
+use std::cell::OnceCell;
 use std::time::Instant;
 
+use harness_code::fix::Installed;
 use harness_code::suite::{self, Suite, SuiteEnvironment};
 use harness_code::tree::SourceTree;
 use harness_hands::journal::RunId;
@@ -15,6 +17,7 @@ use crate::history::{History, Refusal, Step};
 use crate::model::ModelError;
 use crate::options::AgentOptions;
 use crate::plan::Plan;
+use crate::plan::fix::installed;
 use crate::record::Record;
 use crate::run::Order;
 use crate::run::event::{Event, EventKind, Listener};
@@ -72,6 +75,9 @@ pub(super) struct Session<'a> {
     pub(super) engine_hint: Option<String>,
     /// What an earlier rung found out, for the next one's prompt.
     pub(super) learned: String,
+    installed: OnceCell<Installed>,
+    /// The whole project, when the run keeps to a part of it.
+    whole: OnceCell<Option<SourceTree>>,
     began: Instant,
 }
 
@@ -107,6 +113,8 @@ impl<'a> Session<'a> {
             proposal: String::new(),
             engine_hint: None,
             learned: String::new(),
+            installed: OnceCell::new(),
+            whole: OnceCell::new(),
             began: Instant::now(),
         }
     }
@@ -114,6 +122,21 @@ impl<'a> Session<'a> {
     /// Returns whether files may not change in this run.
     pub(super) fn read_only(&self) -> bool {
         self.project.writer().is_none()
+    }
+
+    /// Returns where the packages of the project's interpreter are; looked up once.
+    pub(super) fn installed(&self) -> &Installed {
+        self.installed
+            .get_or_init(|| installed(self.whole_tree(), self.environment))
+    }
+
+    /// Returns the whole project: a scope limits what may change, not what tests and imports lead to.
+    pub(super) fn whole_tree(&self) -> &SourceTree {
+        let read = || {
+            let limited = !self.options.scope.is_empty();
+            limited.then(|| SourceTree::read(self.tree.root(), None).ok())?
+        };
+        self.whole.get_or_init(read).as_ref().unwrap_or(&self.tree)
     }
 
     /// Tells the listener of progress.
@@ -207,7 +230,7 @@ impl<'a> Session<'a> {
         let find_program = |name: &str| self.environment.find_program(name);
         let virtual_env = self.environment.virtual_env.clone();
         suite::detect(
-            &self.tree,
+            self.whole_tree(),
             &SuiteEnvironment {
                 virtual_env,
                 find_program: &find_program,

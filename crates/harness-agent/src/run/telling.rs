@@ -42,7 +42,16 @@ pub(super) fn failure_to_show(session: &Session<'_>, trial: &Trial) -> String {
 }
 
 /// Returns the closing sentence, written from what happened.
-pub(super) fn summary(change: &Change, proof: &str) -> String {
+pub(super) fn summary(changes: &[Change], proof: &str) -> String {
+    let what: Vec<String> = changes.iter().take(3).map(described).collect();
+    let more = match changes.len().saturating_sub(3) {
+        0 => String::new(),
+        more => format!(" and {more} more files"),
+    };
+    format!("changed {}{more}: {proof}", what.join(", "))
+}
+
+fn described(change: &Change) -> String {
     let old = change.before.as_deref().unwrap_or_default();
     let before = harness_code::symbols::definitions(change.language, old);
     let names: Vec<String> = harness_code::symbols::definitions(change.language, &change.after)
@@ -56,10 +65,8 @@ pub(super) fn summary(change: &Change, proof: &str) -> String {
         .map(|new| format!("`{}`", new.qualified))
         .take(3)
         .collect();
-    let what = if names.is_empty() {
-        String::new()
-    } else {
-        format!("{} in ", names.join(", "))
-    };
-    format!("changed {what}{}: {proof}", change.path)
+    if names.is_empty() {
+        return change.path.to_string();
+    }
+    format!("{} in {}", names.join(", "), change.path)
 }

@@ -12,13 +12,14 @@ use harness_hands::lock::{LockError, Waiting};
 use harness_hands::suite::{self, Selection, SuiteReport};
 use harness_hands::transaction::{Transaction, WriteError};
 
-use crate::guard::{self, Change};
+use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
 use crate::run::event::EventKind;
 use crate::run::evidence::{Evidence, Verdict};
 use crate::run::flaky;
 use crate::run::result::{Counts, Stopped, Tests};
 use crate::run::session::{Ending, Session};
+use crate::tool::change::Draft;
 
 /// How long a run waits for another one that holds the project.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -31,6 +32,8 @@ pub(super) struct Trial {
     after: Option<SuiteReport>,
     /// A change was taken back because it made the suite worse.
     pub(super) broke: Option<String>,
+    /// The last change that was taken back, as a patch.
+    attempt: String,
 }
 
 impl Trial {
@@ -67,6 +70,7 @@ impl Trial {
             before: None,
             after: None,
             broke: None,
+            attempt: String::new(),
         })
     }
 
@@ -118,18 +122,68 @@ impl Trial {
             .collect()
     }
 
-    /// Guards and applies one change. A refusal leaves the file as it is.
+    /// Guards and applies a draft: all of its files, or none and the reason.
     pub(super) fn apply(
         &mut self,
         session: &mut Session<'_>,
+        draft: &Draft,
+    ) -> Result<(), Refusal> {
+        let mut beside = self.standing(session);
+        beside.extend(draft.changes.iter().cloned());
+        for change in &draft.changes {
+            self.may_happen(session, change, &beside)?;
+        }
+        for path in &draft.gone {
+            self.changes
+                .check(path)
+                .map_err(crate::tool::look::trespass)?;
+            if let Some(refusal) = guard::removal_refusal(path, &session.task) {
+                return Err(refusal);
+            }
+        }
+        for (number, change) in draft.changes.iter().enumerate() {
+            if let Err(refusal) = self.write(session, change) {
+                let done = Draft {
+                    changes: draft.changes[..number].to_vec(),
+                    gone: Vec::new(),
+                };
+                self.put_back(session, &done);
+                return Err(refusal);
+            }
+        }
+        for path in &draft.gone {
+            if let Err(error) = self.changes.remove(path) {
+                self.put_back(session, draft);
+                return Err(Refusal::new(
+                    "write.failed",
+                    error.to_string(),
+                    path.as_str(),
+                ));
+            }
+            session.tell(EventKind::Wrote, &format!("removed {path}"), []);
+        }
+        Ok(())
+    }
+
+    /// Asks the door and the guards about one change.
+    fn may_happen(
+        &self,
+        session: &Session<'_>,
         change: &Change,
+        beside: &[Change],
     ) -> Result<(), Refusal> {
         self.changes
             .check(&change.path)
             .map_err(crate::tool::look::trespass)?;
-        if let Some(refusal) = guard::refusal(change, &session.task) {
-            return Err(refusal);
-        }
+        let facts = Facts {
+            tree: Some(session.whole_tree()),
+            installed: session.installed(),
+            beside,
+        };
+        guard::refusal(change, &session.task, &facts).map_or(Ok(()), Err)
+    }
+
+    fn write(&mut self, session: &mut Session<'_>, change: &Change) -> Result<(), Refusal> {
         let bytes = encoded(session, change)?;
         self.changes
             .put(&change.path, &bytes)
@@ -159,12 +213,10 @@ impl Trial {
     ) -> Result<(), Refusal> {
         // Every change is looked at before the first is made.
         for change in changes {
-            self.changes
-                .check(&change.path)
-                .map_err(crate::tool::look::trespass)?;
+            self.may_happen(session, change, changes)?;
         }
         for change in changes {
-            self.apply(session, change)?;
+            self.write(session, change)?;
         }
         for (from, to) in moves {
             self.changes
@@ -290,30 +342,39 @@ impl Trial {
         evidence.verdict()
     }
 
-    /// Puts one change back to what stood before it.
-    pub(super) fn put_back(&mut self, session: &mut Session<'_>, change: &Change) {
-        let restored = match &change.before {
-            Some(before) => encoded(
-                session,
-                &Change {
-                    after: before.clone(),
-                    ..change.clone()
-                },
-            )
-            .ok()
-            .and_then(|bytes| self.changes.replace(&change.path, &bytes).ok()),
-            None => self.changes.remove(&change.path).ok(),
-        };
-        let words = if restored.is_some() {
-            "took the change back"
-        } else {
-            "could not take the change back yet"
-        };
-        session.tell(
-            EventKind::Undone,
-            words,
-            [("path", change.path.as_str().into())],
-        );
+    /// Puts a draft back to what stood before it.
+    pub(super) fn put_back(&mut self, session: &mut Session<'_>, draft: &Draft) {
+        self.attempt = draft.changes.iter().map(diff_of).collect();
+        for change in &draft.changes {
+            let restored = match &change.before {
+                Some(before) => encoded(
+                    session,
+                    &Change {
+                        after: before.clone(),
+                        ..change.clone()
+                    },
+                )
+                .ok()
+                .and_then(|bytes| self.changes.replace(&change.path, &bytes).ok()),
+                None => self.changes.remove(&change.path).ok(),
+            };
+            let words = if restored.is_some() {
+                "took the change back"
+            } else {
+                "could not take the change back yet"
+            };
+            session.tell(
+                EventKind::Undone,
+                words,
+                [("path", change.path.as_str().into())],
+            );
+        }
+        for path in &draft.gone {
+            // A file that did not go yet is there as it was.
+            if let Ok(Some(bytes)) = self.changes.original(path) {
+                drop(self.changes.put(path, &bytes));
+            }
+        }
     }
 
     /// Keeps what stands and ends the run with it.
@@ -340,7 +401,13 @@ impl Trial {
         stopped: Stopped,
         summary: String,
     ) -> Ending {
-        let attempt: String = self.standing(session).iter().map(diff_of).collect();
+        let standing: String = self.standing(session).iter().map(diff_of).collect();
+        let kept_nothing = standing.is_empty();
+        let attempt = if kept_nothing {
+            std::mem::take(&mut self.attempt)
+        } else {
+            standing
+        };
         let mut ending = Ending {
             tests: self.tests(),
             ..Ending::new(stopped, summary)
@@ -360,7 +427,9 @@ impl Trial {
                 .map(ToString::to_string)
                 .collect();
         } else if !attempt.is_empty() {
-            session.tell(EventKind::Undone, "took every change back", []);
+            if !kept_nothing {
+                session.tell(EventKind::Undone, "took every change back", []);
+            }
             let place = format!(".harness/runs/{}/attempt.patch", session.run.as_str());
             ending.hint = format!("the attempt is kept in {place}");
         }

@@ -6,11 +6,12 @@ use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 
 use crate::action::Action;
-use crate::guard;
+use crate::guard::{self, Change, Facts};
 use crate::history::{Refusal, Step};
-use crate::model::{Model, ModelError};
+use crate::model::{Finish, Model, ModelError};
 use crate::plan::Rung;
 use crate::reply::{self, Reading};
+use crate::run::cut::{CONTINUE, Cut};
 use crate::run::event::EventKind;
 use crate::run::evidence::Verdict;
 use crate::run::prompt::{self, Opening, capped};
@@ -191,12 +192,30 @@ fn turns(
     };
     let mut seen: HashSet<String> = HashSet::new();
     let mut idle = 0;
+    let mut cut = Cut::default();
     for number in 1..=session.options.steps {
         let turn = match talk.turn(session) {
             Ok(turn) => turn,
             Err(error) => return engine(session, &error),
         };
-        let reading = reply::read(&turn.reply.text);
+        let text = cut.whole(&turn.reply.text);
+        if turn.reply.finish == Finish::Length && cut.may_go_on(&text) {
+            session.push(Step {
+                number,
+                action: "reply".to_owned(),
+                path: String::new(),
+                result: CONTINUE.to_owned(),
+                refused: String::new(),
+                seconds: turn.seconds,
+                tokens: turn.reply.reply_tokens,
+            });
+            if session.cancel.stopped() {
+                return (Stopped::Interrupted, "interrupted".to_owned());
+            }
+            talk.say(CONTINUE);
+            continue;
+        }
+        let reading = reply::read(&text);
         let mut step = Step {
             number,
             action: reading
@@ -340,22 +359,18 @@ fn act(
         return unread(session, reading, trial.is_none());
     };
     match (action, trial) {
-        (Action::Patch { .. } | Action::Edit { .. } | Action::Run { .. }, None) => {
-            refuse_read_only(session, action)
-        }
-        (Action::Patch { .. } | Action::Edit { .. }, Some(trial)) => {
+        (action, None) if action.needs_writing() => refuse_read_only(session, action),
+        (action, Some(trial)) if action.changes_files() => {
             try_change(session, action, trial, search)
         }
         (Action::Run { .. }, Some(trial)) => run_tests(session, trial),
         (Action::Done { summary }, Some(trial)) => finish(session, trial, summary),
         (Action::Done { summary }, None) => Outcome::End(Stopped::Done, summary.clone()),
         (Action::Ask { question }, _) => ask(session, question),
-        (Action::Read { .. } | Action::Search { .. } | Action::Map { .. }, _) => {
-            match look(session, action) {
-                Ok(words) => Outcome::Say { words, new: true },
-                Err(refusal) => Outcome::Refused(refusal),
-            }
-        }
+        (action, _) => match look(session, action) {
+            Ok(words) => Outcome::Say { words, new: true },
+            Err(refusal) => Outcome::Refused(refusal),
+        },
     }
 }
 
@@ -366,6 +381,9 @@ fn unread(session: &Session<'_>, reading: &Reading, read_only: bool) -> Outcome 
             "there is no action `{tool}`: use read, search, map, patch, edit, run, ask or done"
         );
         return Outcome::Refused(Refusal::new("reply.unknown_tool", reason, ""));
+    }
+    if let Some(problem) = &reading.problem {
+        return Outcome::Refused(Refusal::new("reply.malformed", problem.clone(), ""));
     }
     if read_only && !reading.prose.trim().is_empty() {
         return Outcome::End(Stopped::Done, reading.prose.clone());
@@ -394,11 +412,22 @@ pub(super) fn read_only_refusal(action: &Action) -> Refusal {
 
 fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
     // What it would have changed is worth showing, as long as it may be at all.
-    let proposed = change::proposed(session.project.door(), session.plan.spots().first(), action);
-    if let Ok(change) = proposed
-        && guard::refusal(&change, &session.task).is_none()
-    {
-        session.proposal = trial::diff_of(&change);
+    let proposed = change::proposed(
+        &session.tree,
+        session.project.door(),
+        session.plan.spots().first(),
+        action,
+    );
+    if let Ok(draft) = proposed {
+        let facts = Facts {
+            tree: Some(session.whole_tree()),
+            installed: session.installed(),
+            beside: &draft.changes,
+        };
+        let refused = |change: &Change| guard::refusal(change, &session.task, &facts).is_some();
+        if !draft.changes.iter().any(refused) {
+            session.proposal = draft.changes.iter().map(trial::diff_of).collect();
+        }
     }
     Outcome::Refused(read_only_refusal(action))
 }
@@ -409,12 +438,17 @@ fn try_change(
     trial: &mut Trial,
     search: &mut Option<Search>,
 ) -> Outcome {
-    let change =
-        match change::proposed(session.project.door(), session.plan.spots().first(), action) {
-            Ok(change) => change,
-            Err(refusal) => return Outcome::Refused(refusal),
-        };
-    if let Err(refusal) = trial.apply(session, &change) {
+    let proposed = change::proposed(
+        &session.tree,
+        session.project.door(),
+        session.plan.spots().first(),
+        action,
+    );
+    let draft = match proposed {
+        Ok(draft) => draft,
+        Err(refusal) => return Outcome::Refused(refusal),
+    };
+    if let Err(refusal) = trial.apply(session, &draft) {
         return Outcome::Refused(refusal);
     }
     let verdict = trial.judge(session);
@@ -424,31 +458,34 @@ fn try_change(
     if let Some(search) = search
         && !matches!(verdict, Verdict::Proven(_))
     {
-        search.learn(&change);
+        draft.changes.iter().for_each(|change| search.learn(change));
     }
     match verdict {
         Verdict::Proven(proof) => {
             // A draft that passes wins, unless the search found the same with far less.
             if let Some(search) = search
-                && search.smaller_than(&change)
+                && draft
+                    .changes
+                    .iter()
+                    .all(|change| search.smaller_than(change))
             {
-                trial.put_back(session, &change);
+                trial.put_back(session, &draft);
                 if let Some(summary) = search.take(session, trial) {
                     return Outcome::End(Stopped::Done, summary);
                 }
-                if let Err(refusal) = trial.apply(session, &change) {
+                if let Err(refusal) = trial.apply(session, &draft) {
                     return Outcome::Refused(refusal);
                 }
                 if !matches!(trial.judge(session), Verdict::Proven(_)) {
-                    trial.put_back(session, &change);
+                    trial.put_back(session, &draft);
                     let words = "That passed once and not again; it was taken back.".to_owned();
                     return Outcome::Say { words, new: true };
                 }
             }
-            Outcome::End(Stopped::Done, summary(&change, &proof))
+            Outcome::End(Stopped::Done, summary(&draft.changes, &proof))
         }
         Verdict::Worse(words) => {
-            trial.put_back(session, &change);
+            trial.put_back(session, &draft);
             trial.broke = Some(words.clone());
             Outcome::Failed(format!(
                 "That made the tests worse and was taken back: {words}"
@@ -457,7 +494,7 @@ fn try_change(
         Verdict::Unfinished { reason, .. } => {
             if session.task.kind == Kind::Fix {
                 // Drafts of a fix are alternatives: each starts from the code as it was.
-                trial.put_back(session, &change);
+                trial.put_back(session, &draft);
                 return Outcome::Failed(format!("That was not it and was taken back: {reason}"));
             }
             Outcome::Say {
@@ -551,6 +588,9 @@ pub(super) fn look(session: &Session<'_>, action: &Action) -> Result<String, Ref
         Action::Map { path } => tools::map(&session.tree, door, path),
         Action::Patch { .. }
         | Action::Edit { .. }
+        | Action::Remove { .. }
+        | Action::Move { .. }
+        | Action::Several { .. }
         | Action::Run { .. }
         | Action::Ask { .. }
         | Action::Done { .. } => Err(read_only_refusal(action)),

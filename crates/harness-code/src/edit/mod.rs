@@ -1,5 +1,6 @@
 //! A change to text as a value: splices, whole definitions, and the diff a person reads. Nothing is written here.
 
+mod companions;
 mod definition;
 mod indent;
 
@@ -10,6 +11,7 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_di
 
 use crate::path::RelPath;
 
+pub use companions::with_companions;
 pub use definition::{add_definition, replace_definition};
 
 /// One splice: the bytes of `range` in the content of `path` become `text`.

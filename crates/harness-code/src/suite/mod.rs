@@ -3,6 +3,7 @@
 
 mod python;
 mod tool;
+pub mod weaken;
 
 use std::path::{Path, PathBuf};
 

@@ -240,7 +240,7 @@ impl Bench<'_> {
         let Some((change, bytes)) = prepared(suspect, self.files, &candidate.mutation) else {
             return Ok(());
         };
-        if guard::refusal(&change, self.task).is_some() {
+        if guard::refusal_alone(&change, self.task).is_some() {
             return Ok(());
         }
         let wanted = Wanted {

@@ -18,6 +18,7 @@ use crate::run::search::hunt::Hunt;
 use crate::run::session::Session;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
+use crate::tool::change::Draft;
 
 /// A model that answers at once needs no search beside it.
 const HEAD_START: Duration = Duration::from_millis(400);
@@ -270,7 +271,7 @@ impl Search {
                 seconds,
                 tokens: 0,
             };
-            if let Err(refusal) = trial.apply(session, &find.change) {
+            if let Err(refusal) = trial.apply(session, &Draft::of(find.change.clone())) {
                 session.refuse(&refusal);
                 continue;
             }
@@ -290,7 +291,7 @@ impl Search {
                     return Some(summary);
                 }
                 Verdict::Worse(_) | Verdict::Unfinished { .. } | Verdict::Unverified(_) => {
-                    trial.put_back(session, &find.change);
+                    trial.put_back(session, &Draft::of(find.change.clone()));
                 }
             }
         }

@@ -1,0 +1,234 @@
+//! A whole definition, several, or a whole file: which of them a reply is, and where each goes.
+
+use harness_code::edit::{self, EditProblem};
+use harness_code::language::Language;
+use harness_code::path::RelPath;
+use harness_code::symbols::{self, Definition, DefinitionKind};
+use harness_code::text::{line_ending, with_line_ending};
+
+use super::{Files, Focus};
+use crate::history::Refusal;
+
+/// Code that a reply gives whole.
+pub(super) struct Whole<'a> {
+    pub(super) path: &'a RelPath,
+    pub(super) language: Language,
+    pub(super) focus: Option<&'a Focus>,
+    /// The definition that the reply names; empty where it names none.
+    pub(super) name: &'a str,
+    pub(super) code: &'a str,
+}
+
+impl Whole<'_> {
+    /// Returns what the file would be.
+    pub(super) fn placed(&self, before: Option<&str>) -> Result<String, Refusal> {
+        if self.code.trim().is_empty() {
+            let reason = "the code is empty: write the whole definition";
+            return Err(Refusal::new("draft.empty", reason, self.path.as_str()));
+        }
+        let Some(before) = before else {
+            let close = if self.code.ends_with('\n') { "" } else { "\n" };
+            return Ok(format!("{}{close}", self.code));
+        };
+        let old = symbols::definitions(self.language, before);
+        let new = symbols::definitions(self.language, self.code);
+        let tops: Vec<&Definition> = new.iter().filter(|known| known.parent.is_none()).collect();
+        let keeps_all = old
+            .iter()
+            .all(|known| new.iter().any(|other| other.qualified == known.qualified));
+        // The whole file came back, or code that is no definition at all: then it stands for the file.
+        let is_file = keeps_all && old.len() > 1 && tops.len() > 1;
+        if self.name.is_empty() && (tops.is_empty() || is_file) {
+            return self.whole_file(before, &old);
+        }
+        let mut text = before.to_owned();
+        match (self.name, tops.as_slice()) {
+            ("", _) => {}
+            // A name and a piece without its header, or one definition: the name says where.
+            (name, [] | [_]) => {
+                let piece = tops.first().and_then(|one| self.code.get(one.span()));
+                text = self.replaced(&text, name, piece.unwrap_or(self.code))?;
+                return Ok(edit::with_companions(self.language, &text, self.code));
+            }
+            (_, _) => {}
+        }
+        for definition in tops {
+            let Some(piece) = self.code.get(definition.span()) else {
+                continue;
+            };
+            text = match self.meant(&old, definition) {
+                Some(known) if self.is_part(&old, known, &new, definition) => {
+                    self.members(&text, before, known, &new, definition)?
+                }
+                Some(known) => self.replaced(&text, &known.qualified, piece)?,
+                None => edit::add_definition(self.language, &text, None, piece)
+                    .map_err(|problem| self.unplaced(&problem))?,
+            };
+        }
+        Ok(edit::with_companions(self.language, &text, self.code))
+    }
+
+    /// Code without a definition, or with all of them, stands for the file, unless it is plainly a piece of it.
+    fn whole_file(&self, before: &str, old: &[Definition]) -> Result<String, Refusal> {
+        let same = |line: &&str| before.lines().any(|known| known.trim() == line.trim());
+        let lines: Vec<&str> = self
+            .code
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let familiar = lines.iter().filter(|line| same(line)).count();
+        let is_piece = !old.is_empty() && symbols::definitions(self.language, self.code).is_empty();
+        if is_piece {
+            let name = self
+                .focus
+                .map_or("the definition", |focus| focus.name.as_str());
+            let what = if familiar > 0 {
+                "only a part of it"
+            } else {
+                "no definition"
+            };
+            let reason = format!(
+                "the code holds {what}: write the whole of `{name}`, from its first line to its last"
+            );
+            return Err(Refusal::new("draft.fragment", reason, self.path.as_str()));
+        }
+        Ok(with_line_ending(self.code, line_ending(before)).into_owned())
+    }
+
+    /// Replaces a definition by name, or adds it where its name says.
+    fn replaced(&self, text: &str, name: &str, piece: &str) -> Result<String, Refusal> {
+        let replaced = edit::replace_definition(self.language, text, name, piece);
+        match replaced {
+            Err(EditProblem::NoSuchDefinition(_)) => {
+                let parent = name.rsplit_once('.').map(|(parent, _)| parent);
+                edit::add_definition(self.language, text, parent, piece)
+                    .map_err(|problem| self.unplaced(&problem))
+            }
+            other => other.map_err(|problem| self.unplaced(&problem)),
+        }
+    }
+
+    /// Returns which definition of the file is meant by one of the reply: the one that was shown, else the only one.
+    fn meant<'d>(&self, old: &'d [Definition], new: &Definition) -> Option<&'d Definition> {
+        let name = new.name();
+        let shown = self
+            .focus
+            .filter(|focus| focus.name.rsplit('.').next() == Some(name))
+            .and_then(|focus| old.iter().find(|known| *known.qualified == focus.name));
+        let top = || {
+            old.iter()
+                .find(|known| known.parent.is_none() && known.name() == name)
+        };
+        let members: Vec<&Definition> = old.iter().filter(|known| known.name() == name).collect();
+        let only = || match members.as_slice() {
+            [one] if new.kind.is_function() => Some(*one),
+            _ => None,
+        };
+        shown.or_else(top).or_else(only)
+    }
+
+    /// Returns whether the reply gives a class with some of its members left out.
+    fn is_part(
+        &self,
+        old: &[Definition],
+        known: &Definition,
+        new: &[Definition],
+        given: &Definition,
+    ) -> bool {
+        let both_classes =
+            known.kind == DefinitionKind::Class && given.kind == DefinitionKind::Class;
+        let members = |all: &[Definition], of: &Definition| -> Vec<String> {
+            let at = all.iter().position(|one| std::ptr::eq(one, of));
+            all.iter()
+                .filter(|one| one.parent.map(|parent| parent as usize) == at)
+                .map(|one| one.name().to_owned())
+                .collect()
+        };
+        let (had, has) = (members(old, known), members(new, given));
+        both_classes && !has.is_empty() && had.iter().any(|name| !has.contains(name))
+    }
+
+    /// Puts the members of a class given in part into the class as it stands.
+    fn members(
+        &self,
+        text: &str,
+        before: &str,
+        known: &Definition,
+        new: &[Definition],
+        given: &Definition,
+    ) -> Result<String, Refusal> {
+        let at = new.iter().position(|one| std::ptr::eq(one, given));
+        let members: Vec<&Definition> = new
+            .iter()
+            .filter(|one| one.parent.map(|parent| parent as usize) == at)
+            .filter(|one| one.kind.is_function() || one.kind == DefinitionKind::Class)
+            .collect();
+        // What stands in the class beside its members must be there already: nothing is dropped in silence.
+        let class_text = before.get(known.span()).unwrap_or_default();
+        let inside = |line_start: usize| {
+            members.iter().any(|member| {
+                let start = self.code[..member.span().start]
+                    .rfind('\n')
+                    .map_or(0, |newline| newline + 1);
+                (start..member.span().end).contains(&line_start)
+            })
+        };
+        let mut line_start = given.span().start;
+        let given_text = self.code.get(given.span()).unwrap_or_default();
+        for line in given_text.split_inclusive('\n') {
+            let words = line.trim();
+            let counts = !words.is_empty() && !words.starts_with('#') && words != "...";
+            if counts
+                && !inside(line_start)
+                && !class_text.lines().any(|known| known.trim() == words)
+            {
+                let reason = format!(
+                    "`{}` is given in part and `{words}` is new in it: write the whole class, or only one method",
+                    known.qualified
+                );
+                return Err(Refusal::new(
+                    "draft.partial_class",
+                    reason,
+                    self.path.as_str(),
+                ));
+            }
+            line_start += line.len();
+        }
+        let mut text = text.to_owned();
+        for member in members {
+            let start = self.code[..member.span().start]
+                .rfind('\n')
+                .map_or(0, |newline| newline + 1);
+            let piece = self.code.get(start..member.span().end).unwrap_or_default();
+            let name = format!("{}.{}", known.qualified, member.name());
+            text = self.replaced(&text, &name, piece)?;
+        }
+        Ok(text)
+    }
+
+    fn unplaced(&self, problem: &EditProblem) -> Refusal {
+        let path = self.path;
+        let reason = format!("{problem} in `{path}`: name the definition as it is written there");
+        Refusal::new("draft.misplaced", reason, path.as_str())
+    }
+}
+
+/// Returns the file that code belongs to when none of its definitions stands in the one that was shown.
+pub(super) fn strangers_home(
+    files: &dyn Files,
+    path: &RelPath,
+    shown: &str,
+    code: &str,
+) -> Option<RelPath> {
+    let language = Language::of(path);
+    let old = symbols::definitions(language, shown);
+    let new = symbols::definitions(language, code);
+    let tops: Vec<&Definition> = new.iter().filter(|known| known.parent.is_none()).collect();
+    let [only] = tops.as_slice() else {
+        return None;
+    };
+    if old.iter().any(|known| known.name() == only.name()) {
+        return None;
+    }
+    files.home_of(only.name()).filter(|home| home != path)
+}

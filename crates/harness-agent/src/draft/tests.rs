@@ -1,0 +1,212 @@
+//! Actions on files that are only text, and what would become of them.
+
+use std::collections::BTreeMap;
+
+use harness_code::language::Language;
+use harness_code::path::RelPath;
+use harness_code::symbols;
+
+use super::{Files, Focus, drafted};
+use crate::action::{Action, Hunk};
+use crate::history::Refusal;
+
+struct Map(BTreeMap<String, String>);
+
+impl Files for Map {
+    fn open(&self, path: &str) -> Result<(RelPath, Option<String>), Refusal> {
+        let path = RelPath::parse(path)
+            .map_err(|problem| Refusal::new("path.bad", problem.to_string(), path))?;
+        let content = self.0.get(path.as_str()).cloned();
+        Ok((path, content))
+    }
+
+    fn ending_with(&self, path: &str) -> Option<RelPath> {
+        let mut all = self
+            .0
+            .keys()
+            .filter(|known| known.ends_with(&format!("/{path}")));
+        all.next().and_then(|known| RelPath::parse(known).ok())
+    }
+
+    fn home_of(&self, name: &str) -> Option<RelPath> {
+        let defines = |content: &String| {
+            symbols::definitions(Language::Python, content)
+                .iter()
+                .any(|known| known.name() == name)
+        };
+        let home = self.0.iter().find(|(_, content)| defines(content))?;
+        RelPath::parse(home.0).ok()
+    }
+}
+
+const A: &str = "import os\n\n\ndef f():\n    return 1\n\n\nclass C:\n    \"\"\"About.\"\"\"\n\n    x = 1\n\n    def m(self):\n        return 1\n\n    def n(self):\n        return 2\n";
+const B: &str = "def g():\n    return 3\n";
+
+#[track_caller]
+fn check(action: &Action, expected: &[(&str, Option<&str>)]) {
+    let files = Map(BTreeMap::from([
+        ("shop/a.py".to_owned(), A.to_owned()),
+        ("shop/b.py".to_owned(), B.to_owned()),
+    ]));
+    let focus = Focus {
+        path: RelPath::parse("shop/a.py").unwrap(),
+        name: "C.m".to_owned(),
+    };
+    let drafts = drafted(&files, Some(&focus), action).map_err(|refusal| refusal.reason);
+    let seen: Vec<(String, Option<String>)> = drafts
+        .unwrap()
+        .into_iter()
+        .map(|draft| (draft.path.to_string(), draft.after))
+        .collect();
+    let wanted: Vec<(String, Option<String>)> = expected
+        .iter()
+        .map(|(path, after)| ((*path).to_owned(), after.map(str::to_owned)))
+        .collect();
+    assert_eq!(seen, wanted);
+}
+
+#[track_caller]
+fn refused(action: &Action, rule: &str) {
+    let files = Map(BTreeMap::from([("shop/a.py".to_owned(), A.to_owned())]));
+    let focus = Focus {
+        path: RelPath::parse("shop/a.py").unwrap(),
+        name: "f".to_owned(),
+    };
+    let refusal = drafted(&files, Some(&focus), action).unwrap_err();
+    assert_eq!(refusal.rule, rule, "{}", refusal.reason);
+}
+
+fn edit(path: &str, name: &str, content: &str) -> Action {
+    Action::Edit {
+        path: path.to_owned(),
+        name: name.to_owned(),
+        content: content.to_owned(),
+    }
+}
+
+fn patch(path: &str, old: &str, new: &str) -> Action {
+    Action::Patch {
+        path: path.to_owned(),
+        hunks: vec![Hunk::new(old, new)],
+    }
+}
+
+#[test]
+fn a_method_without_its_class_goes_where_the_prompt_looked() {
+    let after = A.replace(
+        "        return 1\n\n    def n",
+        "        return 5\n\n    def n",
+    );
+    check(
+        &edit("", "", "def m(self):\n    return 5\n"),
+        &[("shop/a.py", Some(&after))],
+    );
+}
+
+#[test]
+fn a_class_given_in_part_keeps_its_other_members() {
+    let after = A.replace("        return 2\n", "        return 7\n");
+    check(
+        &edit("", "", "class C:\n    def n(self):\n        return 7\n"),
+        &[("shop/a.py", Some(&after))],
+    );
+    refused(
+        &edit(
+            "",
+            "",
+            "class C:\n    y = 2\n\n    def n(self):\n        return 7\n",
+        ),
+        "draft.partial_class",
+    );
+}
+
+#[test]
+fn imports_come_along() {
+    let after = A
+        .replace(
+            "import os\n",
+            "import os\nimport re\nfrom math import ceil\n",
+        )
+        .replace("    return 1\n\n\nclass", "    return re, ceil\n\n\nclass");
+    check(
+        &edit(
+            "",
+            "",
+            "import re\nfrom math import (\n    ceil,\n)\nimport os\n\ndef f():\n    return re, ceil\n",
+        ),
+        &[("shop/a.py", Some(&after))],
+    );
+}
+
+#[test]
+fn code_for_another_place_goes_there() {
+    check(
+        &edit("", "", "def g():\n    return 4\n"),
+        &[("shop/b.py", Some("def g():\n    return 4\n"))],
+    );
+}
+
+#[test]
+fn a_path_may_lack_its_folder() {
+    check(
+        &patch("b.py", "return 3", "return 4"),
+        &[("shop/b.py", Some("def g():\n    return 4\n"))],
+    );
+}
+
+#[test]
+fn several_files_change_together_or_not_at_all() {
+    let both = Action::Several {
+        parts: vec![
+            patch("shop/b.py", "return 3", "return 4"),
+            edit("shop/c.py", "", "x = 1\n"),
+        ],
+    };
+    check(
+        &both,
+        &[
+            ("shop/b.py", Some("def g():\n    return 4\n")),
+            ("shop/c.py", Some("x = 1\n")),
+        ],
+    );
+    let half = Action::Several {
+        parts: vec![
+            patch("shop/a.py", "import os", "import re"),
+            patch("no.py", "a", "b"),
+        ],
+    };
+    refused(&half, "draft.no_such_file");
+}
+
+#[test]
+fn what_stands_twice_is_looked_for_where_the_prompt_looked() {
+    let after = A.replace("        return 1\n", "        return 9\n");
+    check(
+        &patch("", "return 1", "return 9"),
+        &[("shop/a.py", Some(&after))],
+    );
+}
+
+#[test]
+fn a_file_moves_and_goes() {
+    check(
+        &Action::Move {
+            path: "shop/b.py".to_owned(),
+            to: "shop/d.py".to_owned(),
+            hunks: vec![Hunk::new("return 3", "return 4")],
+        },
+        &[
+            ("shop/b.py", None),
+            ("shop/d.py", Some("def g():\n    return 4\n")),
+        ],
+    );
+}
+
+#[test]
+fn what_is_no_change_is_refused_with_what_to_do() {
+    refused(&patch("", "return 1", "return 1"), "draft.no_change");
+    refused(&edit("", "", "return 5\n"), "draft.fragment");
+    refused(&edit("", "", " \n"), "draft.empty");
+    refused(&patch("", "return 77", "return 1"), "patch.misplaced");
+    refused(&patch("", "def f():\n", "def f(:\n"), "draft.syntax");
+}

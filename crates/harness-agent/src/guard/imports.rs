@@ -1,0 +1,207 @@
+//! A draft may not import what is nowhere: not in the project, not in the standard library, not installed.
+
+use std::collections::HashSet;
+
+use harness_code::imports::Resolver;
+use harness_code::language::Language;
+use harness_code::scope::{Depth, Import, Source};
+use harness_code::stdlib;
+use harness_code::tree::SourceTree;
+
+use super::{Change, Facts};
+use crate::history::Refusal;
+use crate::task::Task;
+
+pub(super) fn check(change: &Change, _task: &Task, facts: &Facts<'_>) -> Option<Refusal> {
+    if change.language != Language::Python {
+        return None;
+    }
+    let before = Source::parse(change.before.clone().unwrap_or_default());
+    let before = before.scopes(Depth::Names);
+    let known: HashSet<(u32, &str, Option<&str>)> = before.imports.iter().map(key).collect();
+    let after = Source::parse(change.after.clone());
+    let after = after.scopes(Depth::Names);
+    let mut new = after
+        .imports
+        .iter()
+        .filter(|import| !known.contains(&key(import)))
+        // Whoever guards an import knows that it may fail.
+        .filter(|import| {
+            !import.guard.catches_import_error()
+                && !import.guard.catches_all()
+                && !import.guard.for_type_checkers()
+        })
+        .peekable();
+    new.peek()?;
+    let resolver = Resolver::of(facts.tree?);
+    let missing = new.find_map(|import| missing(change, facts, &resolver, import))?;
+    let path = &change.path;
+    let reason = format!(
+        "`{missing}`, which `{path}` would import, is nowhere: use what the project and the standard library have"
+    );
+    Some(Refusal::new("draft.missing_import", reason, path.as_str()))
+}
+
+fn key<'a>(import: &Import<'a>) -> (u32, &'a str, Option<&'a str>) {
+    (import.level, import.module, import.member)
+}
+
+/// Returns what an import asks for and nothing has, or nothing.
+fn missing(
+    change: &Change,
+    facts: &Facts<'_>,
+    resolver: &Resolver<'_>,
+    import: &Import<'_>,
+) -> Option<String> {
+    let level = u8::try_from(import.level).unwrap_or(u8::MAX);
+    let shown = format!("{}{}", ".".repeat(usize::from(level)), import.module);
+    let file = resolver.python_module(&change.path, import.module, level);
+    let Some(file) = file else {
+        return (!may_exist(facts, import)).then_some(shown);
+    };
+    let member = import.member.filter(|member| *member != "*")?;
+    let dotted = |tail: &str| match import.module {
+        "" => tail.to_owned(),
+        module => format!("{module}.{tail}"),
+    };
+    let is_module = resolver
+        .python_module(&change.path, &dotted(member), level)
+        .is_some();
+    let names = &file.facts.names;
+    let stars = file
+        .facts
+        .imports
+        .iter()
+        .any(|import| import.names.iter().any(|name| &*name.name == "*"));
+    let has = names.contains(member)
+        || stars
+        || names.contains("__getattr__")
+        || names.contains("globals")
+        || file.facts.broken
+        || file
+            .facts
+            .definitions
+            .iter()
+            .any(|known| known.name() == member);
+    // What this run or this very change added is not in the tree yet.
+    let added = facts
+        .beside
+        .iter()
+        .chain(std::iter::once(change))
+        .any(|other| other.path == file.path && other.after.contains(member));
+    (!is_module && !has && !added).then(|| format!("{shown}.{member}"))
+}
+
+/// Returns whether a module that the project's files do not give may still be there.
+fn may_exist(facts: &Facts<'_>, import: &Import<'_>) -> bool {
+    let first = import.module.split('.').next().unwrap_or_default();
+    let parts: Vec<&str> = import
+        .module
+        .split('.')
+        .filter(|part| !part.is_empty())
+        .collect();
+    let tail = parts.join("/");
+    // A file that this run or this change adds, a folder without `__init__.py`, or a compiled module.
+    let in_project = |path: &str| {
+        let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+        let stem = stem.split(".cpython").next().unwrap_or(stem);
+        stem == tail
+            || stem.ends_with(&format!("/{tail}"))
+            || path.starts_with(&format!("{tail}/"))
+            || path.contains(&format!("/{tail}/"))
+    };
+    let files = facts.tree.map_or(&[][..], SourceTree::files);
+    let known = files.iter().any(|file| in_project(file.path.as_str()))
+        || facts
+            .beside
+            .iter()
+            .any(|other| in_project(other.path.as_str()));
+    if import.level > 0 {
+        return tail.is_empty() || known;
+    }
+    // Nothing known about installed packages at all: then any may be.
+    stdlib::is_module(first)
+        || known
+        || facts.installed.roots.is_empty()
+        || facts
+            .installed
+            .top_levels()
+            .iter()
+            .any(|name| name == first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{change, verdict_in};
+
+    const FILES: &[(&str, &str)] = &[
+        ("shop/__init__.py", ""),
+        ("shop/pricing.py", "def total():\n    return 1\n"),
+        (
+            "shop/report.py",
+            "import os\n\n\ndef lines():\n    return []\n",
+        ),
+    ];
+
+    #[track_caller]
+    fn check(import: &str, expected: &str) {
+        let before = FILES[2].1;
+        let after = format!("{import}\n{before}");
+        assert_eq!(
+            verdict_in(
+                FILES,
+                super::check,
+                "x",
+                &change("shop/report.py", before, &after)
+            ),
+            expected,
+            "{import}"
+        );
+    }
+
+    #[test]
+    fn what_is_nowhere_is_refused() {
+        for import in [
+            "import shop_utils",
+            "import pandas",
+            "from shop.prices import total",
+            "from shop.pricing import totals",
+            "from .prices import total",
+            "from . import prices",
+        ] {
+            check(import, "draft.missing_import");
+        }
+    }
+
+    #[test]
+    fn what_is_there_passes() {
+        for import in [
+            "import math",
+            "import os.path",
+            "import numpy as np",
+            "from shop.pricing import total",
+            "from .pricing import total",
+            "from . import pricing",
+            "import shop.pricing",
+            "try:\n    import pandas\nexcept ImportError:\n    pandas = None",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas",
+        ] {
+            check(import, "ok");
+        }
+    }
+
+    #[test]
+    fn an_import_that_stood_there_is_not_the_change_s_fault() {
+        let before = "import pandas\n";
+        let after = "import pandas\nx = 1\n";
+        assert_eq!(
+            verdict_in(
+                FILES,
+                super::check,
+                "x",
+                &change("shop/report.py", before, after)
+            ),
+            "ok"
+        );
+    }
+}

@@ -1,0 +1,5 @@
+import unittest
+
+
+class PricingTest(unittest.TestCase):
+    pass

@@ -1,0 +1,5 @@
+"""Money."""
+
+
+def less(total, percent):
+    return total * (100 - percent) / 100
