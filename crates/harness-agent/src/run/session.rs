@@ -52,6 +52,14 @@ impl Ending {
             tests: None,
         }
     }
+
+    /// Returns the ending with what to do about an engine that failed.
+    pub(super) fn with_engine_hint(self, session: &mut Session<'_>) -> Ending {
+        match session.engine_hint.take() {
+            Some(hint) => Ending { hint, ..self },
+            None => self,
+        }
+    }
 }
 
 /// One run under way.

@@ -156,15 +156,6 @@ fn propose(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
     .with_engine_hint(session)
 }
 
-impl Ending {
-    fn with_engine_hint(self, session: &mut Session<'_>) -> Ending {
-        match session.engine_hint.take() {
-            Some(hint) => Ending { hint, ..self },
-            None => self,
-        }
-    }
-}
-
 /// Takes turns until one ends the run.
 fn turns(
     session: &mut Session<'_>,
