@@ -57,10 +57,10 @@ impl Spread {
         clues: &[Clue],
     ) -> Spread {
         let walk = Walk { tree, project };
-        let (named, bases) = walk.from_names(clues);
+        let (named, bases) = walk.named_definitions(clues);
         Spread {
-            called: walk.from_best(query, index, false),
-            tested: walk.from_best(query, index, true),
+            called: walk.best_functions(query, index, false),
+            tested: walk.best_functions(query, index, true),
             named,
             bases,
         }
@@ -74,7 +74,7 @@ struct Walk<'a, 't> {
 
 impl Walk<'_, '_> {
     /// Follows the calls of the functions that match the task best, among tests or among all other files.
-    fn from_best(&self, query: &Query, index: &Index, tests: bool) -> Reached {
+    fn best_functions(&self, query: &Query, index: &Index, tests: bool) -> Reached {
         let weights = query.weights(Part::All);
         let mut best: Vec<(f32, u32, u32)> = Vec::new();
         for (at, file) in self.tree.files().iter().enumerate() {
@@ -106,7 +106,7 @@ impl Walk<'_, '_> {
     }
 
     /// Follows the calls and the bases of the definitions that the task names.
-    fn from_names(&self, clues: &[Clue]) -> (Reached, Reached) {
+    fn named_definitions(&self, clues: &[Clue]) -> (Reached, Reached) {
         let mut meant: FxHashMap<Place, f32> = FxHashMap::default();
         for clue in clues {
             let by_name = matches!(
@@ -119,7 +119,7 @@ impl Walk<'_, '_> {
             }
         }
         let mut order: Vec<(Place, f32)> = meant.into_iter().collect();
-        order.sort_by(|one, other| one.0.cmp(&other.0));
+        order.sort_by_key(|entry| entry.0);
         let (mut calls, mut bases) = (Reached::default(), Reached::default());
         for (place, share) in order {
             self.calls(place, share, &mut calls);

@@ -40,7 +40,7 @@ pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
     let checked = options.check()?;
     let order = Order {
         allow_writes: arguments.allow_writes,
-        model: options.model.clone(),
+        model: options.model,
         direction: if arguments.remove {
             Direction::TakeOut
         } else {
