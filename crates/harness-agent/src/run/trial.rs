@@ -211,9 +211,15 @@ impl Trial {
         changes: &[Change],
         moves: &[(RelPath, RelPath)],
     ) -> Result<(), Refusal> {
-        // Every change is looked at before the first is made.
+        // Every change is looked at before the first is made, beside what the others make of the project.
+        let mut beside = changes.to_vec();
+        beside.extend(
+            moves
+                .iter()
+                .filter_map(|(from, to)| moved(session, changes, from, to)),
+        );
         for change in changes {
-            self.may_happen(session, change, changes)?;
+            self.may_happen(session, change, &beside)?;
         }
         for change in changes {
             self.write(session, change)?;
@@ -513,6 +519,26 @@ pub(super) fn diff_of(change: &Change) -> String {
         change.before.as_deref(),
         Some(&change.after),
     )
+}
+
+/// A file as it will be at its new place.
+fn moved(
+    session: &Session<'_>,
+    changes: &[Change],
+    from: &RelPath,
+    to: &RelPath,
+) -> Option<Change> {
+    let changed = changes.iter().find(|change| change.path == *from);
+    let after = match changed {
+        Some(change) => change.after.clone(),
+        None => session.whole_tree().text(from).ok()?.into_content(),
+    };
+    Some(Change {
+        language: Language::of(to),
+        path: to.clone(),
+        before: None,
+        after,
+    })
 }
 
 /// Returns the bytes of a change in the file's own encoding.

@@ -30,6 +30,7 @@ const MOST_EACH: usize = 8;
 /// What a question wants to know, told from its words.
 #[derive(Clone, Copy, Debug, Default)]
 struct Wanted {
+    place: bool,
     callers: bool,
     calls: bool,
     returns: bool,
@@ -50,14 +51,27 @@ impl Wanted {
             && words
                 .last()
                 .is_some_and(|last| matches!(*last, "call" | "use"));
+        let callers = !calls
+            && says(&[
+                "call", "calls", "called", "caller", "callers", "use", "uses", "used", "usage",
+                "usages", "depends", "invokes", "invoked",
+            ]);
+        let returns = says(&["return", "returns", "returned", "result", "yield", "yields"]);
+        let place = says(&[
+            "where",
+            "defined",
+            "defines",
+            "definition",
+            "declared",
+            "located",
+            "implemented",
+            "signature",
+        ]);
         Wanted {
+            place: place || callers || calls || returns,
+            callers,
             calls,
-            callers: !calls
-                && says(&[
-                    "call", "calls", "called", "caller", "callers", "use", "uses", "used", "usage",
-                    "usages", "depends", "invokes", "invoked",
-                ]),
-            returns: says(&["return", "returns", "returned", "result", "yield", "yields"]),
+            returns,
         }
     }
 }
@@ -78,7 +92,8 @@ pub fn facts(tree: &SourceTree, question: &str, mentions: &Mentions) -> Vec<Fact
             line: frame.line,
         });
     }
-    for named in mentions.definitions.iter().take(MOST_DEFINITIONS) {
+    let asked = mentions.definitions.iter().filter(|_| wanted.place);
+    for named in asked.take(MOST_DEFINITIONS) {
         let Some((file, definition)) = find(tree, named) else {
             continue;
         };
@@ -276,5 +291,6 @@ mod tests {
     #[test]
     fn nothing_named_nothing_known() {
         assert!(answers("how does this work?").is_empty());
+        assert!(answers("why is net_price so odd?").is_empty());
     }
 }
