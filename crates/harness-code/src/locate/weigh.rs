@@ -182,28 +182,69 @@ impl Table {
             .enumerate()
             .map(|(at, name)| (name.as_str(), at))
             .collect();
-        let judge = |row: &[f32]| self.trees.iter().map(|tree| tree.answer(&at, row)).sum();
+        // Names are looked up once, not once a row.
+        let mut steps = Vec::new();
+        let starts: Vec<usize> = self
+            .trees
+            .iter()
+            .map(|tree| tree.lay_out(&at, &mut steps))
+            .collect();
+        let judge = |row: &[f32]| starts.iter().map(|&start| answer(&steps, start, row)).sum();
         features.rows.iter().map(|(_, row)| judge(row)).collect()
     }
 }
 
-impl Node {
-    fn answer(&self, at: &FxHashMap<&str, usize>, row: &[f32]) -> f32 {
-        match self {
-            Node::Leaf(value) => *value,
-            Node::Ask(name, threshold, sides) => {
-                let number = at
-                    .get(name.as_str())
-                    .and_then(|&at| row.get(at))
-                    .copied()
-                    .unwrap_or(0.0);
-                if number > *threshold {
-                    sides.0.answer(at, row)
+/// One place of a tree: where to go on, or what it adds.
+enum Step {
+    Ask {
+        number: Option<usize>,
+        threshold: f32,
+        yes: usize,
+        no: usize,
+    },
+    Add(f32),
+}
+
+fn answer(steps: &[Step], start: usize, row: &[f32]) -> f32 {
+    let mut at = start;
+    loop {
+        match steps[at] {
+            Step::Add(value) => return value,
+            Step::Ask {
+                number,
+                threshold,
+                yes,
+                no,
+            } => {
+                let value = number.and_then(|number| row.get(number)).copied();
+                at = if value.unwrap_or(0.0) > threshold {
+                    yes
                 } else {
-                    sides.1.answer(at, row)
-                }
+                    no
+                };
             }
         }
+    }
+}
+
+impl Node {
+    /// Puts this tree into `steps`, what follows first; returns where it begins.
+    fn lay_out(&self, at: &FxHashMap<&str, usize>, steps: &mut Vec<Step>) -> usize {
+        let step = match self {
+            Node::Leaf(value) => Step::Add(*value),
+            Node::Ask(name, threshold, sides) => {
+                let yes = sides.0.lay_out(at, steps);
+                let no = sides.1.lay_out(at, steps);
+                Step::Ask {
+                    number: at.get(name.as_str()).copied(),
+                    threshold: *threshold,
+                    yes,
+                    no,
+                }
+            }
+        };
+        steps.push(step);
+        steps.len() - 1
     }
 }
 
