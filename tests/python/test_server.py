@@ -441,3 +441,17 @@ def quietly(call, *words, **more):
         call(*words, **more)
     except OSError:
         pass
+
+
+def test_the_page_and_last_show_what_a_run_of_the_command_line_changed(project):
+    done = subprocess.run([PROGRAM, "run", project, "rename discount to rebate", "--json"], capture_output=True, text=True, timeout=120)
+    result = json.loads(done.stdout)
+    assert done.returncode == 0 and result["ok"], done.stderr
+    told = subprocess.run([PROGRAM, "last", result["run_id"], "--project", project, "--json"], capture_output=True, text=True, timeout=60)
+    assert json.loads(told.stdout)["diff"] == result["diff"]
+    with Served(project) as server:
+        page = server.raw(b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        assert b"+def rebate(" in page
+    subprocess.run([PROGRAM, "undo", "--project", project], check=True, capture_output=True, timeout=60)
+    told = subprocess.run([PROGRAM, "last", result["run_id"], "--project", project], capture_output=True, text=True, timeout=60)
+    assert "undone" in told.stdout and "+def rebate(" in told.stdout

@@ -80,6 +80,11 @@ impl Project {
     pub fn runs(&self) -> Result<Vec<RunRecord>, DoorError> {
         runs::runs(&self.door.unscoped()?)
     }
+
+    /// Returns what a run changed as a unified diff, as far as its bytes are still to be had.
+    pub fn run_diff(&self, run: &RunId) -> Result<String, DoorError> {
+        runs::diff(&self.door.unscoped()?, run)
+    }
 }
 
 /// The permission to change files of one project.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use harness_code::edit::unified_diff;
 use harness_code::path::RelPath;
 
 use crate::door::folder::Folder;
@@ -88,6 +89,12 @@ fn mark_undone(records: &mut [RunRecord]) {
 
 /// Returns the files whose last state differs from their first, by the journal alone.
 pub(crate) fn left_changed(past: &Past) -> Vec<RelPath> {
+    let ends = first_and_last(past).into_iter();
+    ends.map(|(path, _, _)| path.clone()).collect()
+}
+
+/// Returns the files that a run left changed, with what they were before and after it.
+fn first_and_last(past: &Past) -> Vec<(&RelPath, &Was, &Was)> {
     let mut ends: std::collections::BTreeMap<&RelPath, (&Was, &Was)> = Default::default();
     let effects = || past.changes.iter().flat_map(|change| &change.effects);
     // A copy stays a copy, also where a later change of the run took it away again.
@@ -103,7 +110,55 @@ pub(crate) fn left_changed(past: &Past) -> Vec<RelPath> {
     let changed = ends.into_iter().filter(|(_, (first, last))| {
         !first.same_bytes(last) && **first != Was::Folder && **last != Was::Folder
     });
-    changed.map(|(path, _)| path.clone()).collect()
+    changed
+        .map(|(path, (first, last))| (path, first, last))
+        .collect()
+}
+
+/// Returns what a run changed as a unified diff, as far as its bytes are still to be had: from the journals, and from
+/// files that nobody changed since.
+pub fn diff(door: &Door, id: &RunId) -> Result<String, DoorError> {
+    let Some(folder) = journal::runs_folder(door)? else {
+        return Ok(String::new());
+    };
+    let past = Past::read(&folder, id)?;
+    // What a later run replaced is in that run's journal.
+    let later: Vec<Past> = ids(&folder)
+        .iter()
+        .filter(|other| *other > id)
+        .filter_map(|other| Past::read(&folder, other).ok())
+        .collect();
+    let bytes = |path: &RelPath, was: &Was| -> Option<Option<Vec<u8>>> {
+        let Was::File { digest, .. } = was else {
+            return Some(None);
+        };
+        let kept = || later.iter().find_map(|later| later.image(digest).ok());
+        let here = || {
+            let now = door.read(path).ok()?;
+            (journal::digest(&now) == *digest).then_some(now)
+        };
+        past.image(digest)
+            .ok()
+            .or_else(here)
+            .or_else(kept)
+            .map(Some)
+    };
+    let mut text = String::new();
+    for (path, first, last) in first_and_last(&past) {
+        let (Some(before), Some(after)) = (bytes(path, first), bytes(path, last)) else {
+            continue;
+        };
+        let shown = |bytes: Option<Vec<u8>>| {
+            bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let (before, after) = (shown(before), shown(after));
+        text.push_str(&unified_diff(
+            path.as_str(),
+            before.as_deref(),
+            after.as_deref(),
+        ));
+    }
+    Ok(text)
 }
 
 fn ids(folder: &Folder) -> Vec<RunId> {

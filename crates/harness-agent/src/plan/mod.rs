@@ -288,7 +288,7 @@ fn section<'a>(
         .max()
         .unwrap_or(0);
     for (place, why) in rows {
-        if widest + 6 + 20 > width {
+        if widest + 6 + 40 > width {
             text.push_str(&format!("  {place}\n      {why}\n"));
         } else {
             let room = width.saturating_sub(widest + 4);

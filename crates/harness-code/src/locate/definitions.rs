@@ -153,6 +153,16 @@ fn place_of(candidate: Candidate) -> Place {
     }
 }
 
+/// A test that lies in the file it tests, as in Rust's `mod tests`.
+fn is_test_inside(definitions: &[Definition], definition: &Definition) -> bool {
+    let around = definition
+        .parent
+        .and_then(|at| definitions.get(at as usize));
+    around.is_some_and(|around| {
+        around.kind == DefinitionKind::Module && matches!(around.name(), "tests" | "test")
+    })
+}
+
 /// Functions and methods, and classes that have none.
 fn entries<'a>(inputs: &Inputs<'a, '_>, files: &[(u32, f32)]) -> Vec<Entry<'a>> {
     let mut entries = Vec::new();
@@ -166,6 +176,9 @@ fn entries<'a>(inputs: &Inputs<'a, '_>, files: &[(u32, f32)]) -> Vec<Entry<'a>> 
             let Some(definition) = definitions.get(at as usize) else {
                 continue;
             };
+            if !inputs.include_tests && is_test_inside(definitions, definition) {
+                continue;
+            }
             let has_functions = || {
                 definitions
                     .iter()

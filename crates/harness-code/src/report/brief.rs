@@ -172,7 +172,7 @@ impl Brief {
                 let _ = writeln!(
                     text,
                     "  tests    {}{folder}",
-                    clipped(&suite.command.join(" "), width - 11)
+                    clipped(&shown_command(&suite.command), width - 11)
                 );
                 let _ = writeln!(
                     text,
@@ -402,6 +402,18 @@ fn rules(tree: &SourceTree) -> Vec<RelPath> {
     paths
         .filter(|path| path.under(tree.root()).is_file())
         .collect()
+}
+
+/// A command as people type it: a tool by its name alone, an interpreter by its path, which tells which one is meant.
+fn shown_command(command: &[String]) -> String {
+    let mut words: Vec<&str> = command.iter().map(String::as_str).collect();
+    if let Some(program) = words.first_mut() {
+        let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+        if std::path::Path::new(*program).is_absolute() && !name.starts_with("python") {
+            *program = name;
+        }
+    }
+    words.join(" ")
 }
 
 #[cfg(test)]

@@ -49,7 +49,10 @@ pub(super) fn entry_points(tree: &SourceTree, manifest: &Manifest) -> Vec<EntryP
             {
                 format!("python {}", file.path)
             }
-            (Language::Rust, "main.rs") => cargo_program(file),
+            // An example with a folder of its own has a `main.rs` too.
+            (Language::Rust, "main.rs") if file.path.parts().all(|part| part != "examples") => {
+                cargo_program(file)
+            }
             (Language::Go, "main.go") => format!("go run ./{}", file.path.folder()),
             (_, _) => continue,
         };

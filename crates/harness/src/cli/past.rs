@@ -110,7 +110,12 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
             let hint = "`harness last` lists the runs";
             return Err(Complaint::usage(format!("there is no run `{name}`"), hint).about("run"));
         };
-        show(&arguments.common, &as_value(&run), || story(&run));
+        let diff = project.run_diff(&run.id).unwrap_or_default();
+        let mut value = as_value(&run);
+        value["diff"] = Value::from(diff.as_str());
+        show(&arguments.common, &value, || {
+            format!("{}{diff}", story(&run))
+        });
         return Ok(Exit::Done);
     }
     runs.truncate(LISTED);

@@ -32,7 +32,14 @@ pub(super) async fn page(State(server): State<Arc<Server>>) -> Response {
     let here = Arc::clone(&server);
     let past = work::blocking(move || {
         let project = Project::open(&here.agent.project, None, Access::ReadOnly);
-        let runs = project.and_then(|project| project.runs());
+        let runs = project.and_then(|project| {
+            let runs = project.runs()?.into_iter().take(SHOWN);
+            let with_diff = |run: RunRecord| {
+                let diff = project.run_diff(&run.id).unwrap_or_default();
+                (run, diff)
+            };
+            Ok(runs.map(with_diff).collect::<Vec<_>>())
+        });
         Ok(runs.unwrap_or_default())
     })
     .await
@@ -47,7 +54,7 @@ pub(super) async fn page(State(server): State<Arc<Server>>) -> Response {
     (headers, render(&server, &past)).into_response()
 }
 
-fn render(server: &Server, past: &[RunRecord]) -> String {
+fn render(server: &Server, past: &[(RunRecord, String)]) -> String {
     let agent = &server.agent;
     let mode = if agent.allow_writes {
         "file changes are allowed (--allow-writes)"
@@ -66,15 +73,12 @@ fn render(server: &Server, past: &[RunRecord]) -> String {
         })
         .collect();
     let remembered = server.queue.remembered();
-    let shown = past.iter().take(SHOWN).map(|run| {
-        let known = remembered.iter().find(|known| known.run == run.id.as_str());
-        story(run, known)
-    });
+    let shown = past.iter().map(|(run, diff)| story(run, diff));
     let mut runs: String = shown.collect();
     // A server that may not write has no journal; what it did itself it still knows.
     let unwritten = remembered
         .iter()
-        .filter(|known| !past.iter().any(|run| run.id.as_str() == known.run));
+        .filter(|known| !past.iter().any(|(run, _)| run.id.as_str() == known.run));
     runs.extend(unwritten.map(told));
     if runs.is_empty() {
         runs.push_str("<p>None yet.</p>");
@@ -95,10 +99,9 @@ fn render(server: &Server, past: &[RunRecord]) -> String {
     )
 }
 
-fn story(run: &RunRecord, known: Option<&Remembered>) -> String {
+fn story(run: &RunRecord, diff: &str) -> String {
     let state = if run.undone { ", undone" } else { "" };
     let files: Vec<&str> = run.files.iter().map(|path| path.as_str()).collect();
-    let diff = known.map(|known| known.diff.as_str()).unwrap_or_default();
     article(
         run.id.as_str(),
         &format!("{}{state}", run.outcome),

@@ -24,6 +24,8 @@ use crate::tool::change::Draft;
 const HEAD_START: Duration = Duration::from_millis(400);
 /// How long a search may take in all.
 const BUDGET: Duration = Duration::from_secs(40);
+/// How long a search that was stopped may take to end before nobody waits for it any more.
+const LONGEST_GOODBYE: Duration = Duration::from_millis(600);
 /// How long a failed draft waits for the search before the model is asked again.
 const BESIDE: Duration = Duration::from_secs(15);
 /// Found changes that the suite itself then refuses; more are not tried.
@@ -309,8 +311,16 @@ impl Search {
     pub(super) fn stop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         self.shared.changed.notify_all();
-        if let Some(thread) = self.thread.take() {
-            // It only counts: what it held is gone either way.
+        let Some(thread) = self.thread.take() else {
+            return;
+        };
+        let until = Instant::now() + LONGEST_GOODBYE;
+        while !thread.is_finished() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // It only counts: what it held is gone either way. One that does not end in time is left to itself, so that a
+        // person who stops a run never waits for it; its processes end with us.
+        if thread.is_finished() {
             drop(thread.join());
         }
     }
