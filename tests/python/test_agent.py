@@ -142,7 +142,9 @@ def test_several_agents_run_at_once(tmp_path, engine):
 
 
 INTERRUPTED = """
-    import sys, time
+    import signal, sys, time
+    # A job in the background is started with Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     from harness import Agent, AgentOptions
 
     def listen(event):
