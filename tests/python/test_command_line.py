@@ -171,3 +171,15 @@ def test_what_is_not_built_yet_says_so(tmp_path):
     for words in (["replay", "x"],):
         done = run(words, tmp_path, cwd=tmp_path)
         assert done.returncode == 2 and b"not built yet" in done.stderr, words
+
+
+def test_questions_of_fact_are_answered_also_without_an_engine(project, tmp_path):
+    done = run(["ask", ".", "what calls apply_discount?"], tmp_path, cwd=project)
+    assert (done.returncode, b"no model server answers" in done.stderr) == (4, True)
+    assert b"`T.test_discount` calls `apply_discount` (test_pricing.py:7)" in done.stdout
+    with ScriptedServer(["Nothing does, see other.py:3."]) as server:
+        done = run(["ask", ".", "what calls apply_discount?"], tmp_path, cwd=project, env=environment(tmp_path, server.host))
+        assert "Facts, checked against the code" in json.dumps(server.requests)
+    told = done.stdout.decode()
+    assert done.returncode == 0 and told.startswith("Nothing does") and "not there: other.py:3" in told
+    assert "checked:\n- `apply_discount` is defined" in told and "trust the checked ones" in told

@@ -292,10 +292,13 @@ mod tests {
     }
 
     #[test]
-    fn every_built_in_skill_has_a_description_and_its_folders_name() {
+    fn every_built_in_skill_has_a_description_its_folders_name_and_its_line_in_the_docs() {
+        let listed = include_str!("../../../docs/reference/skills.md");
         for (name, text) in BUILT_IN {
             let skill = read("elsewhere", text);
             assert_eq!(&skill.name, name);
+            let line = format!("| `{name}` | {} |", skill.description);
+            assert!(listed.contains(&line), "{line}");
             assert!(
                 !skill.description.is_empty() && !skill.text.is_empty(),
                 "{name}"

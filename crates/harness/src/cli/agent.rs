@@ -71,6 +71,9 @@ fn show(result: &RunResult, common: &CommonArguments, program: &str) -> Exit {
         text::result(&result.summary);
     } else if exit == Exit::Failed {
         text::result(&text::run_result(result));
+    } else if let Some((_, known)) = result.summary.split_once("\n\n") {
+        // What is known without a model is a result, though the run has none.
+        text::result(known);
     }
     // What went wrong and what to do is for people, whatever the form of the result.
     if !matches!(exit, Exit::Done) {
