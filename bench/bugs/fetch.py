@@ -5,6 +5,7 @@
 """
 
 import html
+import os
 import pathlib
 import re
 import subprocess
@@ -20,9 +21,10 @@ def index():
         found = subprocess.run([sys.executable, "-m", "pip", "config", "get", name], capture_output=True, text=True)
         if found.returncode == 0:
             return found.stdout.strip().rstrip("/")
-    import os
-
-    return os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/")
+    address = os.environ.get("PIP_INDEX_URL", "")
+    if not address:
+        sys.exit("fetch.py: set PIP_INDEX_URL to the address of a package index (its page of simple links)")
+    return address.rstrip("/")
 
 
 def main():

@@ -93,7 +93,7 @@ def run_tests(root, python, limit=60, calls=False):
 
 
 def called_functions(root, python):
-    report = run_tests(root, python, limit=300, calls=True)
+    report = run_tests(root, python, limit=120, calls=True)
     return report.called if report else set()
 
 

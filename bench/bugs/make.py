@@ -15,6 +15,7 @@ import ast
 import io
 import json
 import keyword
+import os
 import pathlib
 import random
 import subprocess
@@ -24,6 +25,9 @@ import tempfile
 import tokenize
 
 import lab
+
+# A suite that is run dozens of times for one bug should take seconds.
+SLOWEST = 20
 
 
 def unpack(sdist, to):
@@ -133,9 +137,12 @@ def bugs_of(sdist, out, each, rng, python):
     with tempfile.TemporaryDirectory() as folder:
         root = unpack(sdist, folder)
         lab.prepare(root)
-        report = lab.run_tests(root, python, limit=180)
+        report = lab.run_tests(root, python, limit=60)
         if report is None or report.failed or len(report.passed) < 8:
             print(f"{sdist.name}: not usable ({report and len(report.passed)} pass, {report and len(report.failed)} fail)", flush=True)
+            return
+        if report.seconds > SLOWEST:
+            print(f"{sdist.name}: not usable (its tests take {report.seconds:.0f} s)", flush=True)
             return
         called = lab.called_functions(root, python)
         functions = list(small_functions(root, called))
@@ -153,7 +160,7 @@ def bugs_of(sdist, out, each, rng, python):
                 if text is None or same_program(source, text) is not False or not definition_changed(source, text, node.name):
                     continue
                 path.write_text(text, encoding="utf-8")
-                after = lab.run_tests(root, python, limit=max(30, report.seconds * 5))
+                after = lab.run_tests(root, python, limit=max(10, report.seconds * 4))
                 path.write_text(source, encoding="utf-8")
                 if after is None or not after.failed or len(after.failed) > max(3, len(report.passed) // 3):
                     continue
@@ -194,6 +201,8 @@ def main():
     parser.add_argument("--each", type=int, default=6)
     parser.add_argument("--python", default=sys.executable)
     options = parser.parse_args()
+    # The tests run elsewhere; the virtualenv's own link must stay what it is.
+    options.python = os.path.abspath(options.python)
     options.out.mkdir(parents=True, exist_ok=True)
     for sdist in sorted(options.sdists.glob("*.tar.gz")):
         try:

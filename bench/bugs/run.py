@@ -131,6 +131,7 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args(arguments)
     options.rest = rest
+    options.python = os.path.abspath(options.python)
     bugs = [json.loads(line) for line in open(options.bugs, encoding="utf-8")][:: options.every]
     known = set()
     if options.out.exists():

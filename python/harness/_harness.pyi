@@ -312,6 +312,7 @@ class Usage:
         reply_tokens: int = 0,
         characters_sent: int = 0,
         sent_to: str = "",
+        masked: int = 0,
     ) -> Usage: ...
     @property
     def model_calls(self) -> int:
@@ -328,6 +329,9 @@ class Usage:
     @property
     def sent_to(self) -> str:
         """The host they were sent to; empty when nothing was sent."""
+    @property
+    def masked(self) -> int:
+        """How often old observations were masked because the window was full."""
     def as_dict(self) -> dict[str, Any]:
         """The same as a dictionary, as `--json` and the server show it."""
     def __eq__(self, other: object, /) -> bool: ...

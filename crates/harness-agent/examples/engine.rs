@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use harness_agent::env::Environment;
-use harness_agent::model::{self, Message, ModelError, Request, Role};
+use harness_agent::model::{self, Hearing, Message, ModelError, Request, Role};
 use harness_agent::{AgentOptions, Cancel};
 
 #[expect(clippy::print_stdout, reason = "this is a program for measurements")]
@@ -32,11 +32,13 @@ fn main() {
                 window: 4096,
                 temperature: 0.0,
                 seed: 1,
+                shape: Default::default(),
             };
             let asked = Instant::now();
             let mut first = None;
             let mut heard = |_: &str| {
                 first.get_or_insert_with(|| asked.elapsed().as_secs_f64());
+                Hearing::On
             };
             let reply = model.reply(&request, &mut heard, &Cancel::default())?;
             let line = serde_json::json!({

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Instant;
 
 use harness_agent::env::Environment;
-use harness_agent::model::{self, Message, Request, Role};
+use harness_agent::model::{self, Hearing, Message, Request, Role};
 use harness_agent::{AgentOptions, Cancel, Engine};
 
 /// Enough for the quickest of them to be undisturbed.
@@ -69,10 +69,11 @@ fn measure(engine: Engine) {
         window: 16384,
         temperature: 0.0,
         seed: 1,
+        shape: Default::default(),
     };
     let turns = times(|| {
         model
-            .reply(&request, &mut |_| {}, &Cancel::default())
+            .reply(&request, &mut |_| Hearing::On, &Cancel::default())
             .expect("a reply");
     });
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");

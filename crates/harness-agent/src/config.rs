@@ -27,6 +27,10 @@ pub struct UserConfig {
     pub steps: Option<u32>,
     /// The longest reply, in tokens.
     pub max_tokens: Option<u32>,
+    /// How the model is asked; left open, the task and the engine decide.
+    pub form: Option<Form>,
+    /// Whether small changes are tried beside the model; they are unless this says no.
+    pub search: Option<bool>,
     /// The local engine's host, where `OLLAMA_HOST` is not set.
     pub local_host: Option<String>,
     /// The remote engine's base address, where `HARNESS_BASE_URL` is not set.
@@ -44,6 +48,18 @@ pub struct UserConfig {
     /// What is settled for single projects.
     #[serde(default)]
     pub project: Vec<ProjectConfig>,
+}
+
+/// How a model is asked to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// One whole definition in a fenced block, where the place is known.
+    Fenced,
+    /// Turn by turn, with actions.
+    Actions,
+    /// Turn by turn, one JSON object a reply.
+    Json,
 }
 
 /// What is settled for one project.

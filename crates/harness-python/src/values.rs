@@ -241,13 +241,14 @@ pub(crate) struct Usage(agent::Usage);
 
 value_class!(Usage, {
     #[new]
-    #[pyo3(signature = (*, model_calls = 0, prompt_tokens = 0, reply_tokens = 0, characters_sent = 0, sent_to = String::new()), text_signature = "(*, model_calls=0, prompt_tokens=0, reply_tokens=0, characters_sent=0, sent_to='')")]
+    #[pyo3(signature = (*, model_calls = 0, prompt_tokens = 0, reply_tokens = 0, characters_sent = 0, sent_to = String::new(), masked = 0), text_signature = "(*, model_calls=0, prompt_tokens=0, reply_tokens=0, characters_sent=0, sent_to='', masked=0)")]
     fn new(
         model_calls: u32,
         prompt_tokens: u64,
         reply_tokens: u64,
         characters_sent: u64,
         sent_to: String,
+        masked: u32,
     ) -> Usage {
         Usage(agent::Usage {
             model_calls,
@@ -255,6 +256,7 @@ value_class!(Usage, {
             reply_tokens,
             characters_sent,
             sent_to,
+            masked,
         })
     }
 
@@ -287,6 +289,12 @@ value_class!(Usage, {
     fn sent_to(&self) -> &str {
         &self.0.sent_to
     }
+
+    /// How often old observations were masked because the window was full.
+    #[getter]
+    fn masked(&self) -> u32 {
+        self.0.masked
+    }
 });
 
 impl Usage {
@@ -297,6 +305,7 @@ impl Usage {
         fields.set_item("reply_tokens", self.0.reply_tokens)?;
         fields.set_item("characters_sent", self.0.characters_sent)?;
         fields.set_item("sent_to", &self.0.sent_to)?;
+        fields.set_item("masked", self.0.masked)?;
         Ok(fields)
     }
 }

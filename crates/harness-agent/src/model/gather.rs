@@ -1,6 +1,6 @@
 //! Puts a streamed reply together: thinking is left out, a reply that runs away is cut.
 
-use crate::model::Finish;
+use crate::model::{Finish, Heard, Hearing};
 
 /// Servers may count a token or two differently at the ends of a reply.
 const SLACK: u32 = 16;
@@ -21,7 +21,8 @@ pub(crate) enum Flow {
 
 /// A reply that is still coming.
 pub(crate) struct Gather<'a> {
-    heard: &'a mut dyn FnMut(&str),
+    heard: &'a mut Heard<'a>,
+    satisfied: bool,
     text: String,
     /// How much of `text` was told already.
     told: usize,
@@ -40,13 +41,16 @@ pub(crate) struct Gathered {
     pub(crate) thought: bool,
     /// How many pieces came: at least that many tokens were written.
     pub(crate) pieces: u32,
+    /// Whether whoever listened had heard enough.
+    pub(crate) satisfied: bool,
 }
 
 impl<'a> Gather<'a> {
     /// Returns an empty reply of at most `max_tokens`.
-    pub(crate) fn new(max_tokens: u32, heard: &'a mut dyn FnMut(&str)) -> Gather<'a> {
+    pub(crate) fn new(max_tokens: u32, heard: &'a mut Heard<'a>) -> Gather<'a> {
         Gather {
             heard,
+            satisfied: false,
             text: String::new(),
             told: 0,
             thought: 0,
@@ -68,7 +72,10 @@ impl<'a> Gather<'a> {
         }
         self.text.push_str(piece);
         self.tell();
-        self.count()
+        match (self.count(), self.satisfied) {
+            (_, true) | (Flow::Enough, _) => Flow::Enough,
+            (Flow::More, false) => Flow::More,
+        }
     }
 
     /// Adds thinking, which is counted and dropped.
@@ -104,7 +111,7 @@ impl<'a> Gather<'a> {
             && let Some(call) = self.calls.first()
         {
             answer.clone_from(call);
-            (self.heard)(&answer);
+            let _: Hearing = (self.heard)(&answer);
         } else if let Some(call) = self.calls.first() {
             answer.push_str("\n\n");
             answer.push_str(call);
@@ -113,6 +120,7 @@ impl<'a> Gather<'a> {
             text: answer,
             thought: self.thought > 0 || thought_aloud,
             pieces: self.pieces,
+            satisfied: self.satisfied,
         }
     }
 
@@ -147,7 +155,7 @@ impl<'a> Gather<'a> {
         let begin = self.text.len() - answer.len();
         let from = self.told.max(begin);
         if from < self.text.len() {
-            (self.heard)(&self.text[from..]);
+            self.satisfied |= (self.heard)(&self.text[from..]) == Hearing::Enough;
             self.told = self.text.len();
         }
     }
@@ -199,7 +207,10 @@ mod tests {
     #[track_caller]
     fn check(pieces: &[&str], text: &str, heard: &str) {
         let mut told = String::new();
-        let mut hear = |piece: &str| told.push_str(piece);
+        let mut hear = |piece: &str| {
+            told.push_str(piece);
+            Hearing::On
+        };
         let mut gather = Gather::new(700, &mut hear);
         for piece in pieces {
             gather.say(piece);
@@ -234,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_reply_that_runs_away_is_cut() {
-        let mut hear = |_: &str| {};
+        let mut hear = |_: &str| Hearing::On;
         let mut gather = Gather::new(10, &mut hear);
         let pieces = (1..).find(|_| gather.say("a ") == Flow::Enough);
         assert_eq!(pieces, Some(10 + SLACK + 1));
@@ -245,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_native_call_becomes_the_json_that_replies_have() {
-        let mut hear = |_: &str| {};
+        let mut hear = |_: &str| Hearing::On;
         let mut gather = Gather::new(10, &mut hear);
         gather.call("read", &serde_json::json!({"path": "a.py"}));
         assert_eq!(gather.end().text, r#"{"tool":"read","path":"a.py"}"#);

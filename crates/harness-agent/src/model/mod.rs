@@ -13,12 +13,15 @@ pub mod outbound;
 pub(crate) mod proxy;
 pub mod remote;
 pub mod scripted;
+pub mod shape;
 pub(crate) mod trouble;
 pub(crate) mod wire;
 
 use crate::cancel::Cancel;
 use crate::env::Environment;
 use crate::options::{AgentOptions, Engine};
+
+pub use shape::Shape;
 
 /// Returns the model that the settings ask for. Reaches for nothing yet: the first call does.
 pub fn open(
@@ -79,6 +82,8 @@ pub struct Request {
     pub temperature: f32,
     /// The seed of the sampling, so that drafts differ and runs repeat.
     pub seed: u64,
+    /// How the reply should look.
+    pub shape: Shape,
 }
 
 impl Request {
@@ -174,16 +179,29 @@ pub enum ModelError {
     Interrupted,
 }
 
+/// Whether whoever listens to a reply wants to hear more of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hearing {
+    /// Go on.
+    On,
+    /// What was wanted has come; the rest is not waited for.
+    Enough,
+}
+
+/// Hears a reply piece by piece.
+pub type Heard<'a> = dyn FnMut(&str) -> Hearing + 'a;
+
 /// A model that answers prompts.
 pub trait Model: Send {
     /// Returns what is known of it; asks the engine the first time.
     fn card(&mut self, cancel: &Cancel) -> Result<Card, ModelError>;
 
-    /// Sends the conversation and returns the whole reply. `heard` is called with each piece as it comes.
+    /// Sends the conversation and returns the whole reply. `heard` is called with each piece as it comes, and may say
+    /// that it has heard enough.
     fn reply(
         &mut self,
         request: &Request,
-        heard: &mut dyn FnMut(&str),
+        heard: &mut Heard<'_>,
         cancel: &Cancel,
     ) -> Result<Reply, ModelError>;
 

@@ -141,6 +141,7 @@ mod tests {
             window: 4096,
             temperature: 0.0,
             seed: 1,
+            shape: Default::default(),
         }
     }
 

@@ -1,7 +1,9 @@
 //! A model whose replies are written down, for tests of the run itself. The last reply repeats.
 
 use crate::cancel::Cancel;
-use crate::model::{Abilities, Card, Finish, Host, Model, ModelError, Reply, Request};
+use crate::model::{
+    Abilities, Card, Finish, Heard, Hearing, Host, Model, ModelError, Reply, Request,
+};
 
 /// Plays replies from a list and keeps the requests it got.
 #[derive(Debug, Default)]
@@ -38,7 +40,7 @@ impl Model for Scripted {
     fn reply(
         &mut self,
         request: &Request,
-        heard: &mut dyn FnMut(&str),
+        heard: &mut Heard<'_>,
         cancel: &Cancel,
     ) -> Result<Reply, ModelError> {
         if cancel.stopped() {
@@ -50,7 +52,8 @@ impl Model for Scripted {
             .min(self.replies.len().saturating_sub(1));
         self.requests.push(request.clone());
         let text = self.replies.get(index).cloned().unwrap_or_default();
-        heard(&text);
+        // A script is short: it is heard to its end.
+        let _: Hearing = heard(&text);
         // About four characters a token, as most tokenisers have it for English and code.
         let tokens = |characters: u64| characters.div_ceil(4);
         Ok(Reply {

@@ -430,9 +430,12 @@ fn fits_a_reply(spots: &[Spot], mentions: &Mentions, max_tokens: u32) -> bool {
     let Some(first) = spots.first() else {
         return false;
     };
-    known
-        && !first.name.is_empty()
-        && (first.span.len() as f64) < f64::from(max_tokens) * LONGEST_REWRITE
+    known && !first.name.is_empty() && fits_reply(first, max_tokens)
+}
+
+/// Returns whether a place is short enough to be written anew in one reply.
+pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
+    (spot.span.len() as f64) < f64::from(max_tokens) * LONGEST_REWRITE
 }
 
 /// Returns the question for a task that names no place; its options are the likeliest ones.

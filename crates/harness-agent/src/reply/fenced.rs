@@ -4,7 +4,7 @@ use harness_code::language::Language;
 use harness_code::symbols;
 
 use super::Found;
-use super::text::{Fence, fences, looks_like_path, path_alone};
+use super::text::{Fence, fences, is_open, looks_like_path, path_alone};
 use crate::action::Action;
 
 /// Blocks in these languages are shown to people, not meant for the project.
@@ -45,6 +45,15 @@ pub(super) fn read(reply: &str) -> Found {
         actions,
         ..Found::default()
     }
+}
+
+/// Returns whether there is a closed block that defines something other than what was shown.
+pub(super) fn has_whole_block(reply: &str, shown: &str) -> bool {
+    let squeezed = |code: &str| -> String { code.split_whitespace().collect() };
+    !is_open(reply)
+        && fences(reply)
+            .iter()
+            .any(|fence| defines(&fence.body) && squeezed(&fence.body) != squeezed(shown))
 }
 
 /// Returns the blocks that are definitions to take over, and those that are left: examples, tests, older versions.

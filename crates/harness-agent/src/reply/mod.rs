@@ -15,6 +15,12 @@ use crate::action::Action;
 
 pub use text::{is_cut, joined, path_above};
 
+/// Returns whether a reply that is still coming holds a whole block of new code already: closed, a definition, and not
+/// the code as it was shown.
+pub fn has_whole_block(reply: &str, shown: &str) -> bool {
+    fenced::has_whole_block(&text::without_thinking(reply), shown)
+}
+
 /// What was found in a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {

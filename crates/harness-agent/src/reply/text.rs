@@ -83,7 +83,7 @@ pub fn is_cut(reply: &str) -> bool {
 }
 
 /// Returns whether a fence is still open at the end of a text.
-fn is_open(text: &str) -> bool {
+pub(super) fn is_open(text: &str) -> bool {
     let mut open: Option<&str> = None;
     for line in text.lines() {
         match (open, opening(line)) {

@@ -12,8 +12,8 @@ use crate::reply;
 use crate::run::prompt::{self, Opening};
 use crate::run::result::Stopped;
 use crate::run::session::{Ending, Session};
-use crate::run::talk::Talk;
-use crate::run::work;
+use crate::run::talk::{self, Talk};
+use crate::run::{act, work};
 
 /// Returns what the code itself says to the question of a session.
 pub(super) fn known(session: &Session<'_>) -> Vec<Fact> {
@@ -97,7 +97,12 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         format!("Facts, checked against the code:\n{}", list(&known))
     };
     let skills = session.plan.load_skills(&session.tree);
-    let messages = prompt::opening(&Opening {
+    let card = match talk::meet(session, model) {
+        Ok(card) => card,
+        Err(error) => return with_facts(session.engine_failed(&error), &known),
+    };
+    let room = talk::most_room(&card, session.options.max_tokens).opening();
+    let opening = Opening {
         task: &session.task,
         plan: &session.plan,
         tree: &session.tree,
@@ -108,8 +113,10 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         learned: &checked,
         read_only: true,
         answers: true,
-    });
-    let mut talk = match Talk::open(session, model, messages) {
+        object: false,
+    };
+    let opened = prompt::opening(&opening, room);
+    let mut talk = match Talk::open(session, model, card, opened) {
         Ok(talk) => talk,
         Err(error) => return with_facts(session.engine_failed(&error), &known),
     };
@@ -180,9 +187,9 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
 
 fn look(session: &Session<'_>, action: &Action) -> Result<String, Refusal> {
     if action.needs_writing() {
-        return Err(work::read_only_refusal(action));
+        return Err(act::read_only_refusal(action));
     }
-    work::look(session, action)
+    act::look(session, action)
 }
 
 #[cfg(test)]

@@ -112,6 +112,11 @@ pub trait Listener: Send {
     /// Hears one event.
     fn event(&mut self, event: &Event);
 
+    /// Hears that a reply is coming: how many pieces of it, about a token each, have come so far.
+    fn hearing(&mut self, pieces: u64) {
+        let _ = pieces;
+    }
+
     /// Answers a question; `None` means that nobody can, and the run stops with it.
     fn question(&mut self, question: &Question) -> Option<String>;
 }

@@ -1,13 +1,16 @@
 //! A run: the rungs from cheapest to dearest, and what each leaves to the next.
 
+mod act;
 mod answer;
 mod cut;
 pub mod event;
 mod evidence;
 mod fix;
 mod flaky;
+mod form;
 mod prompt;
 pub mod result;
+mod room;
 mod search;
 mod session;
 mod talk;

@@ -14,6 +14,7 @@ const EXAMPLE_REPLY: &str = include_str!("../../prompts/example_reply.md");
 pub(super) const MENU: &str = include_str!("../../prompts/menu.md");
 const WORK: &str = include_str!("../../prompts/work.md");
 const ANSWER: &str = include_str!("../../prompts/answer.md");
+const OBJECT: &str = include_str!("../../prompts/object.md");
 const READ_ONLY: &str = include_str!("../../prompts/read_only.md");
 
 /// The longest task that is shown, in characters; a pasted log is cut in its middle.
@@ -41,74 +42,183 @@ pub(super) struct Opening<'a> {
     pub(super) learned: &'a str,
     pub(super) read_only: bool,
     pub(super) answers: bool,
+    /// Replies are asked for as one JSON object.
+    pub(super) object: bool,
 }
 
-/// Returns the messages of the first request.
-pub(super) fn opening(opening: &Opening<'_>) -> Vec<Message> {
+/// The first request, and what had to stay out of it.
+pub(super) struct Opened {
+    pub(super) messages: Vec<Message>,
+    pub(super) left_out: Vec<&'static str>,
+}
+
+/// One part of the first prompt.
+struct Part {
+    /// What it is called where it is left out.
+    name: &'static str,
+    /// Its words.
+    text: String,
+    /// What it can be cut to before it goes altogether; 0 means not at all.
+    least: usize,
+    /// Lower goes first; the task itself never goes.
+    worth: u8,
+    /// What stands there instead where it is left out.
+    instead: String,
+}
+
+/// Returns the messages of the first request, no longer than `room` bytes. What is worth least is left out first.
+pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
     let rewrites = opening.plan.rung == Rung::Rewrite && !opening.answers;
-    let system = match (opening.answers, rewrites) {
-        (true, _) => ANSWER,
-        (false, true) => REWRITE,
-        (false, false) => WORK,
+    let system = match (opening.answers, opening.object, rewrites) {
+        (true, _, _) => ANSWER,
+        (false, true, _) => OBJECT,
+        (false, false, true) => REWRITE,
+        (false, false, false) => WORK,
     };
-    let mut user = String::new();
-    let mut part = |text: &str| {
-        if !text.trim().is_empty() {
-            user.push_str(text.trim_end());
-            user.push_str("\n\n");
-        }
+    let example = if rewrites && !opening.object {
+        vec![(Role::User, EXAMPLE_TASK), (Role::Assistant, EXAMPLE_REPLY)]
+    } else {
+        Vec::new()
     };
-    if !opening.rules.trim().is_empty() {
-        part(&format!(
-            "Rules of this project:\n{}",
-            capped(opening.rules, LONGEST_RULES)
-        ));
+    let fixed: usize = system.len() + example.iter().map(|(_, text)| text.len()).sum::<usize>();
+    let mut parts = parts(opening, rewrites);
+    let left_out = fit(&mut parts, room.saturating_sub(fixed));
+    let mut user: String = parts
+        .iter()
+        .filter(|part| !part.text.trim().is_empty())
+        .map(|part| format!("{}\n\n", part.text.trim_end()))
+        .collect();
+    if !left_out.is_empty() {
+        // A model that knows what it was not shown can ask for it.
+        user.insert_str(
+            0,
+            &format!("Left out for lack of room: {}.\n\n", left_out.join(", ")),
+        );
     }
-    for skill in opening.skills {
-        part(&skill.text);
-    }
-    if !opening.context.trim().is_empty() {
-        part(&format!(
-            "Said before:\n{}",
-            capped(opening.context, LONGEST_CONTEXT)
-        ));
-    }
-    let mut room = MOST_CODE;
-    // A rewrite is shown the one definition it is about: more only distracts a small model.
-    let most = if rewrites { 1 } else { usize::MAX };
-    for spot in opening.plan.spots().iter().take(most) {
-        let Some(shown) = shown(opening.tree, spot, LONGEST_DEFINITION.min(room)) else {
-            continue;
-        };
-        room = room.saturating_sub(shown.len());
-        part(&shown);
-    }
-    if !opening.failure.is_empty() {
-        part(&format!(
-            "A test fails:\n{}",
-            capped(opening.failure, LONGEST_FAILURE)
-        ));
-    }
-    part(opening.learned);
-    if opening.read_only && !opening.answers {
-        part(READ_ONLY);
-    }
-    let word = if opening.answers { "Question" } else { "Task" };
-    part(&format!(
-        "{word}: {}",
-        capped(&opening.task.text, LONGEST_TASK)
-    ));
     let message = |role, content: &str| Message {
         role,
         content: content.trim_end().to_owned(),
     };
     let mut messages = vec![message(Role::System, system)];
-    if rewrites {
-        messages.push(message(Role::User, EXAMPLE_TASK));
-        messages.push(message(Role::Assistant, EXAMPLE_REPLY));
-    }
+    messages.extend(example.iter().map(|(role, text)| message(*role, text)));
     messages.push(message(Role::User, &user));
-    messages
+    Opened { messages, left_out }
+}
+
+/// Returns the parts of the first prompt in their order.
+fn parts(opening: &Opening<'_>, rewrites: bool) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut part = |name, worth, least, text: String, instead: String| {
+        parts.push(Part {
+            name,
+            text,
+            least,
+            worth,
+            instead,
+        });
+    };
+    if !opening.rules.trim().is_empty() {
+        let rules = capped(opening.rules, LONGEST_RULES);
+        part(
+            "rules of the project",
+            4,
+            300,
+            format!("Rules of this project:\n{rules}"),
+            String::new(),
+        );
+    }
+    for skill in opening.skills {
+        part("a skill", 2, 0, skill.text.clone(), String::new());
+    }
+    if !opening.context.trim().is_empty() {
+        let said = capped(opening.context, LONGEST_CONTEXT);
+        part(
+            "what was said before",
+            3,
+            300,
+            format!("Said before:\n{said}"),
+            String::new(),
+        );
+    }
+    let mut room = MOST_CODE;
+    // A rewrite is shown the one definition it is about: more only distracts a small model.
+    let most = if rewrites { 1 } else { usize::MAX };
+    for (at, spot) in opening.plan.spots().iter().take(most).enumerate() {
+        let Some(shown) = shown(opening.tree, spot, LONGEST_DEFINITION.min(room)) else {
+            continue;
+        };
+        room = room.saturating_sub(shown.len());
+        let (name, worth) = if at == 0 {
+            ("the code itself", 8)
+        } else {
+            ("more code", 1)
+        };
+        let instead =
+            head_of(opening.tree, spot).filter(|head| at == 0 && head.len() < shown.len());
+        part(name, worth, 0, shown, instead.unwrap_or_default());
+    }
+    if !opening.failure.is_empty() {
+        let failure = capped(opening.failure, LONGEST_FAILURE);
+        part(
+            "the failing test",
+            6,
+            300,
+            format!("A test fails:\n{failure}"),
+            String::new(),
+        );
+    }
+    part(
+        "what was found out",
+        5,
+        200,
+        opening.learned.to_owned(),
+        String::new(),
+    );
+    if opening.read_only && !opening.answers {
+        part("the notice", 9, 0, READ_ONLY.to_owned(), String::new());
+    }
+    let word = if opening.answers { "Question" } else { "Task" };
+    let task = capped(&opening.task.text, LONGEST_TASK);
+    part(
+        "a part of the task",
+        10,
+        200,
+        format!("{word}: {task}"),
+        String::new(),
+    );
+    parts
+}
+
+/// Makes parts fit a number of bytes: those of least worth are cut, then dropped. Returns what was touched.
+fn fit(parts: &mut [Part], room: usize) -> Vec<&'static str> {
+    let mut left_out = Vec::new();
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|at| parts[*at].worth);
+    for at in order {
+        let total: usize = parts.iter().map(|part| part.text.len() + 2).sum();
+        let over = total.saturating_sub(room);
+        if over == 0 {
+            break;
+        }
+        let part = &mut parts[at];
+        if part.text.trim().is_empty() || part.worth == 9 {
+            continue;
+        }
+        let wanted = part.text.len().saturating_sub(over);
+        let kept = match part.worth {
+            10 => wanted.max(part.least),
+            _ if part.least > 0 && wanted >= part.least => wanted,
+            _ => 0,
+        };
+        part.text = if kept == 0 {
+            std::mem::take(&mut part.instead)
+        } else {
+            shortened(&part.text, kept)
+        };
+        left_out.push(part.name);
+    }
+    left_out.dedup();
+    left_out
 }
 
 /// Returns one place as the model sees it: where it is, then its code in a fence.
@@ -117,14 +227,7 @@ fn shown(tree: &SourceTree, spot: &Spot, room: usize) -> Option<String> {
     let code = text.content().get(spot.span.clone())?;
     if code.len() > room {
         // Half a definition misleads; its first line at least tells that it is there.
-        let head: String = code.lines().take(2).collect::<Vec<_>>().join("\n");
-        let path = &spot.path;
-        return (room > 200).then(|| {
-            format!(
-                "{path}, line {} (long; read it with `Action: read`):\n{head}",
-                spot.line
-            )
-        });
+        return head_of(tree, spot).filter(|_| room > 200);
     }
     let language = tree
         .file(&spot.path)
@@ -137,6 +240,19 @@ fn shown(tree: &SourceTree, spot: &Spot, room: usize) -> Option<String> {
     ))
 }
 
+/// Returns where a place is and how it begins, for one that is too long to show.
+fn head_of(tree: &SourceTree, spot: &Spot) -> Option<String> {
+    let text = tree.text(&spot.path).ok()?;
+    let code = text.content().get(spot.span.clone())?;
+    let head: String = code.lines().take(2).collect::<Vec<_>>().join("\n");
+    Some(format!(
+        "{}, line {} (long; read it with `Action: read`):\n{}",
+        spot.path,
+        spot.line,
+        shortened(&head, 300)
+    ))
+}
+
 /// Returns a text that is no longer than the cap: its head and its tail, and a word on what is missing.
 pub(super) fn capped(text: &str, cap: usize) -> String {
     let count = text.chars().count();
@@ -146,4 +262,16 @@ pub(super) fn capped(text: &str, cap: usize) -> String {
     let head: String = text.chars().take(cap * 2 / 3).collect();
     let tail: String = text.chars().skip(count - cap / 3).collect();
     format!("{head}\n[… {} characters left out …]\n{tail}", count - cap)
+}
+
+/// Returns a text that is no longer than a number of bytes: its head and its tail, and a word on what is missing.
+pub(super) fn shortened(text: &str, bytes: usize) -> String {
+    const MARK: &str = "\n[… left out …]\n";
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let room = bytes.saturating_sub(MARK.len());
+    let head = text.floor_char_boundary(room * 2 / 3);
+    let tail = text.ceil_char_boundary(text.len() - room / 3);
+    format!("{}{MARK}{}", &text[..head], &text[tail..])
 }

@@ -110,6 +110,8 @@ pub struct Usage {
     pub characters_sent: u64,
     /// The host they were sent to; empty when nothing was sent.
     pub sent_to: String,
+    /// How often old observations were masked because the window was full.
+    pub masked: u32,
 }
 
 /// What a run came to.

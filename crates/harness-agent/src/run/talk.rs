@@ -2,14 +2,15 @@
 
 use std::time::Instant;
 
-use crate::model::{Card, Message, Model, ModelError, Reply, Request, Role};
+use crate::model::{Card, Hearing, Message, Model, ModelError, Reply, Request, Role, Shape};
+use crate::reply;
 use crate::run::event::EventKind;
+use crate::run::prompt::Opened;
+use crate::run::room::{MOST_WINDOW, Room};
 use crate::run::session::Session;
 
 /// The least window worth asking for, in tokens.
 const LEAST_WINDOW: u32 = 4_096;
-/// The most that a run asks for: more costs memory that small machines do not have.
-const MOST_WINDOW: u32 = 16_384;
 
 /// A conversation with a model.
 pub(super) struct Talk<'m> {
@@ -17,6 +18,13 @@ pub(super) struct Talk<'m> {
     card: Card,
     messages: Vec<Message>,
     window: u32,
+    room: Room,
+    /// Messages at the front that stay as they are.
+    opening: usize,
+    /// The code instead of which one block is asked for; what a model writes after that block is not waited for.
+    pub(super) block_instead_of: Option<String>,
+    /// How the next reply should look.
+    pub(super) shape: Shape,
     /// How freely the next reply is drawn, and from which seed.
     drawing: (f32, u64),
 }
@@ -25,6 +33,27 @@ pub(super) struct Talk<'m> {
 const LIKELIEST: (f32, u64) = (0.0, 1);
 /// Free enough that drafts differ, tame enough that they parse.
 const FREER: f32 = 0.8;
+
+/// Asks an engine what it is, and tells.
+pub(super) fn meet(session: &mut Session<'_>, model: &mut dyn Model) -> Result<Card, ModelError> {
+    let card = model.card(session.cancel)?;
+    let host = card.host.name.clone();
+    session.tell(
+        EventKind::Engine,
+        &format!("using {} at {host}", card.model),
+        [
+            ("model", card.model.clone().into()),
+            ("host", host.into()),
+            ("window", card.window.into()),
+        ],
+    );
+    Ok(card)
+}
+
+/// Returns the room that a conversation with this model may have at most.
+pub(super) fn most_room(card: &Card, max_tokens: u32) -> Room {
+    Room::new(card.window.clamp(1024, MOST_WINDOW), max_tokens)
+}
 
 /// What one turn brought.
 pub(super) struct Turn {
@@ -37,19 +66,15 @@ impl<'m> Talk<'m> {
     pub(super) fn open(
         session: &mut Session<'_>,
         model: &'m mut dyn Model,
-        messages: Vec<Message>,
+        card: Card,
+        opened: Opened,
     ) -> Result<Talk<'m>, ModelError> {
-        let card = model.card(session.cancel)?;
-        let host = card.host.name.clone();
-        session.tell(
-            EventKind::Engine,
-            &format!("using {} at {host}", card.model),
-            [
-                ("model", card.model.clone().into()),
-                ("host", host.into()),
-                ("window", card.window.into()),
-            ],
-        );
+        let messages = opened.messages;
+        if !opened.left_out.is_empty() {
+            let what = opened.left_out.join(", ");
+            let text = format!("left out of the prompt for lack of room: {what}");
+            session.tell(EventKind::Engine, &text, [("left_out", what.into())]);
+        }
         let opening: usize = messages.iter().map(|message| message.content.len()).sum();
         // About three bytes a token is on the safe side; every turn may add a reply and an observation.
         let turns = session.options.steps.min(6);
@@ -66,20 +91,42 @@ impl<'m> Talk<'m> {
         Ok(Talk {
             model,
             card,
+            opening: messages.len(),
             messages,
             window,
+            room: Room::new(window, session.options.max_tokens),
+            block_instead_of: None,
+            shape: Shape::Words,
             drawing: LIKELIEST,
         })
     }
 
     /// Sends the conversation and adds the reply to it.
     pub(super) fn turn(&mut self, session: &mut Session<'_>) -> Result<Turn, ModelError> {
+        match self.room.make_fit(&mut self.messages, self.opening) {
+            Ok(false) => {}
+            Ok(true) => {
+                session.usage.masked += 1;
+                let text = "the window is full: old observations are left out from here on";
+                session.tell(EventKind::Engine, text, []);
+            }
+            Err(_) => {
+                return Err(ModelError::Unusable {
+                    message: format!(
+                        "the window of {} tokens is too small for this conversation",
+                        self.window
+                    ),
+                    hint: "use a model with a larger window, or ask for less at once".to_owned(),
+                });
+            }
+        }
         let request = Request {
             messages: self.messages.clone(),
-            max_tokens: session.options.max_tokens,
+            max_tokens: self.room.reply(),
             window: self.window,
             temperature: self.drawing.0,
             seed: self.drawing.1,
+            shape: self.shape,
         };
         let characters = request.characters();
         let (step, most) = (session.history.next_number(), session.options.steps);
@@ -94,7 +141,24 @@ impl<'m> Talk<'m> {
         session.tell(EventKind::Sent, &text, data);
         session.record.prompt(&self.messages);
         let began = Instant::now();
-        let reply = self.model.reply(&request, &mut |_| {}, session.cancel);
+        let mut said = String::new();
+        let mut pieces = 0;
+        let block_instead_of = self.block_instead_of.as_deref();
+        let listener = &mut *session.listener;
+        let mut hear = |piece: &str| {
+            said.push_str(piece);
+            pieces += 1;
+            listener.hearing(pieces);
+            // Small models do not know when to stop: the block that was asked for is all that counts.
+            let is_there =
+                |shown: &str| piece.contains(['`', '\n']) && reply::has_whole_block(&said, shown);
+            if block_instead_of.is_some_and(is_there) {
+                Hearing::Enough
+            } else {
+                Hearing::On
+            }
+        };
+        let reply = self.model.reply(&request, &mut hear, session.cancel);
         // What the outbound check refused never left; anything else did, whatever came back.
         let left = leaves && !matches!(reply, Err(ModelError::NotSent { .. }));
         if first && left {
@@ -106,6 +170,7 @@ impl<'m> Talk<'m> {
             );
         }
         let reply = reply?;
+        self.room.learn(&self.messages, reply.prompt_tokens);
         let seconds = began.elapsed().as_secs_f64();
         session.usage.model_calls += 1;
         session.usage.prompt_tokens += reply.prompt_tokens;

@@ -1,9 +1,16 @@
 //! Sentences made from what happened: the failing test to show, the closing words of a draft that is proven.
 
+use harness_code::path::RelPath;
+use harness_code::tree::SourceTree;
+use harness_hands::suite::Failure;
+
 use crate::guard::Change;
 use crate::run::session::Session;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
+
+/// A longer line tells less than the message does, in bytes.
+const LONGEST_LINE: usize = 300;
 
 /// Returns the failing test that the task is about, for the first prompt.
 pub(super) fn failure_to_show(session: &Session<'_>, trial: &Trial) -> String {
@@ -38,7 +45,26 @@ pub(super) fn failure_to_show(session: &Session<'_>, trial: &Trial) -> String {
                 .iter()
                 .find(|failure| touches(&failure.traceback))
         });
-    chosen.map(|failure| failure.shown()).unwrap_or_default()
+    let Some(failure) = chosen else {
+        return String::new();
+    };
+    // The line that failed says more than any message: it is a call and what should come of it.
+    match failing_line(&session.tree, failure) {
+        Some(line) if !failure.message.contains(&line) => {
+            format!("{line}\n{}", failure.shown())
+        }
+        Some(_) | None => failure.shown(),
+    }
+}
+
+/// Returns the line of a test that failed, as it stands in its file.
+fn failing_line(tree: &SourceTree, failure: &Failure) -> Option<String> {
+    let path = RelPath::parse(failure.file.as_deref()?).ok()?;
+    let at = usize::try_from(failure.line?).ok()?.checked_sub(1)?;
+    let text = tree.text(&path).ok()?;
+    let line = text.content().lines().nth(at)?.trim();
+    let tells = line.to_ascii_lowercase().contains("assert");
+    (tells && line.len() <= LONGEST_LINE).then(|| line.to_owned())
 }
 
 /// Returns the closing sentence, written from what happened.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::tests::{ask, engine, good, request};
 use super::*;
+use crate::model::Hearing;
 use crate::model::fault::{Asked, Fault, json as answer, page};
 
 #[test]
@@ -28,14 +29,14 @@ fn the_model_is_looked_at_once_and_its_window_kept() {
         }
     );
     local
-        .reply(&request("a"), &mut |_| {}, &Cancel::default())
+        .reply(&request("a"), &mut |_| Hearing::On, &Cancel::default())
         .unwrap();
     let larger = Request {
         window: 8192,
         ..request("b")
     };
     local
-        .reply(&larger, &mut |_| {}, &Cancel::default())
+        .reply(&larger, &mut |_| Hearing::On, &Cancel::default())
         .unwrap();
     let sent: Vec<Value> = fault
         .asked_for("/api/chat")
@@ -102,7 +103,7 @@ fn a_model_in_the_cloud_is_announced_as_leaving_and_its_prompts_are_checked() {
                 .starts_with("ollama.example:443 through 127.0.0.1:")
     );
     let secret = format!("{}{}", "AKIA", "J4QZ7WMX2KRT5VBN");
-    let refused = local.reply(&request(&secret), &mut |_| {}, &Cancel::default());
+    let refused = local.reply(&request(&secret), &mut |_| Hearing::On, &Cancel::default());
     assert!(matches!(
         refused,
         Err(ModelError::NotSent {
@@ -113,7 +114,7 @@ fn a_model_in_the_cloud_is_announced_as_leaving_and_its_prompts_are_checked() {
     assert_eq!(fault.asked_for("/api/chat").len(), 0);
     assert!(
         local
-            .reply(&request("hi"), &mut |_| {}, &Cancel::default())
+            .reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default())
             .is_ok()
     );
 }

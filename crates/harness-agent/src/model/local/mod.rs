@@ -23,7 +23,8 @@ use crate::model::local::facts::{entry_for, learn, model_names};
 use crate::model::local::words::{finished, flattened, take};
 use crate::model::trouble::{Backoff, after_colon, said, unusable};
 use crate::model::{
-    Abilities, Card, Host, Model, ModelError, Reply, Request, outbound, twice_if_empty,
+    Abilities, Card, Heard, Host, Model, ModelError, Reply, Request, Shape, outbound, shape,
+    twice_if_empty,
 };
 use crate::options::shown;
 
@@ -71,6 +72,8 @@ struct Speech {
     chat: bool,
     think: bool,
     careful: bool,
+    /// Replies may be held to a schema, or come as calls.
+    shapes: bool,
 }
 
 impl Local {
@@ -104,6 +107,7 @@ impl Local {
                 chat: true,
                 think: true,
                 careful: true,
+                shapes: true,
             },
         })
     }
@@ -234,7 +238,7 @@ impl Local {
     fn once(
         &mut self,
         request: &Request,
-        heard: &mut dyn FnMut(&str),
+        heard: &mut Heard<'_>,
         cancel: &Cancel,
     ) -> Result<Reply, ModelError> {
         let known = self.know(cancel)?;
@@ -305,6 +309,15 @@ impl Local {
             body.insert("truncate".to_owned(), false.into());
             body.insert("shift".to_owned(), false.into());
         }
+        match request.shape {
+            Shape::Object if self.speech.shapes => {
+                body.insert("format".to_owned(), shape::schema());
+            }
+            Shape::Calls if self.speech.shapes => {
+                body.insert("tools".to_owned(), shape::tools());
+            }
+            Shape::Words | Shape::Object | Shape::Calls => {}
+        }
         body.insert(
             "options".to_owned(),
             json!({
@@ -335,6 +348,9 @@ impl Local {
         let name = self.client.address().name();
         match status {
             400 if self.speech.think && small.contains("think") => self.speech.think = false,
+            400 if self.speech.shapes && (small.contains("tools") || small.contains("format")) => {
+                self.speech.shapes = false;
+            }
             400 if self.speech.careful
                 && (small.contains("unknown field") || small.contains("truncate\"")) =>
             {
@@ -394,7 +410,7 @@ impl Local {
         mut answer: Answer,
         request: &Request,
         window: u32,
-        heard: &mut dyn FnMut(&str),
+        heard: &mut Heard<'_>,
     ) -> Result<Reply, ModelError> {
         let limits = self.client.limits();
         let mut gather = Gather::new(request.max_tokens, heard);
@@ -481,7 +497,7 @@ impl Model for Local {
     fn reply(
         &mut self,
         request: &Request,
-        heard: &mut dyn FnMut(&str),
+        heard: &mut Heard<'_>,
         cancel: &Cancel,
     ) -> Result<Reply, ModelError> {
         twice_if_empty(request, |request| self.once(request, heard, cancel))

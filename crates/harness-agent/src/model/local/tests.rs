@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::model::Hearing;
 use crate::model::fault::{
     Act, Asked, Fault, chunk, chunked_head, json as answer, page, stream_head,
 };
@@ -40,6 +41,7 @@ pub(super) fn request(content: &str) -> Request {
         window: 4096,
         temperature: 0.0,
         seed: 7,
+        shape: Default::default(),
     }
 }
 
@@ -79,7 +81,10 @@ pub(super) fn ask(fault: &Fault) -> String {
     let mut heard = String::new();
     let reply = engine(fault).reply(
         &request("hi"),
-        &mut |piece| heard.push_str(piece),
+        &mut |piece| {
+            heard.push_str(piece);
+            Hearing::On
+        },
         &Cancel::default(),
     );
     assert!(
@@ -379,7 +384,7 @@ fn a_prompt_that_was_cut_is_reported() {
         ..request(&"words ".repeat(2000))
     };
     let reply = engine(&fault)
-        .reply(&long, &mut |_| {}, &Cancel::default())
+        .reply(&long, &mut |_| Hearing::On, &Cancel::default())
         .unwrap();
     assert_eq!(
         reply.notice.as_deref(),
@@ -425,7 +430,7 @@ fn the_user_can_stop_it_at_any_moment() {
             stopper.stop();
             tell.send(Instant::now()).unwrap();
         });
-        let result = engine(&fault).reply(&request("hi"), &mut |_| {}, &cancel);
+        let result = engine(&fault).reply(&request("hi"), &mut |_| Hearing::On, &cancel);
         let ended = Instant::now();
         assert_eq!(result, Err(ModelError::Interrupted));
         assert!(ended.duration_since(told.recv().unwrap()) < Duration::from_millis(200));

@@ -67,7 +67,12 @@ pub(super) fn finished(
 ) -> Reply {
     let count = |key: &str| last.get(key).and_then(Value::as_u64);
     let gathered = gather.end();
-    let finish = gather::finish(last.get("done_reason").and_then(Value::as_str), flow);
+    let flow = if gathered.satisfied { Flow::More } else { flow };
+    let finish = if gathered.satisfied {
+        Finish::Stop
+    } else {
+        gather::finish(last.get("done_reason").and_then(Value::as_str), flow)
+    };
     let prompt_tokens = count("prompt_eval_count").unwrap_or_default();
     let reply_tokens = count("eval_count").unwrap_or(u64::from(gathered.pieces));
     let cut = prompt_tokens > 0

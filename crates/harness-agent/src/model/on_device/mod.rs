@@ -17,7 +17,7 @@ use crate::model::on_device::runtime::{Listening, Runtime, Service};
 use crate::model::on_device::weights::Weights;
 use crate::model::remote::Remote;
 use crate::model::trouble::{sleep, unusable};
-use crate::model::{Abilities, Card, Host, Model, ModelError, Reply, Request};
+use crate::model::{Abilities, Card, Heard, Host, Model, ModelError, Reply, Request};
 use crate::options::shown;
 
 /// The window that is assumed where the weights do not say.
@@ -339,7 +339,7 @@ impl Model for OnDevice {
     fn reply(
         &mut self,
         request: &Request,
-        heard: &mut dyn FnMut(&str),
+        heard: &mut Heard<'_>,
         cancel: &Cancel,
     ) -> Result<Reply, ModelError> {
         let result = self
@@ -422,6 +422,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::model::Hearing;
     use crate::model::{Message, Role};
 
     /// Returns an engine whose runtime is a script.
@@ -448,6 +449,7 @@ mod tests {
             window: 1024,
             temperature: 0.0,
             seed: 1,
+            shape: Default::default(),
         }
     }
 
@@ -486,7 +488,7 @@ mod tests {
         );
         assert!(hint.contains("on-device-"));
         assert_eq!(told, ["loading tiny"]);
-        let again = engine.reply(&request(), &mut |_| {}, &Cancel::default());
+        let again = engine.reply(&request(), &mut |_| Hearing::On, &Cancel::default());
         assert!(
             matches!(again, Err(ModelError::Unusable { .. })),
             "{again:?}"
@@ -505,7 +507,7 @@ mod tests {
         });
         let begun = Instant::now();
         assert_eq!(
-            engine.reply(&request(), &mut |_| {}, &cancel),
+            engine.reply(&request(), &mut |_| Hearing::On, &cancel),
             Err(ModelError::Interrupted)
         );
         assert!(begun.elapsed() < Duration::from_secs(2));

@@ -25,6 +25,8 @@ pub(crate) struct Dialect {
     pub(crate) system: bool,
     /// The host hands settings to the model's template.
     pub(crate) template: bool,
+    /// The host takes schemas and tools.
+    pub(crate) shapes: bool,
 }
 
 impl Default for Dialect {
@@ -40,6 +42,7 @@ impl Default for Dialect {
             seed: true,
             system: true,
             template: false,
+            shapes: true,
         }
     }
 }
@@ -124,6 +127,14 @@ impl Dialect {
                 ..self.clone()
             });
         }
+        let minds_shapes =
+            names("response_format") || names("json_schema") || names("grammar") || names("tool");
+        if self.shapes && minds_shapes {
+            return Some(Dialect {
+                shapes: false,
+                ..self.clone()
+            });
+        }
         if self.usage && (names("stream_options") || names("include_usage")) {
             return Some(Dialect {
                 usage: false,
@@ -153,6 +164,7 @@ impl Dialect {
             usage: false,
             seed: false,
             template: false,
+            shapes: false,
             ..self.clone()
         };
         (complains && bare != *self && !is_unknown_model(page)).then_some(bare)

@@ -2,6 +2,7 @@
 
 use super::tests::{CHAT, QUICK, chat, engine, engine_at, good, request, told};
 use super::*;
+use crate::model::Hearing;
 use crate::model::fault::{Act, Fault, json};
 
 /// Returns an address of this machine that is not loopback, as another machine would use it.
@@ -28,7 +29,7 @@ fn nothing_leaves_that_holds_a_secret() {
         let mut request = request(content);
         request.messages[0].content.push_str(system);
         let refused = remote
-            .reply(&request, &mut |_| {}, &Cancel::default())
+            .reply(&request, &mut |_| Hearing::On, &Cancel::default())
             .unwrap_err();
         assert!(
             matches!(
@@ -45,7 +46,7 @@ fn nothing_leaves_that_holds_a_secret() {
     let long = remote
         .reply(
             &request(&"a".repeat(200_001)),
-            &mut |_| {},
+            &mut |_| Hearing::On,
             &Cancel::default(),
         )
         .unwrap_err();
@@ -59,7 +60,7 @@ fn nothing_leaves_that_holds_a_secret() {
     assert_eq!(fault.asked().len(), 0);
     assert_eq!(
         told(
-            remote.reply(&request("hi"), &mut |_| {}, &Cancel::default()),
+            remote.reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default()),
             fault.port
         ),
         "Hello Stop None"
@@ -116,7 +117,7 @@ fn every_kind_is_refused_in_every_place_by_every_engine_that_sends() {
                 };
                 request.messages[at].content.push('\n');
                 request.messages[at].content.push_str(&lay(&secret));
-                let refused = engine.reply(&request, &mut |_| {}, &Cancel::default());
+                let refused = engine.reply(&request, &mut |_| Hearing::On, &Cancel::default());
                 let Err(ModelError::NotSent { rule, message, .. }) = &refused else {
                     panic!("{kind} in {place}: {refused:?}");
                 };
@@ -139,7 +140,7 @@ fn this_machine_may_hear_everything() {
     let content = secret + &"a".repeat(200_001);
     assert!(
         engine(&fault)
-            .reply(&request(&content), &mut |_| {}, &Cancel::default())
+            .reply(&request(&content), &mut |_| Hearing::On, &Cancel::default())
             .is_ok()
     );
 }
@@ -162,7 +163,7 @@ fn a_proxied_host_is_never_this_machine_and_this_machine_is_never_proxied() {
     assert!(!remote.card(&Cancel::default()).unwrap().host.this_machine);
     assert_eq!(
         told(
-            remote.reply(&request("hi"), &mut |_| {}, &Cancel::default()),
+            remote.reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default()),
             proxy.port
         ),
         "Hello Stop None"
@@ -174,7 +175,7 @@ fn a_proxied_host_is_never_this_machine_and_this_machine_is_never_proxied() {
     let mut remote = Remote::with_limits("tiny", &near, QUICK).unwrap();
     assert!(remote.card(&Cancel::default()).unwrap().host.this_machine);
     remote
-        .reply(&request("hi"), &mut |_| {}, &Cancel::default())
+        .reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default())
         .unwrap();
     assert_eq!(
         (proxy.asked().len(), here.asked_for(CHAT).len()),
@@ -200,7 +201,7 @@ fn another_machine_is_asked_about_its_model_after_the_first_prompt_and_never_aga
             remote.cache = Cache::at(folder.path());
             let window = remote.card(&Cancel::default()).unwrap().window;
             remote
-                .reply(&request("hi"), &mut |_| {}, &Cancel::default())
+                .reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default())
                 .unwrap();
             window
         })

@@ -22,7 +22,8 @@ use crate::model::http::{Answer, Call, Client, Limits, Route, Trouble};
 use crate::model::remote::dialect::{Dialect, Refusal};
 use crate::model::trouble::{Backoff, after_colon, said, sleep, unusable};
 use crate::model::{
-    Abilities, Card, Host, Model, ModelError, Reply, Request, Role, outbound, proxy, twice_if_empty,
+    Abilities, Card, Heard, Host, Model, ModelError, Reply, Request, Role, Shape, outbound, proxy,
+    shape, twice_if_empty,
 };
 use crate::options::{DEFAULT_MODEL, shown};
 
@@ -302,7 +303,7 @@ impl Remote {
     fn once(
         &mut self,
         request: &Request,
-        heard: &mut dyn FnMut(&str),
+        heard: &mut Heard<'_>,
         cancel: &Cancel,
     ) -> Result<Reply, ModelError> {
         let known = self.know(cancel)?;
@@ -373,6 +374,19 @@ impl Remote {
                 "chat_template_kwargs".to_owned(),
                 json!({ "enable_thinking": false }),
             );
+        }
+        match request.shape {
+            Shape::Object if self.dialect.shapes => {
+                let schema = json!({"name": "action", "schema": shape::schema()});
+                body.insert(
+                    "response_format".to_owned(),
+                    json!({"type": "json_schema", "json_schema": schema}),
+                );
+            }
+            Shape::Calls if self.dialect.shapes => {
+                body.insert("tools".to_owned(), shape::tools());
+            }
+            Shape::Words | Shape::Object | Shape::Calls => {}
         }
         Value::Object(body)
     }
@@ -523,7 +537,7 @@ impl Model for Remote {
     fn reply(
         &mut self,
         request: &Request,
-        heard: &mut dyn FnMut(&str),
+        heard: &mut Heard<'_>,
         cancel: &Cancel,
     ) -> Result<Reply, ModelError> {
         twice_if_empty(request, |request| self.once(request, heard, cancel))

@@ -215,12 +215,16 @@ impl End {
             gather.call(name, &Value::String(arguments.clone()));
         }
         let gathered = gather.end();
-        let flow = if self.enough {
+        let flow = if self.enough && !gathered.satisfied {
             Flow::Enough
         } else {
             Flow::More
         };
-        let finish = gather::finish(self.finish.as_deref(), flow);
+        let finish = if gathered.satisfied {
+            Finish::Stop
+        } else {
+            gather::finish(self.finish.as_deref(), flow)
+        };
         let reply_tokens = if self.reply_tokens > 0 {
             self.reply_tokens
         } else {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::model::Hearing;
 use crate::model::fault::{
     Act, Asked, Fault, chunk, chunked_head, json as answer, page, stream_head,
 };
@@ -45,6 +46,7 @@ pub(super) fn request(content: &str) -> Request {
         window: 4096,
         temperature: 0.0,
         seed: 7,
+        shape: Default::default(),
     }
 }
 
@@ -88,7 +90,7 @@ pub(super) fn told(result: Result<Reply, ModelError>, port: u16) -> String {
 #[track_caller]
 fn ask(fault: &Fault) -> String {
     let begun = Instant::now();
-    let result = engine(fault).reply(&request("hi"), &mut |_| {}, &Cancel::default());
+    let result = engine(fault).reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default());
     assert!(
         begun.elapsed() < Duration::from_secs(5),
         "it took {:?}",
@@ -108,7 +110,7 @@ fn check_stream(stream: &str, expected: &str) {
 fn a_stream_becomes_a_reply() {
     let fault = chat(|_| good());
     let reply = engine(&fault)
-        .reply(&request("hi"), &mut |_| {}, &Cancel::default())
+        .reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default())
         .unwrap();
     let expected = Reply {
         text: "Hello".to_owned(),
@@ -407,7 +409,7 @@ fn the_base_address_may_lack_its_version() {
         let fault = chat(|_| good());
         let mut remote =
             engine_at(&format!("http://127.0.0.1:{}{base}", fault.port), None).unwrap();
-        let reply = remote.reply(&request("hi"), &mut |_| {}, &Cancel::default());
+        let reply = remote.reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default());
         assert_eq!(told(reply, fault.port), "Hello Stop None", "{base}");
     }
     // A host that lies elsewhere is taken at its word.
@@ -418,7 +420,7 @@ fn the_base_address_may_lack_its_version() {
     let mut remote = engine_at(&format!("127.0.0.1:{}/api", fault.port), None).unwrap();
     assert_eq!(
         told(
-            remote.reply(&request("hi"), &mut |_| {}, &Cancel::default()),
+            remote.reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default()),
             fault.port
         ),
         "Hello Stop None"
@@ -434,7 +436,7 @@ fn the_token_goes_as_a_bearer() {
     )
     .unwrap();
     remote
-        .reply(&request("hi"), &mut |_| {}, &Cancel::default())
+        .reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default())
         .unwrap();
     assert_eq!(
         fault.asked_for(CHAT)[0].headers["authorization"],
@@ -510,7 +512,7 @@ fn a_server_on_this_machine_is_asked_what_it_has() {
     );
     assert!(card.abilities.tools && card.abilities.schema);
     remote
-        .reply(&request("hi"), &mut |_| {}, &Cancel::default())
+        .reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default())
         .unwrap();
     let sent = fault.asked_for(CHAT)[0].json();
     assert_eq!(

@@ -98,7 +98,7 @@ pub(super) struct Search {
 impl Search {
     /// Begins a search where one makes sense: a fix, with a failing test, in a Python project that may be tried.
     pub(super) fn begin(session: &Session<'_>, trial: &Trial) -> Option<Search> {
-        if session.task.kind != Kind::Fix {
+        if session.task.kind != Kind::Fix || session.config.search == Some(false) {
             return None;
         }
         let before = trial.before()?;

@@ -1,0 +1,288 @@
+//! One reply, carried out: the action it holds becomes words for the model, a refusal, or the end of the run.
+
+use crate::action::Action;
+use crate::guard::{self, Change, Facts};
+use crate::history::Refusal;
+use crate::reply::Reading;
+use crate::run::event::EventKind;
+use crate::run::evidence::Verdict;
+use crate::run::result::Stopped;
+use crate::run::search::Search;
+use crate::run::session::Session;
+use crate::run::telling::summary;
+use crate::run::trial::{self, Trial};
+use crate::task::kind::Kind;
+use crate::tool::{change, look as tools};
+
+/// What one turn came to.
+pub(super) enum Outcome {
+    /// The run goes on with these words to the model; whether they are news.
+    Say { words: String, new: bool },
+    /// A draft was tried, failed and was taken back; these words say why.
+    Failed(String),
+    /// The action was refused.
+    Refused(Refusal),
+    /// The run ends.
+    End(Stopped, String),
+}
+
+pub(super) fn repeated(reading: &Reading) -> Outcome {
+    let tool = reading.action.as_ref().map_or("reply", Action::tool);
+    let reason = format!(
+        "the same {tool} brought nothing before and nothing has changed since: do something else"
+    );
+    Outcome::Refused(Refusal::new(
+        "repeat.same_action",
+        reason,
+        reading.action.as_ref().map_or("", |action| action.path()),
+    ))
+}
+
+/// Carries the action of a reply out.
+pub(super) fn act(
+    session: &mut Session<'_>,
+    reading: &Reading,
+    trial: Option<&mut Trial>,
+    search: &mut Option<Search>,
+) -> Outcome {
+    let Some(action) = &reading.action else {
+        return unread(session, reading, trial.is_none());
+    };
+    match (action, trial) {
+        (action, None) if action.needs_writing() => refuse_read_only(session, action),
+        (action, Some(trial)) if action.changes_files() => {
+            try_change(session, action, trial, search)
+        }
+        (Action::Run { .. }, Some(trial)) => run_tests(session, trial),
+        (Action::Done { summary }, Some(trial)) => finish(session, trial, summary),
+        (Action::Done { summary }, None) => Outcome::End(Stopped::Done, summary.clone()),
+        (Action::Ask { question }, _) => ask(session, question),
+        (action, _) => match look(session, action) {
+            Ok(words) => Outcome::Say { words, new: true },
+            Err(refusal) => Outcome::Refused(refusal),
+        },
+    }
+}
+
+/// A reply without an action: the answer of a read-only run, else something to be said better.
+fn unread(session: &Session<'_>, reading: &Reading, read_only: bool) -> Outcome {
+    if let Some(tool) = &reading.unknown_tool {
+        let reason = format!(
+            "there is no action `{tool}`: use read, search, map, patch, edit, run, ask or done"
+        );
+        return Outcome::Refused(Refusal::new("reply.unknown_tool", reason, ""));
+    }
+    if let Some(problem) = &reading.problem {
+        return Outcome::Refused(Refusal::new("reply.malformed", problem.clone(), ""));
+    }
+    if read_only && !reading.prose.trim().is_empty() {
+        return Outcome::End(Stopped::Done, reading.prose.clone());
+    }
+    let what = session
+        .plan
+        .spots()
+        .first()
+        .map(|spot| spot.name.as_str())
+        .filter(|name| !name.is_empty());
+    let wanted = what.map_or("the definition".to_owned(), |name| format!("`{name}`"));
+    let words = format!(
+        "No action could be read from that. Write the whole new code of {wanted} in one fenced block."
+    );
+    Outcome::Say { words, new: false }
+}
+
+/// Returns the refusal of an action in a read-only run.
+pub(super) fn read_only_refusal(action: &Action) -> Refusal {
+    let reason = format!(
+        "this run is read-only: {} is refused; say in words what you would change",
+        action.tool()
+    );
+    Refusal::new("write.read_only", reason, action.path())
+}
+
+fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
+    // What it would have changed is worth showing, as long as it may be at all.
+    let proposed = change::proposed(
+        &session.tree,
+        session.project.door(),
+        session.plan.spots().first(),
+        action,
+    );
+    if let Ok(draft) = proposed {
+        let facts = Facts {
+            tree: Some(session.whole_tree()),
+            installed: session.installed(),
+            beside: &draft.changes,
+        };
+        let refused = |change: &Change| guard::refusal(change, &session.task, &facts).is_some();
+        if !draft.changes.iter().any(refused) {
+            session.proposal = draft.changes.iter().map(trial::diff_of).collect();
+        }
+    }
+    Outcome::Refused(read_only_refusal(action))
+}
+
+fn try_change(
+    session: &mut Session<'_>,
+    action: &Action,
+    trial: &mut Trial,
+    search: &mut Option<Search>,
+) -> Outcome {
+    let proposed = change::proposed(
+        &session.tree,
+        session.project.door(),
+        session.plan.spots().first(),
+        action,
+    );
+    let draft = match proposed {
+        Ok(draft) => draft,
+        Err(refusal) => return Outcome::Refused(refusal),
+    };
+    if let Err(refusal) = trial.apply(session, &draft) {
+        return Outcome::Refused(refusal);
+    }
+    let verdict = trial.judge(session);
+    if session.cancel.stopped() {
+        return Outcome::End(Stopped::Interrupted, "interrupted".to_owned());
+    }
+    if let Some(search) = search
+        && !matches!(verdict, Verdict::Proven(_))
+    {
+        draft.changes.iter().for_each(|change| search.learn(change));
+    }
+    match verdict {
+        Verdict::Proven(proof) => {
+            // A draft that passes wins, unless the search found the same with far less.
+            if let Some(search) = search
+                && draft
+                    .changes
+                    .iter()
+                    .all(|change| search.smaller_than(change))
+            {
+                trial.put_back(session, &draft);
+                if let Some(summary) = search.take(session, trial) {
+                    return Outcome::End(Stopped::Done, summary);
+                }
+                if let Err(refusal) = trial.apply(session, &draft) {
+                    return Outcome::Refused(refusal);
+                }
+                if !matches!(trial.judge(session), Verdict::Proven(_)) {
+                    trial.put_back(session, &draft);
+                    let words = "That passed once and not again; it was taken back.".to_owned();
+                    return Outcome::Say { words, new: true };
+                }
+            }
+            Outcome::End(Stopped::Done, summary(&draft.changes, &proof))
+        }
+        Verdict::Worse(words) => {
+            trial.put_back(session, &draft);
+            trial.broke = Some(words.clone());
+            Outcome::Failed(format!(
+                "That made the tests worse and was taken back: {words}"
+            ))
+        }
+        Verdict::Unfinished { reason, .. } => {
+            if session.task.kind == Kind::Fix {
+                // Drafts of a fix are alternatives: each starts from the code as it was.
+                trial.put_back(session, &draft);
+                return Outcome::Failed(format!("That was not it and was taken back: {reason}"));
+            }
+            Outcome::Say {
+                words: format!("Written. {reason}"),
+                new: true,
+            }
+        }
+        Verdict::Unverified(reason) => {
+            Outcome::End(Stopped::Stuck, format!("unverified: {reason}"))
+        }
+    }
+}
+
+fn run_tests(session: &mut Session<'_>, trial: &mut Trial) -> Outcome {
+    let words = match trial.check(session) {
+        None => "this project has no tests".to_owned(),
+        Some(report) => match crate::run::evidence::unusable(report) {
+            Some(problem) => problem,
+            None => {
+                let failing: Vec<String> = report
+                    .failures
+                    .iter()
+                    .take(3)
+                    .map(|failure| failure.shown())
+                    .collect();
+                format!(
+                    "{} passed, {} failed\n{}",
+                    report.passed,
+                    report.failed + report.errors,
+                    failing.join("\n")
+                )
+            }
+        },
+    };
+    Outcome::Say { words, new: true }
+}
+
+fn finish(session: &mut Session<'_>, trial: &mut Trial, said: &str) -> Outcome {
+    match trial.verdict(session) {
+        Verdict::Proven(proof) => {
+            let quoted: String = said
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .take(200)
+                .collect();
+            let words = if quoted.is_empty() {
+                String::new()
+            } else {
+                format!("; the model says: \"{quoted}\"")
+            };
+            Outcome::End(Stopped::Done, format!("done: {proof}{words}"))
+        }
+        Verdict::Worse(reason) => {
+            Outcome::Refused(Refusal::new("finish.tests_failing", reason, ""))
+        }
+        Verdict::Unfinished { rule, reason } => Outcome::Refused(Refusal::new(rule, reason, "")),
+        Verdict::Unverified(reason) => {
+            Outcome::End(Stopped::Stuck, format!("unverified: {reason}"))
+        }
+    }
+}
+
+fn ask(session: &mut Session<'_>, question: &str) -> Outcome {
+    let question = crate::task::question::Question::new(question, []);
+    session.tell(
+        EventKind::Question,
+        &question.text,
+        [("question", question.render().into())],
+    );
+    match session
+        .listener
+        .question(&question)
+        .and_then(|words| question.answer(&words))
+    {
+        Some(answer) => Outcome::Say {
+            words: format!("The user answers: {answer}"),
+            new: true,
+        },
+        None => Outcome::End(Stopped::Question, question.render()),
+    }
+}
+
+/// Carries a looking action out.
+pub(super) fn look(session: &Session<'_>, action: &Action) -> Result<String, Refusal> {
+    let door = session.project.door();
+    match action {
+        Action::Read { path, place } => tools::read(door, path, place),
+        Action::Search { query, path } => tools::find(&session.tree, door, query, path),
+        Action::Map { path } => tools::map(&session.tree, door, path),
+        Action::Patch { .. }
+        | Action::Edit { .. }
+        | Action::Remove { .. }
+        | Action::Move { .. }
+        | Action::Several { .. }
+        | Action::Run { .. }
+        | Action::Ask { .. }
+        | Action::Done { .. } => Err(read_only_refusal(action)),
+    }
+}

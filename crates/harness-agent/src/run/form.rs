@@ -1,0 +1,40 @@
+//! The form a model is asked in: chosen from where the task leads and what the engine can do.
+
+use crate::config::Form;
+use crate::model::{Card, Shape};
+use crate::plan::{self, Rung};
+use crate::run::room::Room;
+use crate::run::session::Session;
+use crate::task::kind::Kind;
+
+/// Settles whether one definition is written anew: not where the user wants otherwise, nor where it does not fit.
+pub(super) fn settle(session: &mut Session<'_>, room: &Room) {
+    let wanted = matches!(session.config.form, None | Some(Form::Fenced));
+    let fits = session
+        .plan
+        .spots()
+        .first()
+        .is_some_and(|spot| plan::fits_reply(spot, room.reply()));
+    if session.plan.rung == Rung::Rewrite && !(wanted && fits) {
+        session.plan.rung = Rung::Loop;
+    }
+}
+
+/// Returns how replies should look. A whole definition always comes in a fence: that is what small models do best.
+pub(super) fn shape(session: &Session<'_>, card: &Card) -> Shape {
+    match session.config.form {
+        Some(Form::Json) => Shape::Object,
+        Some(Form::Fenced | Form::Actions) => Shape::Words,
+        None if session.plan.rung == Rung::Loop && card.abilities.tools => Shape::Calls,
+        None => Shape::Words,
+    }
+}
+
+/// Returns the code that one block is asked for instead of, where one is: a new definition may come with its test.
+pub(super) fn block_instead_of(session: &Session<'_>) -> Option<String> {
+    let one =
+        session.plan.rung == Rung::Rewrite && matches!(session.task.kind, Kind::Fix | Kind::Change);
+    let spot = session.plan.spots().first().filter(|_| one)?;
+    let text = session.tree.text(&spot.path).ok()?;
+    text.content().get(spot.span.clone()).map(str::to_owned)
+}

@@ -1,0 +1,187 @@
+//! How much fits: prompt and reply share one window. What does not fit is left out by plan and said; nothing overflows.
+
+use crate::model::{Message, Role};
+
+/// The most that a run asks for: more costs memory that small machines do not have.
+pub(super) const MOST_WINDOW: u32 = 16_384;
+/// Before a server has counted for us: about three bytes a token is on the safe side for code.
+const SAFE_BYTES: f64 = 3.0;
+/// What a message costs beside its words, in tokens.
+const MESSAGE: f64 = 8.0;
+/// A word on what was shown before and is masked now.
+pub(super) const MASKED: &str =
+    "[shown before; left out to save room, read it again if you need it]";
+/// So many messages at the end are never masked: the last reply and what it brought.
+const FRESH: usize = 2;
+
+/// The window of one conversation, shared out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    window: u32,
+    reply: u32,
+    bytes: f64,
+}
+
+impl Room {
+    /// Shares a window between prompt and reply. A reply never gets more than half of it.
+    pub(super) fn new(window: u32, max_tokens: u32) -> Room {
+        let window = window.max(1);
+        Room {
+            window,
+            reply: max_tokens.min(window / 2).max(1),
+            bytes: SAFE_BYTES,
+        }
+    }
+
+    /// Returns the longest reply, in tokens.
+    pub(super) fn reply(&self) -> u32 {
+        self.reply
+    }
+
+    /// Returns how long a first prompt may be, in bytes; a third of the rest stays free for what follows.
+    pub(super) fn opening(&self) -> usize {
+        let tokens = f64::from(self.window - self.reply) * 2.0 / 3.0;
+        (tokens * self.bytes) as usize
+    }
+
+    /// Returns how many tokens messages have, about, and rather more than less.
+    fn tokens(&self, messages: &[Message]) -> f64 {
+        let of = |message: &Message| message.content.len() as f64 / self.bytes + MESSAGE;
+        messages.iter().map(of).sum()
+    }
+
+    /// Returns whether messages and the reply to them fit the window.
+    pub(super) fn fits(&self, messages: &[Message]) -> bool {
+        self.tokens(messages) <= f64::from(self.window - self.reply)
+    }
+
+    /// Learns from what the server counted.
+    pub(super) fn learn(&mut self, messages: &[Message], counted: u64) {
+        let bytes: usize = messages.iter().map(|message| message.content.len()).sum();
+        let words = counted as f64 - MESSAGE * messages.len() as f64;
+        // A server that reads from its cache may count the rest only: then it counts far too few.
+        if words > 50.0 {
+            let seen = bytes as f64 / words * 0.95;
+            if seen < 6.0 {
+                self.bytes = seen.max(1.0);
+            }
+        }
+    }
+
+    /// Makes a conversation fit: observations of the past are masked, all in one step, and only when that is not enough
+    /// are old replies masked and the newest words cut. `opening` messages at the front stay as they are.
+    /// Returns whether anything was masked; a conversation that cannot be made to fit is an error.
+    pub(super) fn make_fit(
+        &self,
+        messages: &mut [Message],
+        opening: usize,
+    ) -> Result<bool, DoesNotFit> {
+        if self.fits(messages) {
+            return Ok(false);
+        }
+        let old = opening..messages.len().saturating_sub(FRESH).max(opening);
+        for role in [Role::User, Role::Assistant] {
+            for message in &mut messages[old.clone()] {
+                if message.role == role && message.content.len() > MASKED.len() {
+                    MASKED.clone_into(&mut message.content);
+                }
+            }
+            if self.fits(messages) {
+                return Ok(true);
+            }
+        }
+        let most = (f64::from(self.window - self.reply) * self.bytes) as usize;
+        for at in (opening..messages.len()).rev() {
+            let others: usize = messages
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| *index != at)
+                .map(|(_, message)| message.content.len() + (MESSAGE * self.bytes) as usize)
+                .sum();
+            let cap = most
+                .saturating_sub(others + (2.0 * MESSAGE * self.bytes) as usize)
+                .max(MASKED.len());
+            if messages[at].content.len() > cap {
+                messages[at].content = super::prompt::shortened(&messages[at].content, cap);
+            }
+            if self.fits(messages) {
+                return Ok(true);
+            }
+        }
+        Err(DoesNotFit)
+    }
+}
+
+/// A conversation that is too long for its window whatever is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DoesNotFit;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn message(role: Role, length: usize) -> Message {
+        Message {
+            role,
+            content: "x = 1\n".repeat(length / 6 + 1),
+        }
+    }
+
+    #[test]
+    fn old_observations_go_in_one_step_and_the_newest_stay() {
+        let room = Room::new(2048, 512);
+        let mut messages = vec![message(Role::System, 600), message(Role::User, 900)];
+        for _ in 0..3 {
+            messages.push(message(Role::Assistant, 60));
+            messages.push(message(Role::User, 1_500));
+        }
+        let before = messages.clone();
+        assert_eq!(room.make_fit(&mut messages, 2), Ok(true));
+        assert!(room.fits(&messages));
+        assert_eq!(messages[..2], before[..2], "the opening stays");
+        assert_eq!(messages[7], before[7], "the newest stays");
+        assert_eq!(
+            (messages[3].content.as_str(), messages[5].content.as_str()),
+            (MASKED, MASKED)
+        );
+        // The next turn needs no masking again.
+        messages.push(message(Role::Assistant, 60));
+        messages.push(message(Role::User, 300));
+        assert_eq!(room.make_fit(&mut messages, 2), Ok(false));
+    }
+
+    #[test]
+    fn a_server_that_counts_only_what_is_new_is_not_believed() {
+        let mut room = Room::new(4096, 512);
+        let messages = [message(Role::User, 6_000)];
+        room.learn(&messages, 60);
+        assert!((room.bytes - SAFE_BYTES).abs() < 1e-9);
+        room.learn(&messages, 3_000);
+        assert!(room.bytes < 2.1);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_was_said_fits_or_is_an_error(
+            window in 512_u32..20_000,
+            max_tokens in 1_u32..8_000,
+            lengths in proptest::collection::vec(0_usize..20_000, 1..14),
+        ) {
+            let room = Room::new(window, max_tokens);
+            let mut messages: Vec<Message> = lengths
+                .iter()
+                .enumerate()
+                .map(|(at, length)| message(if at % 2 == 0 { Role::User } else { Role::Assistant }, *length))
+                .collect();
+            let opening = messages[..1].to_vec();
+            match room.make_fit(&mut messages, 1) {
+                Ok(_) => {
+                    prop_assert!(room.fits(&messages));
+                    prop_assert_eq!(&messages[..1], &opening[..]);
+                }
+                Err(DoesNotFit) => prop_assert!(!room.fits(&messages)),
+            }
+        }
+    }
+}
