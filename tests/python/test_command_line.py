@@ -167,10 +167,35 @@ def test_completions_and_manual_pages(tmp_path):
         assert done.returncode == 0 and done.stdout.startswith(b".ie") or b".TH" in done.stdout, words
 
 
-def test_what_is_not_built_yet_says_so(tmp_path):
-    for words in (["replay", "x"],):
-        done = run(words, tmp_path, cwd=tmp_path)
-        assert done.returncode == 2 and b"not built yet" in done.stderr, words
+def test_a_run_is_replayed_and_judged_again_without_a_model(project, tmp_path):
+    right = "```python\ndef apply_discount(total, percent):\n    return total * (100 - percent) / 100\n```\n"
+    with ScriptedServer([right]) as server:
+        done = run(["run", ".", "fix apply_discount in pricing.py", "--json"], tmp_path, cwd=project, env=environment(tmp_path, server.host))
+    assert done.returncode == 0, done.stderr
+    first = json.loads(done.stdout)
+    fixed = (project / "pricing.py").read_bytes()
+    # What it changed is there: nothing to replay, and how to go on is said.
+    done = run(["replay", first["run_id"]], tmp_path, cwd=project)
+    assert done.returncode == 1 and f"harness undo {first['run_id']}".encode() in done.stderr
+    assert run(["undo"], tmp_path, cwd=project).returncode == 0
+    assert (project / "pricing.py").read_bytes() != fixed
+    # Without any engine: the change is applied, and the tests judge it again.
+    done = run(["replay", first["run_id"], "--json"], tmp_path, cwd=project)
+    again = json.loads(done.stdout)
+    assert (done.returncode, again["ok"], again["usage"]["model_calls"]) == (0, True, 0), done.stderr
+    assert again["tests"]["after"] == first["tests"]["after"] and again["writes"] == first["writes"]
+    assert (project / "pricing.py").read_bytes() == fixed
+    # A file that changed since is not written over.
+    assert run(["undo"], tmp_path, cwd=project).returncode == 0
+    (project / "pricing.py").write_text("# mine\n" + (project / "pricing.py").read_text())
+    mine = (project / "pricing.py").read_bytes()
+    done = run(["replay", first["run_id"]], tmp_path, cwd=project)
+    assert done.returncode == 1 and b"is not what it was" in done.stderr and (project / "pricing.py").read_bytes() == mine
+    done = run(["replay", "20200101-000000-00000000"], tmp_path, cwd=project)
+    assert done.returncode == 2 and b"no run" in done.stderr
+    # The story of a run has its steps.
+    done = run(["last", first["run_id"], "--json"], tmp_path, cwd=project)
+    assert [step["action"] for step in json.loads(done.stdout)["steps"]] == ["edit"]
 
 
 def test_questions_of_fact_are_answered_also_without_an_engine(project, tmp_path):

@@ -82,6 +82,27 @@ impl Agent {
         self.perform(Wish::Done, Some(task), listener, cancel, Some(model))
     }
 
+    /// Applies what a run recorded and judges it again, without a model.
+    pub fn replay(
+        &self,
+        run: &str,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
+        let config = &self.config.clone()?;
+        run::perform(Order {
+            options: &self.options,
+            environment: &self.environment,
+            config,
+            wish: Wish::Done,
+            task: "",
+            listener,
+            cancel,
+            model: None,
+            replay: Some(run.to_owned()),
+        })
+    }
+
     /// Returns what the project is.
     pub fn brief(&self) -> Result<Brief, OptionsError> {
         let tree = self.tree()?;
@@ -145,6 +166,7 @@ impl Agent {
             listener,
             cancel,
             model,
+            replay: None,
         })
     }
 }

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use harness_hands::journal;
 use harness_hands::permit::Project;
 use harness_hands::trace;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::history::Step;
@@ -16,6 +18,89 @@ use crate::secret;
 const VERSION: u32 = 1;
 /// The longest text of one field, in characters; a trace is for reading.
 const LONGEST_FIELD: usize = 20_000;
+
+/// One file that a run left changed: enough to make the change again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RecordedChange {
+    /// The file.
+    pub(crate) path: String,
+    /// The digest of its bytes before the run; none for a new file.
+    pub(crate) before: Option<String>,
+    /// Its content afterwards; none for a file that went.
+    pub(crate) after: Option<String>,
+}
+
+/// What a record says of a run that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Past {
+    /// Its name.
+    pub(crate) run: String,
+    /// What was asked for.
+    pub(crate) task: String,
+    /// What it changed.
+    pub(crate) changes: Vec<RecordedChange>,
+}
+
+/// Why a run cannot be replayed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PastError {
+    /// No line of the record is of this run.
+    #[error("the record has no run `{0}`")]
+    Unknown(String),
+    /// The run did not come to its end, or left nothing changed.
+    #[error("run `{0}` left nothing to replay")]
+    Nothing(String),
+    /// What it changed held something that a record does not keep.
+    #[error("run `{0}` cannot be replayed: its changes were redacted in the record")]
+    Redacted(String),
+    /// The record cannot be read.
+    #[error("the record cannot be read: {0}")]
+    Unreadable(String),
+}
+
+/// Reads a run from the record that the options name, or from the project's own.
+pub(crate) fn past(
+    options: &AgentOptions,
+    project: &Project,
+    run: &str,
+) -> Result<Past, PastError> {
+    let place = options
+        .record
+        .clone()
+        .unwrap_or_else(|| trace::place_in_project(project.door()));
+    let lines = trace::lines(&place).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => PastError::Unknown(run.to_owned()),
+        _ => PastError::Unreadable(error.to_string()),
+    })?;
+    // A torn line is no line.
+    let parsed = lines
+        .iter()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|line| line["run"] == run);
+    let (mut task, mut end) = (None, None);
+    for line in parsed {
+        match line["kind"].as_str() {
+            Some("start") => task = line["task"].as_str().map(str::to_owned),
+            Some("end") => end = Some(line),
+            Some(_) | None => {}
+        }
+    }
+    let task = task.ok_or_else(|| PastError::Unknown(run.to_owned()))?;
+    let end = end.ok_or_else(|| PastError::Nothing(run.to_owned()))?;
+    if end["redacted"] == true {
+        return Err(PastError::Redacted(run.to_owned()));
+    }
+    let changes: Vec<RecordedChange> =
+        serde_json::from_value(end["changes"].clone()).unwrap_or_default();
+    if changes.is_empty() {
+        return Err(PastError::Nothing(run.to_owned()));
+    }
+    Ok(Past {
+        run: run.to_owned(),
+        task,
+        changes,
+    })
+}
 
 /// Where the lines go.
 enum Place {
@@ -30,6 +115,7 @@ pub(crate) struct Record {
     run: String,
     number: u32,
     home: Option<String>,
+    hosts: Vec<String>,
     said: usize,
     turn: Map<String, Value>,
 }
@@ -55,6 +141,7 @@ impl Record {
             run: run.to_owned(),
             number: 0,
             home,
+            hosts: Vec::new(),
             said: 0,
             turn: Map::new(),
         }
@@ -71,8 +158,28 @@ impl Record {
         self.line(project, "start", fields)
     }
 
-    /// Keeps what was sent, for the line of this turn: the new messages only.
+    /// Learns of a host that is not this machine: its name stays out of every line from here on.
+    pub(crate) fn hide_host(&mut self, name: &str) {
+        // An address with its port, and the bare name.
+        let bare = name.rsplit_once(':').map_or(name, |(host, _)| host);
+        for known in [name, bare] {
+            if known.len() > 3 && !self.hosts.iter().any(|host| host == known) {
+                self.hosts.push(known.to_owned());
+            }
+        }
+        self.hosts.sort_by_key(|host| std::cmp::Reverse(host.len()));
+    }
+
+    /// Keeps what was sent, for the line of this turn: the new messages only, and the digest of all of them.
     pub(crate) fn prompt(&mut self, messages: &[Message]) {
+        let whole: String = messages
+            .iter()
+            .map(|message| format!("{}\0{}\0", message.role.name(), message.content))
+            .collect();
+        self.turn.insert(
+            "prompt".to_owned(),
+            journal::digest(whole.as_bytes()).into(),
+        );
         let new: Vec<Value> = messages[self.said.min(messages.len())..]
             .iter()
             .map(|message| json!({"role": message.role.name(), "content": message.content}))
@@ -96,8 +203,25 @@ impl Record {
         self.line(project, "turn", Value::Object(fields))
     }
 
-    /// Writes how the run ended.
-    pub(crate) fn end(&mut self, project: &Project, fields: Value) -> Result<(), String> {
+    /// Writes how the run ended, and what it changed. A change that holds a secret is not kept whole, and says so.
+    pub(crate) fn end(
+        &mut self,
+        project: &Project,
+        mut fields: Value,
+        changes: &[RecordedChange],
+    ) -> Result<(), String> {
+        let whole = |change: &RecordedChange| {
+            let after = change.after.as_deref().unwrap_or_default();
+            self.redacted_text(after) == after
+        };
+        if let Some(fields) = fields.as_object_mut() {
+            if !changes.iter().all(whole) {
+                fields.insert("redacted".to_owned(), true.into());
+            } else if !changes.is_empty() {
+                let changes = serde_json::to_value(changes).unwrap_or_default();
+                fields.insert("changes".to_owned(), changes);
+            }
+        }
         self.line(project, "end", fields)
     }
 
@@ -153,6 +277,9 @@ impl Record {
         let mut clean = secret::redact(text).into_owned();
         if let Some(home) = &self.home {
             clean = clean.replace(home.as_str(), "~");
+        }
+        for host in &self.hosts {
+            clean = clean.replace(host.as_str(), "[host]");
         }
         if clean.chars().count() > LONGEST_FIELD {
             clean = clean.chars().take(LONGEST_FIELD).collect();

@@ -166,7 +166,7 @@ impl Was {
 }
 
 /// Returns the name that stands for these bytes, also the name of their image.
-pub(crate) fn digest(bytes: &[u8]) -> String {
+pub fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().as_str()[..32].to_string()
 }
 

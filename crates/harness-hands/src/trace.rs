@@ -39,6 +39,34 @@ pub fn append(path: &Path, line: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
+/// A trace beyond this is not read: no run of a person is that long, in bytes.
+const LARGEST: u64 = 1 << 30;
+
+/// Returns the lines of a trace; one that is no text is left out.
+pub fn lines(path: &Path) -> io::Result<Vec<String>> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    }
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a plain file",
+        ));
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST).read_to_end(&mut bytes)?;
+    let line = |line: &[u8]| String::from_utf8(line.to_vec()).ok();
+    Ok(bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(line)
+        .collect())
+}
+
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true);

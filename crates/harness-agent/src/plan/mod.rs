@@ -205,6 +205,30 @@ impl Plan {
         &self.mentions
     }
 
+    /// Returns whether the task names tests at all.
+    pub fn names_tests(&self) -> bool {
+        self.mentions.tests.iter().any(|test| !test.name.is_empty())
+            || self.named_test_functions().next().is_some()
+    }
+
+    /// Returns whether the task names this test: by its id, or as a function of a test file.
+    pub fn names_test(&self, id: &str) -> bool {
+        let by_id = |name: &str| !name.is_empty() && id.contains(name);
+        let last = id.rsplit([':', '.']).next().unwrap_or(id);
+        let last = last.split('[').next().unwrap_or(last);
+        self.mentions.tests.iter().any(|test| by_id(&test.name))
+            || self.named_test_functions().any(|name| name == last)
+    }
+
+    fn named_test_functions(&self) -> impl Iterator<Item = &str> {
+        self.mentions
+            .definitions
+            .iter()
+            .filter(|named| harness_code::tree::is_test(&named.path))
+            .map(|named| last_part(&named.qualified))
+            .filter(|name| name.to_ascii_lowercase().starts_with("test"))
+    }
+
     /// Returns the skills to load.
     pub fn load_skills(&self, tree: &SourceTree) -> Vec<Skill> {
         let known = skill::available(tree.root());

@@ -12,6 +12,9 @@ const NOT_CODE: [&str; 10] = [
     "json", "diff", "patch", "text", "txt", "output", "console", "bash", "sh", "shell",
 ];
 
+/// So much may a model say after it repeated the code as it was, in bytes, before the new code begins.
+const MOST_AFTER: usize = 240;
+
 /// The code that our own prompts show as examples.
 const EXAMPLES: [&str; 3] = [
     include_str!("../../prompts/example_reply.md"),
@@ -50,10 +53,15 @@ pub(super) fn read(reply: &str) -> Found {
 /// Returns whether there is a closed block that defines something other than what was shown.
 pub(super) fn has_whole_block(reply: &str, shown: &str) -> bool {
     let squeezed = |code: &str| -> String { code.split_whitespace().collect() };
-    !is_open(reply)
-        && fences(reply)
-            .iter()
-            .any(|fence| defines(&fence.body) && squeezed(&fence.body) != squeezed(shown))
+    if is_open(reply) {
+        return false;
+    }
+    let blocks = fences(reply);
+    // Code as it was may come before the new one; a model that has nothing to add by then only repeats itself.
+    let said_after = reply.rfind("```").map_or(0, |at| reply.len() - at);
+    let defining: Vec<&Fence<'_>> = blocks.iter().filter(|fence| defines(&fence.body)).collect();
+    let new = |fence: &&&Fence<'_>| squeezed(&fence.body) != squeezed(shown);
+    defining.iter().any(|fence| new(&fence)) || (!defining.is_empty() && said_after > MOST_AFTER)
 }
 
 /// Returns the blocks that are definitions to take over, and those that are left: examples, tests, older versions.

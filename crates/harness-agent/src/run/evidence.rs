@@ -172,20 +172,17 @@ impl Evidence<'_> {
         if self.task.kind != Kind::Fix {
             return None;
         }
-        let named = &self.plan.mentions().tests;
         let touches = |text: &str| {
             self.changes
                 .iter()
                 .any(|change| text.contains(change.path.file_name()) || names_changed(change, text))
         };
         let blamed = after.failures.iter().find(|failure| {
-            let by_name = named
-                .iter()
-                .any(|test| failure.id.contains(test.name.as_str()) && !test.name.is_empty());
+            let by_name = self.plan.names_test(&failure.id);
             let was_red = self
                 .before
                 .is_none_or(|before| failing(before, &failure.id));
-            by_name || (named.is_empty() && was_red && touches(&failure.traceback))
+            by_name || (!self.plan.names_tests() && was_red && touches(&failure.traceback))
         })?;
         Some(format!(
             "the test still fails: try another change\n{}",

@@ -9,6 +9,7 @@ mod fix;
 mod flaky;
 mod form;
 mod prompt;
+mod replay;
 pub mod result;
 mod room;
 mod search;
@@ -29,6 +30,7 @@ use crate::env::Environment;
 use crate::model::{self, Model, ModelError};
 use crate::options::{AgentOptions, OptionsError};
 use crate::plan::{Plan, Rung};
+use crate::record;
 use crate::run::event::{EventKind, Listener};
 use crate::run::result::{RunResult, Stopped};
 use crate::run::session::{Ending, Session};
@@ -53,12 +55,14 @@ pub(crate) struct Order<'a> {
     pub(crate) cancel: &'a Cancel,
     /// A model to use instead of the one that the options name.
     pub(crate) model: Option<Box<dyn Model>>,
+    /// A run of the past to be applied and judged again; its task is the task.
+    pub(crate) replay: Option<String>,
 }
 
 /// Performs a run from its task to its result.
 pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let checked = order.options.check()?;
-    if order.task.trim().is_empty() {
+    if order.replay.is_none() && order.task.trim().is_empty() {
         return Err(OptionsError {
             field: "task",
             message: "the task is empty".to_owned(),
@@ -81,14 +85,33 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
         .with_runner_options(runner_options(&order));
     let tree = SourceTree::read(&checked.project, checked.scope.as_ref())
         .map_err(|error| unusable("project", &error))?;
-    let mut task = Task::bare(order.task);
+    let past = match &order.replay {
+        None => None,
+        Some(run) => {
+            let past =
+                record::past(order.options, &project, run).map_err(|error| OptionsError {
+                    field: "run",
+                    message: error.to_string(),
+                    hint: "`harness last` lists the runs".to_owned(),
+                })?;
+            Some(past)
+        }
+    };
+    let words = past.as_ref().map_or(order.task, |past| past.task.as_str());
+    let mut task = Task::bare(words);
     if order.wish == Wish::Answer {
         task.kind = Kind::Question;
     }
     let plan = Plan::make(&task, &tree, order.options, order.environment);
     let mut model = order.model.take();
     let mut session = Session::new(&mut order, project, tree, task, plan);
-    let ending = climb(&mut session, &mut model);
+    let ending = match &past {
+        Some(past) => {
+            session.tell_start();
+            replay::perform(&mut session, past)
+        }
+        None => climb(&mut session, &mut model),
+    };
     Ok(session.end(ending))
 }
 

@@ -18,7 +18,7 @@ use crate::model::ModelError;
 use crate::options::AgentOptions;
 use crate::plan::Plan;
 use crate::plan::fix::installed;
-use crate::record::Record;
+use crate::record::{Record, RecordedChange};
 use crate::run::Order;
 use crate::run::event::{Event, EventKind, Listener};
 use crate::run::result::{RunResult, Stopped, Tests, Usage};
@@ -37,6 +37,8 @@ pub(super) struct Ending {
     pub(super) writes: Vec<String>,
     pub(super) diff: String,
     pub(super) tests: Option<Tests>,
+    /// What was left changed, for the record.
+    pub(super) changes: Vec<RecordedChange>,
 }
 
 impl Ending {
@@ -50,6 +52,7 @@ impl Ending {
             writes: Vec::new(),
             diff,
             tests: None,
+            changes: Vec::new(),
         }
     }
 
@@ -270,7 +273,7 @@ impl<'a> Session<'a> {
             "tests": result.tests,
             "summary": result.summary,
         });
-        let recorded = self.record.end(&self.project, fields);
+        let recorded = self.record.end(&self.project, fields, &ending.changes);
         self.heed(recorded);
         let text = first_line(&result.summary).to_owned();
         self.tell(

@@ -38,6 +38,9 @@ const FREER: f32 = 0.8;
 pub(super) fn meet(session: &mut Session<'_>, model: &mut dyn Model) -> Result<Card, ModelError> {
     let card = model.card(session.cancel)?;
     let host = card.host.name.clone();
+    if !card.host.this_machine {
+        session.record.hide_host(&host);
+    }
     session.tell(
         EventKind::Engine,
         &format!("using {} at {host}", card.model),
@@ -59,6 +62,29 @@ pub(super) fn most_room(card: &Card, max_tokens: u32) -> Room {
 pub(super) struct Turn {
     pub(super) reply: Reply,
     pub(super) seconds: f64,
+}
+
+/// A passage so often in a row is no sentence any more.
+const MOST_REPEATS: usize = 5;
+/// The longest passage that is looked for, in lines.
+const LONGEST_REPEAT: usize = 12;
+
+/// Returns whether a reply says the same lines over and over at its end.
+fn loops(said: &str) -> bool {
+    let lines: Vec<&str> = said
+        .lines()
+        .rev()
+        .take(LONGEST_REPEAT * MOST_REPEATS)
+        .collect();
+    (1..=LONGEST_REPEAT).any(|length| {
+        let needed = length * MOST_REPEATS;
+        let passage = lines.get(..length).unwrap_or_default();
+        // Short lines, such as closing brackets and rows of a table, do stand in rows.
+        let weighs = passage.iter().map(|line| line.trim().len()).sum::<usize>() >= 12;
+        lines.len() >= needed
+            && weighs
+            && lines[..needed].chunks(length).all(|chunk| chunk == passage)
+    })
 }
 
 impl<'m> Talk<'m> {
@@ -152,7 +178,7 @@ impl<'m> Talk<'m> {
             // Small models do not know when to stop: the block that was asked for is all that counts.
             let is_there =
                 |shown: &str| piece.contains(['`', '\n']) && reply::has_whole_block(&said, shown);
-            if block_instead_of.is_some_and(is_there) {
+            if block_instead_of.is_some_and(is_there) || (piece.contains('\n') && loops(&said)) {
                 Hearing::Enough
             } else {
                 Hearing::On
@@ -217,5 +243,20 @@ impl<'m> Talk<'m> {
             role: Role::User,
             content: words.to_owned(),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::loops;
+
+    #[test]
+    fn a_reply_that_goes_round_in_circles_is_noticed() {
+        let block = "A:\n```python\ndef f():\n    return 1\n```\n\n";
+        assert!(loops(&format!("Sure.\n{}", block.repeat(5))));
+        assert!(!loops(&format!("Sure.\n{}", block.repeat(4))));
+        assert!(!loops(&"        1,\n".repeat(9)));
+        assert!(loops(&"the same sentence\n".repeat(5)));
+        assert!(!loops(""));
     }
 }

@@ -20,14 +20,7 @@ pub(super) fn failure_to_show(session: &Session<'_>, trial: &Trial) -> String {
     if session.task.kind != Kind::Fix {
         return String::new();
     }
-    let named = |id: &str| {
-        session
-            .plan
-            .mentions()
-            .tests
-            .iter()
-            .any(|test| !test.name.is_empty() && id.contains(&test.name))
-    };
+    let named = |id: &str| session.plan.names_test(id);
     let name = session
         .plan
         .spots()
@@ -50,11 +43,63 @@ pub(super) fn failure_to_show(session: &Session<'_>, trial: &Trial) -> String {
     };
     // The line that failed says more than any message: it is a call and what should come of it.
     match failing_line(&session.tree, failure) {
-        Some(line) if !failure.message.contains(&line) => {
-            format!("{line}\n{}", failure.shown())
-        }
-        Some(_) | None => failure.shown(),
+        Some(line) => format!("{}\n{}", as_assertion(&line), failure.message),
+        None => failure.shown(),
     }
+}
+
+/// Returns a line of a unittest as the assertion it stands for: that is the form of the worked example.
+fn as_assertion(line: &str) -> String {
+    const SIGNS: [(&str, &str); 8] = [
+        ("assertEqual", "=="),
+        ("assertNotEqual", "!="),
+        ("assertIs", "is"),
+        ("assertIsNot", "is not"),
+        ("assertIn", "in"),
+        ("assertNotIn", "not in"),
+        ("assertGreater", ">"),
+        ("assertLess", "<"),
+    ];
+    let whole = || -> Option<String> {
+        let (name, rest) = line.strip_prefix("self.")?.split_once('(')?;
+        let inside = rest.strip_suffix(')')?;
+        let parts = top_level_parts(inside);
+        match (name, parts.as_slice()) {
+            ("assertTrue", [one]) => Some(format!("assert {one}")),
+            ("assertFalse", [one]) => Some(format!("assert not {one}")),
+            ("assertIsNone", [one]) => Some(format!("assert {one} is None")),
+            (_, [left, right]) => {
+                let (_, sign) = SIGNS.iter().find(|(known, _)| *known == name)?;
+                Some(format!("assert {left} {sign} {right}"))
+            }
+            _ => None,
+        }
+    };
+    whole().unwrap_or_else(|| line.to_owned())
+}
+
+/// Returns the arguments of a call, as far as brackets and quotes tell them apart.
+fn top_level_parts(inside: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut quote, mut start) = (Vec::new(), 0_i32, None, 0);
+    let mut skip = false;
+    for (at, sign) in inside.char_indices() {
+        match (quote, sign) {
+            _ if std::mem::take(&mut skip) => {}
+            (Some(_), '\\') => skip = true,
+            (Some(open), _) if open == sign => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(sign),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth -= 1,
+            (None, ',') if depth == 0 => {
+                parts.push(inside[start..at].trim());
+                start = at + 1;
+            }
+            (None, _) => {}
+        }
+    }
+    parts.push(inside[start..].trim());
+    parts
 }
 
 /// Returns the line of a test that failed, as it stands in its file.
@@ -95,4 +140,34 @@ fn described(change: &Change) -> String {
         return change.path.to_string();
     }
     format!("{} in {}", names.join(", "), change.path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::as_assertion;
+
+    #[test]
+    fn unittest_lines_become_assertions() {
+        let cases = [
+            (
+                "self.assertEqual(total([1, 2]), 3)",
+                "assert total([1, 2]) == 3",
+            ),
+            (
+                "self.assertEqual(join(\"a,b\", ')'), 'x')",
+                "assert join(\"a,b\", ')') == 'x'",
+            ),
+            ("self.assertTrue(ok(1))", "assert ok(1)"),
+            ("self.assertIsNone(find(1))", "assert find(1) is None"),
+            (
+                "self.assertEqual(a, b, 'why')",
+                "self.assertEqual(a, b, 'why')",
+            ),
+            ("self.assertEqual(", "self.assertEqual("),
+            ("assert f(2) == 4", "assert f(2) == 4"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(as_assertion(line), expected);
+        }
+    }
 }

@@ -14,6 +14,7 @@ use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
+use crate::record::RecordedChange;
 use crate::run::event::EventKind;
 use crate::run::evidence::{Evidence, Verdict};
 use crate::run::flaky;
@@ -385,7 +386,6 @@ impl Trial {
 
     /// Keeps what stands and ends the run with it.
     pub(super) fn keep(self, session: &Session<'_>, summary: String) -> Ending {
-        let standing = self.standing(session);
         let ending = Ending {
             writes: self
                 .changes
@@ -393,8 +393,9 @@ impl Trial {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
-            diff: standing.iter().map(diff_of).collect(),
+            diff: self.diffs(session),
             tests: self.tests(),
+            changes: self.recorded(session),
             ..Ending::new(Stopped::Done, summary)
         };
         self.finish(ending)
@@ -407,7 +408,7 @@ impl Trial {
         stopped: Stopped,
         summary: String,
     ) -> Ending {
-        let standing: String = self.standing(session).iter().map(diff_of).collect();
+        let standing = self.diffs(session);
         let kept_nothing = standing.is_empty();
         let attempt = if kept_nothing {
             std::mem::take(&mut self.attempt)
@@ -482,6 +483,30 @@ impl Trial {
             }
         };
         self.changes.writes().into_iter().map(change).collect()
+    }
+
+    /// Returns what stands as a unified diff; a file that went is shown as gone.
+    fn diffs(&self, session: &Session<'_>) -> String {
+        let there = |path: &RelPath| session.project.door().exists(path).unwrap_or(true);
+        let diff = |change: &Change| {
+            let after = there(&change.path).then_some(change.after.as_str());
+            edit::unified_diff(change.path.as_str(), change.before.as_deref(), after)
+        };
+        self.standing(session).iter().map(diff).collect()
+    }
+
+    /// Returns what stands as the record keeps it.
+    fn recorded(&self, session: &Session<'_>) -> Vec<RecordedChange> {
+        let there = |path: &RelPath| session.project.door().exists(path).unwrap_or(true);
+        let change = |change: Change| {
+            let original = self.changes.original(&change.path).ok().flatten();
+            RecordedChange {
+                before: original.as_deref().map(journal::digest),
+                after: there(&change.path).then_some(change.after),
+                path: change.path.to_string(),
+            }
+        };
+        self.standing(session).into_iter().map(change).collect()
     }
 
     fn tests(&self) -> Option<Tests> {

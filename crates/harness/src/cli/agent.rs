@@ -1,9 +1,11 @@
-//! `ask`, `run`, `serve`: the commands that may call a model.
+//! `ask`, `run`, `replay`, `serve`: the commands that do a run.
 
 use harness_agent::env::Environment;
 use harness_agent::{Agent, AgentOptions, Cancel, RunResult};
 
-use crate::cli::args::{AskArguments, CommonArguments, RunArguments, ServeArguments};
+use crate::cli::args::{
+    AskArguments, CommonArguments, ReplayArguments, RunArguments, ServeArguments,
+};
 use crate::cli::progress::Progress;
 use crate::cli::settings;
 use crate::exit::Exit;
@@ -36,6 +38,20 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(&arguments.common);
     let result = Agent::new(options).run(Some(&task), &mut progress, &cancel)?;
+    progress.end();
+    Ok(show(&result, &arguments.common, program))
+}
+
+/// Applies what a run recorded and judges it again.
+pub(super) fn replay(arguments: &ReplayArguments, program: &str) -> Result<Exit, Complaint> {
+    let project = settings::project(None, &arguments.common)?;
+    let options = AgentOptions {
+        allow_writes: true,
+        ..settings::options(project, &arguments.common, None)?
+    };
+    let cancel = cancel_on_signal();
+    let mut progress = Progress::new(&arguments.common);
+    let result = Agent::new(options).replay(&arguments.run, &mut progress, &cancel)?;
     progress.end();
     Ok(show(&result, &arguments.common, program))
 }

@@ -90,7 +90,7 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         Command::Editors(arguments) => editors::editors(&arguments),
         Command::Undo(arguments) => past::undo(&arguments),
         Command::Last(arguments) => past::last(&arguments),
-        Command::Replay(arguments) => past::replay(&arguments),
+        Command::Replay(arguments) => agent::replay(&arguments, program),
         Command::Doctor(arguments) => past::doctor(&arguments),
         Command::Completions(arguments) => generated::completions(&arguments),
         Command::Man(arguments) => generated::man(&arguments),
@@ -104,12 +104,4 @@ fn show<T: serde::Serialize>(common: &CommonArguments, value: &T, words: impl Fn
     } else {
         text::result(&words());
     }
-}
-
-/// Returns an honest complaint about a command that this version does not have yet.
-fn not_built_yet(command: &str) -> Complaint {
-    Complaint::usage(
-        format!("`{command}` is not built yet"),
-        "CHANGELOG.md says what each version has; nothing was changed",
-    )
 }

@@ -1,4 +1,4 @@
-//! `undo`, `last`, `replay`, `doctor`: what happened before, and how this machine is.
+//! `undo`, `last`, `doctor`: what happened before, and how this machine is.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,14 +11,13 @@ use harness_hands::journal::RunId;
 use harness_hands::lock::{Holder, LockError, Waiting};
 use harness_hands::permit::{Access, Project};
 use harness_hands::runs::RunRecord;
+use harness_hands::trace;
 use harness_hands::transaction::WriteError;
 use harness_hands::undo::{Force, UndoError};
 use serde_json::{Value, json};
 
-use crate::cli::args::{
-    CommonArguments, DoctorArguments, LastArguments, ReplayArguments, UndoArguments,
-};
-use crate::cli::{agent, not_built_yet, settings, show};
+use crate::cli::args::{CommonArguments, DoctorArguments, LastArguments, UndoArguments};
+use crate::cli::{agent, settings, show};
 use crate::exit::Exit;
 use crate::show::text::{self, Complaint};
 
@@ -111,10 +110,13 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
             return Err(Complaint::usage(format!("there is no run `{name}`"), hint).about("run"));
         };
         let diff = project.run_diff(&run.id).unwrap_or_default();
+        let steps = steps(&project, run.id.as_str());
         let mut value = as_value(&run);
         value["diff"] = Value::from(diff.as_str());
+        value["steps"] = steps.clone().into();
         show(&arguments.common, &value, || {
-            format!("{}{diff}", story(&run))
+            let told: String = steps.iter().map(step_line).collect();
+            format!("{}{told}{diff}", story(&run))
         });
         return Ok(Exit::Done);
     }
@@ -125,6 +127,52 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
         runs => runs.iter().map(story).collect::<Vec<_>>().join("\n"),
     });
     Ok(Exit::Done)
+}
+
+/// Returns the turns of a run from the project's trace; a trace that is gone has none.
+fn steps(project: &Project, run: &str) -> Vec<Value> {
+    let lines = trace::lines(&trace::place_in_project(project.door())).unwrap_or_default();
+    let of_run = |line: &String| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        if line["run"] != run || line["kind"] != "turn" {
+            return None;
+        }
+        let field = |name: &str| line[name].clone();
+        Some(json!({
+            "number": field("number"),
+            "action": field("action"),
+            "path": field("path"),
+            "result": field("result"),
+            "refused": field("refused"),
+            "seconds": field("seconds"),
+            "tokens": field("tokens"),
+        }))
+    };
+    lines.iter().filter_map(of_run).collect()
+}
+
+fn step_line(step: &Value) -> String {
+    let word = |name: &str| step[name].as_str().unwrap_or_default();
+    let result: String = word("result")
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(100)
+        .collect();
+    let refused = match word("refused") {
+        "" => String::new(),
+        rule => format!(" [{rule}]"),
+    };
+    let place = match word("path") {
+        "" => String::new(),
+        path => format!(" {path}"),
+    };
+    format!(
+        "  step {:<2}{}{place}{refused}: {result}\n",
+        step["number"].as_u64().unwrap_or_default(),
+        word("action"),
+    )
 }
 
 fn as_value(run: &RunRecord) -> Value {
@@ -164,11 +212,6 @@ fn story(run: &RunRecord) -> String {
         text.push_str(&format!("  undo   harness undo {}\n", run.id));
     }
     text
-}
-
-/// Judges a recorded run again.
-pub(super) fn replay(_arguments: &ReplayArguments) -> Result<Exit, Complaint> {
-    Err(not_built_yet("replay"))
 }
 
 /// Checks this machine.

@@ -70,6 +70,12 @@ impl Listener for Progress {
         }
     }
 
+    fn hearing(&mut self, pieces: u64) {
+        if let Some(live) = &self.live {
+            live.heard(pieces);
+        }
+    }
+
     fn question(&mut self, question: &Question) -> Option<String> {
         if !self.asks {
             return None;
@@ -86,16 +92,55 @@ impl Listener for Progress {
     }
 }
 
+/// What takes long just now.
+#[derive(Clone)]
+struct Doing {
+    words: String,
+    since: Instant,
+    pieces: u64,
+    first: Option<Instant>,
+}
+
+impl Doing {
+    fn begun(words: String) -> Doing {
+        let since = Instant::now();
+        Doing {
+            words,
+            since,
+            pieces: 0,
+            first: None,
+        }
+    }
+
+    /// Says how long it takes, and how fast a reply comes.
+    fn shown(&self) -> String {
+        let seconds = self.since.elapsed().as_secs();
+        let spoken = self
+            .first
+            .map_or(0.0, |first| first.elapsed().as_secs_f64());
+        let speed = if spoken > 0.2 {
+            format!(
+                ", {} tokens, {:.1} a second",
+                self.pieces,
+                self.pieces as f64 / spoken
+            )
+        } else {
+            String::new()
+        };
+        format!("{} … {seconds} s{speed}", self.words)
+    }
+}
+
 /// One line at the bottom that says what is going on and for how long.
 struct LiveLine {
-    doing: Arc<Mutex<Option<(String, Instant)>>>,
+    doing: Arc<Mutex<Option<Doing>>>,
     ended: Arc<AtomicBool>,
     drawer: Option<JoinHandle<()>>,
 }
 
 impl LiveLine {
     fn start() -> LiveLine {
-        let doing: Arc<Mutex<Option<(String, Instant)>>> = Arc::default();
+        let doing: Arc<Mutex<Option<Doing>>> = Arc::default();
         let ended = Arc::new(AtomicBool::new(false));
         let (shared, end) = (Arc::clone(&doing), Arc::clone(&ended));
         let drawer = std::thread::spawn(move || {
@@ -105,8 +150,8 @@ impl LiveLine {
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .clone();
-                if let Some((words, since)) = current {
-                    draw(&format!("{words} … {} s", since.elapsed().as_secs()));
+                if let Some(doing) = current {
+                    draw(&doing.shown());
                 }
             }
         });
@@ -121,11 +166,19 @@ impl LiveLine {
         draw("");
         let doing = match event.kind {
             EventKind::Sent | EventKind::Started | EventKind::Engine => {
-                Some((text::clean(&event.text), Instant::now()))
+                Some(Doing::begun(text::clean(&event.text)))
             }
             _ => None,
         };
         *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;
+    }
+
+    fn heard(&self, pieces: u64) {
+        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(doing) = doing.as_mut() {
+            doing.pieces = pieces;
+            doing.first.get_or_insert_with(Instant::now);
+        }
     }
 
     fn hush(&self) {

@@ -106,14 +106,8 @@ impl Search {
             return None;
         }
         let mentions = session.plan.mentions();
-        let is_named = |id: &str| {
-            mentions
-                .tests
-                .iter()
-                .any(|test| !test.name.is_empty() && id.contains(&test.name))
-        };
         let ids = || before.failures.iter().map(|failure| failure.id.clone());
-        let named: Vec<String> = ids().filter(|id| is_named(id)).collect();
+        let named: Vec<String> = ids().filter(|id| session.plan.names_test(id)).collect();
         let targets = if named.is_empty() {
             ids().collect()
         } else {
