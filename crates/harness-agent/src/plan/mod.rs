@@ -1,6 +1,7 @@
 //! What would happen to a task: free of effects. `route` prints it, `run` follows it, the server asks it.
 
 pub(crate) mod fix;
+mod home;
 
 use std::ops::Range;
 
@@ -127,6 +128,8 @@ pub struct Plan {
     #[serde(skip)]
     spots: Vec<Spot>,
     #[serde(skip)]
+    tests_home: Option<RelPath>,
+    #[serde(skip)]
     mentions: Mentions,
     #[serde(skip)]
     certain_fix: Option<FixPlan>,
@@ -171,6 +174,9 @@ impl Plan {
             &task.text,
             &options.skills,
         );
+        let tests_home = (task.kind == Kind::Tests)
+            .then(|| home::for_tests(tree, &mentions, spots.first()?))
+            .flatten();
         let code: usize = spots.iter().map(|spot| spot.span.len()).sum();
         Plan {
             kind: task.kind.name(),
@@ -185,6 +191,7 @@ impl Plan {
             // The fixed words are about 350 tokens; the rest is about four bytes a token.
             prompt_tokens: 350 + (code + task.text.len()) as u64 / 4,
             spots,
+            tests_home,
             mentions,
             certain_fix: found.plan,
         }
@@ -198,6 +205,24 @@ impl Plan {
     /// Returns the places that the model is shown, most likely first.
     pub fn spots(&self) -> &[Spot] {
         &self.spots
+    }
+
+    /// Returns the file that new tests go to, for a task that asks for them.
+    pub fn tests_home(&self) -> Option<&RelPath> {
+        self.tests_home.as_ref()
+    }
+
+    /// Returns what a reply means that names no place: the place shown, or the file for new tests.
+    pub fn focus(&self) -> Option<Spot> {
+        match &self.tests_home {
+            Some(path) => Some(Spot {
+                path: path.clone(),
+                name: String::new(),
+                line: 1,
+                span: 0..0,
+            }),
+            None => self.spots.first().cloned(),
+        }
     }
 
     /// Returns what the task names, resolved against the project.
@@ -356,8 +381,7 @@ fn spots(task: &Task, tree: &SourceTree, mentions: &Mentions, located: &Located)
             spots.push(spot);
         }
     };
-    let wanted =
-        |path: &RelPath| task.kind == Kind::Tests || !tree.file(path).is_some_and(|file| file.test);
+    let wanted = |path: &RelPath| !tree.file(path).is_some_and(|file| file.test);
     let named = |named: &harness_code::mention::NamedDefinition| {
         definition(tree, &named.path, &named.qualified, named.line)
     };

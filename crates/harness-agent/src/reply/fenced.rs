@@ -16,10 +16,12 @@ const NOT_CODE: [&str; 10] = [
 const MOST_AFTER: usize = 240;
 
 /// The code that our own prompts show as examples.
-const EXAMPLES: [&str; 3] = [
+const EXAMPLES: [&str; 5] = [
     include_str!("../../prompts/example_reply.md"),
     include_str!("../../prompts/example_task.md"),
     include_str!("../../prompts/work.md"),
+    include_str!("../../prompts/tests_task.md"),
+    include_str!("../../prompts/tests_reply.md"),
 ];
 
 pub(super) fn read(reply: &str) -> Found {

@@ -105,7 +105,7 @@ fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
     let proposed = change::proposed(
         &session.tree,
         session.project.door(),
-        session.plan.spots().first(),
+        session.plan.focus().as_ref(),
         action,
     );
     if let Ok(draft) = proposed {
@@ -131,7 +131,7 @@ fn try_change(
     let proposed = change::proposed(
         &session.tree,
         session.project.door(),
-        session.plan.spots().first(),
+        session.plan.focus().as_ref(),
         action,
     );
     let draft = match proposed {

@@ -113,6 +113,7 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         learned: &checked,
         read_only: true,
         answers: true,
+        framework: "",
         object: false,
     };
     let opened = prompt::opening(&opening, room);

@@ -106,10 +106,16 @@ impl Evidence<'_> {
                     self.before.map_or(0, |report| report.collected),
                     self.after.map_or(0, |report| report.collected),
                 );
-                (self.has_suite && after <= before).then(|| {
-                    unfinished(
+                if self.has_suite && after <= before {
+                    return Some(unfinished(
                         "finish.no_new_test",
                         "no new test ran: add one that the suite finds",
+                    ));
+                }
+                self.new_failure().map(|shown| {
+                    unfinished(
+                        "finish.new_test_fails",
+                        &format!("a new test fails: write what the code does\n{shown}"),
                     )
                 })
             }
@@ -130,6 +136,18 @@ impl Evidence<'_> {
             }),
             Kind::Rename | Kind::Question => None,
         }
+    }
+
+    /// Returns a test that fails now and was not there before.
+    fn new_failure(&self) -> Option<String> {
+        let (before, after) = (self.before, self.after?);
+        let known = |id: &str| {
+            before.is_some_and(|before| {
+                failing(before, id) || before.passed_ids.iter().any(|passed| passed == id)
+            })
+        };
+        let new = after.failures.iter().find(|failure| !known(&failure.id))?;
+        Some(new.shown())
     }
 
     /// Returns the names that an `add` task writes like code and that stand nowhere in what was changed.

@@ -1,5 +1,7 @@
 //! The form a model is asked in: chosen from where the task leads and what the engine can do.
 
+use harness_code::suite::Runner;
+
 use crate::config::Form;
 use crate::model::{Card, Shape};
 use crate::plan::{self, Rung};
@@ -37,4 +39,13 @@ pub(super) fn block_instead_of(session: &Session<'_>) -> Option<String> {
     let spot = session.plan.spots().first().filter(|_| one)?;
     let text = session.tree.text(&spot.path).ok()?;
     text.content().get(spot.span.clone()).map(str::to_owned)
+}
+
+/// Returns what runs the project's Python tests, in a word; without any the standard library does.
+pub(super) fn framework(session: &Session<'_>) -> String {
+    match session.suite().map(|suite| suite.runner) {
+        Some(Runner::Pytest) => "pytest".to_owned(),
+        Some(Runner::Unittest) | None => "unittest".to_owned(),
+        Some(_) => String::new(),
+    }
 }

@@ -1,5 +1,6 @@
 //! The words for the model: rendered from `prompts/*.md`, every injected part with its cap.
 
+use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 
 use crate::model::{Message, Role};
@@ -12,6 +13,9 @@ const EXAMPLE_TASK: &str = include_str!("../../prompts/example_task.md");
 const EXAMPLE_REPLY: &str = include_str!("../../prompts/example_reply.md");
 /// The actions, told once when code alone did not do.
 pub(super) const MENU: &str = include_str!("../../prompts/menu.md");
+const TESTS: &str = include_str!("../../prompts/tests.md");
+const TESTS_TASK: &str = include_str!("../../prompts/tests_task.md");
+const TESTS_REPLY: &str = include_str!("../../prompts/tests_reply.md");
 const WORK: &str = include_str!("../../prompts/work.md");
 const ANSWER: &str = include_str!("../../prompts/answer.md");
 const OBJECT: &str = include_str!("../../prompts/object.md");
@@ -42,6 +46,8 @@ pub(super) struct Opening<'a> {
     pub(super) learned: &'a str,
     pub(super) read_only: bool,
     pub(super) answers: bool,
+    /// What runs the project's tests, in a word.
+    pub(super) framework: &'a str,
     /// Replies are asked for as one JSON object.
     pub(super) object: bool,
 }
@@ -69,17 +75,17 @@ struct Part {
 /// Returns the messages of the first request, no longer than `room` bytes. What is worth least is left out first.
 pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
     let rewrites = opening.plan.rung == Rung::Rewrite && !opening.answers;
-    let system = match (opening.answers, opening.object, rewrites) {
-        (true, _, _) => ANSWER,
-        (false, true, _) => OBJECT,
-        (false, false, true) => REWRITE,
-        (false, false, false) => WORK,
+    let home = opening.plan.tests_home();
+    let (system, example) = match (opening.answers, opening.object, rewrites, home) {
+        (true, _, _, _) => (ANSWER, None),
+        (false, true, _, _) => (OBJECT, None),
+        (false, false, true, Some(_)) => (TESTS, Some((TESTS_TASK, TESTS_REPLY))),
+        (false, false, true, None) => (REWRITE, Some((EXAMPLE_TASK, EXAMPLE_REPLY))),
+        (false, false, false, _) => (WORK, None),
     };
-    let example = if rewrites && !opening.object {
-        vec![(Role::User, EXAMPLE_TASK), (Role::Assistant, EXAMPLE_REPLY)]
-    } else {
-        Vec::new()
-    };
+    let example: Vec<(Role, &str)> = example.map_or(Vec::new(), |(task, reply)| {
+        vec![(Role::User, task), (Role::Assistant, reply)]
+    });
     let fixed: usize = system.len() + example.iter().map(|(_, text)| text.len()).sum::<usize>();
     let mut parts = parts(opening, rewrites);
     let left_out = fit(&mut parts, room.saturating_sub(fixed));
@@ -156,6 +162,10 @@ fn parts(opening: &Opening<'_>, rewrites: bool) -> Vec<Part> {
         let instead =
             head_of(opening.tree, spot).filter(|head| at == 0 && head.len() < shown.len());
         part(name, worth, 0, shown, instead.unwrap_or_default());
+    }
+    if let Some(home) = opening.plan.tests_home() {
+        let there = tests_there(opening.tree, home, opening.framework);
+        part("the tests that are there", 7, 200, there, String::new());
     }
     if !opening.failure.is_empty() {
         let failure = capped(opening.failure, LONGEST_FAILURE);
@@ -238,6 +248,26 @@ fn shown(tree: &SourceTree, spot: &Spot, room: usize) -> Option<String> {
         "{}, line {}:\n```{language}\n{code}\n```",
         spot.path, spot.line
     ))
+}
+
+/// The most of a test file that is shown as an example of its style, in bytes.
+const LONGEST_STYLE: usize = 900;
+
+/// Returns where new tests go, and how those begin that are there.
+fn tests_there(tree: &SourceTree, home: &RelPath, framework: &str) -> String {
+    let kind = match framework {
+        "" => String::new(),
+        framework => format!(" ({framework})"),
+    };
+    match tree.text(home) {
+        Ok(text) if !text.content().trim().is_empty() => {
+            let content = text.content().replace("\r\n", "\n");
+            let end = content.floor_char_boundary(LONGEST_STYLE.min(content.len()));
+            let begin = content[..end].trim_end();
+            format!("The tests go into {home}{kind}, which begins:\n```python\n{begin}\n```")
+        }
+        _ => format!("The tests go into {home}{kind}, a new file."),
+    }
 }
 
 /// Returns where a place is and how it begins, for one that is too long to show.

@@ -38,10 +38,17 @@ impl Room {
         self.reply
     }
 
-    /// Returns how long a first prompt may be, in bytes; a third of the rest stays free for what follows.
+    /// Returns how long a first prompt may be, in bytes; the rest stays free for what follows.
     pub(super) fn opening(&self) -> usize {
-        let tokens = f64::from(self.window - self.reply) * 2.0 / 3.0;
+        let tokens = f64::from(self.window - self.reply) * 0.6;
         (tokens * self.bytes) as usize
+    }
+
+    /// Returns how long one observation may be, in bytes: two of them fit beside the opening, so that the window is not
+    /// full at every turn.
+    pub(super) fn observation(&self, opening: &[Message]) -> usize {
+        let free = f64::from(self.window - self.reply) - self.tokens(opening);
+        ((free / 2.0 - 4.0 * MESSAGE).max(MESSAGE) * self.bytes) as usize
     }
 
     /// Returns how many tokens messages have, about, and rather more than less.
@@ -70,7 +77,8 @@ impl Room {
 
     /// Makes a conversation fit: observations of the past are masked, all in one step, and only when that is not enough
     /// are old replies masked and the newest words cut. `opening` messages at the front stay as they are.
-    /// Returns whether anything was masked; a conversation that cannot be made to fit is an error.
+    /// Returns whether anything that was sent before is different now; a conversation that cannot be made to fit is an
+    /// error.
     pub(super) fn make_fit(
         &self,
         messages: &mut [Message],
@@ -80,14 +88,17 @@ impl Room {
             return Ok(false);
         }
         let old = opening..messages.len().saturating_sub(FRESH).max(opening);
+        let newest = messages.len().saturating_sub(1);
+        let mut masked = false;
         for role in [Role::User, Role::Assistant] {
             for message in &mut messages[old.clone()] {
                 if message.role == role && message.content.len() > MASKED.len() {
                     MASKED.clone_into(&mut message.content);
+                    masked = true;
                 }
             }
             if self.fits(messages) {
-                return Ok(true);
+                return Ok(masked);
             }
         }
         let most = (f64::from(self.window - self.reply) * self.bytes) as usize;
@@ -103,9 +114,10 @@ impl Room {
                 .max(MASKED.len());
             if messages[at].content.len() > cap {
                 messages[at].content = super::prompt::shortened(&messages[at].content, cap);
+                masked |= at < newest;
             }
             if self.fits(messages) {
-                return Ok(true);
+                return Ok(masked);
             }
         }
         Err(DoesNotFit)

@@ -238,10 +238,20 @@ impl<'a> Session<'a> {
         if let Some(settled) = self.config.suite(self.tree.root()) {
             return Some(settled);
         }
+        self.suite_of(self.whole_tree())
+    }
+
+    /// Returns how the project's tests are run as its files are now.
+    pub(super) fn suite_now(&self) -> Option<Suite> {
+        let tree = SourceTree::read(self.tree.root(), None).ok()?;
+        self.suite_of(&tree)
+    }
+
+    fn suite_of(&self, tree: &SourceTree) -> Option<Suite> {
         let find_program = |name: &str| self.environment.find_program(name);
         let virtual_env = self.environment.virtual_env.clone();
         suite::detect(
-            self.whole_tree(),
+            tree,
             &SuiteEnvironment {
                 virtual_env,
                 find_program: &find_program,

@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::model::{Card, Hearing, Message, Model, ModelError, Reply, Request, Role, Shape};
 use crate::reply;
 use crate::run::event::EventKind;
-use crate::run::prompt::Opened;
+use crate::run::prompt::{self, Opened};
 use crate::run::room::{MOST_WINDOW, Room};
 use crate::run::session::Session;
 
@@ -239,9 +239,10 @@ impl<'m> Talk<'m> {
     /// Adds what we say to the model.
     pub(super) fn say(&mut self, words: &str) {
         self.drawing = LIKELIEST;
+        let most = self.room.observation(&self.messages[..self.opening]);
         self.messages.push(Message {
             role: Role::User,
-            content: words.to_owned(),
+            content: prompt::shortened(words, most),
         });
     }
 }

@@ -20,6 +20,7 @@ use crate::run::evidence::{Evidence, Verdict};
 use crate::run::flaky;
 use crate::run::result::{Counts, Stopped, Tests};
 use crate::run::session::{Ending, Session};
+use crate::task::kind::Kind;
 use crate::tool::change::Draft;
 
 /// How long a run waits for another one that holds the project.
@@ -278,6 +279,10 @@ impl Trial {
 
     /// Runs the suite on what stands now and judges it.
     pub(super) fn judge(&mut self, session: &mut Session<'_>) -> Verdict {
+        if self.suite.is_none() && session.task.kind == Kind::Tests {
+            // The first tests of a project are what its suite is told from.
+            self.suite = session.suite_now();
+        }
         self.after = self.run_suite(session, "after the change");
         self.look_again(session);
         self.verdict(session)

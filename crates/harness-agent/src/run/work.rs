@@ -162,6 +162,7 @@ fn turns(
     let room = talk::most_room(&card, session.options.max_tokens);
     form::settle(session, &room);
     let shape = form::shape(session, &card);
+    let framework = form::framework(session);
     let skills = session.plan.load_skills(&session.tree);
     let opening = Opening {
         task: &session.task,
@@ -174,6 +175,7 @@ fn turns(
         learned: &session.learned,
         read_only: trial.is_none(),
         answers: false,
+        framework: &framework,
         object: shape == Shape::Object,
     };
     let opened = prompt::opening(&opening, room.opening());
