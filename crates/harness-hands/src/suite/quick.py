@@ -366,31 +366,25 @@ class Plugin:
     def __init__(self, server):
         self.server = server
         self.bad = False
-        self.passed = False
-
-    def pytest_runtest_makereport(self, item, call):
-        """A failure in a word: nobody reads the long form, and it costs more than the test."""
-        import pytest
-
-        if call.excinfo is None or isinstance(call.excinfo.value, pytest.skip.Exception):
-            return None
-        return pytest.TestReport(item.nodeid, item.location, {}, "failed", "failed", call.when)
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
             self.bad = True
-        elif report.passed and report.when == "call":
-            self.passed = True
 
     def pytest_runtestloop(self, session):
         items = {item.nodeid: item for item in session.items}
+        for item in session.items:
+            # A failure in a word: nobody reads the long form, and it costs more than the test.
+            item.repr_failure = item._repr_failure_py = in_a_word
+            # Looked up once for all tries; pytest keeps it.
+            item.location
 
         def run(names, stop):
             ran, failed = 0, []
             for index, name in enumerate(names):
                 item = items[name]
                 after = items[names[index + 1]] if index + 1 < len(names) else None
-                self.bad = self.passed = False
+                self.bad = False
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
                 ran += 1
                 if self.bad:
@@ -403,12 +397,36 @@ class Plugin:
         return True
 
 
+def in_a_word(excinfo, style=None):
+    return "failed"
+
+
+def quiet_protocol():
+    """Returns pytest's way through one test, which then tells only us: printing costs as much as the test.
+
+    Plugins that go their own way through a test (they repeat it, say) are asked before us, and those
+    that only stand around it (warnings, time limits) stand around ours too.
+    """
+    from _pytest.runner import runtestprotocol
+
+    def pytest_runtest_protocol(self, item, nextitem):
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            self.pytest_runtest_logreport(report)
+        return True
+
+    return pytest_runtest_protocol
+
+
 def serve_pytest(config, server):
     import pytest
 
+    Plugin.pytest_runtestloop = pytest.hookimpl(tryfirst=True)(Plugin.pytest_runtestloop)
+    try:
+        Plugin.pytest_runtest_protocol = quiet_protocol()
+    except ImportError:
+        # A pytest that is cut differently: it prints to nobody, and is slower.
+        pass
     plugin = Plugin(server)
-    for name in ("pytest_runtestloop", "pytest_runtest_makereport"):
-        setattr(Plugin, name, pytest.hookimpl(tryfirst=True)(getattr(Plugin, name)))
     sys.argv = ["pytest"] + config["arguments"]
     server.calls.start()
     pytest.main(config["arguments"], plugins=[plugin])

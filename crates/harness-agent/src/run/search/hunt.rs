@@ -11,7 +11,8 @@ use harness_code::text::Text;
 use harness_hands::door::Door;
 use harness_hands::process::runner::Runner;
 use harness_hands::scratch::Scratch;
-use harness_hands::suite::quick::{Quick, Tried, Wanted};
+use harness_hands::suite::quick::Quick;
+use harness_hands::suite::tried::{Tried, Wanted};
 use harness_hands::suite::worker::{Worker, WorkerError};
 use harness_hands::suite::{Failure, Outcome, Selection};
 
