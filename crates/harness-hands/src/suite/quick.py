@@ -7,6 +7,8 @@ What cannot be exchanged (module and class bodies, defaults, code that ran while
 is answered with "stale": then somebody else imports it anew.
 """
 
+import __future__
+import ast
 import gc
 import importlib
 import importlib.util
@@ -85,6 +87,9 @@ def nested(code):
 def same_constant(one, other):
     if isinstance(one, types.CodeType) or isinstance(other, types.CodeType):
         return isinstance(one, types.CodeType) and isinstance(other, types.CodeType)
+    if isinstance(one, frozenset) and isinstance(other, frozenset):
+        # Two equal ones may list their members in different orders.
+        return sorted(map(repr, one)) == sorted(map(repr, other))
     return type(one) is type(other) and repr(one) == repr(other)
 
 
@@ -123,6 +128,115 @@ def differing(old, new, chain):
         raise Stale("a module or class body changes")
 
 
+FUTURE = 0
+for feature in __future__.all_feature_names:
+    FUTURE |= getattr(__future__, feature).compiler_flag
+
+
+class Original:
+    """A file as it was imported, cut into statements: a try compiles the changed one, not the file."""
+
+    def __init__(self, source, path):
+        self.path = path
+        self.code = compile(source, path, "exec", dont_inherit=True)
+        self.source = source.encode("utf-8", "surrogatepass")
+        lines = self.source.split(b"\n")
+        self.starts = [0]
+        for line in lines:
+            self.starts.append(self.starts[-1] + len(line) + 1)
+        self.starts[-1] -= 1
+        plain = b"coding" not in b"".join(lines[:2]) and not any(b"\r" in line[:-1] for line in lines)
+        # Before Python 3.8 statements do not tell where they end.
+        self.statements = statements(ast.parse(source)) if plain and sys.version_info >= (3, 8) else []
+
+    def beside(self, source):
+        """Returns the code of the old and of the new file, reduced to the statement in which they differ."""
+        found = self.piece(source)
+        if found is not None:
+            try:
+                return self.compiled(found[0]), self.compiled(found[1])
+            except (SyntaxError, ValueError):
+                # It may be whole only together with what follows.
+                pass
+        return self.code, compile(source, self.path, "exec", dont_inherit=True)
+
+    def compiled(self, text):
+        return compile(text, self.path, "exec", self.code.co_flags & FUTURE, True)
+
+    def piece(self, new):
+        """Returns the changed statement in both files, on its own line and in the classes around it."""
+        old, starts = self.source, self.starts
+        start, end = differing_lines(old, new)
+        heads, holder, level = [], None, self.statements
+        while True:
+            reach = [(starts[one[0]], starts[one[1]], one) for one in level]
+            inner = [one for low, high, one in reach if low <= start and end <= high and (start < end or low < start)]
+            if len(inner) != 1:
+                break
+            # A class around it: its head stays, for the names that it lends to what is in it.
+            heads += [holder] if holder else []
+            holder = inner[0]
+            level = holder[3] if start >= starts[holder[2]] else []
+        if holder is None:
+            return None
+        text, line = b"", 0
+        for first, _, body, _ in heads:
+            text += b"\n" * (first - line) + old[starts[first] : starts[body]]
+            line = body
+        text += b"\n" * (holder[0] - line)
+        low, high = starts[holder[0]], starts[holder[1]]
+        then, now = old[low:high], new[low : high + len(new) - len(old)]
+        if margin(then) != margin(now):
+            # Alone it could stand where it would not between its neighbours.
+            return None
+        return text + then, text + now
+
+
+def differing_lines(old, new):
+    """Returns where the whole lines of the old text begin and end that are others in the new one."""
+    shorter = min(len(old), len(new))
+    start = alike(shorter, lambda low, high: old[low:high] == new[low:high])
+    ends = lambda low, high: old[len(old) - high : len(old) - low] == new[len(new) - high : len(new) - low]
+    end = len(old) - alike(shorter - start, ends)
+    start = old.rfind(b"\n", 0, start) + 1
+    there = end + len(new) - len(old)
+    if old[:end][-1:] not in (b"", b"\n") or new[:there][-1:] not in (b"", b"\n"):
+        end = (old.find(b"\n", end) + 1) or len(old)
+    return start, end
+
+
+def alike(most, same):
+    """Returns how many bytes are the same, by halves."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if same(low, middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def margin(text):
+    return text[: len(text) - len(text.lstrip())]
+
+
+def statements(node):
+    """Returns of each its first line, the line behind it, and of classes where their body begins and what is in it."""
+    found, before = [], 0
+    if isinstance(node, ast.ClassDef):
+        before = node.lineno
+    for one in node.body:
+        first = min([one.lineno] + [part.lineno for part in getattr(one, "decorator_list", ())]) - 1
+        if first < before:
+            # Two on one line cannot be told apart by lines.
+            return []
+        inside = statements(one) if isinstance(one, ast.ClassDef) else []
+        found.append((first, one.end_lineno, inside[0][0] if inside else 0, inside))
+        before = one.end_lineno
+    return found
+
+
 class Server:
     """Answers requests once the tests are collected. `run` is told how tests of this kind are run."""
 
@@ -133,7 +247,7 @@ class Server:
         self.functions = {}
         self.originals = {}
         self.run = None
-        self.names = []
+        self.names, self.known = [], set()
 
     # --- what is loaded -----------------------------------------------------------------------------
 
@@ -172,9 +286,9 @@ class Server:
             return
         with open(path, "rb") as file:
             source = file.read()
-        new = compile(source, path, "exec", dont_inherit=True)
+        old, new = self.originals[path].beside(source)
         done = {}
-        for chain in differing(self.originals[path], new, []):
+        for chain in differing(old, new, []):
             alive = 0
             for old, code in chain:
                 for function in self.functions.get((path, old.co_name, old.co_firstlineno), ()):
@@ -195,7 +309,7 @@ class Server:
 
     def serve(self, names, run):
         """Answers until nobody asks any more. `run(names, judge)` runs tests in this order."""
-        self.names, self.run = names, run
+        self.names, self.known, self.run = names, set(names), run
         self.settle()
         self.tell(ready=True, tests=len(names))
         for line in self.requests:
@@ -204,8 +318,8 @@ class Server:
             if request.get("old") is not None:
                 path = os.path.realpath(request["path"])
                 try:
-                    self.originals[path] = compile(request["old"], path, "exec", dont_inherit=True)
-                except (SyntaxError, ValueError):
+                    self.originals[path] = Original(request["old"], path)
+                except (SyntaxError, ValueError, RecursionError):
                     self.originals.pop(path, None)
             body = self.trace if request["kind"] == "trace" else self.attempt
             answer, ended = self.fork(lambda out: body(request, out), request)
@@ -221,7 +335,7 @@ class Server:
                 self.exchange(request["path"])
             except (Stale, SyntaxError, ValueError) as error:
                 return say(kind="stale", why=str(error))
-        first = [name for name in request["first"] if name in self.known()]
+        first = [name for name in request["first"] if name in self.known]
         # Time of the processor: a machine that is busy otherwise does not make a test fail.
         begun = time.process_time()
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
@@ -234,16 +348,11 @@ class Server:
         say(kind="rest", ran=ran)
         signal.setitimer(signal.ITIMER_PROF, request["rest_seconds"])
         skip = set(request["red"]) | set(first)
-        near = [name for name in request.get("near", ()) if name in self.known() and name not in skip]
+        near = [name for name in request.get("near", ()) if name in self.known and name not in skip]
         far = set(near)
         others = near + [name for name in self.names if name not in skip and name not in far]
         more, failed = self.run(others, True) if request["rest"] else (0, [])
         say(kind="end", passed=not failed, test=failed[0] if failed else "", ran=ran + more, cpu=time.process_time() - begun)
-
-    def known(self):
-        if not hasattr(self, "_known"):
-            self._known = set(self.names)
-        return self._known
 
     def trace(self, request, out):
         """Tells which lines each of the failing tests runs, then how many of the others run them."""
@@ -283,7 +392,7 @@ class Server:
         current = ["", True]
         signal.signal(signal.SIGALRM, late)
         signal.setitimer(signal.ITIMER_REAL, request["seconds"])
-        first = [name for name in request["first"] if name in self.known()]
+        first = [name for name in request["first"] if name in self.known]
         touched = set()
         for name in first:
             current[:] = [name, True]
