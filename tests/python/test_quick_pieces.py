@@ -6,25 +6,25 @@ import pathlib
 import random
 import warnings
 
-QUICK = pathlib.Path(__file__).resolve().parents[2] / "crates/harness-hands/src/suite/quick.py"
+PIECES = pathlib.Path(__file__).resolve().parents[2] / "crates/harness-hands/src/suite/pieces.py"
 LIBRARY = pathlib.Path(os.__file__).parent
 
 
 def loaded():
-    spec = importlib.util.spec_from_file_location("quick", QUICK)
+    spec = importlib.util.spec_from_file_location("pieces", PIECES)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-quick = loaded()
+pieces = loaded()
 
 
 def exchanged(old, new):
     """Returns the name, the line and the meaning of each function that a change exchanges."""
     try:
-        chains = list(quick.differing(old, new, []))
-    except quick.Stale:
+        chains = list(pieces.differing(old, new, []))
+    except pieces.Stale:
         return "stale"
     # The bytes may differ: how a call is written depends on what else the file imports.
     return [[(a.co_name, a.co_firstlineno, b.co_names, b.co_varnames, b.co_freevars) for a, b in chain] for chain in chains]
@@ -53,14 +53,14 @@ def changed(lines, chance):
 def test_a_piece_exchanges_what_the_whole_file_would():
     chance = random.Random(7)
     files = [path for folder in (LIBRARY, LIBRARY / "asyncio") for path in sorted(folder.glob("*.py"))]
-    pieces = 0
+    cut = 0
     for path in chance.sample(files, 20):
         source = path.read_text(encoding="utf-8")
         if chance.random() < 0.2:
             source = source.replace("\n", "\r\n")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            original = quick.Original(source, str(path))
+            original = pieces.Original(source, str(path))
             for _ in range(12):
                 new = changed(source.split("\n"), chance).encode()
                 try:
@@ -72,23 +72,23 @@ def test_a_piece_exchanges_what_the_whole_file_would():
                     piece = exchanged(old, now)
                 except (SyntaxError, ValueError):
                     piece = "broken"
-                pieces += piece not in ("broken", "stale") and old is not original.code
+                cut += piece not in ("broken", "stale") and old is not original.code
                 # What the whole file cannot tell (lines that moved) a piece may; never the other way round.
                 assert piece == whole or (whole, piece) == ("broken", "stale") or whole == "stale", (path, new)
-    assert pieces > 60
+    assert cut > 60
 
 
 def test_a_line_that_moves_into_a_function_is_not_overlooked():
     before = "def f():\n    one()\ntwo()\n\ndef g():\n    pass\n"
     after = before.replace("two()", "    two()")
-    original = quick.Original(before, "x.py")
+    original = pieces.Original(before, "x.py")
     old, new = original.beside(after.encode())
     assert exchanged(old, new) == "stale"
 
 
 def test_a_method_keeps_the_names_of_its_class():
     before = "class A(B):\n    def f(self):\n        return self.__x\n\n    def g(self):\n        return super().g()\n"
-    original = quick.Original(before, "x.py")
+    original = pieces.Original(before, "x.py")
     old, new = original.beside(before.replace("self.__x", "self.__y").encode())
     assert exchanged(old, new) == [[("f", 2, ("_A__y",), ("self",), ())]]
     old, new = original.beside(before.replace("super().g", "super().h").encode())

@@ -100,6 +100,15 @@ fn check(suite: &Suite, id: impl Fn(&str) -> String) {
             .iter()
             .any(|trace| !trace.failing && trace.test == id("test_box"))
     );
+    // The tests that touch a definition, by the lines it stands on.
+    let mut touching = |lines| {
+        quick
+            .touching(&path, &lines, Duration::from_secs(20), &cancel)
+            .unwrap()
+    };
+    assert_eq!(touching(4..=5), [id("test_high"), id("test_low")]);
+    assert_eq!(touching(12..=19), [id("test_box")]);
+    assert_eq!(touching(7..=8), Vec::<String>::new());
     let now = std::fs::read_to_string(folder.path().join("app.py")).unwrap();
     assert_eq!(now, MODULE);
 }

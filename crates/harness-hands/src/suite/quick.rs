@@ -2,6 +2,7 @@
 //! code of the changed function is exchanged. Its verdicts sort suspects; the suite has the last word.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -22,6 +23,7 @@ use crate::suite::tried::{Trace, Tried, Wanted};
 use crate::suite::worker::WorkerError;
 
 const SCRIPT: &str = include_str!("quick.py");
+const PIECES: &str = include_str!("pieces.py");
 
 /// Collecting the tests of a large project takes its time.
 const COLLECTING: Duration = Duration::from_secs(60);
@@ -114,6 +116,7 @@ impl Quick {
             interpreter: &interpreter,
             folder: &folder,
             script: ("quick.py", SCRIPT),
+            beside: &[("pieces.py", PIECES)],
             patience: COLLECTING,
         };
         let process = Process::start(&start, private, &config, cancel)?;
@@ -215,7 +218,40 @@ impl Quick {
             "seconds": limit.as_secs_f64(),
             "rest_seconds": 0.0,
         });
-        let reply = self.reply(&request, limit + Duration::from_secs(10), cancel)?;
+        self.traces(&request, limit, cancel)
+    }
+
+    /// Returns the tests that run any of these lines of a file, as far as time allows: those that touch a definition.
+    pub fn touching(
+        &mut self,
+        path: &RelPath,
+        lines: &RangeInclusive<u32>,
+        limit: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<String>, WorkerError> {
+        let request = json!({
+            "kind": "trace",
+            "first": [],
+            "red": [],
+            "files": [path.as_str()],
+            "seconds": limit.as_secs_f64(),
+            "rest_seconds": 0.0,
+        });
+        let mut traces = self.traces(&request, limit, cancel)?;
+        traces.retain(|trace| {
+            let mut seen = trace.lines.values().flatten();
+            seen.any(|line| lines.contains(line))
+        });
+        Ok(traces.into_iter().map(|trace| trace.test).collect())
+    }
+
+    fn traces(
+        &mut self,
+        request: &serde_json::Value,
+        limit: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Trace>, WorkerError> {
+        let reply = self.reply(request, limit + Duration::from_secs(10), cancel)?;
         let trace = |line| match line {
             Line::Lines {
                 test,

@@ -1,5 +1,6 @@
 //! Where processes cannot fork there are no quick tries: a search does without.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -57,6 +58,17 @@ impl Quick {
         _limit: Duration,
         _cancel: &AtomicBool,
     ) -> Result<Vec<Trace>, WorkerError> {
+        Err(WorkerError::Unsupported("python"))
+    }
+
+    /// Says that there are no quick tries here.
+    pub fn touching(
+        &mut self,
+        _path: &RelPath,
+        _lines: &RangeInclusive<u32>,
+        _limit: Duration,
+        _cancel: &AtomicBool,
+    ) -> Result<Vec<String>, WorkerError> {
         Err(WorkerError::Unsupported("python"))
     }
 }
