@@ -241,9 +241,6 @@ impl Bench<'_> {
         let Some((change, bytes)) = prepared(suspect, self.files, &candidate.mutation) else {
             return Ok(());
         };
-        if guard::refusal_alone(&change, self.task).is_some() {
-            return Ok(());
-        }
         let wanted = Wanted {
             first: &suspect.tests,
             red: self.red,
@@ -256,13 +253,17 @@ impl Bench<'_> {
             .quick
             .try_change(&suspect.path, &bytes, &wanted, &self.shared.stop)?;
         self.shared.update(|state| state.tried += 1);
+        // Asked last: a guard reads the whole file, which costs more than a try of most changes, and few pass.
+        let may_happen = || guard::refusal_alone(&change, self.task).is_none();
         match tried {
-            Tried::Passed { .. } => {
+            Tried::Passed { .. } if may_happen() => {
                 let find = find(suspect, &candidate.mutation, change);
                 self.shared.update(|state| state.found.push(find));
             }
-            Tried::Stale(_) if !candidate.mutation.guts => self.stale.push(candidate),
-            Tried::Stale(_) | Tried::Failed { .. } | Tried::Lost => {}
+            Tried::Stale(_) if !candidate.mutation.guts && may_happen() => {
+                self.stale.push(candidate);
+            }
+            Tried::Passed { .. } | Tried::Stale(_) | Tried::Failed { .. } | Tried::Lost => {}
         }
         Ok(())
     }
