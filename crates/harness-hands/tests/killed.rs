@@ -3,7 +3,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
-    clippy::print_stderr,
     reason = "tests lay out projects on the disk, and say when there is no tracer"
 )]
 

@@ -1,7 +1,6 @@
 //! Tries in a process that has collected everything: right verdicts, and honest where it cannot know.
 #![expect(
     clippy::disallowed_methods,
-    clippy::panic,
     clippy::unwrap_used,
     reason = "tests lay out projects on the disk, and a broken bench ends them"
 )]
