@@ -124,9 +124,11 @@ impl Hunt {
                 None => (shared.sound() > sound_before).then_some(ALTERNATIVES),
             };
         }
-        let stale = std::mem::take(&mut bench.stale);
-        let needed = more.is_none() && !stale.is_empty();
-        let spare = needed
+        // What needs a new import is slower to try, and worth it where nothing else passed or it is likelier.
+        let best = shared.best();
+        let mut stale = std::mem::take(&mut bench.stale);
+        stale.retain(|candidate| best.is_none_or(|best| candidate.mutation.prior > best));
+        let spare = (!stale.is_empty())
             .then(|| Door::open(&root).ok())
             .flatten()
             .and_then(|door| self.runner.scratch(&door).ok());
