@@ -1,7 +1,10 @@
-"""CPU seconds of one try of the reused test process: python3 bench/hands/tries.py unittest|pytest [tries] [python]
+"""CPU seconds of one try in a reused test process: python3 bench/hands/tries.py unittest|pytest [tries] [python]
 
-Starts worker.py without the sandbox, so that the kernel counts what its children used. The start is
-taken out by a second run with a tenth of the tries.
+Two processes are measured. `quick.py` has collected the tests and exchanges the code of the changed
+function; it is what a search asks first, once with a change that passes and once with one that fails.
+`worker.py` imports the changed file and the tests anew; it is asked when the change shows only then.
+Both run without the sandbox, so that the kernel counts what their children used. The start is taken
+out by a second run with a tenth of the tries.
 """
 
 import json
@@ -19,9 +22,35 @@ FILES = {
     "tests/test_app.py": "import unittest\nfrom app import clamp\n\nclass T(unittest.TestCase):\n"
     "    def test_low(self):\n        self.assertEqual(clamp(1), 1)\n",
 }
+TEST = {"pytest": "tests/test_app.py::T::test_low", "unittest": "tests.test_app.T.test_low"}
 
 
-def seconds(folder, mode, python, tries):
+def quick(folder, mode, passes):
+    """Yields each request as a dictionary, and checks each answer."""
+    app = pathlib.Path(folder, "app.py")
+    old, number = app.read_text(), 0
+    try:
+        while True:
+            # Another limit each time: nothing may be remembered from the try before.
+            app.write_text(old.replace("LIMIT)", "%d)" % (10 + number if passes else -number)))
+            request = {
+                "kind": "try", "first": [TEST[mode]], "red": [], "near": [], "rest": False,
+                "cpu": 5, "seconds": 20, "rest_seconds": 5, "path": str(app), "old": old if not number else None,
+            }
+            end = (yield request)["lines"][-1]
+            assert end["kind"] == "end" and end["passed"] is passes, end
+            number += 1
+    finally:
+        app.write_text(old)
+
+
+def worker(folder, mode, passes):
+    while True:
+        lines = (yield {"seconds": 60})["lines"]
+        assert any('"outcome": "passed"' in line for line in lines), lines
+
+
+def seconds(folder, mode, python, tries, script, passes):
     arguments = {
         "pytest": ["-q", "--color=no", "--tb=short", "-o", "cache_dir=%s/cache" % folder, "tests/test_app.py"],
         "unittest": [],
@@ -29,7 +58,7 @@ def seconds(folder, mode, python, tries):
     config = {
         "mode": mode,
         "arguments": arguments,
-        "selection": ["tests.test_app.T.test_low"],
+        "selection": [TEST["unittest"]],
         "folder": folder,
         "root": folder,
         "changed": folder + "/app.py",
@@ -39,18 +68,20 @@ def seconds(folder, mode, python, tries):
     settings.write_text(json.dumps(config))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {"PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"}
-    worker = subprocess.Popen(
-        [python, str(SUITE / "worker.py"), str(settings)],
+    process = subprocess.Popen(
+        [python, str(SUITE / script.__name__) + ".py", str(settings)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, env=environment,
     )
-    worker.stdout.readline()
+    process.stdout.readline()
+    requests = script(folder, mode, passes)
+    request = next(requests)
     for _ in range(tries):
-        worker.stdin.write(b'{"seconds": 60}\n')
-        worker.stdin.flush()
-        lines = json.loads(worker.stdout.readline())["lines"]
-        assert any('"outcome": "passed"' in line for line in lines), lines
-    worker.stdin.close()
-    worker.wait()
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        process.stdin.flush()
+        request = requests.send(json.loads(process.stdout.readline()))
+    requests.close()
+    process.stdin.close()
+    process.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -59,14 +90,20 @@ def main():
     mode = sys.argv[1]
     tries = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     python = sys.argv[3] if len(sys.argv) > 3 else sys.executable
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text in FILES.items():
-            path = pathlib.Path(folder, name)
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-        few, many = (seconds(folder, mode, python, count) for count in (tries // 10, tries))
-    each = (many - few) / (tries - tries // 10)
-    print("%s: %.1f ms CPU a try, %.0f tries a CPU second" % (mode, each * 1000, 1 / each))
+    kinds = [
+        ("a changed function, passes", quick, True),
+        ("a changed function, fails", quick, False),
+        ("imported anew", worker, True),
+    ]
+    for words, script, passes in kinds:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in FILES.items():
+                path = pathlib.Path(folder, name)
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(text)
+            few, many = (seconds(folder, mode, python, count, script, passes) for count in (tries // 10, tries))
+        each = (many - few) / (tries - tries // 10)
+        print("%s, %s: %.1f ms CPU a try, %.0f tries a CPU second" % (mode, words, each * 1000, 1 / each))
 
 
 if __name__ == "__main__":

@@ -12,24 +12,30 @@ use std::time::Duration;
 use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite};
 use harness_hands::permit::{Access, Project};
-use harness_hands::suite::quick::{Quick, Tried, Wanted};
+use harness_hands::suite::quick::Quick;
+use harness_hands::suite::tried::{Tried, Wanted};
+use harness_hands::suite::{Outcome, Selection};
 
 const MODULE: &str = "from base import LIMIT\nimport functools\n\ndef clamp(n):\n    return max(n, LIMIT)\n\ndef early(n):\n    return n + 1\n\nTABLE = early(1)\n\nclass Box:\n    size = 3\n\n    @functools.lru_cache(None)\n    def half(self, n=2):\n        def inner():\n            return self.size * n\n        return inner()\n";
 const TESTS: &str = "import unittest\nfrom app import clamp, Box, TABLE\n\nclass T(unittest.TestCase):\n    def test_low(self):\n        self.assertEqual(clamp(1), 1)\n    def test_high(self):\n        self.assertEqual(clamp(11), 10)\n    def test_box(self):\n        self.assertEqual(Box().half(), 6)\n    def test_table(self):\n        self.assertEqual(TABLE, 2)\n";
 
-fn check(suite: &Suite, id: impl Fn(&str) -> String) {
+fn laid_out(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let files = [
-        ("base.py", "LIMIT = 10\n"),
-        ("app.py", MODULE),
-        ("tests/__init__.py", ""),
-        ("tests/test_app.py", TESTS),
-    ];
     for (name, text) in files {
         let path = folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
+    folder
+}
+
+fn check(suite: &Suite, id: impl Fn(&str) -> String) {
+    let folder = laid_out(&[
+        ("base.py", "LIMIT = 10\n"),
+        ("app.py", MODULE),
+        ("tests/__init__.py", ""),
+        ("tests/test_app.py", TESTS),
+    ]);
     let cancel = AtomicBool::new(false);
     let project = Project::open(folder.path(), None, Access::Writing).unwrap();
     let runner = project.runner().unwrap();
@@ -93,6 +99,15 @@ fn check(suite: &Suite, id: impl Fn(&str) -> String) {
             .iter()
             .any(|trace| !trace.failing && trace.test == id("test_box"))
     );
+    // The tests that touch a definition, by the lines it stands on.
+    let mut touching = |lines| {
+        quick
+            .touching(&path, &lines, Duration::from_secs(20), &cancel)
+            .unwrap()
+    };
+    assert_eq!(touching(4..=5), [id("test_high"), id("test_low")]);
+    assert_eq!(touching(12..=19), [id("test_box")]);
+    assert_eq!(touching(7..=8), Vec::<String>::new());
     let now = std::fs::read_to_string(folder.path().join("app.py")).unwrap();
     assert_eq!(now, MODULE);
 }
@@ -114,17 +129,187 @@ fn unittest_is_collected_once() {
     });
 }
 
-#[test]
-fn pytest_is_collected_once() {
+/// The interpreter with pytest that the test command makes.
+fn pytest() -> Option<Suite> {
     let workspace = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
-        .nth(2)
-        .unwrap();
+        .nth(2)?;
     let python = workspace.join("target/test-venv/bin/python");
-    if python.exists() {
-        let python = python.display().to_string();
-        check(&suite(Framework::Pytest, &python, "pytest"), |name| {
-            format!("tests/test_app.py::T::{name}")
-        });
+    // A skip that nobody reads is a hole: the test command makes the interpreter first.
+    assert!(
+        python.exists() || std::env::var_os("CI").is_none(),
+        "no interpreter with pytest in target/test-venv"
+    );
+    let name = python.display().to_string();
+    python
+        .exists()
+        .then(|| suite(Framework::Pytest, &name, "pytest"))
+}
+
+#[test]
+fn pytest_is_collected_once() {
+    if let Some(suite) = pytest() {
+        check(&suite, |name| format!("tests/test_app.py::T::{name}"));
     }
+}
+
+/// Everything that decides a verdict without being the body of the test.
+const ODD: &str = r#"
+import unittest, warnings, logging
+import pytest
+from app import clamp
+
+SEEN = []
+
+@pytest.fixture
+def breaks_before():
+    raise ValueError("before")
+
+@pytest.fixture
+def breaks_after():
+    yield 1
+    raise ValueError("after")
+
+@pytest.fixture(params=[1, 2, 3])
+def number(request):
+    return request.param
+
+def test_passes(shared): assert shared == ["shared"]
+def test_fails(): assert clamp(1) == 2
+def test_setup(breaks_before): pass
+def test_teardown(breaks_after): assert breaks_after
+def test_param(number): assert number < 3
+@pytest.mark.parametrize("n, want", [(1, 1), (11, 10), (12, 12)])
+def test_table(n, want): assert clamp(n) == want
+@pytest.mark.xfail
+def test_expected(): assert False
+@pytest.mark.xfail(strict=True)
+def test_unexpected(): pass
+@pytest.mark.xfail(raises=KeyError)
+def test_other_error(): raise ValueError("not that one")
+@pytest.mark.skip
+def test_skipped(): assert False
+def test_skips_itself(): pytest.skip("not here")
+def test_state_one():
+    SEEN.append(1)
+    assert SEEN == [1]
+def test_state_two():
+    SEEN.append(2)
+    assert SEEN[-1] == 2
+def test_captured(capsys, capfd):
+    print("x")
+def test_printed(capsys):
+    print("x")
+    assert capsys.readouterr().out == "x\n"
+def test_logged(caplog):
+    logging.getLogger("a").warning("heard")
+    assert "heard" in caplog.text
+def test_warned(): warnings.warn("an error here", DeprecationWarning)
+def test_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("app.clamp", lambda n: 7)
+    import app
+    assert app.clamp(1) == 7 and not list(tmp_path.iterdir())
+def test_hooked(): pass
+
+class Old(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): cls.ready = True
+    def test_ready(self): self.assertTrue(self.ready)
+    def test_wrong(self): self.assertEqual(clamp(1), 2)
+    def test_parts(self):
+        for n in range(3):
+            with self.subTest(n=n):
+                self.assertLess(n, 2)
+    @unittest.expectedFailure
+    def test_foreseen(self): self.fail("as foreseen")
+    @unittest.expectedFailure
+    def test_not_foreseen(self): pass
+    def tearDown(self):
+        if "ready" in self.id(): self.ready = False
+
+class Torn(unittest.TestCase):
+    def setUp(self): raise ValueError("before")
+    def test_never(self): pass
+"#;
+
+const HOOKS: &str = r#"
+import pytest
+
+@pytest.fixture(scope="session", autouse=True)
+def shared():
+    kept = ["shared"]
+    yield kept
+    kept.clear()
+
+def pytest_runtest_setup(item):
+    if item.name == "test_hooked":
+        pytest.fail("the project's own hook says no")
+"#;
+
+#[test]
+fn a_try_judges_each_test_as_pytest_does() {
+    let Some(suite) = pytest() else {
+        return;
+    };
+    let folder = laid_out(&[
+        ("app.py", "def clamp(n):\n    return min(n, 10)\n"),
+        ("pytest.ini", "[pytest]\nfilterwarnings = error\n"),
+        ("tests/conftest.py", HOOKS),
+        ("tests/test_odd.py", ODD),
+    ]);
+    let cancel = AtomicBool::new(false);
+    let project = Project::open(folder.path(), None, Access::Writing).unwrap();
+    let runner = project.runner().unwrap();
+    let report = harness_hands::suite::run(runner, &suite, &Selection::All, &cancel);
+    assert_eq!(report.outcome, Outcome::Ran, "{}", report.output_tail);
+    let scratch = runner.scratch(project.door()).unwrap();
+    let mut quick = Quick::start(runner, &suite, scratch, &cancel).unwrap();
+    let failing: Vec<String> = report
+        .failures
+        .iter()
+        .map(|failure| failure.id.clone())
+        .collect();
+    assert!(
+        failing.len() > 10 && report.passed_ids.len() > 10,
+        "{report:?}"
+    );
+    let mut alone = |id: &String| {
+        let wanted = Wanted {
+            first: std::slice::from_ref(id),
+            red: &[],
+            near: &[],
+            rest: false,
+            limit: Duration::from_secs(20),
+            rest_limit: Duration::from_secs(20),
+        };
+        match quick.run(&wanted, &cancel).unwrap() {
+            Tried::Passed { .. } => true,
+            Tried::Failed { test, .. } => {
+                assert_eq!(&test, id);
+                false
+            }
+            other => panic!("{id}: {other:?}"),
+        }
+    };
+    for id in &report.passed_ids {
+        assert!(alone(id), "{id} passes under pytest");
+    }
+    for id in &failing {
+        assert!(!alone(id), "{id} fails under pytest");
+    }
+    // All of them in one try: nothing that passes is said to fail, whatever ran before it.
+    let wanted = Wanted {
+        first: &report.passed_ids[..1],
+        red: &failing,
+        near: &[],
+        rest: true,
+        limit: Duration::from_secs(20),
+        rest_limit: Duration::from_secs(20),
+    };
+    let tried = quick.run(&wanted, &cancel).unwrap();
+    let others = report.collected - u32::try_from(failing.len()).unwrap();
+    assert!(
+        matches!(tried, Tried::Passed { tests, .. } if tests == others),
+        "{tried:?}"
+    );
 }

@@ -21,15 +21,15 @@ const LIMIT: u64 = 30_000;
 const MODULE: &str = "from base import LIMIT\n\ndef clamp(n):\n    return min(n, LIMIT)\n";
 const TESTS: &str = "import unittest\nfrom app import clamp\n\nclass T(unittest.TestCase):\n    def test_low(self):\n        self.assertEqual(clamp(1), 1)\n    def test_high(self):\n        self.assertEqual(clamp(11), 10)\n";
 
-fn check(suite: &Suite, selection: &[&str]) {
+fn check(suite: &Suite, selection: &[&str], more: &[(&str, &str)]) {
     let folder = tempfile::tempdir().unwrap();
-    let files = [
+    let own = [
         ("base.py", "LIMIT = 10\n"),
         ("app.py", MODULE),
         ("tests/__init__.py", ""),
         ("tests/test_app.py", TESTS),
     ];
-    for (name, text) in files {
+    for (name, text) in own.iter().chain(more) {
         let path = folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
@@ -97,6 +97,7 @@ fn unittest_tries_are_judged_quickly() {
     check(
         &suite(Framework::Unittest, "python3", "unittest"),
         &["tests.test_app.T.test_low", "tests.test_app.T.test_high"],
+        &[],
     );
 }
 
@@ -113,9 +114,14 @@ fn pytest_tries_are_judged_quickly() {
         "no interpreter with pytest in target/test-venv"
     );
     if python.exists() {
+        let suite = suite(Framework::Pytest, &python.display().to_string(), "pytest");
+        check(&suite, &["tests/test_app.py"], &[]);
+        // What the changed file is imported by before any test is collected is made anew too.
+        let early = "import app\n\ndef pytest_configure(config):\n    app.clamp(0)\n";
         check(
-            &suite(Framework::Pytest, &python.display().to_string(), "pytest"),
+            &suite,
             &["tests/test_app.py"],
+            &[("tests/conftest.py", early)],
         );
     }
 }

@@ -90,6 +90,7 @@ pub(crate) fn works(sandbox: Sandbox) -> bool {
         | Sandbox::Confined
         | Sandbox::Namespaces
         | Sandbox::Seatbelt
+        | Sandbox::Restricted
         | Sandbox::Job
         | Sandbox::None => Payload::Call(Box::new(|| 42)),
     };
@@ -120,6 +121,7 @@ pub(crate) fn command(
         | Sandbox::Confined
         | Sandbox::Namespaces
         | Sandbox::Seatbelt
+        | Sandbox::Restricted
         | Sandbox::Job
         | Sandbox::None => {
             let mut command = Command::new(program);
@@ -271,7 +273,11 @@ impl Cage {
             Sandbox::Full => (true, true),
             Sandbox::Namespaces => (true, false),
             Sandbox::Confined => (false, true),
-            Sandbox::Bubblewrap | Sandbox::Seatbelt | Sandbox::Job | Sandbox::None => {
+            Sandbox::Bubblewrap
+            | Sandbox::Seatbelt
+            | Sandbox::Restricted
+            | Sandbox::Job
+            | Sandbox::None => {
                 return Ok(Cage {
                     world: None,
                     rules: None,

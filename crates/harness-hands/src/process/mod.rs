@@ -10,6 +10,8 @@ pub(crate) mod platform;
 #[cfg(not(unix))]
 #[path = "windows.rs"]
 pub(crate) mod platform;
+#[cfg(not(unix))]
+mod windows_token;
 
 pub mod attack;
 #[cfg(target_os = "linux")]

@@ -59,6 +59,7 @@ pub(crate) fn command(
         | Sandbox::Confined
         | Sandbox::Namespaces
         | Sandbox::Bubblewrap
+        | Sandbox::Restricted
         | Sandbox::Job
         | Sandbox::None => Ok(bare(program, arguments)),
     }

@@ -1,12 +1,14 @@
 //! Starting, watching and ending a process tree on Windows: a job object that takes every process
-//! of the tree with it when it is closed, by us or by our end.
+//! of the tree with it when it is closed, by us or by our end, and a token that was cut down.
 #![expect(unsafe_code, reason = "job objects are calls of the Windows interface")]
 
 use std::ffi::OsString;
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use windows_sys::Win32::System::JobObjects::{
@@ -18,9 +20,11 @@ use windows_sys::Win32::System::JobObjects::{
     JOBOBJECT_BASIC_UI_RESTRICTIONS, JOBOBJECT_EXTENDED_LIMIT_INFORMATION,
     JobObjectBasicUIRestrictions, JobObjectExtendedLimitInformation, SetInformationJobObject,
 };
+use windows_sys::Win32::System::Threading::CREATE_SUSPENDED;
 
 use crate::process::Ended;
 use crate::process::sandbox::{Confinement, Sandbox};
+use crate::process::windows_token;
 
 /// What the child does.
 #[derive(Clone, Copy)]
@@ -36,13 +40,26 @@ pub(crate) struct Tree {
     job: Option<OwnedHandle>,
 }
 
-/// Returns the walls that this machine has.
+/// Returns the walls that this machine has, found out once by trying them.
 pub(crate) fn available() -> Sandbox {
-    if job().is_ok() {
-        Sandbox::Job
-    } else {
-        Sandbox::None
-    }
+    static FOUND: OnceLock<Sandbox> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let working = [Sandbox::Restricted, Sandbox::Job].into_iter().find(works);
+        working.unwrap_or(Sandbox::None)
+    })
+}
+
+/// Says whether a program behind these walls starts and its end is seen.
+fn works(sandbox: &Sandbox) -> bool {
+    let mut command = Command::new("cmd.exe");
+    command
+        .args(["/d", "/c", "exit 42"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let confinement = Confinement::default();
+    let started = start(command, &confinement, *sandbox, Payload::Program, None);
+    started.is_ok_and(|mut tree| tree.wait(Duration::from_secs(30)) == Some(Some(42)))
 }
 
 /// Returns the command that runs a program; the job is put around it when it starts.
@@ -66,21 +83,38 @@ pub(crate) fn start(
     _mark: Option<String>,
 ) -> io::Result<Tree> {
     let Payload::Program = payload;
-    let job = if sandbox == Sandbox::Job {
-        let job = job()?;
-        // Windows, clipboard and session of the user are not the tests'. Older systems may not have all of these.
-        let _ = close_desktop(&job);
-        Some(job)
-    } else {
-        None
+    let is_cut_down = match sandbox {
+        Sandbox::Restricted => true,
+        Sandbox::Job => false,
+        Sandbox::Full
+        | Sandbox::Confined
+        | Sandbox::Namespaces
+        | Sandbox::Bubblewrap
+        | Sandbox::Seatbelt
+        | Sandbox::None => {
+            let child = command.spawn()?;
+            return Ok(Tree { child, job: None });
+        }
     };
-    let mut child = command.spawn()?;
-    if let Some(job) = &job
-        && let Err(error) = put_into(job, &child)
-    {
+    let job = job()?;
+    // Windows, clipboard and session of the user are not the tests'. Older systems may not have all of these.
+    let _ = close_desktop(&job);
+    // It starts nothing before it is in the job.
+    let mut child = command.creation_flags(CREATE_SUSPENDED).spawn()?;
+    let walled = put_into(&job, &child)
+        .and_then(|()| {
+            if is_cut_down {
+                windows_token::restrict(&child)
+            } else {
+                Ok(())
+            }
+        })
+        .and_then(|()| windows_token::resume(&child));
+    if let Err(error) = walled {
         let _ = child.kill();
         return Err(error);
     }
+    let job = Some(job);
     Ok(Tree { child, job })
 }
 

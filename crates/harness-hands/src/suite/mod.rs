@@ -17,6 +17,7 @@ mod remembered;
 mod reused;
 mod select;
 mod tool;
+pub mod tried;
 #[cfg(unix)]
 pub mod worker;
 #[cfg(not(unix))]

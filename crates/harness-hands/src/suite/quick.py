@@ -20,24 +20,24 @@ import time
 import types
 
 ANSWER_LIMIT = 16 * 1024 * 1024
-OPTIMIZED, NEWLOCALS = 0x1, 0x2
 
 
-def load_report(folder):
-    spec = importlib.util.spec_from_file_location("_harness_report", os.path.join(folder, "report.py"))
+def load(name):
+    """Loads a file that lies beside this one; the tests' own modules of that name are others."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
+    spec = importlib.util.spec_from_file_location("_harness_" + name, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules["_harness_report"] = module
+    sys.modules["_harness_" + name] = module
     spec.loader.exec_module(module)
     return module
+
+
+pieces = load("pieces")
 
 
 def write_all(descriptor, data):
     while data:
         data = data[os.write(descriptor, data) :]
-
-
-class Stale(Exception):
-    """The change shows only after the file is imported again."""
 
 
 class Calls:
@@ -74,55 +74,6 @@ class Calls:
             monitoring.free_tool_id(4)
 
 
-def is_function(code):
-    return code.co_flags & OPTIMIZED and code.co_flags & NEWLOCALS
-
-
-def nested(code):
-    return [const for const in code.co_consts if isinstance(const, types.CodeType)]
-
-
-def same_constant(one, other):
-    if isinstance(one, types.CodeType) or isinstance(other, types.CodeType):
-        return isinstance(one, types.CodeType) and isinstance(other, types.CodeType)
-    return type(one) is type(other) and repr(one) == repr(other)
-
-
-SHAPE = (
-    "co_code",
-    "co_names",
-    "co_varnames",
-    "co_freevars",
-    "co_cellvars",
-    "co_flags",
-    "co_argcount",
-    "co_kwonlyargcount",
-    "co_posonlyargcount",
-    "co_exceptiontable",
-)
-
-
-def same_shape(one, other):
-    if any(getattr(one, name, None) != getattr(other, name, None) for name in SHAPE):
-        return False
-    if len(one.co_consts) != len(other.co_consts):
-        return False
-    return all(same_constant(a, b) for a, b in zip(one.co_consts, other.co_consts))
-
-
-def differing(old, new, chain):
-    """Yields the chains of functions, outermost first, whose code is not the same."""
-    if same_shape(old, new):
-        link = chain + [(old, new)] if is_function(old) else chain
-        for a, b in zip(nested(old), nested(new)):
-            for found in differing(a, b, link):
-                yield found
-    elif is_function(old) and is_function(new) and old.co_name == new.co_name:
-        yield chain + [(old, new)]
-    else:
-        raise Stale("a module or class body changes")
-
-
 class Server:
     """Answers requests once the tests are collected. `run` is told how tests of this kind are run."""
 
@@ -133,7 +84,7 @@ class Server:
         self.functions = {}
         self.originals = {}
         self.run = None
-        self.names = []
+        self.names, self.known = [], set()
 
     # --- what is loaded -----------------------------------------------------------------------------
 
@@ -172,21 +123,21 @@ class Server:
             return
         with open(path, "rb") as file:
             source = file.read()
-        new = compile(source, path, "exec", dont_inherit=True)
+        old, new = self.originals[path].beside(source)
         done = {}
-        for chain in differing(self.originals[path], new, []):
+        for chain in pieces.differing(old, new, []):
             alive = 0
             for old, code in chain:
                 for function in self.functions.get((path, old.co_name, old.co_firstlineno), ()):
                     if id(function.__code__) in self.calls.seen and id(function) not in done:
-                        raise Stale("it ran while the tests were collected")
+                        raise pieces.Stale("it ran while the tests were collected")
                     if len(function.__code__.co_freevars) != len(code.co_freevars):
-                        raise Stale("its closure changes")
+                        raise pieces.Stale("its closure changes")
                     done[id(function)] = function
                     function.__code__ = code
                     alive += 1
             if not alive:
-                raise Stale("no such function is alive")
+                raise pieces.Stale("no such function is alive")
 
     # --- requests -----------------------------------------------------------------------------------
 
@@ -195,7 +146,7 @@ class Server:
 
     def serve(self, names, run):
         """Answers until nobody asks any more. `run(names, judge)` runs tests in this order."""
-        self.names, self.run = names, run
+        self.names, self.known, self.run = names, set(names), run
         self.settle()
         self.tell(ready=True, tests=len(names))
         for line in self.requests:
@@ -204,8 +155,8 @@ class Server:
             if request.get("old") is not None:
                 path = os.path.realpath(request["path"])
                 try:
-                    self.originals[path] = compile(request["old"], path, "exec", dont_inherit=True)
-                except (SyntaxError, ValueError):
+                    self.originals[path] = pieces.Original(request["old"], path)
+                except (SyntaxError, ValueError, RecursionError):
                     self.originals.pop(path, None)
             body = self.trace if request["kind"] == "trace" else self.attempt
             answer, ended = self.fork(lambda out: body(request, out), request)
@@ -217,11 +168,11 @@ class Server:
         if request.get("path"):
             try:
                 if os.path.realpath(request["path"]) not in self.originals:
-                    raise Stale("it cannot be compiled")
+                    raise pieces.Stale("it cannot be compiled")
                 self.exchange(request["path"])
-            except (Stale, SyntaxError, ValueError) as error:
+            except (pieces.Stale, SyntaxError, ValueError) as error:
                 return say(kind="stale", why=str(error))
-        first = [name for name in request["first"] if name in self.known()]
+        first = [name for name in request["first"] if name in self.known]
         # Time of the processor: a machine that is busy otherwise does not make a test fail.
         begun = time.process_time()
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
@@ -234,21 +185,19 @@ class Server:
         say(kind="rest", ran=ran)
         signal.setitimer(signal.ITIMER_PROF, request["rest_seconds"])
         skip = set(request["red"]) | set(first)
-        near = [name for name in request.get("near", ()) if name in self.known() and name not in skip]
+        near = [name for name in request.get("near", ()) if name in self.known and name not in skip]
         far = set(near)
         others = near + [name for name in self.names if name not in skip and name not in far]
         more, failed = self.run(others, True) if request["rest"] else (0, [])
         say(kind="end", passed=not failed, test=failed[0] if failed else "", ran=ran + more, cpu=time.process_time() - begun)
 
-    def known(self):
-        if not hasattr(self, "_known"):
-            self._known = set(self.names)
-        return self._known
-
     def trace(self, request, out):
-        """Tells which lines each of the failing tests runs, then how many of the others run them."""
+        """Tells which lines each of the failing tests runs, then how many of the others run them.
+
+        Where a file is asked for, all tests are looked at, and only in that file.
+        """
         lines, places = {}, {}
-        files = None
+        files = set(request["files"]) if request.get("files") else None
 
         def place(filename):
             if filename not in places:
@@ -283,7 +232,7 @@ class Server:
         current = ["", True]
         signal.signal(signal.SIGALRM, late)
         signal.setitimer(signal.ITIMER_REAL, request["seconds"])
-        first = [name for name in request["first"] if name in self.known()]
+        first = [name for name in request["first"] if name in self.known]
         touched = set()
         for name in first:
             current[:] = [name, True]
@@ -297,7 +246,7 @@ class Server:
                 threading.settrace(None)
             touched.update(lines)
             say(kind="lines", test=name, failing=True, lines={path: sorted(found) for path, found in lines.items()})
-        files = touched
+        files = files or touched
         skip = set(request["red"]) | set(first)
         for name in self.names:
             if name in skip:
@@ -366,31 +315,25 @@ class Plugin:
     def __init__(self, server):
         self.server = server
         self.bad = False
-        self.passed = False
-
-    def pytest_runtest_makereport(self, item, call):
-        """A failure in a word: nobody reads the long form, and it costs more than the test."""
-        import pytest
-
-        if call.excinfo is None or isinstance(call.excinfo.value, pytest.skip.Exception):
-            return None
-        return pytest.TestReport(item.nodeid, item.location, {}, "failed", "failed", call.when)
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
             self.bad = True
-        elif report.passed and report.when == "call":
-            self.passed = True
 
     def pytest_runtestloop(self, session):
         items = {item.nodeid: item for item in session.items}
+        for item in session.items:
+            # A failure in a word: nobody reads the long form, and it costs more than the test.
+            item.repr_failure = item._repr_failure_py = in_a_word
+            # Looked up once for all tries; pytest keeps it.
+            item.location
 
         def run(names, stop):
             ran, failed = 0, []
             for index, name in enumerate(names):
                 item = items[name]
                 after = items[names[index + 1]] if index + 1 < len(names) else None
-                self.bad = self.passed = False
+                self.bad = False
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
                 ran += 1
                 if self.bad:
@@ -403,12 +346,36 @@ class Plugin:
         return True
 
 
+def in_a_word(excinfo, style=None):
+    return "failed"
+
+
+def quiet_protocol():
+    """Returns pytest's way through one test, which then tells only us: printing costs as much as the test.
+
+    Plugins that go their own way through a test (they repeat it, say) are asked before us, and those
+    that only stand around it (warnings, time limits) stand around ours too.
+    """
+    from _pytest.runner import runtestprotocol
+
+    def pytest_runtest_protocol(self, item, nextitem):
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            self.pytest_runtest_logreport(report)
+        return True
+
+    return pytest_runtest_protocol
+
+
 def serve_pytest(config, server):
     import pytest
 
+    Plugin.pytest_runtestloop = pytest.hookimpl(tryfirst=True)(Plugin.pytest_runtestloop)
+    try:
+        Plugin.pytest_runtest_protocol = quiet_protocol()
+    except ImportError:
+        # A pytest that is cut differently: it prints to nobody, and is slower.
+        pass
     plugin = Plugin(server)
-    for name in ("pytest_runtestloop", "pytest_runtest_makereport"):
-        setattr(Plugin, name, pytest.hookimpl(tryfirst=True)(getattr(Plugin, name)))
     sys.argv = ["pytest"] + config["arguments"]
     server.calls.start()
     pytest.main(config["arguments"], plugins=[plugin])
@@ -463,7 +430,7 @@ def main():
         os.dup2(nothing, descriptor)
     with open(sys.argv[1], encoding="utf-8") as file:
         config = json.load(file)
-    report = load_report(os.path.dirname(os.path.abspath(__file__)))
+    report = load("report")
     sys.path[0] = config["folder"]
     server = Server(config, requests, answers)
     if config["mode"] == "pytest":

@@ -2,6 +2,7 @@
 //! code of the changed function is exchanged. Its verdicts sort suspects; the suite has the last word.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -18,65 +19,14 @@ use crate::suite::Selection;
 use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::python::{self, Mode};
 use crate::suite::reused::{Process, Start};
+use crate::suite::tried::{Trace, Tried, Wanted};
 use crate::suite::worker::WorkerError;
 
 const SCRIPT: &str = include_str!("quick.py");
+const PIECES: &str = include_str!("pieces.py");
 
 /// Collecting the tests of a large project takes its time.
 const COLLECTING: Duration = Duration::from_secs(60);
-
-/// Which tests a try runs, and for how long.
-#[derive(Debug, Clone)]
-pub struct Wanted<'a> {
-    /// The failing tests, run first; all must pass.
-    pub first: &'a [String],
-    /// Tests that were red before and do not count.
-    pub red: &'a [String],
-    /// Tests to run before the other ones, likeliest to fail first.
-    pub near: &'a [String],
-    /// Whether the rest of the suite is run too.
-    pub rest: bool,
-    /// How long the failing tests may take, in time of the processor.
-    pub limit: Duration,
-    /// How long the rest may take.
-    pub rest_limit: Duration,
-}
-
-/// What one try came to.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Tried {
-    /// Everything that ran passed.
-    Passed {
-        /// How many tests ran.
-        tests: u32,
-        /// How long it took, in time of the processor.
-        seconds: f64,
-    },
-    /// This test failed.
-    Failed {
-        /// Its id.
-        test: String,
-        /// Whether the failing tests passed already, and it broke another one.
-        broke: bool,
-        /// How long it took, in time of the processor.
-        seconds: f64,
-    },
-    /// The tests did not end in time, or the process died.
-    Lost,
-    /// The change shows only where everything is imported anew.
-    Stale(String),
-}
-
-/// The lines that one test runs, by file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
-    /// The test.
-    pub test: String,
-    /// Whether it is one of the failing ones.
-    pub failing: bool,
-    /// The lines by file, relative to the project.
-    pub lines: BTreeMap<String, Vec<u32>>,
-}
 
 /// A test process with everything collected.
 #[derive(Debug)]
@@ -166,6 +116,7 @@ impl Quick {
             interpreter: &interpreter,
             folder: &folder,
             script: ("quick.py", SCRIPT),
+            beside: &[("pieces.py", PIECES)],
             patience: COLLECTING,
         };
         let process = Process::start(&start, private, &config, cancel)?;
@@ -267,7 +218,40 @@ impl Quick {
             "seconds": limit.as_secs_f64(),
             "rest_seconds": 0.0,
         });
-        let reply = self.reply(&request, limit + Duration::from_secs(10), cancel)?;
+        self.traces(&request, limit, cancel)
+    }
+
+    /// Returns the tests that run any of these lines of a file, as far as time allows: those that touch a definition.
+    pub fn touching(
+        &mut self,
+        path: &RelPath,
+        lines: &RangeInclusive<u32>,
+        limit: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<String>, WorkerError> {
+        let request = json!({
+            "kind": "trace",
+            "first": [],
+            "red": [],
+            "files": [path.as_str()],
+            "seconds": limit.as_secs_f64(),
+            "rest_seconds": 0.0,
+        });
+        let mut traces = self.traces(&request, limit, cancel)?;
+        traces.retain(|trace| {
+            let mut seen = trace.lines.values().flatten();
+            seen.any(|line| lines.contains(line))
+        });
+        Ok(traces.into_iter().map(|trace| trace.test).collect())
+    }
+
+    fn traces(
+        &mut self,
+        request: &serde_json::Value,
+        limit: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Trace>, WorkerError> {
+        let reply = self.reply(request, limit + Duration::from_secs(10), cancel)?;
         let trace = |line| match line {
             Line::Lines {
                 test,

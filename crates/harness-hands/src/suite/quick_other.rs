@@ -1,6 +1,6 @@
 //! Where processes cannot fork there are no quick tries: a search does without.
 
-use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -9,60 +9,8 @@ use harness_code::suite::Suite;
 
 use crate::process::runner::Runner;
 use crate::scratch::Scratch;
+use crate::suite::tried::{Trace, Tried, Wanted};
 use crate::suite::worker::WorkerError;
-
-/// Which tests a try runs, and for how long.
-#[derive(Debug, Clone)]
-pub struct Wanted<'a> {
-    /// The failing tests, run first; all must pass.
-    pub first: &'a [String],
-    /// Tests that were red before and do not count.
-    pub red: &'a [String],
-    /// Tests to run before the other ones, likeliest to fail first.
-    pub near: &'a [String],
-    /// Whether the rest of the suite is run too.
-    pub rest: bool,
-    /// How long the failing tests may take, in time of the processor.
-    pub limit: Duration,
-    /// How long the rest may take.
-    pub rest_limit: Duration,
-}
-
-/// What one try came to.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Tried {
-    /// Everything that ran passed.
-    Passed {
-        /// How many tests ran.
-        tests: u32,
-        /// How long it took, in time of the processor.
-        seconds: f64,
-    },
-    /// This test failed.
-    Failed {
-        /// Its id.
-        test: String,
-        /// Whether the failing tests passed already, and it broke another one.
-        broke: bool,
-        /// How long it took, in time of the processor.
-        seconds: f64,
-    },
-    /// The tests did not end in time, or the process died.
-    Lost,
-    /// The change shows only where everything is imported anew.
-    Stale(String),
-}
-
-/// The lines that one test runs, by file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
-    /// The test.
-    pub test: String,
-    /// Whether it is one of the failing ones.
-    pub failing: bool,
-    /// The lines by file, relative to the project.
-    pub lines: BTreeMap<String, Vec<u32>>,
-}
 
 /// A test process with everything collected.
 #[derive(Debug)]
@@ -110,6 +58,17 @@ impl Quick {
         _limit: Duration,
         _cancel: &AtomicBool,
     ) -> Result<Vec<Trace>, WorkerError> {
+        Err(WorkerError::Unsupported("python"))
+    }
+
+    /// Says that there are no quick tries here.
+    pub fn touching(
+        &mut self,
+        _path: &RelPath,
+        _lines: &RangeInclusive<u32>,
+        _limit: Duration,
+        _cancel: &AtomicBool,
+    ) -> Result<Vec<String>, WorkerError> {
         Err(WorkerError::Unsupported("python"))
     }
 }

@@ -136,7 +136,7 @@ def last_line(text):
     return lines[-1].strip() if lines else ""
 
 
-def run_pytest(config, report):
+def run_pytest(config, report, more=()):
     import pytest
 
     plugin = PytestPlugin(report, config["root"])
@@ -144,7 +144,7 @@ def run_pytest(config, report):
         # The last to be told: what other plugins do at the end is over then.
         PytestPlugin.pytest_sessionfinish = pytest.hookimpl(trylast=True)(PytestPlugin.pytest_sessionfinish)
     sys.argv = ["pytest"] + config["arguments"]
-    code = pytest.main(config["arguments"], plugins=[plugin])
+    code = pytest.main(config["arguments"], plugins=[plugin] + list(more))
     if not plugin.ended:
         # It did not understand its arguments or settings: no session ever began.
         report.line(kind="refused", exit=int(code))

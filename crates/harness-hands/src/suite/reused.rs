@@ -32,6 +32,8 @@ pub(super) struct Start<'a> {
     pub(super) folder: &'a Path,
     /// The file name and the text of the script.
     pub(super) script: (&'a str, &'a str),
+    /// What it loads from its own folder, likewise.
+    pub(super) beside: &'a [(&'a str, &'a str)],
     pub(super) patience: Duration,
 }
 
@@ -48,11 +50,14 @@ impl Process {
             interpreter,
             folder,
             script: (name, script),
+            beside,
             patience,
         } = *start;
         let place = private.report();
         let (program, settings) = (place.join(name), place.join("config.json"));
-        std::fs::write(place.join("report.py"), python::SCRIPT)?;
+        for (name, text) in beside.iter().chain(&[("report.py", python::SCRIPT)]) {
+            std::fs::write(place.join(name), text)?;
+        }
         std::fs::write(&program, script)?;
         let text = serde_json::to_vec(config).map_err(std::io::Error::from)?;
         std::fs::write(&settings, text)?;

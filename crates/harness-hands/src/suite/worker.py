@@ -41,6 +41,48 @@ class PipeReport:
         self.report.Report.test(self, *arguments, **fields)
 
 
+class LateReport:
+    """A report that has nowhere to go until a try begins."""
+
+    def __init__(self):
+        self.inner = None
+
+    def line(self, **fields):
+        if self.inner is not None:
+            self.inner.line(**fields)
+
+    def test(self, *arguments, **fields):
+        if self.inner is not None:
+            self.inner.test(*arguments, **fields)
+
+
+class EarlyLook:
+    """Sees whether the changed file is imported before any test is looked for, as by a conftest.py."""
+
+    def __init__(self, worker):
+        self.worker, self.found = worker, True
+
+    def pytest_collection(self, session):
+        self.found = self.worker.has_imported(self.worker.config["changed"])
+
+
+class BeforeCollection:
+    """Holds pytest where its session stands and no test is looked for yet; each try goes on from there."""
+
+    def __init__(self, worker, report, requests, answers):
+        self.worker, self.report = worker, report
+        self.requests, self.answers = requests, answers
+        self.is_try = False
+
+    def pytest_collection(self, session):
+        descriptor = self.worker.serve(self.requests, self.answers, self.worker.branch)
+        if descriptor is None:
+            os._exit(0)
+        self.is_try = True
+        self.report.inner = PipeReport(self.worker.report, descriptor)
+        importlib.invalidate_caches()
+
+
 class Watcher:
     """Sees the import of the changed file begin, and remembers what was complete by then."""
 
@@ -87,39 +129,40 @@ class Worker:
         self.root = config["root"]
         sys.path[0] = config["folder"]
 
-    def run_tests(self, descriptor):
+    def run_tests(self, descriptor, more=()):
         """Runs in a fork: runs the tests, tells the parent through the pipe."""
         report = PipeReport(self.report, descriptor)
         importlib.invalidate_caches()
         config = dict(self.config)
         if config["mode"] == "pytest":
-            self.report.run_pytest(config, report)
+            self.report.run_pytest(config, report, more)
         elif config["selection"]:
             self.report.run_chosen(config, report)
         else:
             self.report.run_unittest(config, report)
 
     def learn(self, path):
-        """Runs the tests once in a fork to see what is imported before and beside the changed file."""
-        watcher = Watcher(path)
+        """Runs the tests once in a fork to see what is imported before and beside the changed file, and whether
+        that file is imported before tests are collected."""
+        watcher, look = Watcher(path), EarlyLook(self)
 
         def body(descriptor):
             sys.meta_path.insert(0, watcher)
             try:
-                self.run_tests(os.open(os.devnull, os.O_WRONLY))
+                self.run_tests(os.open(os.devnull, os.O_WRONLY), [look])
             finally:
                 before = watcher.before if watcher.before is not None else complete_modules()
                 modules = [name for name in before if not is_test(sys.modules.get(name))]
                 rest = [name for name in complete_modules() if name not in set(before)]
                 modules += [name for name in rest if not is_inside(sys.modules.get(name), self.root)]
-                text = json.dumps([name for name in modules if not name.startswith("__")])
+                text = json.dumps([[name for name in modules if not name.startswith("__")], look.found])
                 write_all(descriptor, text.encode("ascii", "replace"))
 
         answer, _ = self.fork(body, self.config["learn_seconds"])
         try:
             return json.loads(answer.decode("ascii"))
         except ValueError:
-            return []
+            return [], True
 
     def preload(self, modules):
         for name in modules:
@@ -133,23 +176,64 @@ class Worker:
         if hasattr(gc, "freeze"):
             gc.freeze()
 
-    def fork(self, body, seconds):
-        """Runs `body(descriptor)` in a child; returns what it wrote and whether it ended in time."""
+    def has_imported(self, path):
+        files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        return any(file and os.path.realpath(file) == path for file in files)
+
+    def hold_pytest(self, requests, answers):
+        """Serves tries that begin where pytest would collect."""
+        import pytest
+
+        report = LateReport()
+        holder = BeforeCollection(self, report, requests, answers)
+        BeforeCollection.pytest_collection = pytest.hookimpl(tryfirst=True)(BeforeCollection.pytest_collection)
+        try:
+            self.report.run_pytest(self.config, report, [holder])
+        finally:
+            if holder.is_try:
+                os._exit(0)
+
+    def serve(self, requests, answers, attempt):
+        """Answers until nobody asks any more. A try that goes on elsewhere gets the descriptor to tell it to."""
+        write_all(answers, b'{"ready": true}\n')
+        for line in requests:
+            request = json.loads(line)
+            begun = time.monotonic()
+            answer, in_time = attempt(request["seconds"])
+            if answer is None:
+                return in_time
+            lines = answer.decode("ascii", "replace").splitlines()
+            reply = {"lines": lines, "in_time": in_time, "seconds": time.monotonic() - begun}
+            write_all(answers, (json.dumps(reply) + "\n").encode("ascii"))
+        return None
+
+    def branch(self, seconds):
+        """Forks; the child goes on with a descriptor, the parent returns what was written to it."""
         ours, theirs = os.pipe()
         child = os.fork()
         if child == 0:
-            code = 1
-            try:
-                os.close(ours)
-                os.setsid()
-                signal.signal(signal.SIGINT, signal.SIG_DFL)
-                body(theirs)
-                code = 0
-            except BaseException:
-                pass
-            finally:
-                os._exit(code)
+            os.close(ours)
+            os.setsid()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            return None, theirs
         os.close(theirs)
+        return self.listen(child, ours, seconds)
+
+    def fork(self, body, seconds):
+        """Runs `body(descriptor)` in a child; returns what it wrote and whether it ended in time."""
+        answer, descriptor = self.branch(seconds)
+        if answer is not None:
+            return answer, descriptor
+        code = 1
+        try:
+            body(descriptor)
+            code = 0
+        except BaseException:
+            pass
+        finally:
+            os._exit(code)
+
+    def listen(self, child, ours, seconds):
         answer, in_time = b"", True
         limit = time.monotonic() + seconds
         while True:
@@ -190,15 +274,12 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         config = json.load(file)
     worker = Worker(config)
-    worker.preload(worker.learn(config["changed"]))
-    write_all(answers, b'{"ready": true}\n')
-    for line in requests:
-        request = json.loads(line)
-        begun = time.monotonic()
-        answer, in_time = worker.fork(worker.run_tests, request["seconds"])
-        lines = answer.decode("ascii", "replace").splitlines()
-        reply = {"lines": lines, "in_time": in_time, "seconds": time.monotonic() - begun}
-        write_all(answers, (json.dumps(reply) + "\n").encode("ascii"))
+    modules, is_early = worker.learn(config["changed"])
+    worker.preload(modules)
+    if config["mode"] == "pytest" and not is_early:
+        worker.hold_pytest(requests, answers)
+        return
+    worker.serve(requests, answers, lambda seconds: worker.fork(worker.run_tests, seconds))
 
 
 if __name__ == "__main__":

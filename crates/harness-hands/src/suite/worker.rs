@@ -213,6 +213,7 @@ impl Worker {
             interpreter: &self.interpreter,
             folder: &folder,
             script: ("worker.py", SCRIPT),
+            beside: &[],
             patience: LEARNING + Duration::from_secs(30),
         };
         Process::start(&start, private, &config, cancel)

@@ -10,7 +10,7 @@ use harness_code::symbols;
 use harness_code::text::Text;
 use harness_code::tree;
 use harness_hands::suite::Failure;
-use harness_hands::suite::quick::Trace;
+use harness_hands::suite::tried::Trace;
 
 /// More definitions than this share no blame worth looking into.
 const MOST: usize = 14;

@@ -11,7 +11,8 @@ use harness_code::text::Text;
 use harness_hands::door::Door;
 use harness_hands::process::runner::Runner;
 use harness_hands::scratch::Scratch;
-use harness_hands::suite::quick::{Quick, Tried, Wanted};
+use harness_hands::suite::quick::Quick;
+use harness_hands::suite::tried::{Tried, Wanted};
 use harness_hands::suite::worker::{Worker, WorkerError};
 use harness_hands::suite::{Failure, Outcome, Selection};
 
@@ -123,9 +124,11 @@ impl Hunt {
                 None => (shared.sound() > sound_before).then_some(ALTERNATIVES),
             };
         }
-        let stale = std::mem::take(&mut bench.stale);
-        let needed = more.is_none() && !stale.is_empty();
-        let spare = needed
+        // What needs a new import is slower to try, and worth it where nothing else passed or it is likelier.
+        let best = shared.best();
+        let mut stale = std::mem::take(&mut bench.stale);
+        stale.retain(|candidate| best.is_none_or(|best| candidate.mutation.prior > best));
+        let spare = (!stale.is_empty())
             .then(|| Door::open(&root).ok())
             .flatten()
             .and_then(|door| self.runner.scratch(&door).ok());
@@ -240,9 +243,6 @@ impl Bench<'_> {
         let Some((change, bytes)) = prepared(suspect, self.files, &candidate.mutation) else {
             return Ok(());
         };
-        if guard::refusal_alone(&change, self.task).is_some() {
-            return Ok(());
-        }
         let wanted = Wanted {
             first: &suspect.tests,
             red: self.red,
@@ -255,13 +255,17 @@ impl Bench<'_> {
             .quick
             .try_change(&suspect.path, &bytes, &wanted, &self.shared.stop)?;
         self.shared.update(|state| state.tried += 1);
+        // Asked last: a guard reads the whole file, which costs more than a try of most changes, and few pass.
+        let may_happen = || guard::refusal_alone(&change, self.task).is_none();
         match tried {
-            Tried::Passed { .. } => {
+            Tried::Passed { .. } if may_happen() => {
                 let find = find(suspect, &candidate.mutation, change);
                 self.shared.update(|state| state.found.push(find));
             }
-            Tried::Stale(_) if !candidate.mutation.guts => self.stale.push(candidate),
-            Tried::Stale(_) | Tried::Failed { .. } | Tried::Lost => {}
+            Tried::Stale(_) if !candidate.mutation.guts && may_happen() => {
+                self.stale.push(candidate);
+            }
+            Tried::Passed { .. } | Tried::Stale(_) | Tried::Failed { .. } | Tried::Lost => {}
         }
         Ok(())
     }

@@ -83,6 +83,13 @@ impl Shared {
         self.state().found.iter().filter(|find| !find.guts).count()
     }
 
+    /// Returns how likely the likeliest of those is.
+    fn best(&self) -> Option<f32> {
+        let state = self.state();
+        let sound = state.found.iter().filter(|find| !find.guts);
+        sound.map(|find| find.prior).max_by(f32::total_cmp)
+    }
+
     fn take_drafts(&self) -> Vec<(RelPath, String)> {
         std::mem::take(&mut self.state().drafts)
     }

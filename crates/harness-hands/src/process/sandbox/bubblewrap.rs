@@ -215,3 +215,44 @@ fn filter() -> io::Result<OwnedFd> {
     file.rewind()?;
     Ok(file.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::sandbox::landlock::{self, Rules};
+
+    /// Why it does not stand on top of Landlock: the kernel lets nobody behind Landlock mount, whatever the rules
+    /// allow, so it can only be outside, and a program of ours would have to stand between it and the tests. Our own
+    /// namespaces have no such program: they are put up in the child, before Landlock is.
+    #[test]
+    fn the_kernel_does_not_let_it_stand_on_top_of_landlock() {
+        let (Some(bubblewrap), Some(version)) = (find(), landlock::version()) else {
+            eprintln!("skipped: bubblewrap or Landlock is not there");
+            return;
+        };
+        let command = || {
+            let mut command = Command::new(bubblewrap);
+            command.args(["--ro-bind", "/", "/", "true"]);
+            command.stderr(std::process::Stdio::null());
+            command
+        };
+        if !command().status().unwrap().success() {
+            eprintln!("skipped: bubblewrap may not make namespaces here");
+            return;
+        }
+        let everything = Confinement {
+            writable: vec![PathBuf::from("/")],
+            ..Confinement::default()
+        };
+        let rules = Rules::new(version, places::places(&everything, false).unwrap());
+        let mut behind = command();
+        // SAFETY: only system calls on memory that was prepared before the fork.
+        unsafe {
+            behind.pre_exec(move || {
+                libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+                rules.enter()
+            });
+        }
+        assert!(!behind.status().unwrap().success());
+    }
+}

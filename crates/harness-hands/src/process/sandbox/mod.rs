@@ -31,7 +31,9 @@ pub enum Sandbox {
     Bubblewrap,
     /// macOS: the seatbelt.
     Seatbelt,
-    /// Windows: a job that ends with us; files and network are not held.
+    /// Windows: a job that ends with us, and a token without privileges; files and network are not held.
+    Restricted,
+    /// Windows where the token cannot be cut down: the job alone.
     Job,
     /// No walls but the time limit and the end of the process tree.
     None,
@@ -46,6 +48,9 @@ impl Sandbox {
             Sandbox::Namespaces => "namespaces and seccomp (loopback only)",
             Sandbox::Bubblewrap => "bubblewrap and seccomp (loopback only)",
             Sandbox::Seatbelt => "seatbelt (loopback only)",
+            Sandbox::Restricted => {
+                "job object and restricted token (files and network are not held)"
+            }
             Sandbox::Job => "job object (files and network are not held)",
             Sandbox::None => "none",
         }
@@ -59,7 +64,7 @@ impl Sandbox {
             | Sandbox::Namespaces
             | Sandbox::Bubblewrap
             | Sandbox::Seatbelt => true,
-            Sandbox::Job | Sandbox::None => false,
+            Sandbox::Restricted | Sandbox::Job | Sandbox::None => false,
         }
     }
 }
@@ -69,7 +74,7 @@ impl Sandbox {
     pub(crate) fn freezes(self) -> bool {
         match self {
             Sandbox::Full | Sandbox::Namespaces | Sandbox::Bubblewrap | Sandbox::Seatbelt => true,
-            Sandbox::Confined | Sandbox::Job | Sandbox::None => false,
+            Sandbox::Confined | Sandbox::Restricted | Sandbox::Job | Sandbox::None => false,
         }
     }
 
@@ -78,7 +83,11 @@ impl Sandbox {
     pub(crate) fn is_a_world(self) -> bool {
         match self {
             Sandbox::Full | Sandbox::Namespaces | Sandbox::Bubblewrap => true,
-            Sandbox::Confined | Sandbox::Seatbelt | Sandbox::Job | Sandbox::None => false,
+            Sandbox::Confined
+            | Sandbox::Seatbelt
+            | Sandbox::Restricted
+            | Sandbox::Job
+            | Sandbox::None => false,
         }
     }
 }
