@@ -9,8 +9,9 @@ use crate::run::evidence::Verdict;
 use crate::run::result::Stopped;
 use crate::run::search::Search;
 use crate::run::session::Session;
+use crate::run::standing::diff_of;
 use crate::run::telling::summary;
-use crate::run::trial::{self, Trial};
+use crate::run::trial::Trial;
 use crate::task::kind::Kind;
 use crate::tool::{change, look as tools};
 
@@ -116,7 +117,7 @@ fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
         };
         let refused = |change: &Change| guard::refusal(change, &session.task, &facts).is_some();
         if !draft.changes.iter().any(refused) {
-            session.proposal = draft.changes.iter().map(trial::diff_of).collect();
+            session.proposal = draft.changes.iter().map(diff_of).collect();
         }
     }
     Outcome::Refused(read_only_refusal(action))

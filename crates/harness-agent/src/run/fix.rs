@@ -11,7 +11,8 @@ use crate::run::event::EventKind;
 use crate::run::evidence::{self, Verdict};
 use crate::run::result::Stopped;
 use crate::run::session::{Ending, Session};
-use crate::run::trial::{self, Trial};
+use crate::run::standing;
+use crate::run::trial::Trial;
 
 /// Tries the plan's fix, if it has one. `None` means that the run goes on with the next rung.
 pub(super) fn perform(session: &mut Session<'_>) -> Option<Ending> {
@@ -42,7 +43,7 @@ pub(super) fn perform(session: &mut Session<'_>) -> Option<Ending> {
         ],
     );
     if session.read_only() {
-        let diff = changes.iter().map(trial::diff_of).collect();
+        let diff = changes.iter().map(standing::diff_of).collect();
         let summary = format!(
             "{} (read-only: this is what would change)",
             proposal.summary

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use harness_code::edit;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::Suite;
@@ -14,12 +13,12 @@ use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
-use crate::record::RecordedChange;
 use crate::run::event::EventKind;
 use crate::run::evidence::{Evidence, Verdict};
 use crate::run::flaky;
 use crate::run::result::{Counts, Stopped, Tests};
 use crate::run::session::{Ending, Session};
+use crate::run::standing::{diff_of, diffs, recorded, standing};
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
 
@@ -118,7 +117,7 @@ impl Trial {
 
     /// Returns what tells two states of the changed files apart.
     pub(super) fn fingerprint(&self, session: &Session<'_>) -> String {
-        self.standing(session)
+        standing(&self.changes, session)
             .iter()
             .map(|change| format!("{}\0{}\0", change.path, change.after))
             .collect()
@@ -130,7 +129,7 @@ impl Trial {
         session: &mut Session<'_>,
         draft: &Draft,
     ) -> Result<(), Refusal> {
-        let mut beside = self.standing(session);
+        let mut beside = standing(&self.changes, session);
         beside.extend(draft.changes.iter().cloned());
         for change in &draft.changes {
             self.may_happen(session, change, &beside)?;
@@ -342,7 +341,7 @@ impl Trial {
 
     /// Judges what stands, with what the suite last said.
     pub(super) fn verdict(&self, session: &Session<'_>) -> Verdict {
-        let changes = self.standing(session);
+        let changes = standing(&self.changes, session);
         let evidence = Evidence {
             task: &session.task,
             plan: &session.plan,
@@ -398,9 +397,9 @@ impl Trial {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
-            diff: self.diffs(session),
+            diff: diffs(&self.changes, session),
             tests: self.tests(),
-            changes: self.recorded(session),
+            changes: recorded(&self.changes, session),
             ..Ending::new(Stopped::Done, summary)
         };
         self.finish(ending)
@@ -413,7 +412,7 @@ impl Trial {
         stopped: Stopped,
         summary: String,
     ) -> Ending {
-        let standing = self.diffs(session);
+        let standing = diffs(&self.changes, session);
         let kept_nothing = standing.is_empty();
         let attempt = if kept_nothing {
             std::mem::take(&mut self.attempt)
@@ -460,60 +459,6 @@ impl Trial {
         ending
     }
 
-    /// Returns every file that differs from what it was before the run.
-    fn standing(&self, session: &Session<'_>) -> Vec<Change> {
-        let decode = |bytes: &[u8]| {
-            Text::decode(bytes)
-                .map(Text::into_content)
-                .unwrap_or_default()
-        };
-        let change = |path: RelPath| {
-            let before = self
-                .changes
-                .original(&path)
-                .ok()
-                .flatten()
-                .map(|bytes| decode(&bytes));
-            let after = session
-                .project
-                .door()
-                .read(&path)
-                .map(|bytes| decode(&bytes))
-                .unwrap_or_default();
-            Change {
-                language: Language::of(&path),
-                path,
-                before,
-                after,
-            }
-        };
-        self.changes.writes().into_iter().map(change).collect()
-    }
-
-    /// Returns what stands as a unified diff; a file that went is shown as gone.
-    fn diffs(&self, session: &Session<'_>) -> String {
-        let there = |path: &RelPath| session.project.door().exists(path).unwrap_or(true);
-        let diff = |change: &Change| {
-            let after = there(&change.path).then_some(change.after.as_str());
-            edit::unified_diff(change.path.as_str(), change.before.as_deref(), after)
-        };
-        self.standing(session).iter().map(diff).collect()
-    }
-
-    /// Returns what stands as the record keeps it.
-    fn recorded(&self, session: &Session<'_>) -> Vec<RecordedChange> {
-        let there = |path: &RelPath| session.project.door().exists(path).unwrap_or(true);
-        let change = |change: Change| {
-            let original = self.changes.original(&change.path).ok().flatten();
-            RecordedChange {
-                before: original.as_deref().map(journal::digest),
-                after: there(&change.path).then_some(change.after),
-                path: change.path.to_string(),
-            }
-        };
-        self.standing(session).into_iter().map(change).collect()
-    }
-
     fn tests(&self) -> Option<Tests> {
         let suite = self.suite.as_ref()?;
         let sandbox = self
@@ -540,15 +485,6 @@ fn counts(report: &SuiteReport) -> Counts {
         failed: report.failed + report.errors,
         collected: report.collected,
     }
-}
-
-/// Returns a change as a unified diff.
-pub(super) fn diff_of(change: &Change) -> String {
-    edit::unified_diff(
-        change.path.as_str(),
-        change.before.as_deref(),
-        Some(&change.after),
-    )
 }
 
 /// A file as it will be at its new place.

@@ -278,6 +278,7 @@ mod tests {
             &otherwise(Dialect {
                 usage: false,
                 seed: false,
+                shapes: false,
                 ..usual
             }),
         );
