@@ -1,11 +1,16 @@
 //! Puts a streamed reply together: thinking is left out, a reply that runs away is cut.
 
+use std::time::{Duration, Instant};
+
 use crate::model::{Finish, Heard, Hearing};
 
 /// Servers may count a token or two differently at the ends of a reply.
 const SLACK: u32 = 16;
 /// No tokeniser in use makes longer tokens than this on average, in bytes; a longer reply has run away.
 const BYTES_PER_TOKEN: usize = 32;
+
+/// How long the end of a reply is waited for that was ended early.
+const LINGER: Duration = Duration::from_millis(25);
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
@@ -22,7 +27,7 @@ pub(crate) enum Flow {
 /// A reply that is still coming.
 pub(crate) struct Gather<'a> {
     heard: &'a mut Heard<'a>,
-    satisfied: bool,
+    satisfied: Option<Instant>,
     text: String,
     /// How much of `text` was told already.
     told: usize,
@@ -50,7 +55,7 @@ impl<'a> Gather<'a> {
     pub(crate) fn new(max_tokens: u32, heard: &'a mut Heard<'a>) -> Gather<'a> {
         Gather {
             heard,
-            satisfied: false,
+            satisfied: None,
             text: String::new(),
             told: 0,
             thought: 0,
@@ -60,6 +65,12 @@ impl<'a> Gather<'a> {
         }
     }
 
+    /// Returns whether a reply that is wanted no longer is listened to for another moment: a server that is done already
+    /// tells how many tokens it read.
+    pub(crate) fn lingers(&self) -> bool {
+        self.satisfied.is_some_and(|since| since.elapsed() < LINGER)
+    }
+
     /// Returns whether anything came yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.pieces == 0 && self.calls.is_empty()
@@ -67,14 +78,17 @@ impl<'a> Gather<'a> {
 
     /// Adds words.
     pub(crate) fn say(&mut self, piece: &str) -> Flow {
+        if self.satisfied.is_some() {
+            return Flow::Enough;
+        }
         if piece.is_empty() {
             return Flow::More;
         }
         self.text.push_str(piece);
         self.tell();
         match (self.count(), self.satisfied) {
-            (_, true) | (Flow::Enough, _) => Flow::Enough,
-            (Flow::More, false) => Flow::More,
+            (_, Some(_)) | (Flow::Enough, _) => Flow::Enough,
+            (Flow::More, None) => Flow::More,
         }
     }
 
@@ -120,7 +134,7 @@ impl<'a> Gather<'a> {
             text: answer,
             thought: self.thought > 0 || thought_aloud,
             pieces: self.pieces,
-            satisfied: self.satisfied,
+            satisfied: self.satisfied.is_some(),
         }
     }
 
@@ -155,7 +169,9 @@ impl<'a> Gather<'a> {
         let begin = self.text.len() - answer.len();
         let from = self.told.max(begin);
         if from < self.text.len() {
-            self.satisfied |= (self.heard)(&self.text[from..]) == Hearing::Enough;
+            if (self.heard)(&self.text[from..]) == Hearing::Enough {
+                self.satisfied.get_or_insert_with(Instant::now);
+            }
             self.told = self.text.len();
         }
     }

@@ -416,10 +416,11 @@ impl Local {
         let mut gather = Gather::new(request.max_tokens, heard);
         let mut flow = Flow::More;
         let mut last = Value::Null;
-        while flow == Flow::More {
+        while flow == Flow::More || gather.lingers() {
             let line = match answer.line() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
+                Err(_) if flow == Flow::Enough => break,
                 Err(trouble) => return Err(self.cut_off(&trouble)),
             };
             let text = String::from_utf8_lossy(&line);

@@ -73,7 +73,9 @@ pub(super) fn finished(
     } else {
         gather::finish(last.get("done_reason").and_then(Value::as_str), flow)
     };
-    let prompt_tokens = count("prompt_eval_count").unwrap_or_default();
+    // A reply that was ended early has no last word: then about four characters are a token.
+    let guess = gathered.satisfied.then(|| request.characters() / 4);
+    let prompt_tokens = count("prompt_eval_count").or(guess).unwrap_or_default();
     let reply_tokens = count("eval_count").unwrap_or(u64::from(gathered.pieces));
     let cut = prompt_tokens > 0
         && prompt_tokens < request.characters() / MOST_CHARACTERS_PER_TOKEN

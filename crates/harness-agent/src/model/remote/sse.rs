@@ -43,7 +43,7 @@ pub(crate) fn read(
     let mut end = End::default();
     let mut pending = String::new();
     let mut done = false;
-    'lines: while !end.enough && !done {
+    'lines: while (!end.enough || gather.lingers()) && !done {
         let line = match answer.line() {
             Ok(Some(line)) => line,
             Ok(None) => break,
@@ -220,6 +220,12 @@ impl End {
         } else {
             Flow::More
         };
+        // A reply that was ended early has no last word: then about four characters are a token.
+        let prompt_tokens = if gathered.satisfied && self.prompt_tokens == 0 {
+            request.characters() / 4
+        } else {
+            self.prompt_tokens
+        };
         let finish = if gathered.satisfied {
             Finish::Stop
         } else {
@@ -250,7 +256,7 @@ impl End {
         };
         Reply {
             text: gathered.text,
-            prompt_tokens: self.prompt_tokens,
+            prompt_tokens,
             reply_tokens,
             finish,
             notice,
