@@ -33,7 +33,6 @@ PACKAGES = {
     "jinja2==3.1.6": "tests",
     "marshmallow==4.4.0": "tests",
     "tomlkit==0.15.2": "tests",
-    "sqlparse==0.6.1": "tests",
     "bottle==0.13.4": "test",
     "pluggy==1.7.0": "testing",
     "schema==0.7.8": "test_schema.py",

@@ -144,8 +144,16 @@ impl<'s> Renaming<'_, 's> {
 
     /// Whether a file reaches attributes by computed names, of the owner or (`Reached::Unknown`) of something unknown.
     fn reaches(&self, file: &Rc<File<'s>>, owner: Owner<'_>, least: Reached) -> bool {
+        // Something unknown is a module only where modules are got while the program runs.
+        let may_be_owner = match owner {
+            Owner::Family(_) => true,
+            Owner::Modules(_) => ["sys.modules", "import_module", "__import__"]
+                .iter()
+                .any(|word| file.content().contains(word)),
+        };
         let counts = |reached: Reached| {
-            reached == Reached::Owner || reached == Reached::Unknown && least == Reached::Unknown
+            reached == Reached::Owner
+                || reached == Reached::Unknown && least == Reached::Unknown && may_be_owner
         };
         let called = file.scopes.calls.iter().any(|call| {
             let arguments = &call.node.arguments.args;
@@ -289,6 +297,17 @@ fn may_spell(text: &str, name: &str) -> bool {
     }) || text.contains('{') && reads_attribute(text, std::str::from_utf8(name).unwrap_or_default())
 }
 
+/// Functions whose first argument says again which name their result gets.
+const SAYS_ITSELF: &[&str] = &[
+    "TypeVar",
+    "TypeVarTuple",
+    "ParamSpec",
+    "NewType",
+    "namedtuple",
+    "NamedTuple",
+    "TypedDict",
+];
+
 /// The strings of a file that spell a name.
 struct Strings {
     /// Those that are the name, or that something is added to which could make it the name.
@@ -332,7 +351,10 @@ impl Strings {
                         (Some(TokenKind::Plus), _) => ("", text),
                         _ => ("", ""),
                     };
-                    if text == old || is_part(old, begins, ends) {
+                    let maker = at.checked_sub(2).and_then(|at| tokens.get(at));
+                    let says_itself = previous == Some(TokenKind::Lpar)
+                        && maker.is_some_and(|name| SAYS_ITSELF.contains(&file.text(name.range())));
+                    if (text == old && !says_itself) || is_part(old, begins, ends) {
                         found.spans.push(range.into());
                     }
                     if reads_attribute(text, old) {

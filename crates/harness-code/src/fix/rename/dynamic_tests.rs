@@ -38,6 +38,7 @@ fn in_instances(more: &str, expected: &str) {
 fn a_class_whose_names_are_taken_at_once_keeps_them() {
     for more in [
         "for name in Box.__dict__: print(name)\n",
+        "for name in vars(Box):\n    if name.startswith('size'): print(getattr(Box, name))\n",
         "for name, value in vars(Box).items(): print(name)\n",
         "names = dir(Box)\n",
         "names = dir(Box())\n",
@@ -293,4 +294,51 @@ fn a_keyword_that_others_collect_and_give_on_is_refused() {
         &at("a.py", 1, "typed", "kind"),
         "refused: a call passes a dictionary, which may hold `typed` [\"b.py:2\"]",
     );
+}
+
+#[test]
+fn a_class_that_functions_are_named_after_keeps_its_name() {
+    let visitor = |dispatch: &str, method: &str| {
+        format!(
+            "class Visitor:\n    def visit(self, node):\n        return getattr(self, {dispatch})(node)\n    def {method}(self, node): ...\n"
+        )
+    };
+    for (dispatch, method) in [
+        ("f'visit_{type(node).__name__}'", "visit_CallBlock"),
+        (
+            "'visit_' + node.__class__.__name__.lower()",
+            "visit_callblock",
+        ),
+        (
+            "'visit_%s' % snake(type(node).__name__)",
+            "visit_call_block",
+        ),
+    ] {
+        check(
+            &[
+                ("nodes.py", "class CallBlock: ...\n"),
+                ("walk.py", &visitor(dispatch, method)),
+            ],
+            &named("CallBlock", "Block"),
+            "refused: functions are found through names like `CallBlock`, and one is named after it [\"walk.py:4\"]",
+        );
+    }
+}
+
+#[test]
+fn a_loop_that_only_looks_the_names_up_again_does_not_count() {
+    for more in [
+        "    def __init_subclass__(cls):\n        for name in vars(cls):\n            if name.startswith('_'): continue\n            made = getattr(cls, name)\n",
+        "found = [getattr(Box, name) for name in dir(Box) if callable(getattr(Box, name))]\n",
+        "for name, value in Box.__dict__.items():\n    setattr(Box, name, value)\n",
+        "import inspect\nfor name, value in inspect.getmembers(Box):\n    setattr(Box, name, value)\n",
+        "for value in vars(Box).values(): print(value)\n",
+    ] {
+        let code = format!("class Box:\n    def size_of(self): return 1\n{more}");
+        check(
+            &[("a.py", &code)],
+            &named("Box.size_of", "extent"),
+            &format!("-- a.py\n{}", code.replace("size_of", "extent")),
+        );
+    }
 }

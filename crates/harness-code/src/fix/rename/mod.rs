@@ -16,6 +16,7 @@ mod taken;
 mod target;
 mod text_files;
 mod variable;
+mod walk;
 
 use std::collections::BTreeSet;
 use std::ops::Range;

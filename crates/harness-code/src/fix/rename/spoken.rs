@@ -50,6 +50,7 @@ impl<'s> Renaming<'_, 's> {
             self.check_still_a_test(prefix)?;
         }
         self.check_code_texts(file)?;
+        self.check_dispatched()?;
         let records = file
             .scopes
             .bindings_of(symbol)
@@ -180,6 +181,50 @@ impl<'s> Renaming<'_, 's> {
         ))
     }
 
+    /// Refuses when a function is found through the name of this one: `getattr(self, f"visit_{type(node).__name__}")`.
+    fn check_dispatched(&self) -> Step<()> {
+        let readers = self.program.sources.where_text(|text| {
+            [".__name__", ".__qualname__"]
+                .iter()
+                .any(|word| text.contains(word))
+        });
+        let mut beginnings: Vec<&str> = readers
+            .iter()
+            .flat_map(|id| beginnings(self.program.sources.text(*id)))
+            .collect();
+        beginnings.sort_unstable();
+        beginnings.dedup();
+        let mut spelled = vec![
+            self.old.to_string(),
+            self.old.to_lowercase(),
+            in_snake_case(self.old),
+        ];
+        spelled.dedup();
+        for name in beginnings.iter().flat_map(|begin| {
+            spelled
+                .iter()
+                .map(move |rest| format!("def {begin}{rest}("))
+        }) {
+            for id in self.program.sources.holding(&name) {
+                let Some(file) = self.program.file(id) else {
+                    continue;
+                };
+                let spans = file
+                    .content()
+                    .match_indices(&name)
+                    .map(|(at, _)| at..at + name.len());
+                return Err(Stop::Refuse(
+                    format!(
+                        "functions are found through names like `{}`, and one is named after it",
+                        self.old
+                    ),
+                    self.places(&file, spans),
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses when the file runs texts as code, and one of them holds the name.
     fn check_code_texts(&self, file: &Rc<File<'s>>) -> Step<()> {
         let runs = file.scopes.calls.iter().any(|call| {
@@ -201,6 +246,34 @@ impl<'s> Renaming<'_, 's> {
             self.places(file, spans),
         ))
     }
+}
+
+/// The beginnings of names that a text puts before something else: `"visit_" + x`, `f"visit_{x}"`, `"visit_%s" % x`.
+fn beginnings(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for (at, quote) in text.match_indices(['"', '\'']) {
+        let rest = &text[at + quote.len()..];
+        let length = rest
+            .find(|letter: char| letter != '_' && !letter.is_alphanumeric())
+            .unwrap_or(rest.len());
+        let (begin, after) = rest.split_at(length);
+        if begin.len() > 1 && begin.ends_with('_') && after.starts_with(['"', '\'', '{', '%']) {
+            found.push(begin);
+        }
+    }
+    found
+}
+
+/// `CallBlock` as `call_block`.
+fn in_snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !snake.is_empty() && !snake.ends_with('_') {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
 }
 
 /// Whether test runners look into a file for tests.

@@ -22,6 +22,7 @@ const ONE_BY_ONE: &[&str] = &[
     "pop",
     "setdefault",
     "clear",
+    "values",
     "__contains__",
     "__getitem__",
     "__setitem__",
@@ -140,8 +141,14 @@ impl<'s> Renaming<'_, 's> {
                     Names::Fields => kept.as_field,
                     Names::Members => kept.in_enumeration,
                 };
-                held && self.is_kin(class, family)
-                    && (names != Names::Namespace || used(&file, place) == Use::Whole)
+                let taken = match names {
+                    Names::Namespace => {
+                        used(&file, place) == Use::Whole && !self.only_looks_up(&file, place)
+                    }
+                    Names::All => !self.only_looks_up(&file, place),
+                    Names::Fields | Names::Members => true,
+                };
+                held && taken && self.is_kin(class, family)
             };
             let calls = file.scopes.calls.iter().filter_map(|call| {
                 let name = last_name(&call.node.func)?;
@@ -460,7 +467,10 @@ fn makers(node: &ast::StmtClassDef) -> impl Iterator<Item = &Expr> {
 }
 
 /// The tokens after a place, comments and line ends inside brackets left out.
-fn after<'f>(file: &File<'f>, place: TextRange) -> Vec<&'f ruff_python_ast::token::Token> {
+pub(super) fn after<'f>(
+    file: &File<'f>,
+    place: TextRange,
+) -> Vec<&'f ruff_python_ast::token::Token> {
     let tokens = file.source.parsed().tokens();
     let at = tokens.partition_point(|token| token.start() < place.end());
     let rest = tokens.get(at..).unwrap_or_default();
@@ -471,7 +481,7 @@ fn after<'f>(file: &File<'f>, place: TextRange) -> Vec<&'f ruff_python_ast::toke
 }
 
 /// The tokens before a place, the nearest first.
-fn before<'f>(
+pub(super) fn before<'f>(
     file: &File<'f>,
     place: TextRange,
 ) -> impl Iterator<Item = &'f ruff_python_ast::token::Token> {
