@@ -95,7 +95,7 @@ impl<'s> Renaming<'_, 's> {
                     }
                     Some(false) => {
                         self.rename_partial(&other, call.scope, call.node, file, body)?;
-                        if let Some(named) = named.filter(|_| self.collects(&callee)) {
+                        if let Some(named) = named.filter(|_| self.collects(&other, &callee)) {
                             strange.extend(self.places(&other, [named.range.into()]));
                         }
                     }
@@ -155,7 +155,7 @@ impl<'s> Renaming<'_, 's> {
     }
 
     /// Whether what is called takes any keyword and may give it on: `def wrapped(**options)`, `dict(...)`.
-    fn collects(&self, callee: &Value) -> bool {
+    fn collects(&self, caller: &File<'s>, callee: &Value) -> bool {
         let collected = |node: &ast::StmtFunctionDef| {
             node.parameters.kwarg.is_some() && !node.parameters.includes(self.old)
         };
@@ -168,7 +168,14 @@ impl<'s> Renaming<'_, 's> {
                     .map(|scope| scope.kind);
                 matches!(kind, Some(ScopeKind::Function(node)) if collected(node))
             }),
-            Value::Class(ClassRef::Standard("builtins", "dict")) => true,
+            // A dictionary becomes arguments only where one is spread.
+            Value::Class(ClassRef::Standard("builtins", "dict")) => {
+                let mut calls = caller.scopes.calls.iter();
+                calls.any(|call| {
+                    let mut keywords = call.node.arguments.keywords.iter();
+                    keywords.any(|keyword| keyword.arg.is_none())
+                })
+            }
             Value::Class(called) => match self.program.find_member(*called, "__init__") {
                 Some((_, member)) => {
                     matches!(member.kind, MemberKind::Body(BindingKind::Function(node)) if collected(node))
