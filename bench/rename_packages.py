@@ -9,6 +9,7 @@ this script runs the tests, so it needs pytest and what the packages' tests impo
 
 import argparse
 import ast
+import builtins
 import os
 import random
 import shutil
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from fixes import HERE, Engine, installed, unpacked
 
+# Packages whose own tests run from their source distribution, and where those are.
 PACKAGES = {
     "boltons==26.2.0": "tests",
     "toolz==1.2.0": "toolz",
@@ -27,9 +29,14 @@ PACKAGES = {
     "tabulate==0.10.0": "test",
     "more-itertools==10.8.0": "tests",
     "cachetools==6.2.2": "tests",
-    "sortedcontainers==2.4.0": "tests",
-    "click==8.3.1": "tests",
     "parse==1.20.2": "tests",
+    "jinja2==3.1.6": "tests",
+    "marshmallow==4.4.0": "tests",
+    "tomlkit==0.15.2": "tests",
+    "bottle==0.13.4": "test",
+    "pluggy==1.7.0": "testing",
+    "schema==0.7.8": "test_schema.py",
+    "funcy==2.1": "tests",
 }
 
 
@@ -48,14 +55,20 @@ def definitions(folder):
 
         def add(node, name, kind):
             text = lines[node.lineno - 1]
-            column = text.find(name, node.col_offset)
-            if column >= 0 and not (name.startswith("__") and name.endswith("__")) and name != "_":
+            start = node.value.end_col_offset if isinstance(node, ast.Attribute) else node.col_offset
+            column = text.find(name, start)
+            # The way back to the name of a builtin is refused, as it would be for a new name.
+            if column >= 0 and not (name.startswith("__") and name.endswith("__")) and name != "_" and not hasattr(builtins, name):
                 found.append((relative, node.lineno, len(text[:column]) + 1, name, kind))
 
         def walk(body, inside):
             for node in body:
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                     add(node, node.name, "method" if inside else "function")
+                    for store in ast.walk(node) if inside else ():
+                        held = isinstance(store, ast.Attribute) and isinstance(store.ctx, ast.Store)
+                        if held and isinstance(store.value, ast.Name) and store.value.id == "self":
+                            add(store, store.attr, "attribute of self")
                     for argument in node.args.args[:3]:
                         if argument.arg not in ("self", "cls") and argument.lineno == node.lineno:
                             add(argument, argument.arg, "parameter")
@@ -116,7 +129,7 @@ def main():
             before = contents(folder)
             chosen = random.Random(options.seed).sample(definitions(folder), options.each)
             for path, line, column, old, kind in chosen:
-                new = f"{old}_other" if old[0] != "_" else f"{old}_other"
+                new = f"{old}_other"
                 answer = engine.ask(do="rename", root=str(folder), old=old, new=new, file=path, line=line, column=column, installed=installed())
                 if answer["answer"] != "certain":
                     totals["refused"] += 1

@@ -85,6 +85,7 @@ def main():
     # Nothing listens there, so a run that wants a model ends.
     environment = {**os.environ, "OLLAMA_HOST": "127.0.0.1:9", "NO_COLOR": "1"}
     counts = {"untouched": 0, "changed": 0, "left out": 0}
+    claimed = 0
     for case in cases(options.cases / "repair", "traps.jsonl"):
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary) / "project"
@@ -105,6 +106,7 @@ def main():
                 done = subprocess.run([options.program, "run", str(folder), task, "--json", "--no-record"], capture_output=True, text=True, env=environment, timeout=600)
                 try:
                     answer = json.loads(done.stdout)
+                    claimed += bool(answer.get("ok") and answer.get("writes"))
                     said.append(f"{done.returncode} {answer.get('stopped')}: {str(answer.get('summary'))[:80]}")
                 except json.JSONDecodeError:
                     said.append(f"{done.returncode} {done.stderr.strip()[:80]}")
@@ -112,6 +114,7 @@ def main():
             counts["untouched" if same else "changed"] += 1
             print(f"{case['id']} {case['file']} ({case['why']}): {'untouched' if same else 'CHANGED'} | {' | '.join(said)}", flush=True)
     print(counts)
+    print(f"runs that ended ok with a change, though nothing was wrong: {claimed}")
 
 
 if __name__ == "__main__":

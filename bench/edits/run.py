@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
-"""How well imperfect edits are placed: ours, and aider's applier beside it when it can be installed.
+"""How well imperfect edits are placed: ours, and the appliers of aider, codex and opencode beside it when they are given.
 
     cargo build --workspace --example edits
-    python3 bench/edits/run.py [--cases ../shared/bench/edits] [--mirror FOLDER] [--aider PYTHON]
+    python3 bench/edits/run.py [--cases ../shared/bench/edits] [--mirror FOLDER] [--aider PYTHON] [--codex PROGRAM] [--opencode MODULE]
+
+`--codex` is the program of the npm package `@openai/codex` under the name `apply_patch` (a link is enough). `--opencode`
+is the part of opencode's `packages/opencode/src/tool/edit.ts` from `export type Replacer` on, its types taken away:
+
+    sed -n '/^export type Replacer/,$p' edit.ts | npx esbuild --loader=ts > replace.mjs
 
 `suites.jsonl`: cases of other agents' own suites, with what they expect. `real.jsonl`: edits that models wrote
 against files of public repositories; the files come from bare copies, one folder `<owner>+<name>/repo` each.
@@ -17,6 +22,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = next((place for place in (ROOT / "target" / kind / "examples" / "edits" for kind in ("release", "debug")) if place.exists()), ROOT / "target" / "debug" / "examples" / "edits")
@@ -75,6 +81,69 @@ for line in sys.stdin:
         self.process.stdin.write(json.dumps({"content": content, "old": old, "new": new}) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())["text"]
+
+
+# The answer of an applier whose form cannot say the edit.
+LEFT_OUT = object()
+
+
+class Codex:
+    """codex's `apply_patch`: the passage becomes one hunk of a patch, its lines taken away and the new ones put in."""
+
+    def __init__(self, program):
+        self.program = pathlib.Path(program).absolute()
+
+    def replace(self, path, content, old, new):
+        # A patch without a line to find adds at the end of the file, and a hunk is made of whole lines: a passage that
+        # begins or ends inside a line cannot be said in one.
+        inside_lines = old in content and f"\n{old}" not in f"\n{content}"
+        if not old.strip() or inside_lines:
+            return LEFT_OUT
+        lines = lambda text: text.removesuffix("\n").split("\n") if text else []
+        hunk = [f"-{line}" for line in lines(old)] + [f"+{line}" for line in lines(new)]
+        patch = "\n".join(["*** Begin Patch", "*** Update File: file", "@@", *hunk, "*** End Patch"])
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "file"
+            file.write_bytes(content.encode("utf-8", "surrogateescape"))
+            done = subprocess.run([str(self.program), patch], cwd=folder, capture_output=True)
+            return file.read_bytes().decode("utf-8", "surrogateescape") if done.returncode == 0 else None
+
+
+class OpenCode:
+    """opencode's `replace`, with the line ends of the file put into both texts as its tool does."""
+
+    CODE = """
+import readline from "node:readline"
+const { replace } = await import("file://" + process.argv[1])
+const ends = (text, crlf) => { const bare = text.replaceAll("\\r\\n", "\\n"); return crlf ? bare.replaceAll("\\n", "\\r\\n") : bare }
+for await (const line of readline.createInterface({ input: process.stdin })) {
+  const asked = JSON.parse(line)
+  const crlf = asked.content.includes("\\r\\n")
+  let text = null
+  try {
+    if (asked.old !== "") text = replace(asked.content, ends(asked.old, crlf), ends(asked.new, crlf))
+  } catch {}
+  console.log(JSON.stringify({ text }))
+}
+"""
+
+    def __init__(self, module):
+        module = str(pathlib.Path(module).absolute())
+        self.process = subprocess.Popen(["node", "--input-type=module", "-e", self.CODE, module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+
+    def ask(self, content, old, new):
+        self.process.stdin.write(json.dumps({"content": content, "old": old, "new": new}) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())["text"]
+
+    def replace(self, path, content, old, new):
+        return self.ask(content, old, new)
+
+    def replace_without_last_end(self, path, content, old, new):
+        """The same edit as its own models write it: without the last line end of both texts."""
+        if old.endswith("\n") and new.endswith("\n"):
+            old, new = old[:-1], new[:-1]
+        return self.ask(content, old, new)
 
 
 # ---------------------------------------------------------------------------------------------------------- suites
@@ -242,6 +311,8 @@ def judged(case, content, text):
     truth = case["truth"]
     if truth in ("none", "noop"):
         return "unknown"
+    if text is LEFT_OUT:
+        return "left out"
     if text is None or text == content:
         return "asked" if truth in ("reject", "first_or_ask") else "refused"
     if truth == "content":
@@ -286,6 +357,8 @@ def real(appliers, cases, mirror):
             row = {verdict: count for (k, verdict), count in sorted(table.items()) if k == kind}
             total.update(row)
             print(f"    {kind:13} {row}")
+        known = sum(count for verdict, count in total.items() if verdict not in ("unknown", "left out"))
+        print(f"    as the truth says {total['right'] + total['asked']} of {known}, left out {total['left out']}")
         print(f"    placed right {total['right']}, asked where that is right too {total['asked']}, refused {total['refused']}, WRONG {total['wrong']} {faults[name]}")
     if absent:
         print("  not measured, no copy of:", dict(absent))
@@ -296,6 +369,8 @@ def main():
     parser.add_argument("--cases", type=pathlib.Path, default=ROOT.parent / "shared" / "bench" / "edits")
     parser.add_argument("--mirror", type=pathlib.Path, default=ROOT.parent / ".mirror")
     parser.add_argument("--aider", help="a Python that has aider-chat")
+    parser.add_argument("--codex", help="codex's program, named apply_patch")
+    parser.add_argument("--opencode", help="opencode's replacers as a module of JavaScript")
     asked = parser.parse_args()
     if not (asked.cases / "suites.jsonl").exists():
         print(f"no cases at {asked.cases}: nothing was measured")
@@ -305,7 +380,15 @@ def main():
     applier = Applier()
     read = lambda name: [json.loads(line) for line in (asked.cases / name).open(encoding="utf-8")]
     suites(applier, read("suites.jsonl"))
-    appliers = {"harness, placing alone": applier.replace, "harness, refusing what would not parse": applier.replace_if_it_parses, **({"aider": Aider(asked.aider).replace} if asked.aider else {})}
+    appliers = {"harness, placing alone": applier.replace, "harness, refusing what would not parse": applier.replace_if_it_parses}
+    if asked.aider:
+        appliers["aider"] = Aider(asked.aider).replace
+    if asked.codex:
+        appliers["codex"] = Codex(asked.codex).replace
+    if asked.opencode:
+        opencode = OpenCode(asked.opencode)
+        appliers["opencode"] = opencode.replace
+        appliers["opencode, without the last line end"] = opencode.replace_without_last_end
     real(appliers, read("real.jsonl"), asked.mirror)
     return 0
 

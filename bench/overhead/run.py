@@ -19,6 +19,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "model_server"))
+import finish  # noqa: E402
 from scripted import ScriptedServer  # noqa: E402
 
 FILES = {
@@ -61,6 +62,13 @@ def one(harness):
         result = json.loads(process.stdout.read())
         asked = [request for request in server.requests if request.get("messages")]
         first = sum(len(message["content"]) for message in asked[0]["messages"]) / 4
+        if result["ok"]:
+            with tempfile.TemporaryDirectory() as before:
+                for name, text in FILES.items():
+                    path = pathlib.Path(before, name)
+                    path.parent.mkdir(exist_ok=True)
+                    path.write_text(text)
+                finish.check("overhead", TASK, pathlib.Path(before), pathlib.Path(folder), result["writes"])
         return result["ok"], cpu, memory, first, time.monotonic() - begun
 
 
@@ -73,6 +81,7 @@ def main():
     print("| ok | own CPU s | memory MB | first request, tokens | wall s |\n|---|---|---|---|---|")
     middle = [statistics.median(row[at] for row in rows) for at in range(1, 5)]
     print(f"| {sum(row[0] for row in rows)} of {len(rows)} | {middle[0]:.2f} | {middle[1]:.1f} | {middle[2]:.0f} | {middle[3]:.1f} |")
+    print(finish.report())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 """A server with the local engine's API whose replies are written down. The last reply repeats.
 
-    python scripted.py FOLDER       plays the text files of FOLDER in order and prints its address
+    python scripted.py FOLDER       plays the files of FOLDER in order and prints its address
+
+`NN.txt` is a reply, `NN.fail` an engine that fails (`status 500`, `error` in mid-stream, `cut` in mid-stream), `NN.wait`
+one that says nothing until it is let go.
 
 Standard library only; 127.0.0.1 only. Every request is kept, so that a test can see what was sent.
 """
@@ -15,12 +18,21 @@ import threading
 MODEL = "qwen3:8b"
 
 
+class Failure(str):
+    """What an engine does instead of a reply: `status 500`, `error`, `cut`."""
+
+
+class Wait(str):
+    """A reply that never comes, as long as nobody lets it go."""
+
+
 class ScriptedServer:
     """Answers `/api/chat` from a list of replies."""
 
     def __init__(self, replies):
         self.replies = list(replies) or ["I do not know."]
         self.requests = []
+        self.waiting, self.go_on = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"script": self})
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -34,6 +46,7 @@ class ScriptedServer:
             return self.replies[min(len(self.requests), len(self.replies)) - 1]
 
     def close(self):
+        self.go_on.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -72,6 +85,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._json(200, {"model": MODEL, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "load"})
             return
         text = self.script.next_reply(body)
+        if isinstance(text, Failure):
+            self._fail(*text.split())
+            return
+        if isinstance(text, Wait):
+            self.script.waiting.set()
+            self.script.go_on.wait(60)
         words = sum(len(message["content"]) for message in body["messages"])
         # About four characters a token, as for the counts below: a longer reply is cut as a real server cuts it.
         most = 4 * (body.get("options", {}).get("num_predict") or len(text))
@@ -85,6 +104,23 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         half = len(text) // 2
         lines = [{**message(text[:half]), "done": False}, {**message(text[half:]), "done": False}, {**message(""), **last}]
         self._send(200, b"".join(json.dumps(line).encode() + b"\n" for line in lines), "application/x-ndjson")
+
+    def _fail(self, how, status="200"):
+        first = {"model": MODEL, "message": {"role": "assistant", "content": "```python\n"}, "done": False}
+        if how == "status":
+            self._json(int(status), {"error": "llama runner process has terminated"})
+        elif how == "error":
+            lines = [first, {"error": "an error was encountered while running the model"}]
+            self._send(200, b"".join(json.dumps(line).encode() + b"\n" for line in lines), "application/x-ndjson")
+        else:
+            # Half an answer, then the connection is gone.
+            self.send_response(200)
+            self.send_header("content-type", "application/x-ndjson")
+            self.send_header("content-length", "100000")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                self.wfile.write(json.dumps(first).encode() + b"\n")
+            self.close_connection = True
 
     def _json(self, status, value):
         self._send(status, json.dumps(value).encode(), "application/json")
@@ -104,7 +140,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 def read_replies(folder):
     """The replies of a folder, in the order of their names."""
-    return [file.read_text(encoding="utf-8") for file in sorted(pathlib.Path(folder).glob("*.txt"))]
+    kinds = {".txt": str, ".fail": Failure, ".wait": Wait}
+    files = sorted(file for file in pathlib.Path(folder).iterdir() if file.suffix in kinds)
+    return [kinds[file.suffix](file.read_text(encoding="utf-8")) for file in files]
 
 
 def main():

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import sys
 import threading
 
@@ -10,6 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "model_server"))
 
+import finish  # noqa: E402
 from scripted import ScriptedServer  # noqa: E402
 
 WRONG = "def discount(total, percent):\n    return total - percent\n"
@@ -49,6 +51,22 @@ def quiet_environment(monkeypatch, tmp_path):
         monkeypatch.setenv(name, str(home))
     # Where nothing listens: a test that needs an engine starts one.
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+
+
+@pytest.fixture(autouse=True)
+def finished_on_evidence(request, tmp_path):
+    """Whatever run a test left behind as done is judged again from a clean copy."""
+    yield
+    program = shutil.which("harness", path=str(pathlib.Path(sys.executable).parent))
+    if program is None or request.node.module.__name__ == "test_scenarios":
+        return  # The scenarios are judged through every door where they run.
+    for runs in tmp_path.glob("**/.harness/runs"):
+        faults = finish.check_journalled(request.node.name, runs.parent.parent, program)
+        assert not faults, faults
+
+
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line(finish.report())
 
 
 @pytest.fixture

@@ -5,21 +5,29 @@ A folder is `tests/scenarios/NNN_name/`:
     project/        the files before
     task.txt        what is asked for
     options.json    optional: {"command": "run" | "ask", "steps": 3, "dry_run": true, "scope": "src", "files": {...}}
-    replies/*.txt   what the model says, in order; the last one repeats
+    replies/*       what the model says, in order; the last one repeats. `NN.txt` is a reply, `NN.fail` an engine that
+                    fails (`status 500`, `error`, `cut`), `NN.wait` one that says nothing: there the run is interrupted
     expected/       the files that differ afterwards, whole; all others must be as before
-    result.json     the fields of the result that must hold (`refusals` lists the rules)
+    result.json     the fields of the result that must hold (`refusals` lists the rules, `attempt` lines of the patch
+                    that a run which takes its changes back leaves; no `attempt` means that there is none)
+
+In every run at most three turns are wasted: refused, or not readable as an action.
 
 All doors must give the same result and the same files. A new behaviour is a new folder, not a new function.
 """
 
+import http.client
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
+import time
+import urllib.error
 import urllib.request
 
 import pytest
@@ -28,11 +36,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "tests" / "scenarios"
 sys.path.insert(0, str(ROOT / "tests" / "model_server"))
 
-from scripted import ScriptedServer, read_replies  # noqa: E402
+import finish  # noqa: E402
+from scripted import ScriptedServer, Wait, read_replies  # noqa: E402
 
 DOORS = ("rust", "command", "http", "python")
 # What differs between two runs of the same thing.
 FLEETING = ("run_id", "seconds", "hint")
+# "At most 3 wasted turns", whatever the model does.
+MOST_WASTED = 3
 
 
 def folders():
@@ -121,8 +132,13 @@ def through_http(scenario, project, env, place):
         body = {"task": scenario.task, **scenario.options, **({"dry_run": True} if scenario.dry_run else {})}
         request = urllib.request.Request(f"{address}/v1/{scenario.command}", json.dumps(body).encode(), method="POST")
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=120) as reply:
-            return json.loads(reply.read())
+        try:
+            with opener.open(request, timeout=120) as reply:
+                return json.loads(reply.read())
+        except urllib.error.HTTPError as problem:
+            # An engine that failed is 502, with what the run found beside the error.
+            with problem:
+                return json.loads(problem.read())["harness"]
     finally:
         server.terminate()
         server.wait(15)
@@ -181,14 +197,37 @@ def held(result, expected):
             seen[name] = result["usage"]["model_calls"]
         elif name == "tests_after":
             seen[name] = result["tests"] and result["tests"]["after"]
-        elif name == "gone":
+        elif name in ("gone", "attempt"):
             seen[name] = expected[name]
         else:
             seen[name] = result[name]
     return seen
 
 
-@pytest.mark.parametrize("folder", folders(), ids=lambda folder: folder.name)
+def wasted(result):
+    """The turns that brought nothing: refused, or not readable as an action."""
+    steps = result["steps"]
+    answered = steps[-1:] if result["ok"] else []
+    return [step for step in steps if step["refused"] or step["action"] == "reply" and step not in answered]
+
+
+def check_attempt(scenario, project):
+    """A run that takes its changes back leaves what it tried as a patch, and nothing leaves one otherwise."""
+    found = [file.read_text(encoding="utf-8") for file in project.glob(".harness/runs/*/attempt.patch")]
+    lines = scenario.result.get("attempt", [])
+    assert bool(found) == bool(lines), found
+    assert all(line in found[0].splitlines() for line in lines), (lines, found)
+
+
+def numbers():
+    return [folder.name.split("_")[0] for folder in folders()]
+
+
+def test_every_scenario_has_a_number_of_its_own():
+    assert len(set(numbers())) == len(numbers()), sorted(number for number in numbers() if numbers().count(number) > 1)
+
+
+@pytest.mark.parametrize("folder", [folder for folder in folders() if not any((folder / "replies").glob("*.wait"))], ids=lambda folder: folder.name)
 def test_scenario(folder, tmp_path):
     scenario = Scenario(folder)
     results, files, prompts = {}, {}, {}
@@ -202,6 +241,8 @@ def test_scenario(folder, tmp_path):
             prompts[door] = server.requests
         files[door] = contents(project)
         assert held(result, scenario.result) == scenario.result, (door, result)
+        assert len(wasted(result)) <= MOST_WASTED, (door, wasted(result))
+        check_attempt(scenario, project)
         assert without_backups(files[door]) == without_backups(scenario.expected_files()), door
         for name in result["writes"]:
             before = scenario.folder / "project" / name
@@ -210,10 +251,94 @@ def test_scenario(folder, tmp_path):
         if not result["writes"]:
             assert set(files[door]) == set(contents(scenario.folder / "project")), door
         growing(prompts[door])
-    check_again(scenario, result, project, tmp_path)
+        if result["ok"] and result["writes"]:
+            finish.check(f"{folder.name} ({door})", scenario.task, folder / "project", project, result["writes"])
     for door in DOORS[1:]:
         assert results[door] == results["rust"], f"{door} differs from the Rust API"
         assert files[door] == files["rust"], f"{door} left other files than the Rust API"
+
+
+def interrupted_command(scenario, project, env, place, server):
+    """Ctrl-C at the terminal: the result says so, and the exit code is the shell's for it."""
+    words = [harness_program(), "run", scenario.task, "--project", str(project), "--json"]
+    # A job in the background is started with Ctrl-C ignored; the program must hear it all the same.
+    process = subprocess.Popen(words, env=env, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hears_ctrl_c)
+    assert server.waiting.wait(60)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 130 and "panicked" not in errors, errors
+    return json.loads(output)
+
+
+def interrupted_rust(scenario, project, env, place, server):
+    """The cancel flag of the library."""
+    asked = {"project": str(project), "command": "run", "task": scenario.task, "cancel_on_input": True, **scenario.options}
+    words = [str(ROOT / "target" / "debug" / "examples" / program("scenario")), json.dumps(asked)]
+    process = subprocess.Popen(words, env=env, cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert server.waiting.wait(60)
+    output, _ = process.communicate("stop\n", timeout=30)
+    return json.loads(output)
+
+
+def interrupted_python(scenario, project, env, place, server):
+    """Ctrl-C in Python is KeyboardInterrupt."""
+    code = (
+        "import sys, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from harness import Agent, AgentOptions\n"
+        "try:\n    Agent(AgentOptions(project=sys.argv[1])).run(sys.argv[2])\n"
+        "except KeyboardInterrupt:\n    sys.exit(130)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(project), scenario.task], env=env, cwd=place)
+    assert server.waiting.wait(60)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    return None
+
+
+def interrupted_http(scenario, project, env, place, server):
+    """A client that goes away stops its run."""
+    words = [harness_program(), "serve", "--project", str(project), "--port", "0", "--allow-writes"]
+    process = subprocess.Popen(words, env=env, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        address = re.search(r"http://(\S+)", process.stdout.readline()).group(1)
+        client = http.client.HTTPConnection(address, timeout=60)
+        client.request("POST", "/v1/run", json.dumps({"task": scenario.task}))
+        assert server.waiting.wait(60)
+        client.close()
+        until = time.monotonic() + 15
+        while not list(project.glob(".harness/runs/*/attempt.patch")) and time.monotonic() < until:
+            time.sleep(0.05)
+    finally:
+        process.terminate()
+        process.wait(15)
+        process.stdout.close()
+    return None
+
+
+def hears_ctrl_c():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+INTERRUPTED = {"rust": interrupted_rust, "command": interrupted_command, "http": interrupted_http, "python": interrupted_python}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a console event would reach the test itself")
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("folder", [folder for folder in folders() if any((folder / "replies").glob("*.wait"))], ids=lambda folder: folder.name)
+def test_interrupted_scenario(folder, door, tmp_path):
+    """A run that is stopped while the engine is silent: changes taken back, the attempt left as a patch, a true result."""
+    scenario = Scenario(folder)
+    assert any(isinstance(reply, Wait) for reply in scenario.replies)
+    project = scenario.lay_out(tmp_path)
+    with ScriptedServer(scenario.replies) as server:
+        env = environment(server, tmp_path)
+        result = INTERRUPTED[door](scenario, project, env, tmp_path, server)
+        if result is not None:
+            assert held(result, scenario.result) == scenario.result, result
+        last = json.loads(start([harness_program(), "last", "--project", project, "--json"], env, tmp_path).stdout)
+    assert last["runs"][0]["outcome"] == scenario.result["stopped"], last
+    assert contents(project) == contents(folder / "project"), "a file was left changed"
+    check_attempt(scenario, project)
 
 
 def growing(requests):
@@ -222,63 +347,8 @@ def growing(requests):
         assert later["messages"][: len(earlier["messages"])] == earlier["messages"]
 
 
-# Which runs were looked at again, and what did not hold.
-CHECKED, VIOLATIONS = [], []
-
-# Runs every test that unittest finds and prints which passed; it knows nothing of the program under test.
-PROBE = """
-import json, sys, unittest
-sys.path.insert(0, '.')
-class Seen(unittest.TestResult):
-    def __init__(self):
-        super().__init__()
-        self.passed = []
-    def addSuccess(self, test):
-        self.passed.append(test.id())
-seen = Seen()
-unittest.defaultTestLoader.discover('.', top_level_dir='.').run(seen)
-print(json.dumps({'ran': seen.testsRun, 'passed': seen.passed, 'broken': len(seen.errors) + len(seen.failures), 'skipped': len(seen.skipped)}))
-"""
-
-
-def probed(folder):
-    done = subprocess.run([sys.executable, "-B", "-c", PROBE], cwd=folder, capture_output=True, text=True, encoding="utf-8", timeout=60)
-    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 and done.stdout else None
-
-
-def check_again(scenario, result, project, place):
-    """The finish rule once more, from a clean copy: what was there before with only the written files laid over it."""
-    if not result["ok"] or not result["writes"]:
-        return
-    clean = place / "clean"
-    shutil.copytree(scenario.folder / "project", clean)
-    before = probed(clean)
-    for name in result["writes"]:
-        source, target = project / name, clean / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.exists():
-            shutil.copyfile(source, target)
-        elif target.exists():
-            target.unlink()
-    after = probed(clean)
-    faults = []
-    about_tests = "test" in scenario.task or "rename" in scenario.task.lower()
-    if before and before["ran"]:
-        if not after or not after["ran"]:
-            faults.append("no test ran")
-        elif not about_tests and set(before["passed"]) - set(after["passed"]):
-            faults.append(f"passed before and does not now: {sorted(set(before['passed']) - set(after['passed']))}")
-        elif after["broken"] > before["broken"] or after["skipped"] > before["skipped"]:
-            faults.append("more tests fail or are skipped than before")
-    changed_tests = [name for name in result["writes"] if "test" in name and (scenario.folder / "project" / name).exists()]
-    if changed_tests and not about_tests:
-        faults.append(f"existing tests were changed: {changed_tests}")
-    CHECKED.append(scenario.folder.name)
-    VIOLATIONS.extend(f"{scenario.folder.name}: {fault}" for fault in faults)
-
-
 def test_no_run_was_ok_without_proof(capsys):
     """Runs after all scenarios: how many said `ok` though the finish rule does not hold in a clean copy."""
     with capsys.disabled():
-        print(f"\n{len(CHECKED)} runs that ended ok were checked again from a clean copy: {len(VIOLATIONS)} violations")
-    assert not VIOLATIONS, VIOLATIONS
+        print(f"\n{finish.report()}")
+    assert not finish.VIOLATIONS, finish.VIOLATIONS

@@ -37,9 +37,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .unwrap_or_default();
     let agent = Agent::new(options);
     let task = Some(text("task"));
+    let cancel = Cancel::default();
+    if asked.get("cancel_on_input") == Some(&Value::Bool(true)) {
+        let cancel = cancel.clone();
+        std::thread::spawn(move || {
+            // Whatever comes, also the end of the input, stops the run.
+            drop(std::io::stdin().read_line(&mut String::new()));
+            cancel.stop();
+        });
+    }
     let result = match text("command") {
-        "ask" => agent.ask(task, &mut Nobody, &Cancel::default())?,
-        _ => agent.run(task, &mut Nobody, &Cancel::default())?,
+        "ask" => agent.ask(task, &mut Nobody, &cancel)?,
+        _ => agent.run(task, &mut Nobody, &cancel)?,
     };
     println!("{}", serde_json::to_string(&result)?);
     Ok(())

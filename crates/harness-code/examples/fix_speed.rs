@@ -51,7 +51,7 @@ fn main() -> std::io::Result<()> {
             std::hint::black_box(renamed(&tree, &old, &new));
         });
         answer["rename_from_nothing"] = least(3, || {
-            let tree = SourceTree::read(&root, None);
+            let tree = SourceTree::list(&root);
             std::hint::black_box(tree.map(|tree| renamed(&tree, &old, &new)).ok());
         });
         answer["renamed"] = json!(renamed(&tree, &old, &new));

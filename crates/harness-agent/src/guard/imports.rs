@@ -57,7 +57,7 @@ fn missing(
     let shown = format!("{}{}", ".".repeat(usize::from(level)), import.module);
     let file = resolver.python_module(&change.path, import.module, level);
     let Some(file) = file else {
-        return (!may_exist(facts, import)).then_some(shown);
+        return (!may_exist(change, facts, resolver, import)).then_some(shown);
     };
     let member = import.member.filter(|member| *member != "*")?;
     let dotted = |tail: &str| match import.module {
@@ -93,7 +93,12 @@ fn missing(
 }
 
 /// Returns whether a module that the project's files do not give may still be there.
-fn may_exist(facts: &Facts<'_>, import: &Import<'_>) -> bool {
+fn may_exist(
+    change: &Change,
+    facts: &Facts<'_>,
+    resolver: &Resolver<'_>,
+    import: &Import<'_>,
+) -> bool {
     let first = import.module.split('.').next().unwrap_or_default();
     let parts: Vec<&str> = import
         .module
@@ -118,6 +123,11 @@ fn may_exist(facts: &Facts<'_>, import: &Import<'_>) -> bool {
             .any(|other| in_project(other.path.as_str()));
     if import.level > 0 {
         return tail.is_empty() || known;
+    }
+    // A package of the project has only what its folder holds, unless it puts other folders beside it.
+    let package = resolver.python_module(&change.path, first, 0);
+    if package.is_some_and(|package| !package.facts.names.contains("__path__")) {
+        return known;
     }
     // Nothing known about installed packages at all: then any may be.
     stdlib::is_module(first)

@@ -59,8 +59,16 @@ impl Ending {
     /// Returns the ending with what to do about an engine that failed.
     pub(super) fn with_engine_hint(self, session: &mut Session<'_>) -> Ending {
         match session.engine_hint.take() {
-            Some(hint) => Ending { hint, ..self },
-            None => self,
+            // Where the attempt lies is told beside what to do about the engine.
+            Some(hint) if !hint.is_empty() => Ending {
+                hint: [hint.as_str(), self.hint.as_str()]
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .collect::<Vec<_>>()
+                    .join("; "),
+                ..self
+            },
+            Some(_) | None => self,
         }
     }
 }

@@ -90,9 +90,14 @@ impl<'t> Sources<'t> {
     /// The files whose text holds `word`, read side by side.
     pub(crate) fn holding(&self, word: &str) -> Vec<FileId> {
         let finder = memchr::memmem::Finder::new(word);
+        self.where_text(|text| finder.find(text.as_bytes()).is_some())
+    }
+
+    /// The files whose text is as wanted, read side by side.
+    pub(crate) fn where_text(&self, wanted: impl Fn(&str) -> bool + Sync) -> Vec<FileId> {
         let all: Vec<FileId> = (0..self.paths.len()).collect();
         all.into_par_iter()
-            .filter(|&file| finder.find(self.text(file).as_bytes()).is_some())
+            .filter(|&file| wanted(self.text(file)))
             .collect()
     }
 

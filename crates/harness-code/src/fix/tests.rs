@@ -258,6 +258,41 @@ fn broken_files_do_not_stop_the_rest() {
 }
 
 #[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test lays out a project in a temporary folder"
+)]
+fn files_in_other_encodings_and_of_other_sizes_do_not_stop_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+    write("a.py", b"total = 1\nprint(totla)\n");
+    write("latin.py", b"# coding: latin-1\nname = 'caf\xe9'\n");
+    write("undeclared.py", b"name = 'caf\xe9'\n");
+    write("bytes.py", b"\x00\xff\xfe\x01");
+    let huge = std::fs::File::create(folder.path().join("huge.py")).unwrap();
+    huge.set_len(crate::tree::LARGEST_SOURCE + 1).unwrap();
+    let tree = SourceTree::read(folder.path(), None).unwrap();
+    let Answer::Certain(proposal) = misspelled(&tree, &MisspellingRequest::default()) else {
+        panic!("the misspelling in a.py is certain");
+    };
+    let paths: Vec<&str> = proposal
+        .edits
+        .iter()
+        .map(|edit| edit.path.as_str())
+        .collect();
+    assert_eq!(
+        (paths, proposal.edits[0].text.as_str()),
+        (vec!["a.py"], "total")
+    );
+    let request = RenameRequest {
+        old: "total".to_string(),
+        new: "sum_of".to_string(),
+        ..RenameRequest::default()
+    };
+    assert!(matches!(rename(&tree, &request), Answer::Certain(_)));
+}
+
+#[test]
 fn keyword_arguments_of_records_exceptions_and_partial_calls_are_known() {
     check(
         "from dataclasses import dataclass\n@dataclass\nclass Box:\n    width: int = 0\n    height: int = 0\nBox(widht=2)\n",

@@ -77,45 +77,6 @@ impl<'s> Renaming<'_, 's> {
         Ok(())
     }
 
-    /// Refuses when code takes all names of one of the modules at once: `vars(module)`, `dir(module)`, `module.__dict__`.
-    pub(super) fn check_taken_whole(&self, homes: &[FileId]) -> Step<()> {
-        let mut files: Vec<FileId> = Vec::new();
-        for word in ["vars(", "dir(", "__dict__"] {
-            files.extend(self.program.sources.holding(word));
-        }
-        files.sort_unstable();
-        files.dedup();
-        for file in files.into_iter().filter_map(|id| self.program.file(id)) {
-            let is_home = |scope: ScopeId, expression: &Expr| {
-                let value = self.program.value(&file, scope, expression);
-                matches!(value, Value::Module(super::super::program::Module::File(id)) if homes.contains(&id))
-            };
-            let calls = file.scopes.calls.iter().filter(|call| {
-                let taking = matches!(call.node.func.as_ref(), Expr::Name(name) if matches!(name.id.as_str(), "vars" | "dir"));
-                let first = call.node.arguments.args.first();
-                taking && first.is_some_and(|first| is_home(call.scope, first))
-            });
-            let attributes = file.scopes.attributes.iter().filter(|attribute| {
-                attribute.node.attr.as_str() == "__dict__"
-                    && is_home(attribute.scope, &attribute.node.value)
-            });
-            let spans: Vec<Range<usize>> = calls
-                .map(|call| crate::scope::bytes(call.node))
-                .chain(attributes.map(|attribute| crate::scope::bytes(attribute.node)))
-                .collect();
-            if !spans.is_empty() {
-                return Err(Stop::Refuse(
-                    format!(
-                        "all names of the module are taken at once, `{}` among them",
-                        self.old
-                    ),
-                    self.places(&file, spans),
-                ));
-            }
-        }
-        Ok(())
-    }
-
     pub(super) fn is_by_name(&self, call: &ast::ExprCall) -> bool {
         last_name(&call.func).is_some_and(|name| BY_NAME.contains(&name))
     }

@@ -10,13 +10,14 @@ use super::super::Place;
 use super::super::members::{MemberKind, last_name};
 use super::super::program::{File, Module};
 use super::super::values::{ClassRef, Value};
+use super::computed::Owner;
 use super::family::Family;
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, ScopeId};
 use crate::stdlib;
 
 /// What an access of the old name belongs to.
-enum Belongs {
+pub(super) enum Belongs {
     /// To the family that is renamed.
     Family,
     /// To something else.
@@ -51,6 +52,9 @@ impl<'s> Renaming<'_, 's> {
             }
         }
         self.check_by_name(&family)?;
+        self.check_members_taken(&family)?;
+        self.check_computed(Owner::Family(&family))?;
+        self.check_spoken_member(&family)?;
         self.check_templates()?;
         if unknown_spans.is_empty() {
             return Ok(());
@@ -248,7 +252,7 @@ impl<'s> Renaming<'_, 's> {
         found
     }
 
-    fn belongs(&self, value: &Value, family: &Family) -> Belongs {
+    pub(super) fn belongs(&self, value: &Value, family: &Family) -> Belongs {
         match value {
             Value::Class(class) | Value::Instance(class) | Value::Super(class) => {
                 let lineage = self.program.lineage(*class);
@@ -287,7 +291,7 @@ impl<'s> Renaming<'_, 's> {
     }
 
     /// Whether the member is a field that the class is built from by keyword.
-    fn is_field(&self, family: &Family) -> bool {
+    pub(super) fn is_field(&self, family: &Family) -> bool {
         family.own.iter().any(|class| {
             let ClassRef::Read(id, scope) = *class else {
                 return false;
@@ -410,7 +414,7 @@ impl<'s> Renaming<'_, 's> {
         Ok(())
     }
 
-    fn is_enumeration(&self, family: &Family) -> bool {
+    pub(super) fn is_enumeration(&self, family: &Family) -> bool {
         family.own.iter().any(|class| {
             self.program
                 .lineage(*class)

@@ -2,6 +2,7 @@
 
 mod by_name;
 mod collision;
+mod computed;
 mod dynamic;
 mod escape;
 mod family;
@@ -9,10 +10,13 @@ mod member;
 mod module;
 mod parameter;
 mod request;
+mod spoken;
 mod stub;
+mod taken;
 mod target;
 mod text_files;
 mod variable;
+mod walk;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -225,6 +229,15 @@ impl<'s> Renaming<'_, 's> {
         }
     }
 
+    /// Whether a rename inside this span is noted already: of an annotation in a string, of a slot, of `__all__`.
+    pub(super) fn is_edited(&self, file: FileId, span: &Range<usize>) -> bool {
+        self.edits.get(&file).is_some_and(|edits| {
+            edits
+                .iter()
+                .any(|(start, end)| span.start <= *start && *end <= span.end)
+        })
+    }
+
     pub(super) fn places(
         &self,
         file: &File<'s>,
@@ -317,6 +330,8 @@ impl<'s> Renaming<'_, 's> {
     }
 }
 
+#[cfg(test)]
+mod dynamic_tests;
 #[cfg(test)]
 mod more_tests;
 #[cfg(test)]

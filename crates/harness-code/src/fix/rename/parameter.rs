@@ -63,7 +63,7 @@ impl<'s> Renaming<'_, 's> {
         let mut unknown: Vec<(FileId, Range<usize>, Place)> = Vec::new();
         let mut strange: Vec<Place> = Vec::new();
         let mut keyworded = false;
-        for other in self.files() {
+        for other in self.callers(class, name) {
             for call in &other.scopes.calls {
                 let keywords = &call.node.arguments.keywords;
                 let named = keywords
@@ -95,6 +95,9 @@ impl<'s> Renaming<'_, 's> {
                     }
                     Some(false) => {
                         self.rename_partial(&other, call.scope, call.node, file, body)?;
+                        if let Some(named) = named.filter(|_| self.collects(&other, &callee)) {
+                            strange.extend(self.places(&other, [named.range.into()]));
+                        }
                     }
                     None => {
                         let same_name =
@@ -130,6 +133,61 @@ impl<'s> Renaming<'_, 's> {
             self.rename_in_overrides(class, name)?;
         }
         Ok(())
+    }
+
+    /// The files that hold the old name, and those that may call the function with a dictionary of arguments.
+    fn callers(&self, class: Option<ClassRef>, name: &str) -> Vec<Rc<File<'s>>> {
+        let called = match (name, class) {
+            ("__init__" | "__new__" | "__call__", Some(class)) => self.class_name(class),
+            _ => name.to_string(),
+        };
+        let spreading = self
+            .program
+            .sources
+            .holding(&called)
+            .into_iter()
+            .filter(|id| {
+                !self.holding.contains(id) && self.program.sources.text(*id).contains("**")
+            });
+        let mut files = self.files();
+        files.extend(spreading.filter_map(|id| self.program.file(id)));
+        files
+    }
+
+    /// Whether what is called takes any keyword and may give it on: `def wrapped(**options)`, `dict(...)`.
+    fn collects(&self, caller: &File<'s>, callee: &Value) -> bool {
+        let collected = |node: &ast::StmtFunctionDef| {
+            node.parameters.kwarg.is_some() && !node.parameters.includes(self.old)
+        };
+        match callee {
+            Value::Function(id, scope) => self.program.file(*id).is_some_and(|file| {
+                let kind = file
+                    .scopes
+                    .scopes
+                    .get(*scope as usize)
+                    .map(|scope| scope.kind);
+                matches!(kind, Some(ScopeKind::Function(node)) if collected(node))
+            }),
+            // A dictionary becomes arguments only where one is spread.
+            Value::Class(ClassRef::Standard("builtins", "dict")) => {
+                let mut calls = caller.scopes.calls.iter();
+                calls.any(|call| {
+                    let mut keywords = call.node.arguments.keywords.iter();
+                    keywords.any(|keyword| keyword.arg.is_none())
+                })
+            }
+            Value::Class(called) => match self.program.find_member(*called, "__init__") {
+                Some((_, member)) => {
+                    matches!(member.kind, MemberKind::Body(BindingKind::Function(node)) if collected(node))
+                }
+                None => self.program.lineage(*called).open,
+            },
+            Value::Module(_)
+            | Value::Instance(_)
+            | Value::Super(_)
+            | Value::Standard
+            | Value::Unknown => false,
+        }
     }
 
     /// Calls whose callee nobody knows: by the method's name when only this family has it.

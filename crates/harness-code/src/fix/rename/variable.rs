@@ -7,6 +7,7 @@ use ruff_text_size::TextRange;
 
 use super::super::program::{File, FileId, Module};
 use super::super::values::Value;
+use super::computed::Owner;
 use super::target::{joins, whole_words};
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, Role, ScopeKind, SymbolId, doctest};
@@ -146,7 +147,9 @@ impl<'s> Renaming<'_, 's> {
         self.rename_module_attributes(&homes)?;
         self.check_settings(&homes)?;
         self.check_taken_whole(&homes)?;
-        self.check_named_in_strings(&homes)
+        self.check_named_in_strings(&homes)?;
+        self.check_computed(Owner::Modules(&homes))?;
+        self.check_spoken(file, symbol)
     }
 
     /// A name that is imported from elsewhere too (`try: from fast import f` and a slow one of our own) keeps its name
