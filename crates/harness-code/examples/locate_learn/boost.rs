@@ -150,6 +150,9 @@ fn leaf(tree: &Tree, above: impl Fn(usize, f32) -> bool) -> f32 {
 }
 
 /// How each row should move, from the pairs that stand in the wrong order (LambdaRank with NDCG).
+///
+/// Two refinements, both as LightGBM has them: a pair counts less the further its scores are apart, and a case with many
+/// pairs counts as its logarithm, so that no case drowns the others.
 fn pulls(group: &Group, places: usize, score: &[f32], pull: &mut [f32], weight: &mut [f32]) {
     let mut order: Vec<usize> = (0..score.len()).collect();
     order.sort_by(|&one, &other| score[other].total_cmp(&score[one]).then(one.cmp(&other)));
@@ -158,30 +161,39 @@ fn pulls(group: &Group, places: usize, score: &[f32], pull: &mut [f32], weight: 
         .iter()
         .enumerate()
         .for_each(|(at, &row)| place[row] = at);
-    let discount = |place: usize| {
-        if place < places {
-            1.0 / (2.0 + place as f32).log2()
-        } else {
-            0.0
-        }
-    };
-    // A case with one answer tells more about the first place than one with ten.
-    let ideal: f32 =
-        (0..group.golds.min(places)).map(discount).sum::<f32>() * (group.golds as f32).sqrt();
+    let discount = |place: usize| 1.0 / (2.0 + place as f32).log2();
+    let ideal: f32 = (0..group.golds.min(places)).map(discount).sum();
+    let spread = order.first().map(|&row| score[row]) != order.last().map(|&row| score[row]);
+    let mut total = 0f32;
     for one in (0..score.len()).filter(|&row| group.gold[row]) {
         for other in (0..score.len()).filter(|&row| !group.gold[row]) {
-            let gain = (discount(place[one]) - discount(place[other])).abs() / ideal;
-            if gain == 0.0 {
+            if place[one].min(place[other]) >= places {
                 continue;
             }
-            let wrong = 1.0 / (1.0 + (score[one] - score[other]).exp());
+            let apart = score[one] - score[other];
+            let mut gain = (discount(place[one]) - discount(place[other])).abs() / ideal;
+            if spread {
+                gain /= 0.01 + apart.abs();
+            }
+            let wrong = 1.0 / (1.0 + apart.exp());
             pull[one] += wrong * gain;
             pull[other] -= wrong * gain;
+            total += 2.0 * wrong * gain;
             let certain = wrong * (1.0 - wrong) * gain;
             weight[one] += certain;
             weight[other] += certain;
         }
     }
+    // A case with one answer tells more about the first place than one with ten.
+    let share = 1.0 / (group.golds as f32).sqrt();
+    let factor = if total > 0.0 {
+        share * (1.0 + total).log2() / total
+    } else {
+        share
+    };
+    pull.iter_mut()
+        .chain(weight)
+        .for_each(|value| *value *= factor);
 }
 
 /// Cuts each number's range at quantiles, half of them in its best tenth, where the right rows are.

@@ -318,11 +318,17 @@ fn cross(cases: &[Case], detail: bool) {
             );
         }
     }
-    show("definitions", recall(&cross_definitions(cases, &rows)), 0);
+    let found = cross_definitions(cases, &rows, &FILES, &DEFINITIONS);
+    show("definitions", recall(&found), found.len());
 }
 
 /// Definitions ranked by tables that never saw the case's repository; neither did the file scores they build on.
-fn cross_definitions(cases: &[Case], rows: &[FileRows]) -> Vec<(usize, Vec<bool>)> {
+fn cross_definitions(
+    cases: &[Case],
+    rows: &[FileRows],
+    files: &Settings,
+    definitions: &Settings,
+) -> Vec<(usize, Vec<bool>)> {
     let folds = folds(cases);
     let mut found = Vec::new();
     for fold in 0..FOLDS {
@@ -330,7 +336,7 @@ fn cross_definitions(cases: &[Case], rows: &[FileRows]) -> Vec<(usize, Vec<bool>
         for inner in 0..FOLDS {
             let trees = learn(
                 &chosen(rows, |at| folds[at] != fold && folds[at] != inner),
-                &FILES,
+                files,
             );
             for at in (0..cases.len()).filter(|&at| folds[at] == inner) {
                 groups[at] =
@@ -347,7 +353,7 @@ fn cross_definitions(cases: &[Case], rows: &[FileRows]) -> Vec<(usize, Vec<bool>
             .filter(known)
             .filter_map(|at| groups[at].as_ref())
             .collect();
-        let trees = learn(&train, &DEFINITIONS);
+        let trees = learn(&train, definitions);
         for at in (0..cases.len()).filter(|&at| folds[at] == fold && measured(&cases[at])) {
             found.push(ranked_hits(groups[at].as_ref().unwrap(), &trees));
         }
@@ -496,7 +502,7 @@ fn without(cases: &[Case]) {
     }
 }
 
-/// Other settings: rounds, rate, depth, ridge, least, sample, draws, places.
+/// Other settings: rounds, rate, depth, ridge, least, sample, draws, places; then `definitions` for those.
 fn tried(cases: &[Case], numbers: &[String]) {
     let number = |at: usize| numbers[at].parse::<f32>().unwrap();
     let settings = Settings {
@@ -509,6 +515,12 @@ fn tried(cases: &[Case], numbers: &[String]) {
         draws: number(6) as u64,
         places: number(7) as usize,
     };
+    if numbers.last().is_some_and(|last| last == "definitions") {
+        let (rows, _) = cross_files(cases, &[], &Settings { rounds: 1, ..FILES });
+        let found = cross_definitions(cases, &rows, &Settings { draws: 1, ..FILES }, &settings);
+        show(&numbers.join(" "), recall(&found), found.len());
+        return;
+    }
     let (_, rankings) = cross_files(cases, &[], &settings);
     show(
         &numbers.join(" "),
