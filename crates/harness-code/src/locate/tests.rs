@@ -134,6 +134,26 @@ fn a_place_is_named_or_it_is_not() {
 }
 
 #[test]
+fn the_words_of_a_task_are_known_by_the_files_that_hold_them() {
+    let folder = lay_out(SHOP);
+    let text = "apply_coupon says no such coupon";
+    let (tree, noted) = Noted::read(folder.path(), None, text).unwrap();
+    let again = Noted::of(&tree, text);
+    for noted in [noted, again] {
+        let holding = |word: &str| {
+            let files = noted.holding(&tree, word)?;
+            Some(files.iter().map(|path| path.to_string()).collect())
+        };
+        assert_eq!(
+            holding("apply_coupon"),
+            Some(vec!["shop/cart.py".to_string()])
+        );
+        assert_eq!(holding("says"), Some(Vec::new()));
+        assert_eq!(holding("apply"), None);
+    }
+}
+
+#[test]
 fn an_empty_project_and_an_empty_task_find_nothing() {
     let folder = lay_out(&[]);
     let (tree, noted) = Noted::read(folder.path(), None, "").unwrap();

@@ -421,6 +421,20 @@ mod tests {
         );
     }
 
+    #[test]
+    fn marked_folders_are_left_out_however_deep_they_lie() {
+        let folder = project(&[
+            ("a/b/c/d/e/pyvenv.cfg", ""),
+            ("a/b/c/d/e/lib/f.py", ""),
+            ("a/b/c/d/g.py", ""),
+            ("a/b/c/d/cache/CACHEDIR.TAG", ""),
+            ("a/b/c/d/cache/h.py", ""),
+            (".git/info/exclude", "# comment\nmine.py\n"),
+            ("mine.py", ""),
+        ]);
+        check(folder.path(), &["a/b/c/d/g.py"]);
+    }
+
     #[cfg(unix)]
     #[test]
     fn links_devices_fifos_and_strange_names_do_no_harm() {
