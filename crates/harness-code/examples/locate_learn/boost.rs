@@ -28,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) draws: u64,
     /// The places that count: further down nobody looks.
     pub(crate) places: usize,
+    /// Whether pairs and cases are evened out: see [`pulls`].
+    pub(crate) even: bool,
 }
 
 /// A tree in heap order.
@@ -89,7 +91,7 @@ fn learn_once(groups: &[&Group], binned: &Binned, settings: &Settings, draw: u64
             if random.next() < CASES_A_TREE {
                 pulls(
                     group,
-                    settings.places,
+                    settings,
                     &score[start..end],
                     &mut pull[start..end],
                     &mut weight[start..end],
@@ -151,9 +153,10 @@ fn leaf(tree: &Tree, above: impl Fn(usize, f32) -> bool) -> f32 {
 
 /// How each row should move, from the pairs that stand in the wrong order (LambdaRank with NDCG).
 ///
-/// Two refinements, both as LightGBM has them: a pair counts less the further its scores are apart, and a case with many
-/// pairs counts as its logarithm, so that no case drowns the others.
-fn pulls(group: &Group, places: usize, score: &[f32], pull: &mut [f32], weight: &mut [f32]) {
+/// Evened out, as LightGBM does it: a pair counts less the further its scores are apart, and a case with many pairs counts
+/// as their logarithm, so that no case drowns the others.
+fn pulls(group: &Group, settings: &Settings, score: &[f32], pull: &mut [f32], weight: &mut [f32]) {
+    let Settings { places, even, .. } = *settings;
     let mut order: Vec<usize> = (0..score.len()).collect();
     order.sort_by(|&one, &other| score[other].total_cmp(&score[one]).then(one.cmp(&other)));
     let mut place = vec![0usize; score.len()];
@@ -161,8 +164,17 @@ fn pulls(group: &Group, places: usize, score: &[f32], pull: &mut [f32], weight: 
         .iter()
         .enumerate()
         .for_each(|(at, &row)| place[row] = at);
-    let discount = |place: usize| 1.0 / (2.0 + place as f32).log2();
-    let ideal: f32 = (0..group.golds.min(places)).map(discount).sum();
+    let discount = |place: usize| {
+        if even || place < places {
+            1.0 / (2.0 + place as f32).log2()
+        } else {
+            0.0
+        }
+    };
+    // A case with one answer tells more about the first place than one with ten.
+    let answers = (group.golds as f32).sqrt();
+    let ideal: f32 =
+        (0..group.golds.min(places)).map(discount).sum::<f32>() * if even { 1.0 } else { answers };
     let spread = order.first().map(|&row| score[row]) != order.last().map(|&row| score[row]);
     let mut total = 0f32;
     for one in (0..score.len()).filter(|&row| group.gold[row]) {
@@ -172,7 +184,7 @@ fn pulls(group: &Group, places: usize, score: &[f32], pull: &mut [f32], weight: 
             }
             let apart = score[one] - score[other];
             let mut gain = (discount(place[one]) - discount(place[other])).abs() / ideal;
-            if spread {
+            if even && spread {
                 gain /= 0.01 + apart.abs();
             }
             let wrong = 1.0 / (1.0 + apart.exp());
@@ -184,16 +196,12 @@ fn pulls(group: &Group, places: usize, score: &[f32], pull: &mut [f32], weight: 
             weight[other] += certain;
         }
     }
-    // A case with one answer tells more about the first place than one with ten.
-    let share = 1.0 / (group.golds as f32).sqrt();
-    let factor = if total > 0.0 {
-        share * (1.0 + total).log2() / total
-    } else {
-        share
-    };
-    pull.iter_mut()
-        .chain(weight)
-        .for_each(|value| *value *= factor);
+    if even && total > 0.0 {
+        let factor = (1.0 + total).log2() / total / answers;
+        pull.iter_mut()
+            .chain(weight)
+            .for_each(|value| *value *= factor);
+    }
 }
 
 /// Cuts each number's range at quantiles, half of them in its best tenth, where the right rows are.

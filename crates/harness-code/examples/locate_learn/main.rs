@@ -25,6 +25,7 @@ const FILES: Settings = Settings {
     sample: 0.3,
     draws: 3,
     places: 20,
+    even: false,
 };
 const DEFINITIONS: Settings = Settings {
     rounds: 150,
@@ -35,6 +36,7 @@ const DEFINITIONS: Settings = Settings {
     sample: 0.5,
     draws: 3,
     places: 20,
+    even: true,
 };
 
 /// Quicker tables for the file scores that definitions build on while they are measured: twenty-one of them are needed.
@@ -513,7 +515,7 @@ fn without(cases: &[Case]) {
     }
 }
 
-/// Other settings: rounds, rate, depth, ridge, least, sample, draws, places; then `definitions` for those.
+/// Other settings: rounds, rate, depth, ridge, least, sample, draws, places, even (0 or 1); then `definitions` for those.
 fn tried(cases: &[Case], numbers: &[String]) {
     let number = |at: usize| numbers[at].parse::<f32>().unwrap();
     let settings = Settings {
@@ -525,6 +527,7 @@ fn tried(cases: &[Case], numbers: &[String]) {
         sample: number(5),
         draws: number(6) as u64,
         places: number(7) as usize,
+        even: number(8) > 0.0,
     };
     if numbers.last().is_some_and(|last| last == "definitions") {
         let (rows, _) = cross_files(cases, &[], &Settings { rounds: 1, ..FILES });
@@ -542,7 +545,7 @@ fn tried(cases: &[Case], numbers: &[String]) {
 
 /// Learns from all cases and writes the two tables.
 fn table(cases: &[Case], folder: &str) {
-    let (rows, rankings) = cross_files(cases, &[], &FILES);
+    let (rows, rankings) = cross_files(cases, &[], &INNER);
     let trees = learn(&chosen(&rows, |_| true), &FILES);
     write(folder, "files", &trees, &rows[0].names);
     let groups: Vec<(Group, Vec<String>)> = cases
