@@ -1,12 +1,16 @@
 """What reading a project costs: `brief`, `layout` and `route` beside ripgrep, universal-ctags, CPython and two peers.
 
-    python bench/understand.py --program target/release/harness [--tree NAME=DIR ...] [--runs 5] [--peer NAME=COMMAND ...]
+    python bench/understand.py --program target/release/harness [--tree NAME=DIR ...] [--runs 5]
+        [--aider PYTHON] [--peer NAME=COMMAND ...] [--once NAME ...]
 
 CPU seconds (user and system, of the child and its children) and the greatest memory of one process, the median of runs
 that take turns, so that a busy machine slows all of them alike. Every command gets the same folder. Without `--tree` two
 are made under target/bench: the django package from PyPI, and ten times as much: CPython's own library with a large
-site-packages. `--peer` adds commands to compare with; `{}` in it stands for the folder. ripgrep and ctags are taken
-from the search path and left out, with a word, where they are not installed.
+site-packages. `--aider` names a Python that has aider-chat and adds its repository map (a thousand tokens, no cache);
+`--peer` adds other commands to compare with, such as `"py-harness layout=py-harness layout {}"`; `{}` stands for the
+folder. What `--once` names is run once only, because it is slow. ripgrep and ctags are taken from the search path and
+left out, with a word, where they are not installed. `route` is measured with four tasks, because what it does depends
+on the kind: a question, an addition, a fix told by its symptom, and a fix that quotes an error message.
 
 Promises: each of ours costs at most twice the CPU of ctags on every tree, grows no faster than the source (the cost of
 a megabyte on the largest tree at most 1.5 times that on the smallest), and takes at most the size of the source plus
@@ -31,6 +35,25 @@ LARGE = "numpy networkx sqlalchemy django"
 MOST_TIMES_CTAGS = 2.0
 MOST_GROWTH = 1.5
 MOST_EXTRA_MEGABYTES = 60
+TASKS = {
+    "question": "how does the paginator count its pages?",
+    "addition": "add a method clear_all to the session store that empties it",
+    "fix": "the settings are not read when the name has a dot",
+    "fix with a message": 'Paginator.get_page raises EmptyPage: "That page contains no results" when the list is empty',
+}
+# Its map is made in a scratch folder, so that no earlier map is found and the tree stays as it is.
+AIDER_MAP = """
+import pathlib, sys, tempfile
+from aider.io import InputOutput
+from aider.repomap import RepoMap
+class Model:
+    def token_count(self, text):
+        return len(text) // 4
+files = [str(path) for path in pathlib.Path(sys.argv[1]).rglob("*.py")]
+with tempfile.TemporaryDirectory() as scratch:
+    chart = RepoMap(map_tokens=1024, root=scratch, main_model=Model(), io=InputOutput(yes=True, pretty=False))
+    print(len(chart.get_repo_map([], files) or ""))
+"""
 PARSE_ALL = "import ast,sys,pathlib\nfor p in pathlib.Path(sys.argv[1]).rglob('*.py'):\n    try: ast.parse(p.read_bytes())\n    except (SyntaxError, ValueError, RecursionError): pass"
 
 
@@ -41,7 +64,7 @@ def main():
     broken, cost = [], {}
     for name, folder in trees.items():
         size = describe(name, folder)
-        rows = measure(commands(arguments, peers), folder, arguments.runs)
+        rows = measure(commands(arguments, peers), folder, arguments.runs, arguments.once)
         print_table(rows)
         broken += promises(name, rows, size)
         cost[name] = (size, rows)
@@ -55,6 +78,8 @@ def read_arguments():
     parser.add_argument("--program", default=str(ROOT / "target" / "release" / "harness"))
     parser.add_argument("--tree", action="append", default=[], metavar="NAME=DIR")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND")
+    parser.add_argument("--aider", metavar="PYTHON")
+    parser.add_argument("--once", action="append", default=[], metavar="NAME")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--commands", default="brief layout route", help="which of ours to run")
     return parser.parse_args()
@@ -84,9 +109,12 @@ def describe(name, folder):
 
 def commands(arguments, peers):
     """Every command as a list with `{}` for the folder."""
-    ours = {f"harness {what}": [arguments.program, what, "{}"] for what in arguments.commands.split()}
-    if "harness route" in ours:
-        ours["harness route"].append("the settings are not read when the name has a dot")
+    ours = {}
+    for what in arguments.commands.split():
+        if what == "route":
+            ours.update({f"harness route, {kind}": [arguments.program, what, "{}", task] for kind, task in TASKS.items()})
+        else:
+            ours[f"harness {what}"] = [arguments.program, what, "{}"]
     others = {"python ast.parse": [sys.executable, "-c", PARSE_ALL, "{}"]}
     if shutil.which("rg"):
         others["ripgrep -c 'def '"] = ["rg", "--no-messages", "-c", "-tpy", "def ", "{}"]
@@ -96,17 +124,24 @@ def commands(arguments, peers):
         others["universal-ctags"] = ["ctags", "--languages=Python", "-R", "-f", os.devnull, "{}"]
     else:
         print("universal-ctags is not installed: left out, and nothing can be promised")
+    if arguments.aider:
+        others["aider's repository map"] = [arguments.aider, "-c", AIDER_MAP, "{}"]
     others.update({name: shlex.split(command) for name, command in peers.items()})
     return {**ours, **others}
 
 
-def measure(table, folder, runs):
-    """Median CPU seconds and greatest megabytes of each command, in turns; the first round only warms the disk."""
+def measure(table, folder, runs, once):
+    """Median CPU seconds and greatest megabytes of each command, in turns; the first round only warms the disk.
+
+    What is in `once` has only that first round.
+    """
     seen = {name: [] for name in table}
     for round_number in range(runs + 1):
         for name, command in table.items():
+            if name in once and round_number:
+                continue
             seconds, megabytes, wall = run([part.replace("{}", folder) for part in command])
-            if round_number or runs == 0:
+            if round_number or runs == 0 or name in once:
                 seen[name].append((seconds, megabytes, wall))
     return {name: tuple(statistics.median(column) for column in zip(*values)) for name, values in seen.items()}
 

@@ -7,8 +7,7 @@ use harness_code::edit::replace_definition;
 use harness_code::edit::{Edit, apply, unified_diff};
 use harness_code::imports::{ImportGraph, Resolver};
 use harness_code::language::Language;
-use harness_code::locate::{LocateOptions, locate};
-use harness_code::mention::Mentions;
+use harness_code::locate::{LocateOptions, Noted, locate};
 use harness_code::path::RelPath;
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
@@ -229,21 +228,20 @@ pub fn project(folder: &Path, data: &[u8]) {
 /// Tasks: whatever a task says, what it names and where it leads lies in the project, and scores fall from one.
 pub fn task(tree: &SourceTree, data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let mentions = Mentions::read(&text, tree);
+    let noted = Noted::of(tree, &text);
     let known = |path: &RelPath| tree.file(path).is_some();
-    assert!(mentions.paths.iter().all(known));
-    assert!(mentions.definitions.iter().all(|named| known(&named.path)));
-    assert!(mentions.frames.iter().all(|frame| known(&frame.path)));
     for include_tests in [false, true] {
-        let located = locate(
+        let (mentions, located) = locate(
             tree,
-            &text,
-            &mentions,
+            &noted,
             &LocateOptions {
                 include_tests,
                 history: None,
             },
         );
+        assert!(mentions.paths.iter().all(known));
+        assert!(mentions.definitions.iter().all(|named| known(&named.path)));
+        assert!(mentions.frames.iter().all(|frame| known(&frame.path)));
         assert!(located.files.iter().all(|hit| known(&hit.path)));
         assert!(located.definitions.iter().all(|hit| known(&hit.path)));
         let files = located.files.iter().map(|hit| hit.score);

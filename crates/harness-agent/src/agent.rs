@@ -1,9 +1,10 @@
 //! The agent: settings, and the calls that every door makes.
 
+use harness_code::locate::Noted;
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
 use harness_code::suite::{self, SuiteEnvironment};
-use harness_code::tree::SourceTree;
+use harness_code::tree::{SourceTree, TreeError};
 
 use crate::cancel::Cancel;
 use crate::config::UserConfig;
@@ -128,10 +129,13 @@ impl Agent {
 
     /// Returns what would happen to a task.
     pub fn route(&self, task: &str) -> Result<Plan, OptionsError> {
-        let tree = self.tree()?;
+        let checked = self.options.check()?;
+        let (tree, noted) =
+            Noted::read(&checked.project, checked.scope.as_ref(), task).map_err(unreadable)?;
         Ok(Plan::make(
             &Task::bare(task),
             &tree,
+            &noted,
             &self.options,
             &self.environment,
         ))
@@ -139,11 +143,7 @@ impl Agent {
 
     fn tree(&self) -> Result<SourceTree, OptionsError> {
         let checked = self.options.check()?;
-        SourceTree::read(&checked.project, checked.scope.as_ref()).map_err(|error| OptionsError {
-            field: "project",
-            message: error.to_string(),
-            hint: "check the folder and its permissions".to_owned(),
-        })
+        SourceTree::read(&checked.project, checked.scope.as_ref()).map_err(unreadable)
     }
 
     fn perform(
@@ -168,5 +168,13 @@ impl Agent {
             model,
             replay: None,
         })
+    }
+}
+
+fn unreadable(error: TreeError) -> OptionsError {
+    OptionsError {
+        field: "project",
+        message: error.to_string(),
+        hint: "check the folder and its permissions".to_owned(),
     }
 }

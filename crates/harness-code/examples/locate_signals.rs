@@ -8,7 +8,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use harness_code::locate::{Change, History, LocateOptions, Signals, signals};
+use harness_code::locate::{Change, History, LocateOptions, Noted, Signals, signals};
 use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 
@@ -24,14 +24,16 @@ fn main() {
         let case: serde_json::Value = serde_json::from_str(line).unwrap();
         let id = case["id"].as_str().unwrap();
         let start = std::time::Instant::now();
-        let tree = SourceTree::read(&Path::new(&args[1]).join(id), None).unwrap();
+        let folder = Path::new(&args[1]).join(id);
+        let text = case["text"].as_str().unwrap();
+        let (tree, noted) = Noted::read(&folder, None, text).unwrap();
         let read = start.elapsed();
         let history = history(&Path::new(&args[1]).join(format!("{id}.log")));
         let options = LocateOptions {
             history: history.as_ref(),
             ..LocateOptions::default()
         };
-        let (files, definitions) = signals(&tree, case["text"].as_str().unwrap(), options);
+        let (files, definitions) = signals(&tree, &noted, options);
         eprintln!("{id} read {read:?} signals {:?}", start.elapsed() - read);
         print_signals(&mut out, "files", id, &tree, &files);
         print_signals(&mut out, "definitions", id, &tree, &definitions);

@@ -1,7 +1,8 @@
-//! Reads a project and prints its brief, layout or map: the measuring stick for `bench/understand.py`.
+//! Reads a project and prints its brief, layout, map or where a task leads: to look at each without the rest.
 
 use std::path::PathBuf;
 
+use harness_code::locate::{LocateOptions, Noted, locate};
 use harness_code::path::RelPath;
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
@@ -14,6 +15,19 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let what = arguments.next().unwrap_or_default();
     let root = PathBuf::from(arguments.next().unwrap_or_else(|| ".".to_string()));
+    if what == "locate" {
+        let text = arguments.next().unwrap_or_default();
+        let Ok((tree, noted)) = Noted::read(&root, None, &text) else {
+            std::process::exit(2)
+        };
+        let (_, located) = locate(&tree, &noted, &LocateOptions::default());
+        located
+            .files
+            .iter()
+            .take(5)
+            .for_each(|hit| println!("{} {}", hit.path, hit.why));
+        return;
+    }
     let tree = match SourceTree::read(&root, None) {
         Ok(tree) => tree,
         Err(problem) => {

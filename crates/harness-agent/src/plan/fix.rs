@@ -1,11 +1,13 @@
 //! Which certain fix a task allows: a misspelled name that it speaks of, a rename by name. Proposes; nothing is applied here.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use harness_code::edit;
 use harness_code::fix::{
     self, Answer, Installed, MisspellingRequest, Place, Proposal, RenameRequest,
 };
+use harness_code::locate::Noted;
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
 use harness_code::suite::{self, SuiteEnvironment};
@@ -35,6 +37,9 @@ const UNRESOLVED: [&str; 14] = [
     "spelling",
 ];
 
+/// A task that calls no name wrong can only be about a name that it speaks of, and one that more files hold is no slip.
+const MOST_HOLDING: usize = 8;
+
 /// What can be done without a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FixPlan {
@@ -55,6 +60,7 @@ pub(super) struct Found {
 pub(super) fn find(
     task: &Task,
     tree: &SourceTree,
+    noted: &Noted,
     mentions: &Mentions,
     environment: &Environment,
     scope: &str,
@@ -66,7 +72,11 @@ pub(super) fn find(
         .and_then(|_| SourceTree::read(tree.root(), None).ok());
     let whole = read.as_ref().unwrap_or(tree);
     let answer = match task.kind {
-        Kind::Fix => misspelled(task, whole, mentions, environment, scope),
+        Kind::Fix => {
+            // What is noted is known of the part that was read.
+            let noted = Some(noted).filter(|_| scope.is_none());
+            misspelled(task, whole, noted, mentions, environment, scope)
+        }
         Kind::Rename => renamed(task, whole, environment, scope),
         Kind::Question | Kind::Add | Kind::Tests | Kind::Change => Answer::Nothing,
     };
@@ -111,15 +121,41 @@ fn with_places(reason: String, places: &[Place]) -> String {
 fn misspelled(
     task: &Task,
     tree: &SourceTree,
+    noted: Option<&Noted>,
     mentions: &Mentions,
     environment: &Environment,
     scope: Option<RelPath>,
 ) -> Answer {
     let words = task.text.to_lowercase();
     let says_so = UNRESOLVED.iter().any(|word| words.contains(word));
+    let names = quoted_names(&task.text);
+    let places_named = !mentions.paths.is_empty() || !mentions.frames.is_empty();
+    let mut holding = HashMap::new();
+    let mut about = None;
+    if let Some(noted) = noted {
+        let owned = |paths: Vec<&RelPath>| paths.into_iter().cloned().collect();
+        for name in &names {
+            let files = noted.holding(tree, name).map(owned);
+            holding.extend(files.map(|files| (name.clone(), files)));
+        }
+        if !says_so && names.is_empty() && !places_named {
+            let few = |name: &&String| {
+                let files = noted.holding(tree, name).unwrap_or_default();
+                (1..=MOST_HOLDING).contains(&files.len())
+            };
+            let slips: Vec<String> = noted.spoken().iter().filter(few).cloned().collect();
+            for name in &slips {
+                let files = noted.holding(tree, name).map(owned);
+                holding.extend(files.map(|files| (name.clone(), files)));
+            }
+            about = Some(slips);
+        }
+    }
     let request = MisspellingRequest {
         files: mentions.paths.clone(),
-        names: quoted_names(&task.text),
+        names,
+        about,
+        holding,
         lines: mentions
             .frames
             .iter()

@@ -5,7 +5,7 @@ mod home;
 
 use std::ops::Range;
 
-use harness_code::locate::{self, LocateOptions, Located};
+use harness_code::locate::{self, LocateOptions, Located, Noted};
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
@@ -137,25 +137,26 @@ pub struct Plan {
 
 impl Plan {
     /// Works out what would happen to a task. Reads the tree, changes nothing.
+    ///
+    /// `noted` is what the tree says of the task's text.
     pub fn make(
         task: &Task,
         tree: &SourceTree,
+        noted: &Noted,
         options: &AgentOptions,
         environment: &Environment,
     ) -> Plan {
-        let mentions = Mentions::read(&task.text, tree);
         let include_tests = matches!(task.kind, Kind::Tests | Kind::Question);
-        let located = locate::locate(
+        let (mentions, located) = locate::locate(
             tree,
-            &task.text,
-            &mentions,
+            noted,
             &LocateOptions {
                 include_tests,
                 history: None,
             },
         );
         let spots = spots(task, tree, &mentions, &located);
-        let found = fix::find(task, tree, &mentions, environment, &options.scope);
+        let found = fix::find(task, tree, noted, &mentions, environment, &options.scope);
         let names_nothing = !mentions.names_a_place() && found.plan.is_none();
         let vague = task.kind.writes() && names_nothing;
         let question = found

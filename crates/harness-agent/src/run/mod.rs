@@ -20,7 +20,7 @@ mod telling;
 mod trial;
 mod work;
 
-use harness_code::tree::SourceTree;
+use harness_code::locate::Noted;
 use harness_hands::permit::{Access, Project};
 use harness_hands::process::Limits;
 use harness_hands::process::runner::{RunnerOptions, Walls};
@@ -84,7 +84,7 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let project = Project::open(&checked.project, checked.scope.as_ref(), access)
         .map_err(|error| unusable("project", &error))?
         .with_runner_options(runner_options(&order));
-    let tree = SourceTree::read(&checked.project, checked.scope.as_ref())
+    let (tree, noted) = Noted::read(&checked.project, checked.scope.as_ref(), order.task)
         .map_err(|error| unusable("project", &error))?;
     let past = match &order.replay {
         None => None,
@@ -103,7 +103,7 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     if order.wish == Wish::Answer {
         task.kind = Kind::Question;
     }
-    let plan = Plan::make(&task, &tree, order.options, order.environment);
+    let plan = Plan::make(&task, &tree, &noted, order.options, order.environment);
     let mut model = order.model.take();
     let mut session = Session::new(&mut order, project, tree, task, plan);
     let ending = match &past {
@@ -183,6 +183,7 @@ fn ask_when_it_must(session: &mut Session<'_>) -> Option<Ending> {
     session.plan = Plan::make(
         &session.task,
         &session.tree,
+        &Noted::of(&session.tree, &session.task.text),
         session.options,
         session.environment,
     );

@@ -28,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) draws: u64,
     /// The places that count: further down nobody looks.
     pub(crate) places: usize,
+    /// Whether pairs and cases are evened out: see [`pulls`].
+    pub(crate) even: bool,
 }
 
 /// A tree in heap order.
@@ -89,7 +91,7 @@ fn learn_once(groups: &[&Group], binned: &Binned, settings: &Settings, draw: u64
             if random.next() < CASES_A_TREE {
                 pulls(
                     group,
-                    settings.places,
+                    settings,
                     &score[start..end],
                     &mut pull[start..end],
                     &mut weight[start..end],
@@ -150,7 +152,11 @@ fn leaf(tree: &Tree, above: impl Fn(usize, f32) -> bool) -> f32 {
 }
 
 /// How each row should move, from the pairs that stand in the wrong order (LambdaRank with NDCG).
-fn pulls(group: &Group, places: usize, score: &[f32], pull: &mut [f32], weight: &mut [f32]) {
+///
+/// Evened out, as LightGBM does it: a pair counts less the further its scores are apart, and a case with many pairs counts
+/// as their logarithm, so that no case drowns the others.
+fn pulls(group: &Group, settings: &Settings, score: &[f32], pull: &mut [f32], weight: &mut [f32]) {
+    let Settings { places, even, .. } = *settings;
     let mut order: Vec<usize> = (0..score.len()).collect();
     order.sort_by(|&one, &other| score[other].total_cmp(&score[one]).then(one.cmp(&other)));
     let mut place = vec![0usize; score.len()];
@@ -159,28 +165,42 @@ fn pulls(group: &Group, places: usize, score: &[f32], pull: &mut [f32], weight: 
         .enumerate()
         .for_each(|(at, &row)| place[row] = at);
     let discount = |place: usize| {
-        if place < places {
+        if even || place < places {
             1.0 / (2.0 + place as f32).log2()
         } else {
             0.0
         }
     };
     // A case with one answer tells more about the first place than one with ten.
+    let answers = (group.golds as f32).sqrt();
     let ideal: f32 =
-        (0..group.golds.min(places)).map(discount).sum::<f32>() * (group.golds as f32).sqrt();
+        (0..group.golds.min(places)).map(discount).sum::<f32>() * if even { 1.0 } else { answers };
+    let spread = order.first().map(|&row| score[row]) != order.last().map(|&row| score[row]);
+    let mut total = 0f32;
     for one in (0..score.len()).filter(|&row| group.gold[row]) {
         for other in (0..score.len()).filter(|&row| !group.gold[row]) {
-            let gain = (discount(place[one]) - discount(place[other])).abs() / ideal;
-            if gain == 0.0 {
+            if place[one].min(place[other]) >= places {
                 continue;
             }
-            let wrong = 1.0 / (1.0 + (score[one] - score[other]).exp());
+            let apart = score[one] - score[other];
+            let mut gain = (discount(place[one]) - discount(place[other])).abs() / ideal;
+            if even && spread {
+                gain /= 0.01 + apart.abs();
+            }
+            let wrong = 1.0 / (1.0 + apart.exp());
             pull[one] += wrong * gain;
             pull[other] -= wrong * gain;
+            total += 2.0 * wrong * gain;
             let certain = wrong * (1.0 - wrong) * gain;
             weight[one] += certain;
             weight[other] += certain;
         }
+    }
+    if even && total > 0.0 {
+        let factor = (1.0 + total).log2() / total / answers;
+        pull.iter_mut()
+            .chain(weight)
+            .for_each(|value| *value *= factor);
     }
 }
 

@@ -10,6 +10,8 @@ mod boost;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use rayon::prelude::*;
+
 use boost::{Group, Settings, Tree, judge, learn};
 use harness_code::locate::{Candidate, Features, Signals, add_file_scores, first_impression};
 
@@ -23,6 +25,7 @@ const FILES: Settings = Settings {
     sample: 0.3,
     draws: 3,
     places: 20,
+    even: false,
 };
 const DEFINITIONS: Settings = Settings {
     rounds: 150,
@@ -33,6 +36,15 @@ const DEFINITIONS: Settings = Settings {
     sample: 0.5,
     draws: 3,
     places: 20,
+    even: true,
+};
+
+/// Quicker tables for the file scores that definitions build on while they are measured: twenty-one of them are needed.
+const INNER: Settings = Settings {
+    rounds: 150,
+    rate: 0.1,
+    draws: 1,
+    ..FILES
 };
 
 /// Parts that the repositories are dealt to.
@@ -275,11 +287,12 @@ fn cross_files(
     let folds = folds(cases);
     let rows: Vec<FileRows> = cases.iter().map(|case| file_rows(case, without)).collect();
     let mut rankings = vec![Vec::new(); cases.len()];
-    for fold in 0..FOLDS {
-        let trees = learn(&chosen(&rows, |at| folds[at] != fold), settings);
-        for at in (0..cases.len()).filter(|&at| folds[at] == fold) {
-            rankings[at] = file_ranking(&rows[at], &trees);
-        }
+    let tables: Vec<Vec<Tree>> = (0..FOLDS)
+        .into_par_iter()
+        .map(|fold| learn(&chosen(&rows, |at| folds[at] != fold), settings))
+        .collect();
+    for (at, ranking) in rankings.iter_mut().enumerate() {
+        *ranking = file_ranking(&rows[at], &tables[folds[at]]);
     }
     (rows, rankings)
 }
@@ -318,41 +331,47 @@ fn cross(cases: &[Case], detail: bool) {
             );
         }
     }
-    show("definitions", recall(&cross_definitions(cases, &rows)), 0);
+    let found = cross_definitions(cases, &rows, &INNER, &DEFINITIONS);
+    show("definitions", recall(&found), found.len());
 }
 
 /// Definitions ranked by tables that never saw the case's repository; neither did the file scores they build on.
-fn cross_definitions(cases: &[Case], rows: &[FileRows]) -> Vec<(usize, Vec<bool>)> {
+fn cross_definitions(
+    cases: &[Case],
+    rows: &[FileRows],
+    files: &Settings,
+    definitions: &Settings,
+) -> Vec<(usize, Vec<bool>)> {
     let folds = folds(cases);
-    let mut found = Vec::new();
-    for fold in 0..FOLDS {
-        let mut groups: Vec<Option<Group>> = cases.iter().map(|_| None).collect();
-        for inner in 0..FOLDS {
-            let trees = learn(
-                &chosen(rows, |at| folds[at] != fold && folds[at] != inner),
-                &FILES,
-            );
-            for at in (0..cases.len()).filter(|&at| folds[at] == inner) {
-                groups[at] =
-                    Some(definition_rows(&cases[at], &file_ranking(&rows[at], &trees), &[]).0);
-            }
-        }
-        let known = |at: &usize| {
-            groups[*at]
-                .as_ref()
-                .is_some_and(|group| group.gold.contains(&true))
+    // A table learned without two folds serves the cases of each while the other is left out.
+    let pairs: Vec<(usize, usize)> = (0..FOLDS)
+        .flat_map(|one| (one..FOLDS).map(move |other| (one, other)))
+        .collect();
+    let without: HashMap<(usize, usize), Vec<Tree>> = pairs
+        .into_par_iter()
+        .map(|(one, other)| {
+            let wanted = |at: usize| folds[at] != one && folds[at] != other;
+            ((one, other), learn(&chosen(rows, wanted), files))
+        })
+        .collect();
+    let left_out = |fold: usize| {
+        let group = |at: usize| {
+            let pair = (fold.min(folds[at]), fold.max(folds[at]));
+            let ranking = file_ranking(&rows[at], &without[&pair]);
+            definition_rows(&cases[at], &ranking, &[]).0
         };
+        let groups: Vec<Group> = (0..cases.len()).map(group).collect();
         let train: Vec<&Group> = (0..cases.len())
-            .filter(|&at| folds[at] != fold)
-            .filter(known)
-            .filter_map(|at| groups[at].as_ref())
+            .filter(|&at| folds[at] != fold && groups[at].gold.contains(&true))
+            .map(|at| &groups[at])
             .collect();
-        let trees = learn(&train, &DEFINITIONS);
-        for at in (0..cases.len()).filter(|&at| folds[at] == fold && measured(&cases[at])) {
-            found.push(ranked_hits(groups[at].as_ref().unwrap(), &trees));
-        }
-    }
-    found
+        let trees = learn(&train, definitions);
+        (0..cases.len())
+            .filter(|&at| folds[at] == fold && measured(&cases[at]))
+            .map(|at| ranked_hits(&groups[at], &trees))
+            .collect::<Vec<_>>()
+    };
+    (0..FOLDS).into_par_iter().flat_map_iter(left_out).collect()
 }
 
 /// A case whose definitions were looked for and counted.
@@ -496,7 +515,7 @@ fn without(cases: &[Case]) {
     }
 }
 
-/// Other settings: rounds, rate, depth, ridge, least, sample, draws, places.
+/// Other settings: rounds, rate, depth, ridge, least, sample, draws, places, even (0 or 1); then `definitions` for those.
 fn tried(cases: &[Case], numbers: &[String]) {
     let number = |at: usize| numbers[at].parse::<f32>().unwrap();
     let settings = Settings {
@@ -508,7 +527,14 @@ fn tried(cases: &[Case], numbers: &[String]) {
         sample: number(5),
         draws: number(6) as u64,
         places: number(7) as usize,
+        even: number(8) > 0.0,
     };
+    if numbers.last().is_some_and(|last| last == "definitions") {
+        let (rows, _) = cross_files(cases, &[], &Settings { rounds: 1, ..FILES });
+        let found = cross_definitions(cases, &rows, &INNER, &settings);
+        show(&numbers.join(" "), recall(&found), found.len());
+        return;
+    }
     let (_, rankings) = cross_files(cases, &[], &settings);
     show(
         &numbers.join(" "),
@@ -519,7 +545,7 @@ fn tried(cases: &[Case], numbers: &[String]) {
 
 /// Learns from all cases and writes the two tables.
 fn table(cases: &[Case], folder: &str) {
-    let (rows, rankings) = cross_files(cases, &[], &FILES);
+    let (rows, rankings) = cross_files(cases, &[], &INNER);
     let trees = learn(&chosen(&rows, |_| true), &FILES);
     write(folder, "files", &trees, &rows[0].names);
     let groups: Vec<(Group, Vec<String>)> = cases

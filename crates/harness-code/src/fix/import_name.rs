@@ -11,9 +11,20 @@ use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
 
 /// Finds imports that cannot succeed and what they were meant to be.
-pub(crate) fn findings(search: &Search<'_, '_>, file: &File<'_>) -> Vec<Finding> {
+///
+/// Only imports with a name that is `wanted` are looked at.
+pub(crate) fn findings(
+    search: &Search<'_, '_>,
+    file: &File<'_>,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Vec<Finding> {
     let mut found = Vec::new();
     for import in &file.scopes.imports {
+        let names = import.module.split('.').chain(import.member);
+        let whole = wanted(import.module);
+        if !whole && !names.into_iter().any(wanted) {
+            continue;
+        }
         let guarded = import.guard.catches_import_error();
         let module = search.program.imported_module(file, import);
         match (&module, import.member) {

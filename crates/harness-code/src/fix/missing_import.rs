@@ -266,6 +266,7 @@ pub(crate) fn moved(search: &Search<'_, '_>, file: &File<'_>, repaired: &Repaire
             continue;
         };
         if !search.points_at(file, member)
+            || !search.request.concerns(member)
             || repaired.wrong.contains(member)
             || import.guard.catches_import_error()
             || is_special(member)

@@ -1,5 +1,6 @@
 //! Names that Python cannot resolve: collected from every kind of place, answered together.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -23,6 +24,10 @@ pub struct MisspellingRequest {
     pub files: Vec<RelPath>,
     /// Names that an error message or the task calls undefined; empty when none is named.
     pub names: Vec<String>,
+    /// The only names that the answer may be about; `None` for any.
+    pub about: Option<Vec<String>>,
+    /// The files that hold some of these names, where that is known already; other names are looked for on disk.
+    pub holding: HashMap<String, Vec<RelPath>>,
     /// Lines of tracebacks.
     pub lines: Vec<(RelPath, u32)>,
     /// Nothing outside this folder may change.
@@ -37,6 +42,16 @@ impl MisspellingRequest {
     /// Whether an error message or the task says that this name is wrong, so that no doubt about dynamic code is left.
     pub(crate) fn confirms(&self, name: &str) -> bool {
         self.names.iter().any(|named| named == name)
+    }
+
+    /// Whether the answer may be about this name.
+    pub(crate) fn concerns(&self, name: &str) -> bool {
+        let among = |names: &Vec<String>| names.iter().any(|named| named == name);
+        (self.names.is_empty() || among(&self.names)) && self.about.as_ref().is_none_or(among)
+    }
+
+    fn is_narrow(&self) -> bool {
+        !self.names.is_empty() || self.about.is_some()
     }
 }
 
@@ -91,9 +106,7 @@ pub fn misspelled(tree: &SourceTree, request: &MisspellingRequest) -> Answer {
         .iter()
         .flat_map(|&file| search.in_file(file))
         .collect();
-    if !request.names.is_empty() {
-        findings.retain(|finding| request.confirms(&finding.wrong));
-    }
+    findings.retain(|finding| request.concerns(&finding.wrong));
     keep_traced(&program, request, &mut findings);
     findings.retain(|finding| inside_scope(&program, request, finding));
     match answer(&program, &findings) {
@@ -107,14 +120,26 @@ impl<'s> Search<'_, 's> {
         let Some(file) = self.program.file(id).filter(|file| file.source.is_whole()) else {
             return Vec::new();
         };
-        // Broken imports first: what they bind cannot be what another name was meant to be.
-        let imports = import_name::findings(self, &file);
+        // Every import leads to another file. Where only some names are asked about, the others wait until one is found.
+        if self.request.is_narrow() {
+            let wanted = |name: &str| self.request.concerns(name);
+            let first = import_name::findings(self, &file, &wanted);
+            if self.with_imports(&file, first).is_empty() {
+                return Vec::new();
+            }
+        }
+        let imports = import_name::findings(self, &file, &|_| true);
+        self.with_imports(&file, imports)
+    }
+
+    /// Broken imports come first: what they bind cannot be what another name was meant to be.
+    fn with_imports(&self, file: &File<'s>, imports: Vec<Finding>) -> Vec<Finding> {
         let repaired = Repaired::of(&imports);
         let mut findings = imports;
-        findings.extend(unknown_name::findings(self, &file, &repaired));
-        findings.extend(unknown_attribute::findings(self, &file));
-        findings.extend(unknown_keyword::findings(self, &file));
-        findings.extend(missing_import::moved(self, &file, &repaired));
+        findings.extend(unknown_name::findings(self, file, &repaired));
+        findings.extend(unknown_attribute::findings(self, file));
+        findings.extend(unknown_keyword::findings(self, file));
+        findings.extend(missing_import::moved(self, file, &repaired));
         findings
     }
 
@@ -255,21 +280,26 @@ fn files_to_search(
         return named;
     }
     let all: Vec<FileId> = program.ids().collect();
-    if request.names.is_empty() {
+    if !request.is_narrow() {
         // Attributes and keywords need the whole program, so every file is looked at; parsing is done side by side.
         all.par_iter().for_each(|&file| {
             let _ = sources.project(file).map(Source::is_whole);
         });
         return all;
     }
-    let holds = |file: &FileId| {
-        let content = sources.text(*file);
-        request
-            .names
-            .iter()
-            .any(|name| memchr::memmem::find(content.as_bytes(), name.as_bytes()).is_some())
+    let asked = match &request.about {
+        Some(about) if request.names.is_empty() => about,
+        _ => &request.names,
     };
-    let holding: Vec<FileId> = all.into_par_iter().filter(holds).collect();
+    let mut holding: Vec<FileId> = Vec::new();
+    for name in asked {
+        match request.holding.get(name) {
+            Some(files) => holding.extend(files.iter().filter_map(|path| program.id(path))),
+            None => holding.extend(sources.holding(name)),
+        }
+    }
+    holding.sort_unstable();
+    holding.dedup();
     let both: Vec<FileId> = holding
         .iter()
         .copied()

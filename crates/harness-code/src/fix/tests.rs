@@ -361,3 +361,27 @@ fn one_capital_is_a_slip_unless_the_project_has_to_do_with_the_other_thing() {
         "ask: `Value` in a.py:3 is not defined; which name is meant? [\"value\", \"from multiprocessing import Value\", \"from multiprocessing.dummy import Value\", \"from multiprocessing.managers import Value\"]",
     );
 }
+
+#[test]
+fn only_the_names_that_it_may_be_about_are_corrected() {
+    let files = [
+        ("a.py", "total = 1\nprint(totla)\n"),
+        ("b.py", "price = 1\nprint(prcie)\n"),
+    ];
+    let about = |names: &[&str]| MisspellingRequest {
+        about: Some(names.iter().map(|name| (*name).to_string()).collect()),
+        ..MisspellingRequest::default()
+    };
+    assert_eq!(
+        corrected(&files, &about(&["prcie"])),
+        "-- b.py\nprice = 1\nprint(price)\n"
+    );
+    assert_eq!(corrected(&files, &about(&["price", "wrong"])), "nothing");
+    assert_eq!(corrected(&files, &about(&[])), "nothing");
+    // What is known of where a name stands is not looked for again.
+    let elsewhere = MisspellingRequest {
+        holding: [("prcie".to_string(), vec![RelPath::parse("a.py").unwrap()])].into(),
+        ..about(&["prcie"])
+    };
+    assert_eq!(corrected(&files, &elsewhere), "nothing");
+}

@@ -16,6 +16,9 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>) -> Vec<Find
     for attribute in &file.scopes.attributes {
         let node = attribute.node;
         let name = node.attr.as_str();
+        if !search.request.concerns(name) {
+            continue;
+        }
         let guarded = attribute.guard.catches_attribute_error() && !search.request.confirms(name);
         if node.ctx != ast::ExprContext::Load || guarded || is_special(name) {
             continue;

@@ -14,7 +14,11 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>) -> Vec<Find
     let mut found = Vec::new();
     for call in &file.scopes.calls {
         let keywords = &call.node.arguments.keywords;
-        if keywords.iter().all(|keyword| keyword.arg.is_none()) {
+        let concerns = |keyword: &ast::Keyword| {
+            let name = keyword.arg.as_ref();
+            name.is_some_and(|name| search.request.concerns(name.as_str()))
+        };
+        if !keywords.iter().any(concerns) {
             continue;
         }
         let Some((function, taken)) = parameters_of(search, file, call.scope, call.node) else {

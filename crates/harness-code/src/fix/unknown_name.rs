@@ -14,6 +14,15 @@ pub(crate) fn findings(
     file: &File<'_>,
     repaired: &Repaired,
 ) -> Vec<Finding> {
+    let concerns = |name: &str| search.request.concerns(name);
+    let suspects = file
+        .scopes
+        .suspects
+        .iter()
+        .any(|suspect| concerns(file.scopes.name(suspect.name)));
+    if !suspects && file.scopes.exports.is_none() {
+        return Vec::new();
+    }
     let submodules = search.program.children(&Module::File(file.id));
     let Some(stars) = star_names(search, file) else {
         return Vec::new();
@@ -23,7 +32,8 @@ pub(crate) fn findings(
         let name = file.scopes.name(suspect.name);
         // Importing a submodule anywhere makes it a name of its package.
         let submodule = submodules.iter().any(|child| child == name);
-        if submodule
+        if !concerns(name)
+            || submodule
             || repaired.right.contains(name)
             || !is_in_doubt(search, file, suspect, name)
             || stars.contains(name)

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::locate::query::Part;
-use crate::locate::scan::Chunk;
+use crate::locate::scan::{Chunk, chunked};
 use crate::locate::signals::{Candidate, Inputs, Signals};
 use crate::locate::words::each_word;
 use crate::mention::passage::Zone;
@@ -26,6 +26,8 @@ pub(crate) fn signals(inputs: &Inputs<'_, '_>, files: &[(u32, f32)]) -> Signals 
         entry.told = told(inputs, entry.definition, &weights[0]);
         entry.told_title = told(inputs, entry.definition, &weights[1]);
     }
+    let own_best = best_by_file(&entries);
+    let family = Family::of(inputs, &entries, &weights[0]);
     let clues = clues_by_place(&inputs.mentions.clues);
     look_closely(&mut entries, &clues);
     let mut signals = Signals {
@@ -41,9 +43,34 @@ pub(crate) fn signals(inputs: &Inputs<'_, '_>, files: &[(u32, f32)]) -> Signals 
     add("text_title", &|entry| entry.text[1]);
     add("text_prose", &|entry| entry.text[2]);
     add("text_code", &|entry| entry.text[3]);
-    let own_best = best_by_file(&entries);
     add("own_share", &|entry| {
         entry.text[0] / own_best[&entry.candidate.file]
+    });
+    add("own_place", &|entry| family.places[&entry.candidate]);
+    add("class_text", &|entry| {
+        family.class(entry).map_or(0.0, |class| class.text)
+    });
+    add("class_best", &|entry| {
+        family.class(entry).map_or(0.0, |class| class.best)
+    });
+    add("class_share", &|entry| {
+        family
+            .class(entry)
+            .map_or(0.0, |class| entry.text[0] / class.best.max(1e-6))
+    });
+    add("calls_best", &|entry| family.best_callee(inputs, entry));
+    add("doc", &|entry| doc(inputs, entry, &weights[0]));
+    add("signature", &|entry| signature(inputs, entry, &weights[0]));
+    for (column, weights) in [("coverage", &weights[0]), ("coverage_title", &weights[1])] {
+        add(column, &|entry| coverage(inputs, entry, weights));
+    }
+    add("said", &|entry| said(inputs, entry.definition));
+    add("class_said", &|entry| {
+        let parent = inputs.project.definition(Place {
+            file: entry.candidate.file,
+            definition: entry.definition.parent,
+        });
+        parent.map_or(0.0, |parent| said(inputs, parent))
     });
     add("called", &|entry| {
         inputs.spread.called.definition(place_of(entry.candidate))
@@ -136,6 +163,143 @@ struct Entry<'a> {
     told_title: f32,
 }
 
+/// What is known of the definitions around a definition.
+struct Family {
+    classes: FxHashMap<(u32, u32), Class>,
+    /// The place of each definition among those of its file, as a negative logarithm.
+    places: FxHashMap<Candidate, f32>,
+    /// How well each definition matches the task.
+    texts: FxHashMap<Place, f32>,
+}
+
+/// How well a class matches the task: by what stands outside its methods, and by the best of them.
+#[derive(Clone, Copy, Default)]
+struct Class {
+    text: f32,
+    best: f32,
+}
+
+impl Family {
+    fn of(inputs: &Inputs<'_, '_>, entries: &[Entry<'_>], weights: &[f32]) -> Family {
+        let mut classes: FxHashMap<(u32, u32), Class> = FxHashMap::default();
+        let mut by_file: FxHashMap<u32, Vec<&Entry<'_>>> = FxHashMap::default();
+        let mut texts = FxHashMap::default();
+        for entry in entries {
+            let file = entry.candidate.file;
+            texts.insert(place_of(entry.candidate), entry.text[0]);
+            by_file.entry(file).or_default().push(entry);
+            let Some(parent) = entry.definition.parent else {
+                continue;
+            };
+            let class = classes.entry((file, parent)).or_insert_with(|| {
+                let words = inputs.index.files[file as usize].as_ref();
+                let chunk = words.and_then(|words| {
+                    let mut chunks = words.counts.chunks.iter();
+                    chunks.find(|chunk| chunk.definition == Some(parent))
+                });
+                let text = chunk.map_or(0.0, |chunk| {
+                    inputs.index.chunk(chunk, &chunk.named, weights)
+                });
+                Class { text, best: 0.0 }
+            });
+            class.best = class.best.max(entry.text[0]);
+        }
+        let mut places = FxHashMap::default();
+        for own in by_file.values_mut() {
+            own.sort_by(|one, other| other.text[0].total_cmp(&one.text[0]));
+            for (place, entry) in own.iter().enumerate() {
+                places.insert(entry.candidate, -((1 + place) as f32).ln());
+            }
+        }
+        Family {
+            classes,
+            places,
+            texts,
+        }
+    }
+
+    fn class(&self, entry: &Entry<'_>) -> Option<&Class> {
+        self.classes
+            .get(&(entry.candidate.file, entry.definition.parent?))
+    }
+
+    /// How well the best of what it calls matches the task.
+    fn best_callee(&self, inputs: &Inputs<'_, '_>, entry: &Entry<'_>) -> f32 {
+        let names = &inputs.project.file(entry.candidate.file).facts.names;
+        let own = place_of(entry.candidate);
+        let reached = entry.definition.calls.iter().flat_map(|&call| {
+            let places = inputs.project.named(names.get(call));
+            let few = if places.len() > MOST_PLACES {
+                &[]
+            } else {
+                places
+            };
+            few.iter().filter(|place| **place != own)
+        });
+        reached
+            .filter_map(|place| self.texts.get(place))
+            .fold(0.0, |best, &text| text.max(best))
+    }
+}
+
+/// A called name that more places define than this leads nowhere.
+const MOST_PLACES: usize = 8;
+
+/// What the comments and the documentation of a definition share with the task.
+fn doc(inputs: &Inputs<'_, '_>, entry: &Entry<'_>, weights: &[f32]) -> f32 {
+    let hits = entry.chunk.hits.iter().filter(|hits| hits.doc > 0);
+    hits.map(|hits| weights[usize::from(hits.word)] * inputs.index.rarity[usize::from(hits.word)])
+        .sum()
+}
+
+/// What the parameters of a definition, or the bases of a class, share with the task.
+fn signature(inputs: &Inputs<'_, '_>, entry: &Entry<'_>, weights: &[f32]) -> f32 {
+    let mut seen: Vec<usize> = Vec::new();
+    let signature = &entry.definition.signature;
+    let parameters = signature.split_once('(').map_or("", |(_, rest)| rest);
+    each_word(parameters, |word| {
+        let number = inputs.index.numbers.get(word).copied();
+        seen.extend(number.filter(|number| !seen.contains(number)));
+    });
+    seen.iter()
+        .map(|&word| weights[word] * inputs.index.rarity[word])
+        .sum()
+}
+
+/// The share of what the task says that stands in the definition, its name, its class or its path.
+fn coverage(inputs: &Inputs<'_, '_>, entry: &Entry<'_>, weights: &[f32]) -> f32 {
+    let worth = |word: usize| weights[word] * inputs.index.rarity[word];
+    let mut there: Vec<usize> = entry
+        .chunk
+        .hits
+        .iter()
+        .map(|hits| usize::from(hits.word))
+        .collect();
+    let path = inputs.project.file(entry.candidate.file).path.as_str();
+    each_word(path, |word| {
+        let number = inputs.index.numbers.get(word).copied();
+        there.extend(number.filter(|number| !there.contains(number)));
+    });
+    let all: f32 = (0..weights.len()).map(worth).sum();
+    there.iter().map(|&word| worth(word)).sum::<f32>() / all.max(1e-6)
+}
+
+/// How plainly the task writes the name of a definition, less for a name that many share.
+fn said(inputs: &Inputs<'_, '_>, definition: &Definition) -> f32 {
+    let name = definition.name();
+    let Some(zone) = inputs.query.runs.get(&name.to_lowercase()) else {
+        return 0.0;
+    };
+    let plain = match zone {
+        Zone::Title => 3.0,
+        Zone::Inline => 2.5,
+        Zone::Prose => 2.0,
+        Zone::Trace => 1.5,
+        Zone::Code => 1.0,
+    };
+    plain / (inputs.project.named(name).len() as f32 + 1.0).log2()
+}
+
 /// The best text score among the definitions of each file.
 fn best_by_file(entries: &[Entry<'_>]) -> FxHashMap<u32, f32> {
     let mut best: FxHashMap<u32, f32> = FxHashMap::default();
@@ -163,6 +327,16 @@ fn is_test_inside(definitions: &[Definition], definition: &Definition) -> bool {
     })
 }
 
+/// The chunk of a definition that says nothing of the task.
+static SILENT: Chunk = Chunk {
+    definition: None,
+    length: 0,
+    hits: Vec::new(),
+    names: Vec::new(),
+    pairs: Vec::new(),
+    named: Vec::new(),
+};
+
 /// Functions and methods, and classes that have none.
 fn entries<'a>(inputs: &Inputs<'a, '_>, files: &[(u32, f32)]) -> Vec<Entry<'a>> {
     let mut entries = Vec::new();
@@ -171,8 +345,14 @@ fn entries<'a>(inputs: &Inputs<'a, '_>, files: &[(u32, f32)]) -> Vec<Entry<'a>> 
         let Some(words) = &inputs.index.files[file as usize] else {
             continue;
         };
-        for chunk in &words.counts.chunks {
-            let Some(at) = chunk.definition else { continue };
+        let said: FxHashMap<u32, &Chunk> = words
+            .counts
+            .chunks
+            .iter()
+            .filter_map(|chunk| Some((chunk.definition?, chunk)))
+            .collect();
+        for at in chunked(&inputs.tree.files()[file as usize].facts) {
+            let chunk = said.get(&at).copied().unwrap_or(&SILENT);
             let Some(definition) = definitions.get(at as usize) else {
                 continue;
             };

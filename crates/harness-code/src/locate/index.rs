@@ -1,17 +1,16 @@
 //! The words of a task counted in every file of a project, and how rare each is. Scores text; weighs nothing else.
 
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::locate::query::Query;
-use crate::locate::scan::{Chunk, Counts, Meanings, Wanted, count};
-use crate::locate::words::each_word;
+use crate::locate::meaning::{Meanings, Wanted};
+use crate::locate::scan::{Chunk, Counts};
+use crate::symbols::Facts;
 use crate::tree::SourceTree;
 
 /// Counts of the task's words in each source file.
-pub(crate) struct Index {
+pub(crate) struct Index<'n> {
     /// One entry a file of the tree; `None` for files that are not source.
-    pub(crate) files: Vec<Option<FileWords>>,
+    pub(crate) files: &'n [Option<FileWords>],
     /// How rare each word is among files.
     pub(crate) rarity: Vec<f32>,
     /// The number of each word.
@@ -30,7 +29,8 @@ pub(crate) struct FileWords {
     pub(crate) doc: Vec<u16>,
     /// Definitions whose name holds the word.
     pub(crate) names: Vec<u16>,
-    pub(crate) length: u32,
+    /// Definitions whose whole name the task may tell, by place, with the words of the name.
+    pub(crate) told: Vec<(u32, Box<[u16]>)>,
 }
 
 /// What a repeated word is worth less (BM25's k1) and how much long texts pay (its b). The usual values.
@@ -43,52 +43,30 @@ const CHUNK_LENGTH: f32 = 0.9;
 const CHUNK_DOC: f32 = 2.0;
 const CHUNK_NAME: f32 = 5.0;
 
-impl Index {
-    /// Counts the words of `query` and the whole names `names` in every source file of `tree`.
-    pub(crate) fn of(tree: &SourceTree, query: &Query, names: &[String]) -> Index {
-        let wanted = Wanted::new(&query.words, names, &query.pairs);
-        let files: Vec<Option<FileWords>> = tree
-            .files()
-            .par_iter()
-            .map_init(Meanings::default, |meanings, file| {
-                if !file.language.is_source() {
-                    return None;
-                }
-                // A file that went away meanwhile is no candidate.
-                let text = tree.text(&file.path).ok()?;
-                let counts = count(
-                    &wanted,
-                    meanings,
-                    file.language,
-                    text.content(),
-                    &file.facts,
-                );
-                Some(FileWords::of(counts, &wanted, query.words.len(), file))
-            })
-            .collect();
-        Index::weighed(tree, files, &query.words)
-    }
-
-    fn weighed(tree: &SourceTree, files: Vec<Option<FileWords>>, known: &[String]) -> Index {
+impl<'n> Index<'n> {
+    /// Weighs what was noted in the files of `tree` of the words `known`.
+    pub(crate) fn of(
+        tree: &SourceTree,
+        files: &'n [Option<FileWords>],
+        known: &[String],
+    ) -> Index<'n> {
         let words = known.len();
         let mut in_files = vec![0u32; words];
         let (mut count, mut chunks) = (0u32, 0u32);
         let (mut length, mut doc_length, mut chunk_length) = (0f64, 0f64, 0f64);
-        for (file, entry) in tree.files().iter().zip(&files) {
+        for (file, entry) in tree.files().iter().zip(files) {
             let Some(entry) = entry else { continue };
             if file.test {
                 continue;
             }
             count += 1;
-            length += f64::from(entry.length);
+            length += f64::from(entry.counts.length);
             doc_length += f64::from(entry.counts.doc_length);
             for (word, &total) in entry.total.iter().enumerate() {
                 in_files[word] += u32::from(total > 0 || entry.names[word] > 0);
             }
-            for chunk in &entry.counts.chunks {
-                chunks += 1;
-                chunk_length += f64::from(chunk.length);
-            }
+            chunks += entry.counts.all_chunks;
+            chunk_length += f64::from(entry.counts.length);
         }
         let rare = |all: u32| {
             move |&with: &u32| {
@@ -112,7 +90,7 @@ impl Index {
 
     /// Scores the whole text of a file.
     pub(crate) fn whole(&self, file: &FileWords, weights: &[f32]) -> f32 {
-        let long = LENGTH * file.length as f32 / self.average_length + 1.0 - LENGTH;
+        let long = LENGTH * file.counts.length as f32 / self.average_length + 1.0 - LENGTH;
         let value = |word: usize| {
             f32::from(file.total[word])
                 + f32::from(file.doc[word]) * 0.5
@@ -184,11 +162,12 @@ impl Index {
 }
 
 impl FileWords {
-    fn of(
+    pub(crate) fn of(
         counts: Counts,
         wanted: &Wanted,
+        meanings: &mut Meanings,
         words: usize,
-        file: &crate::tree::SourceFile,
+        facts: &Facts,
     ) -> FileWords {
         let mut total = vec![0u16; words];
         let mut doc = vec![0u16; words];
@@ -200,20 +179,20 @@ impl FileWords {
                 .saturating_add(hits.doc);
             doc[word] = doc[word].saturating_add(hits.doc);
         }
-        for definition in &file.facts.definitions {
-            each_word(definition.name(), |word| {
-                if let Some(word) = wanted.word(word) {
-                    names[usize::from(word)] = names[usize::from(word)].saturating_add(1);
-                }
+        let mut told = Vec::new();
+        for (at, definition) in facts.definitions.iter().enumerate() {
+            meanings.each(definition.name(), wanted, |word| {
+                names[usize::from(word)] = names[usize::from(word)].saturating_add(1);
             });
+            let whole = meanings.whole(definition.name(), wanted);
+            told.extend(whole.map(|words| (at as u32, words.into())));
         }
-        let length = counts.length();
         FileWords {
             counts,
             total,
             doc,
             names,
-            length,
+            told,
         }
     }
 }

@@ -3,6 +3,8 @@
 mod definitions;
 mod history;
 mod index;
+mod meaning;
+mod note;
 mod paths;
 mod query;
 mod reasons;
@@ -15,7 +17,6 @@ mod words;
 use std::sync::LazyLock;
 
 use crate::locate::index::Index;
-use crate::locate::query::Query;
 use crate::locate::reasons::Reasons;
 use crate::locate::signals::Inputs;
 use crate::locate::spread::Spread;
@@ -25,6 +26,7 @@ use crate::path::RelPath;
 use crate::tree::SourceTree;
 
 pub use history::{Change, History};
+pub use note::Noted;
 pub use signals::{Candidate, Signals};
 pub use weigh::{Features, Table, add_file_scores, first_impression};
 
@@ -81,16 +83,15 @@ static FILES: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("file
 static DEFINITIONS: LazyLock<Table> =
     LazyLock::new(|| Table::parse(include_str!("definitions.table")));
 
-/// Ranks the files and definitions of `tree` by how likely `text` is about them.
+/// Ranks the files and definitions of `tree` by how likely the task is about them; also returns what the task names.
 pub fn locate(
     tree: &SourceTree,
-    text: &str,
-    mentions: &Mentions,
+    noted: &Noted,
     options: &LocateOptions<'_>,
-) -> Located {
-    let search = Search::of(tree, text, *options);
-    let spread = search.spread(mentions);
-    let inputs = search.inputs(mentions, &spread);
+) -> (Mentions, Located) {
+    let search = Search::of(tree, noted, *options);
+    let spread = search.spread();
+    let inputs = search.inputs(&spread);
     let signals = Signals::of(&inputs);
     let kept = first_impression(&signals);
     let places: Vec<usize> = kept.iter().map(|&(at, _)| at).collect();
@@ -106,18 +107,18 @@ pub fn locate(
     let features = Features::of(&within, &every, &[]);
     let ranked_definitions = ranking(&within, &features, &DEFINITIONS);
     let reasons = Reasons::of(&inputs);
-    Located {
+    let located = Located {
         files: file_hits(tree, &reasons, &ranked),
         definitions: definition_hits(tree, &reasons, &ranked_definitions),
-    }
+    };
+    (search.mentions, located)
 }
 
 /// Returns the raw signals of files and of definitions, for learning what they are worth.
-pub fn signals(tree: &SourceTree, text: &str, options: LocateOptions<'_>) -> (Signals, Signals) {
-    let mentions = Mentions::read(text, tree);
-    let search = Search::of(tree, text, options);
-    let spread = search.spread(&mentions);
-    let inputs = search.inputs(&mentions, &spread);
+pub fn signals(tree: &SourceTree, noted: &Noted, options: LocateOptions<'_>) -> (Signals, Signals) {
+    let search = Search::of(tree, noted, options);
+    let spread = search.spread();
+    let inputs = search.inputs(&spread);
     let signals = Signals::of(&inputs);
     let kept = first_impression(&signals);
     let definitions = definitions::signals(&inputs, &impressions(&signals, &kept));
@@ -128,45 +129,43 @@ pub fn signals(tree: &SourceTree, text: &str, options: LocateOptions<'_>) -> (Si
 struct Search<'t, 'h> {
     tree: &'t SourceTree,
     project: Project<'t>,
-    query: Query,
-    names: Vec<String>,
-    index: Index,
+    noted: &'t Noted,
+    index: Index<'t>,
+    mentions: Mentions,
     options: LocateOptions<'h>,
 }
 
 impl<'t, 'h> Search<'t, 'h> {
-    fn of(tree: &'t SourceTree, text: &str, options: LocateOptions<'h>) -> Search<'t, 'h> {
-        let query = Query::read(text);
-        let names = query.names(text);
-        let index = Index::of(tree, &query, &names);
+    fn of(tree: &'t SourceTree, noted: &'t Noted, options: LocateOptions<'h>) -> Search<'t, 'h> {
+        let project = Project::of(tree);
         Search {
+            mentions: Mentions::read_in(&noted.text, &project, &noted.phrases, &noted.found),
+            index: Index::of(tree, &noted.files, &noted.query.words),
             tree,
-            project: Project::of(tree),
-            query,
-            names,
-            index,
+            project,
+            noted,
             options,
         }
     }
 
-    fn spread(&self, mentions: &Mentions) -> Spread {
+    fn spread(&self) -> Spread {
         Spread::of(
             self.tree,
             &self.project,
-            &self.query,
+            &self.noted.query,
             &self.index,
-            &mentions.clues,
+            &self.mentions.clues,
         )
     }
 
-    fn inputs<'a>(&'a self, mentions: &'a Mentions, spread: &'a Spread) -> Inputs<'a, 't> {
+    fn inputs<'a>(&'a self, spread: &'a Spread) -> Inputs<'a, 't> {
         Inputs {
             tree: self.tree,
             project: &self.project,
-            query: &self.query,
+            query: &self.noted.query,
             index: &self.index,
-            mentions,
-            names: &self.names,
+            mentions: &self.mentions,
+            names: &self.noted.names,
             spread,
             include_tests: self.options.include_tests,
             history: self.options.history,

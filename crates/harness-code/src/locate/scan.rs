@@ -1,61 +1,9 @@
 //! One pass over a file's text: how often the words of a task stand in each definition. Counts only; judges nothing.
 
-use rustc_hash::FxHashMap;
-
 use crate::language::Language;
-use crate::locate::words::{each_part, each_word, everyday};
+use crate::locate::meaning::{EVERYDAY, Meaning, Meanings, OTHER, Wanted};
+use crate::locate::words::identifiers;
 use crate::symbols::{DefinitionKind, Facts};
-
-/// The words and names that are looked for.
-pub(crate) struct Wanted {
-    words: FxHashMap<String, u16>,
-    names: FxHashMap<String, u16>,
-    /// Two words of the task that stand next to each other.
-    pairs: FxHashMap<(u16, u16), u16>,
-}
-
-/// Stands for a word that is not wanted.
-const OTHER: u16 = u16::MAX;
-/// Stands for a word that is read over.
-const EVERYDAY: u16 = u16::MAX - 1;
-
-impl Wanted {
-    /// Numbers words (stems), whole names and pairs of words in the order given.
-    pub(crate) fn new(words: &[String], names: &[String], pairs: &[(u16, u16)]) -> Wanted {
-        let number = |(at, text): (usize, &String)| (text.clone(), at as u16);
-        let mut numbered: FxHashMap<String, u16> =
-            everyday().map(|word| (word.to_owned(), EVERYDAY)).collect();
-        numbered.extend(
-            words
-                .iter()
-                .take(usize::from(EVERYDAY))
-                .enumerate()
-                .map(number),
-        );
-        Wanted {
-            words: numbered,
-            names: names
-                .iter()
-                .take(usize::from(EVERYDAY))
-                .enumerate()
-                .map(number)
-                .collect(),
-            pairs: pairs
-                .iter()
-                .enumerate()
-                .map(|(at, &pair)| (pair, at as u16))
-                .collect(),
-        }
-    }
-
-    /// Returns the number of a stem.
-    pub(crate) fn word(&self, stem: &str) -> Option<u16> {
-        self.words
-            .get(stem)
-            .copied()
-            .filter(|&word| word != EVERYDAY)
-    }
-}
 
 /// How often a word stands in a chunk: in the program, and in comments and documentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -84,14 +32,28 @@ pub(crate) struct Chunk {
 /// What was counted in one file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
+    /// The chunks that say something of the task.
     pub(crate) chunks: Vec<Chunk>,
+    /// All chunks there are.
+    pub(crate) all_chunks: u32,
+    /// Words of the whole file.
+    pub(crate) length: u32,
     /// Words of comments and documentation in the whole file.
     pub(crate) doc_length: u32,
+    /// The words of the task that stand in the file as they are written, by number.
+    pub(crate) spoken: Box<[u16]>,
 }
 
-impl Counts {
-    pub(crate) fn length(&self) -> u32 {
-        self.chunks.iter().map(|chunk| chunk.length).sum()
+impl Chunk {
+    fn is_silent(&self) -> bool {
+        self.hits.is_empty() && self.names.is_empty() && self.pairs.is_empty()
+    }
+
+    fn shrink(&mut self) {
+        self.hits.shrink_to_fit();
+        self.names.shrink_to_fit();
+        self.pairs.shrink_to_fit();
+        self.named.shrink_to_fit();
     }
 }
 
@@ -103,35 +65,32 @@ pub(crate) fn count(
     content: &str,
     facts: &Facts,
 ) -> Counts {
-    let mut counter = Counter::new(wanted, meanings, facts);
+    let mut counter = Counter::new(wanted, meanings, content, facts);
     let bytes = content.as_bytes();
     let mut at = 0;
     let mut inside = Inside::Code;
     while at < bytes.len() {
-        let byte = bytes[at];
-        if is_name_byte(byte) {
-            let start = at;
-            while at < bytes.len() && is_name_byte(bytes[at]) {
+        match BYTES[usize::from(bytes[at])] {
+            Byte::Name => {
+                let start = at;
                 at += 1;
+                while at < bytes.len() && is_name_byte(bytes[at]) {
+                    at += 1;
+                }
+                counter.run(start, at, inside);
             }
-            // Runs are cut at ASCII bytes only, so both ends are whole characters.
-            if let Some(run) = content.get(start..at) {
-                counter.run(start, run, inside);
-            }
-            continue;
+            Byte::Sign => at += step(language, bytes, at, &mut inside),
+            Byte::Plain => at += 1,
         }
-        at += step(language, bytes, at, &mut inside);
     }
     let mut counts = counter.finish();
     for chunk in &mut counts.chunks {
         let definition = chunk
             .definition
             .and_then(|at| facts.definitions.get(at as usize));
-        if let Some(definition) = definition {
-            each_word(&definition.qualified, |word| {
-                let Some(word) = wanted.word(word) else {
-                    return;
-                };
+        let qualified = definition.map_or("", |definition| &definition.qualified);
+        for part in identifiers(qualified) {
+            meanings.each(part, wanted, |word| {
                 chunk.named.push(word);
                 // The name of the class around it is not in the text of a method, and yet is what it is called by.
                 if !chunk.hits.iter().any(|hits| hits.word == word) {
@@ -143,11 +102,50 @@ pub(crate) fn count(
             });
         }
     }
+    // A project has far more definitions than those that say something of a task.
+    counts.chunks.retain(|chunk| !chunk.is_silent());
+    counts.chunks.iter_mut().for_each(Chunk::shrink);
+    counts.chunks.shrink_to_fit();
     counts
 }
 
+/// Returns the definitions that have a chunk of their own.
+pub(crate) fn chunked(facts: &Facts) -> Vec<u32> {
+    let (chunks, _) = chunks(facts);
+    chunks.iter().filter_map(|chunk| chunk.definition).collect()
+}
+
+/// What a byte is to the scanner.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Byte {
+    /// A part of a name.
+    Name,
+    /// May begin or end a comment or a string.
+    Sign,
+    /// Neither.
+    Plain,
+}
+
+/// What each byte is, so that most of them cost one look.
+static BYTES: [Byte; 256] = {
+    let mut bytes = [Byte::Plain; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        bytes[at] = if byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80 {
+            Byte::Name
+        } else if matches!(byte, b'#' | b'/' | b'*' | b'"' | b'\'' | b'\\' | b'\n') {
+            Byte::Sign
+        } else {
+            Byte::Plain
+        };
+        at += 1;
+    }
+    bytes
+};
+
 fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    BYTES[usize::from(byte)] == Byte::Name
 }
 
 /// What the scanner is inside of.
@@ -214,97 +212,89 @@ fn step(language: Language, bytes: &[u8], at: usize, inside: &mut Inside) -> usi
     1
 }
 
-/// What one run of letters means for the task: its words, by number.
-#[derive(Clone, Copy)]
-struct Meaning {
-    first: u32,
-    found: u16,
-    /// Words in the run, wanted or not.
-    words: u16,
-    name: Option<u16>,
-}
-
-/// Runs that are remembered; past that they are forgotten at once, so that memory stays small.
-const MOST_MEANINGS: usize = 1 << 17;
-
-/// The same runs come again and again in a project: each is cut into words once.
-#[derive(Default)]
-pub(crate) struct Meanings {
-    known: FxHashMap<Box<str>, Meaning>,
-    found: Vec<u16>,
-    buffer: String,
-}
-
-impl Meanings {
-    fn of(&mut self, run: &str, wanted: &Wanted) -> Meaning {
-        if let Some(&meaning) = self.known.get(run) {
-            return meaning;
-        }
-        if self.known.len() >= MOST_MEANINGS {
-            self.known.clear();
-            self.found.clear();
-        }
-        let first = self.found.len() as u32;
-        let mut words = 0u16;
-        let found = &mut self.found;
-        each_part(run, &mut self.buffer, &mut |word| {
-            words = words.saturating_add(1);
-            found.push(wanted.words.get(word).copied().unwrap_or(OTHER));
-        });
-        let found = (self.found.len() - first as usize).min(usize::from(u16::MAX)) as u16;
-        let meaning = Meaning {
-            first,
-            found,
-            words,
-            name: wanted.names.get(run).copied(),
-        };
-        self.known.insert(run.into(), meaning);
-        meaning
-    }
-}
-
 struct Counter<'a> {
     wanted: &'a Wanted,
     meanings: &'a mut Meanings,
+    content: &'a str,
     /// Where the chunk changes, and to which.
     switches: Vec<(usize, u32)>,
     next_switch: usize,
+    /// Where the next switch is.
+    until: usize,
     current: usize,
     chunks: Vec<Chunk>,
+    /// Words read in the current chunk.
+    length: u32,
     doc_length: u32,
     /// The word read last.
     before: u16,
+    spoken: Vec<bool>,
 }
 
 impl<'a> Counter<'a> {
-    fn new(wanted: &'a Wanted, meanings: &'a mut Meanings, facts: &Facts) -> Self {
+    fn new(
+        wanted: &'a Wanted,
+        meanings: &'a mut Meanings,
+        content: &'a str,
+        facts: &Facts,
+    ) -> Self {
         let (chunks, switches) = chunks(facts);
         Counter {
             wanted,
             meanings,
+            content,
+            until: switches.first().map_or(usize::MAX, |first| first.0),
             switches,
             next_switch: 0,
             current: 0,
             chunks,
+            length: 0,
             doc_length: 0,
             before: OTHER,
+            spoken: vec![false; wanted.spoken.len()],
         }
     }
 
-    fn run(&mut self, start: usize, run: &str, inside: Inside) {
+    fn run(&mut self, start: usize, end: usize, inside: Inside) {
+        if start >= self.until {
+            self.switch(start);
+        }
+        let meaning = self.meanings.at(self.content, start, end, self.wanted);
+        let words = u32::from(meaning.words);
+        self.length += words;
+        if inside.is_doc() {
+            self.doc_length += words;
+        }
+        if meaning.found > 0 {
+            self.count(meaning, inside.is_doc());
+        } else if meaning.other {
+            self.before = OTHER;
+        }
+        if meaning.spoken > 0 {
+            self.spoken[usize::from(meaning.spoken - 1)] = true;
+        }
+        if meaning.name > 0 {
+            note(&mut self.chunks[self.current].names, meaning.name - 1);
+        }
+    }
+
+    /// Goes on to the chunk that `start` lies in.
+    fn switch(&mut self, start: usize) {
+        self.chunks[self.current].length += std::mem::take(&mut self.length);
         while let Some(&(from, chunk)) = self.switches.get(self.next_switch)
             && from <= start
         {
             self.current = chunk as usize;
             self.next_switch += 1;
         }
-        let meaning = self.meanings.of(run, self.wanted);
-        let doc = inside.is_doc();
+        let next = self.switches.get(self.next_switch);
+        self.until = next.map_or(usize::MAX, |next| next.0);
+    }
+
+    /// Counts the words of a run that has a wanted one.
+    fn count(&mut self, meaning: Meaning, doc: bool) {
         let chunk = &mut self.chunks[self.current];
-        chunk.length += u32::from(meaning.words);
-        self.doc_length += if doc { u32::from(meaning.words) } else { 0 };
-        let first = meaning.first as usize;
-        for &word in &self.meanings.found[first..first + usize::from(meaning.found)] {
+        for &word in self.meanings.words(meaning) {
             if word == EVERYDAY {
                 continue;
             }
@@ -331,15 +321,18 @@ impl<'a> Counter<'a> {
             let count = if doc { &mut hits.doc } else { &mut hits.code };
             *count = count.saturating_add(1);
         }
-        if let Some(name) = meaning.name {
-            note(&mut chunk.names, name);
-        }
     }
 
-    fn finish(self) -> Counts {
+    fn finish(mut self) -> Counts {
+        self.chunks[self.current].length += self.length;
         Counts {
+            all_chunks: self.chunks.len() as u32,
+            length: self.chunks.iter().map(|chunk| chunk.length).sum(),
             chunks: self.chunks,
             doc_length: self.doc_length,
+            spoken: (0..self.spoken.len() as u16)
+                .filter(|&word| self.spoken[usize::from(word)])
+                .collect(),
         }
     }
 }

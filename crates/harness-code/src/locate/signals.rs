@@ -34,7 +34,7 @@ pub(crate) struct Inputs<'a, 't> {
     pub(crate) tree: &'t SourceTree,
     pub(crate) project: &'a Project<'t>,
     pub(crate) query: &'a Query,
-    pub(crate) index: &'a Index,
+    pub(crate) index: &'a Index<'a>,
     pub(crate) mentions: &'a Mentions,
     pub(crate) names: &'a [String],
     pub(crate) spread: &'a Spread,
@@ -178,13 +178,15 @@ impl Signals {
     fn spread(&mut self, inputs: &Inputs<'_, '_>) {
         self.add("called", |at| inputs.spread.called.file(at));
         self.add("tests_call", |at| inputs.spread.tested.file(at));
+        let all = inputs.query.weights(Part::All);
+        let title = inputs.query.weights(Part::Title);
         let told: FxHashMap<u32, [f32; 4]> = self
             .candidates
             .iter()
             .map(|&Candidate { file: at, .. }| {
                 (
                     at,
-                    names_told(inputs.project, inputs.query, inputs.index, at),
+                    names_told(inputs.project, inputs.index, [&all, &title], at),
                 )
             })
             .collect();

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::locate::index::Index;
 use crate::locate::query::{Part, Query};
-use crate::locate::words::{each_word, identifiers};
+use crate::locate::words::identifiers;
 use crate::mention::project::{Place, Project};
 use crate::mention::{Clue, ClueKind};
 use crate::symbols::DefinitionKind;
@@ -53,7 +53,7 @@ impl Spread {
         tree: &SourceTree,
         project: &Project<'_>,
         query: &Query,
-        index: &Index,
+        index: &Index<'_>,
         clues: &[Clue],
     ) -> Spread {
         let walk = Walk { tree, project };
@@ -74,7 +74,7 @@ struct Walk<'a, 't> {
 
 impl Walk<'_, '_> {
     /// Follows the calls of the functions that match the task best, among tests or among all other files.
-    fn best_functions(&self, query: &Query, index: &Index, tests: bool) -> Reached {
+    fn best_functions(&self, query: &Query, index: &Index<'_>, tests: bool) -> Reached {
         let weights = query.weights(Part::All);
         let mut best: Vec<(f32, u32, u32)> = Vec::new();
         for (at, file) in self.tree.files().iter().enumerate() {
@@ -172,27 +172,26 @@ impl Walk<'_, '_> {
 /// How well the names of a file's definitions are told by the task: all words of a name said, rare names counting more.
 ///
 /// Returns the best and the sum of the best three, for the whole task and for its title.
-pub(crate) fn names_told(project: &Project<'_>, query: &Query, index: &Index, at: u32) -> [f32; 4] {
-    let numbers = |word: &str| index.numbers.get(word).copied();
-    let all = query.weights(Part::All);
-    let title = query.weights(Part::Title);
+pub(crate) fn names_told(
+    project: &Project<'_>,
+    index: &Index<'_>,
+    [all, title]: [&[f32]; 2],
+    at: u32,
+) -> [f32; 4] {
+    let definitions = &project.file(at).facts.definitions;
+    let told = index.files[at as usize]
+        .as_ref()
+        .map_or(&[][..], |words| &words.told);
     let mut scores: [Vec<f32>; 2] = [Vec::new(), Vec::new()];
-    for definition in &project.file(at).facts.definitions {
-        let mut words = Vec::new();
-        let mut whole = true;
-        each_word(definition.name(), |word| match numbers(word) {
-            Some(number) => words.push(number),
-            None => whole = false,
-        });
-        if !whole || words.is_empty() {
-            continue;
-        }
-        let namesakes = project.named(definition.name()).len().max(1) as f32;
-        for (scores, weights) in scores.iter_mut().zip([&all, &title]) {
-            let told = words.iter().all(|&word| weights[word] > 0.0);
+    for (definition, words) in told {
+        let name = definitions[*definition as usize].name();
+        let namesakes = project.named(name).len().max(1) as f32;
+        for (scores, weights) in scores.iter_mut().zip([all, title]) {
+            let weight = |word: &u16| weights[usize::from(*word)];
+            let told = words.iter().all(|word| weight(word) > 0.0);
             let score: f32 = words
                 .iter()
-                .map(|&word| weights[word].min(2.0) * index.rarity[word])
+                .map(|word| weight(word).min(2.0) * index.rarity[usize::from(*word)])
                 .sum();
             if told {
                 scores.push(score / namesakes.sqrt());

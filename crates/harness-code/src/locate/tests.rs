@@ -8,9 +8,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::locate::{LocateOptions, Located, locate};
+use crate::locate::{LocateOptions, Located, Noted, locate};
 use crate::mention::Mentions;
-use crate::tree::SourceTree;
 
 /// A shop in five files.
 const SHOP: &[(&str, &str)] = &[
@@ -45,12 +44,9 @@ fn lay_out(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn search(text: &str) -> (Located, Mentions) {
     let folder = lay_out(SHOP);
-    let tree = SourceTree::read(folder.path(), None).unwrap();
-    let mentions = Mentions::read(text, &tree);
-    (
-        locate(&tree, text, &mentions, &LocateOptions::default()),
-        mentions,
-    )
+    let (tree, noted) = Noted::read(folder.path(), None, text).unwrap();
+    let (mentions, located) = locate(&tree, &noted, &LocateOptions::default());
+    (located, mentions)
 }
 
 #[track_caller]
@@ -103,18 +99,13 @@ fn tests_are_candidates_only_when_wanted() {
             .all(|hit| !hit.path.as_str().starts_with("tests/"))
     );
     let folder = lay_out(SHOP);
-    let tree = SourceTree::read(folder.path(), None).unwrap();
     let text = "test_total fails in tests/test_cart.py";
-    let mentions = Mentions::read(text, &tree);
-    let located = locate(
-        &tree,
-        text,
-        &mentions,
-        &LocateOptions {
-            include_tests: true,
-            ..LocateOptions::default()
-        },
-    );
+    let (tree, noted) = Noted::read(folder.path(), None, text).unwrap();
+    let with_tests = LocateOptions {
+        include_tests: true,
+        ..LocateOptions::default()
+    };
+    let (_, located) = locate(&tree, &noted, &with_tests);
     assert!(
         located
             .files
@@ -143,14 +134,31 @@ fn a_place_is_named_or_it_is_not() {
 }
 
 #[test]
+fn the_words_of_a_task_are_known_by_the_files_that_hold_them() {
+    let folder = lay_out(SHOP);
+    let text = "apply_coupon says no such coupon";
+    let (tree, noted) = Noted::read(folder.path(), None, text).unwrap();
+    let again = Noted::of(&tree, text);
+    for noted in [noted, again] {
+        let holding = |word: &str| {
+            let files = noted.holding(&tree, word)?;
+            Some(files.iter().map(|path| path.to_string()).collect())
+        };
+        assert_eq!(
+            holding("apply_coupon"),
+            Some(vec!["shop/cart.py".to_string()])
+        );
+        assert_eq!(holding("says"), Some(Vec::new()));
+        assert_eq!(holding("apply"), None);
+    }
+}
+
+#[test]
 fn an_empty_project_and_an_empty_task_find_nothing() {
     let folder = lay_out(&[]);
-    let tree = SourceTree::read(folder.path(), None).unwrap();
-    let mentions = Mentions::read("", &tree);
-    assert_eq!(
-        locate(&tree, "", &mentions, &LocateOptions::default()),
-        Located::default()
-    );
+    let (tree, noted) = Noted::read(folder.path(), None, "").unwrap();
+    let (_, located) = locate(&tree, &noted, &LocateOptions::default());
+    assert_eq!(located, Located::default());
 }
 
 proptest! {

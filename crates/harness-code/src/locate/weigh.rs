@@ -26,6 +26,7 @@ const FACTS: &[&str] = &[
     "file_score",
     "file_gap",
     "file_place",
+    "own_place",
 ];
 
 /// First impression: how much each signal, as a share of the best file's, counts for a closer look.

@@ -8,6 +8,7 @@ pub(crate) mod read;
 mod resolve;
 
 use crate::mention::passage::Zone;
+use crate::mention::phrase::{Found, Phrase, Phrases};
 use crate::mention::project::{Place, Project};
 use crate::path::RelPath;
 use crate::tree::SourceTree;
@@ -121,12 +122,20 @@ pub(crate) enum ClueKind {
 impl Mentions {
     /// Reads what `text` names in `tree`.
     pub fn read(text: &str, tree: &SourceTree) -> Mentions {
-        let project = Project::of(tree);
-        Mentions::read_in(text, tree, &project)
+        let written = read::read(text);
+        let phrases = Phrases::of(&written);
+        let found = phrases.find(tree);
+        resolve::resolve(&written, &Project::of(tree), &phrases.list, &found)
     }
 
-    pub(crate) fn read_in(text: &str, tree: &SourceTree, project: &Project<'_>) -> Mentions {
-        resolve::resolve(&read::read(text), tree, project)
+    /// Reads what `text` names in a project in which its phrases were looked for already.
+    pub(crate) fn read_in(
+        text: &str,
+        project: &Project<'_>,
+        phrases: &[Phrase],
+        found: &[Found],
+    ) -> Mentions {
+        resolve::resolve(&read::read(text), project, phrases, found)
     }
 
     /// Says whether the task names a place to work at: a file, a definition, a test, a traceback, a quoted text.

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::mention::passage::Zone;
 use crate::mention::project::Place;
 use crate::mention::read::Written;
+use crate::symbols::Definition;
 use crate::tree::SourceTree;
 
 /// A piece of a quoted text.
@@ -35,7 +36,7 @@ const MOST_PHRASES: usize = 400;
 const MOST_PER_FILE: usize = 3;
 
 /// Returns the pieces of what is quoted in the task, each once.
-pub(crate) fn phrases(written: &Written<'_>) -> Vec<Phrase> {
+fn phrases(written: &Written<'_>) -> Vec<Phrase> {
     let mut phrases: Vec<Phrase> = Vec::new();
     let mut push = |text: String, zone: Zone, error: bool| {
         if phrases.len() < MOST_PHRASES && !phrases.iter().any(|known| known.text == text) {
@@ -84,74 +85,90 @@ fn runs(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Looks for the phrases in every source file.
-pub(crate) fn find(tree: &SourceTree, phrases: &[Phrase]) -> Vec<Found> {
-    if phrases.is_empty() {
-        return Vec::new();
-    }
-    let patterns = phrases.iter().map(|phrase| phrase.text.as_str());
-    let Ok(searcher) = AhoCorasick::builder()
-        .match_kind(MatchKind::Standard)
-        .build(patterns)
-    else {
-        return Vec::new();
-    };
-    let files = tree
-        .files()
-        .par_iter()
-        .enumerate()
-        .filter(|(_, file)| file.language.is_source());
-    files
-        .flat_map_iter(|(at, file)| {
-            let found = match tree.text(&file.path) {
-                Ok(text) => find_in(
-                    &searcher,
-                    at as u32,
-                    text.content(),
-                    &file.facts.definitions,
-                ),
-                // A file that went away meanwhile holds nothing.
-                Err(_) => Vec::new(),
-            };
-            found.into_iter()
-        })
-        .collect()
+/// The phrases of a task, ready to be looked for.
+pub(crate) struct Phrases {
+    /// What is looked for.
+    pub(crate) list: Vec<Phrase>,
+    searcher: Option<AhoCorasick>,
 }
 
-fn find_in(
-    searcher: &AhoCorasick,
-    file: u32,
-    content: &str,
-    definitions: &[crate::symbols::Definition],
-) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
-    let (mut line, mut counted) = (1u32, 0usize);
-    for hit in searcher.find_overlapping_iter(content) {
-        let phrase = hit.pattern().as_u32();
-        if found.iter().filter(|known| known.phrase == phrase).count() >= MOST_PER_FILE {
-            continue;
+impl Phrases {
+    pub(crate) fn of(written: &Written<'_>) -> Phrases {
+        let list = phrases(written);
+        let patterns = list.iter().map(|phrase| phrase.text.as_str());
+        let built = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .build(patterns);
+        Phrases {
+            searcher: built.ok().filter(|_| !list.is_empty()),
+            list,
         }
-        let at = hit.start();
-        // Hits come in the order of their ends; a start may lie a little before the one counted last.
-        if at >= counted {
-            line += memchr::memchr_iter(b'\n', &content.as_bytes()[counted..at]).count() as u32;
-            counted = at;
-        }
-        let around = definitions
-            .iter()
-            .enumerate()
-            .filter(|(_, d)| d.kind.is_function() && d.span().contains(&at))
-            .min_by_key(|(_, d)| d.span().start);
-        found.push(Found {
-            phrase,
-            place: Place {
-                file,
-                definition: around.map(|(at, _)| at as u32),
-            },
-            line,
-        });
     }
-    found
+
+    /// Looks for the phrases in every source file, which is read again for it.
+    pub(crate) fn find(&self, tree: &SourceTree) -> Vec<Found> {
+        if self.searcher.is_none() {
+            return Vec::new();
+        }
+        let files = tree
+            .files()
+            .par_iter()
+            .enumerate()
+            .filter(|(_, file)| file.language.is_source());
+        files
+            .flat_map_iter(|(at, file)| {
+                let found = match tree.text(&file.path) {
+                    Ok(text) => self.find_in(text.content(), &file.facts.definitions),
+                    // A file that went away meanwhile holds nothing.
+                    Err(_) => Vec::new(),
+                };
+                found.into_iter().map(move |found| found.at(at as u32))
+            })
+            .collect()
+    }
+
+    /// Looks for the phrases in one file, whose number is not known yet.
+    pub(crate) fn find_in(&self, content: &str, definitions: &[Definition]) -> Vec<Found> {
+        let mut found: Vec<Found> = Vec::new();
+        let Some(searcher) = &self.searcher else {
+            return found;
+        };
+        let (mut line, mut counted) = (1u32, 0usize);
+        for hit in searcher.find_overlapping_iter(content) {
+            let phrase = hit.pattern().as_u32();
+            if found.iter().filter(|known| known.phrase == phrase).count() >= MOST_PER_FILE {
+                continue;
+            }
+            let at = hit.start();
+            // Hits come in the order of their ends; a start may lie a little before the one counted last.
+            if at >= counted {
+                line += memchr::memchr_iter(b'\n', &content.as_bytes()[counted..at]).count() as u32;
+                counted = at;
+            }
+            let around = definitions
+                .iter()
+                .enumerate()
+                .filter(|(_, d)| d.kind.is_function() && d.span().contains(&at))
+                .min_by_key(|(_, d)| d.span().start);
+            found.push(Found {
+                phrase,
+                place: Place {
+                    file: 0,
+                    definition: around.map(|(at, _)| at as u32),
+                },
+                line,
+            });
+        }
+        found
+    }
+}
+
+impl Found {
+    /// The same in the file of this number.
+    pub(crate) fn at(self, file: u32) -> Found {
+        let place = Place { file, ..self.place };
+        Found { place, ..self }
+    }
 }
 
 #[cfg(test)]

@@ -3,14 +3,13 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::mention::passage::Zone;
-use crate::mention::phrase;
+use crate::mention::phrase::{Found, Phrase};
 use crate::mention::project::{Place, Project};
 use crate::mention::read::{Name, Written};
 use crate::mention::{
     Clue, ClueKind, Frame, Literal, Mentions, NamedDefinition, QuotedError, TestId,
 };
 use crate::symbols::DefinitionKind;
-use crate::tree::SourceTree;
 
 /// A name that more places share than this names none of them.
 const FEW: usize = 3;
@@ -19,7 +18,14 @@ const FEW: usize = 3;
 const MOST_PLACES: usize = 40;
 
 /// Resolves everything written in the task.
-pub(crate) fn resolve(written: &Written<'_>, tree: &SourceTree, project: &Project<'_>) -> Mentions {
+///
+/// `found` says where the phrases stand in the project.
+pub(crate) fn resolve(
+    written: &Written<'_>,
+    project: &Project<'_>,
+    phrases: &[Phrase],
+    found: &[Found],
+) -> Mentions {
     let mut resolver = Resolver {
         written,
         project,
@@ -30,7 +36,7 @@ pub(crate) fn resolve(written: &Written<'_>, tree: &SourceTree, project: &Projec
     resolver.frames();
     resolver.imports();
     resolver.names();
-    resolver.literals(tree);
+    resolver.literals(phrases, found);
     let mut mentions = resolver.mentions;
     mentions.errors = written
         .errors
@@ -356,11 +362,9 @@ impl Resolver<'_, '_, '_, '_> {
         }
     }
 
-    fn literals(&mut self, tree: &SourceTree) {
-        let phrases = phrase::phrases(self.written);
-        let found = phrase::find(tree, &phrases);
+    fn literals(&mut self, phrases: &[Phrase], found: &[Found]) {
         let mut files_of: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
-        for hit in &found {
+        for hit in found {
             files_of
                 .entry(hit.phrase)
                 .or_default()

@@ -31,7 +31,7 @@ pub struct SourceFile {
     pub path: RelPath,
     /// What it is written in.
     pub language: Language,
-    /// Its size on disk.
+    /// Its size on disk; 0 for files that are not source.
     pub bytes: u64,
     /// Its lines; 0 for files that are not source.
     pub lines: u32,
@@ -201,18 +201,42 @@ fn find(root: &Path, top: &Path) -> Vec<RelPath> {
         .parents(false)
         .git_global(false)
         .require_git(false)
+        // Each kind of ignore file is asked for in every folder: only those that may be there.
+        .ignore(false)
+        .git_exclude(excludes_something(root))
         .follow_links(false)
         .filter_entry(|entry| entry.depth() == 0 || is_wanted(entry))
         .build();
+    let mut marked: Vec<RelPath> = Vec::new();
     let mut paths: Vec<RelPath> = walk
         // What cannot be read is left out: a brief of the rest is better than none.
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
         .filter_map(|entry| relative(root, entry.path()))
+        .inspect(|path| {
+            if MARKS.contains(&path.file_name()) {
+                marked.extend(path.parent());
+            }
+        })
         .collect();
+    paths.retain(|path| !marked.iter().any(|folder| path.starts_with(folder)));
     paths.sort_unstable();
     paths
 }
+
+/// Says whether the project's own list of what git leaves out has an entry.
+fn excludes_something(root: &Path) -> bool {
+    let list = root.join(".git").join("info").join("exclude");
+    let content = std::fs::read_to_string(list).unwrap_or_default();
+    let is_entry = |line: &str| !line.trim().is_empty() && !line.starts_with('#');
+    content.lines().any(is_entry)
+}
+
+/// How tools mark a virtual environment and a cache.
+const MARKS: [&str; 2] = ["pyvenv.cfg", "CACHEDIR.TAG"];
+
+/// Down to here a folder is asked for the marks before it is walked; deeper ones are few and are left out afterwards.
+const MARKED_DEPTH: usize = 3;
 
 /// Returns `path` below `root`; `None` for names that cannot be written with forward slashes in UTF-8.
 fn relative(root: &Path, path: &Path) -> Option<RelPath> {
@@ -268,8 +292,7 @@ fn is_wanted(entry: &DirEntry) -> bool {
     {
         return false;
     }
-    // These two files are how tools mark a virtual environment and a cache.
-    !entry.path().join("pyvenv.cfg").exists() && !entry.path().join("CACHEDIR.TAG").exists()
+    entry.depth() > MARKED_DEPTH || !MARKS.iter().any(|mark| entry.path().join(mark).exists())
 }
 
 fn read_file<T>(
@@ -298,7 +321,9 @@ fn read_file<T>(
         None
     };
     let Some(bytes) = read else {
-        file.bytes = full.symlink_metadata().map_or(0, |metadata| metadata.len());
+        if may_be_source {
+            file.bytes = full.symlink_metadata().map_or(0, |metadata| metadata.len());
+        }
         return (file, None);
     };
     file.bytes = bytes.len() as u64;
@@ -422,6 +447,20 @@ mod tests {
             folder.path(),
             &[".github/workflows/ci.yml", ".gitignore", "a.py"],
         );
+    }
+
+    #[test]
+    fn marked_folders_are_left_out_however_deep_they_lie() {
+        let folder = project(&[
+            ("a/b/c/d/e/pyvenv.cfg", ""),
+            ("a/b/c/d/e/lib/f.py", ""),
+            ("a/b/c/d/g.py", ""),
+            ("a/b/c/d/cache/CACHEDIR.TAG", ""),
+            ("a/b/c/d/cache/h.py", ""),
+            (".git/info/exclude", "# comment\nmine.py\n"),
+            ("mine.py", ""),
+        ]);
+        check(folder.path(), &["a/b/c/d/g.py"]);
     }
 
     #[cfg(unix)]

@@ -1,0 +1,174 @@
+//! What a project says of a task, noted while it is read: the source is gone over once. Notes only; judges nothing.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use crate::language::Language;
+use crate::locate::index::FileWords;
+use crate::locate::meaning::{Meanings, Wanted};
+use crate::locate::query::Query;
+use crate::locate::scan::count;
+use crate::locate::words::identifiers;
+use crate::mention::phrase::{Found, Phrase, Phrases};
+use crate::mention::read;
+use crate::path::RelPath;
+use crate::symbols::Facts;
+use crate::tree::{SourceTree, TreeError};
+
+/// What the files of a project say of one task.
+pub struct Noted {
+    pub(crate) text: String,
+    pub(crate) query: Query,
+    pub(crate) names: Vec<String>,
+    spoken: Vec<String>,
+    pub(crate) phrases: Vec<Phrase>,
+    pub(crate) found: Vec<Found>,
+    /// One entry a file of the tree; `None` for files that are not source.
+    pub(crate) files: Vec<Option<FileWords>>,
+}
+
+/// What one file says of the task.
+type FileNotes = (FileWords, Vec<Found>);
+
+impl Noted {
+    /// Reads a project, or the part of it below `scope`, and notes what it says of the task `text`.
+    pub fn read(
+        root: &Path,
+        scope: Option<&RelPath>,
+        text: &str,
+    ) -> Result<(SourceTree, Noted), TreeError> {
+        let sought = Sought::of(text);
+        let (tree, notes) = SourceTree::read_with(root, scope, |_, reading| {
+            sought.note(reading.language, reading.content, reading.facts)
+        })?;
+        Ok((tree, sought.noted(notes)))
+    }
+
+    /// Notes what a project that was read before says of the task `text`; its source is read again.
+    pub fn of(tree: &SourceTree, text: &str) -> Noted {
+        let sought = Sought::of(text);
+        let notes = tree
+            .files()
+            .par_iter()
+            .map(|file| {
+                if !file.language.is_source() {
+                    return None;
+                }
+                // A file that went away meanwhile is no candidate.
+                let text = tree.text(&file.path).ok()?;
+                Some(sought.note(file.language, text.content(), &file.facts))
+            })
+            .collect();
+        sought.noted(notes)
+    }
+}
+
+impl Noted {
+    /// Returns the words of the task as it writes them, each once.
+    pub fn spoken(&self) -> &[String] {
+        &self.spoken
+    }
+
+    /// Returns the files of `tree` in which a word of the task stands as it is written; `None` for any other word.
+    pub fn holding<'t>(&self, tree: &'t SourceTree, word: &str) -> Option<Vec<&'t RelPath>> {
+        let number = self.spoken.iter().position(|spoken| spoken == word)? as u16;
+        let holds = |words: &FileWords| words.counts.spoken.binary_search(&number).is_ok();
+        let files = tree.files().iter().zip(&self.files);
+        Some(
+            files
+                .filter(|(_, words)| words.as_ref().is_some_and(holds))
+                .map(|(file, _)| &file.path)
+                .collect(),
+        )
+    }
+}
+
+/// More different words than this come from pasted logs.
+const MOST_SPOKEN: usize = 2000;
+
+fn spoken(text: &str) -> Vec<String> {
+    let mut seen = FxHashSet::default();
+    identifiers(text)
+        .filter(|word| seen.insert(*word))
+        .take(MOST_SPOKEN)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What is looked for while files are read.
+struct Sought {
+    text: String,
+    query: Query,
+    names: Vec<String>,
+    spoken: Vec<String>,
+    phrases: Phrases,
+    wanted: Wanted,
+    /// What is remembered from file to file, one for each thread that reads.
+    meanings: Mutex<Vec<Meanings>>,
+}
+
+impl Sought {
+    fn of(text: &str) -> Sought {
+        let query = Query::read(text);
+        let names = query.names(text);
+        let phrases = Phrases::of(&read::read(text));
+        let spoken = spoken(text);
+        let wanted = Wanted::new(&query.words, &names, &query.pairs, &spoken);
+        Sought {
+            text: text.to_owned(),
+            query,
+            names,
+            spoken,
+            phrases,
+            wanted,
+            meanings: Mutex::default(),
+        }
+    }
+
+    fn note(&self, language: Language, content: &str, facts: &Facts) -> FileNotes {
+        let lent = self
+            .meanings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        let mut meanings = lent.unwrap_or_default();
+        let counts = count(&self.wanted, &mut meanings, language, content, facts);
+        let words = FileWords::of(
+            counts,
+            &self.wanted,
+            &mut meanings,
+            self.query.words.len(),
+            facts,
+        );
+        self.meanings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(meanings);
+        (words, self.phrases.find_in(content, &facts.definitions))
+    }
+
+    fn noted(self, notes: Vec<Option<FileNotes>>) -> Noted {
+        let mut found = Vec::new();
+        let mut files = Vec::with_capacity(notes.len());
+        for (at, notes) in notes.into_iter().enumerate() {
+            let Some((words, own)) = notes else {
+                files.push(None);
+                continue;
+            };
+            found.extend(own.into_iter().map(|found| found.at(at as u32)));
+            files.push(Some(words));
+        }
+        Noted {
+            text: self.text,
+            query: self.query,
+            names: self.names,
+            spoken: self.spoken,
+            phrases: self.phrases.list,
+            found,
+            files,
+        }
+    }
+}
