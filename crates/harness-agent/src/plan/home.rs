@@ -57,11 +57,7 @@ pub(super) fn for_tests(tree: &SourceTree, mentions: &Mentions, spot: &Spot) -> 
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    reason = "tests lay files out"
-)]
+#[expect(clippy::disallowed_methods, reason = "tests lay files out")]
 mod tests {
     use super::*;
 
