@@ -342,3 +342,28 @@ fn a_loop_that_only_looks_the_names_up_again_does_not_count() {
         );
     }
 }
+
+#[test]
+fn an_attribute_that_a_template_in_a_string_reaches_keeps_its_name() {
+    for template in [
+        "'<p>{{order.total}}</p>'",
+        "'%if order.total:\\n{{order.total}}'",
+        "'{o.total}'",
+    ] {
+        let code = format!(
+            "class Order:\n    def __init__(self):\n        self.total = 1\nPAGE = {template}\n"
+        );
+        check(
+            &[("a.py", &code)],
+            &named("Order.total", "sum_of"),
+            "refused: `total` is reached by its name from a template [\"a.py:4\"]",
+        );
+    }
+    let code =
+        "class Order:\n    def __init__(self):\n        self.total = 1\nHELP = 'see Order.total'\n";
+    check(
+        &[("a.py", code)],
+        &named("Order.total", "sum_of"),
+        &format!("-- a.py\n{}", code.replace("self.total", "self.sum_of")),
+    );
+}

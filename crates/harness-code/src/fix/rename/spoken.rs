@@ -64,6 +64,7 @@ impl<'s> Renaming<'_, 's> {
 
     /// Refuses when a method or attribute is known by its name to more than the code that refers to it.
     pub(super) fn check_spoken_member(&self, family: &Family) -> Step<()> {
+        self.check_template_texts()?;
         for &class in &family.own {
             let is_method = self.has_method(class);
             for base in self
@@ -106,6 +107,24 @@ impl<'s> Renaming<'_, 's> {
         }
         if self.is_field(family) {
             return self.check_printed(true, |_, after| after.starts_with('='));
+        }
+        Ok(())
+    }
+
+    /// Refuses when a string is a template that reaches an attribute of the name: `"{{order.total}}"`.
+    fn check_template_texts(&self) -> Step<()> {
+        for file in self.files() {
+            let mut spans = strings(&file, |text| {
+                text.contains('{')
+                    && whole_words(text, self.old).any(|at| text[..at].ends_with('.'))
+            });
+            spans.retain(|span| !self.is_edited(file.id, span));
+            if !spans.is_empty() {
+                return Err(Stop::Refuse(
+                    format!("`{}` is reached by its name from a template", self.old),
+                    self.places(&file, spans),
+                ));
+            }
         }
         Ok(())
     }
