@@ -19,13 +19,19 @@ from pathlib import Path
 
 from fixes import HERE, unpacked
 
+# Methods that are renamed and not refused: where they are defined, their class, their name.
+METHODS = [
+    ("django/db/models/sql/compiler.py", "SQLCompiler", "quote_name_unless_alias"),
+    ("django/db/models/sql/query.py", "Query", "build_filter"),
+]
+
 ROPE = """
 import sys, time
 from rope.base.project import Project
 from rope.refactor.rename import Rename
 began = time.process_time()
 project = Project(sys.argv[1], ropefolder=None)
-module = project.get_file("django/db/models/query.py")
+module = project.get_file(sys.argv[3])
 source = module.read()
 offset = source.index("def " + sys.argv[2]) + 4
 changes = Rename(project, module, offset).get_changes(sys.argv[2] + "_x")
@@ -45,16 +51,16 @@ def main():
         # The package alone, as it is installed: its tests are a program of their own.
         folder = Path(temporary) / "project"
         shutil.copytree(released / "django", folder / "django")
-        for method in ("select_related", "prefetch_related"):
-            done = subprocess.run([options.program, str(folder), f"QuerySet.{method}", f"{method}_x"], capture_output=True, text=True, check=True)
+        for file, owner, method in METHODS:
+            done = subprocess.run([options.program, str(folder), f"{owner}.{method}", f"{method}_x"], capture_output=True, text=True, check=True)
             ours = json.loads(done.stdout)
-            if method == "select_related":
+            if method == METHODS[0][2]:
                 parsing, unresolved = ours["parsing"]["cpu"], ours["unresolved"]["cpu"]
                 print(f"django: {ours['files']} files, {ours['bytes']} bytes")
                 print(f"parsing {parsing:.3f} s, parsing and finding unresolved names {unresolved:.3f} s: {unresolved / parsing:.2f} times parsing")
                 print(f"all kinds of misspellings in the whole package: {ours['misspelled']['cpu']:.3f} s")
-            print(f"renaming QuerySet.{method}: {ours['rename_from_nothing']['cpu']:.3f} s from the folder, {ours['rename']['cpu']:.3f} s of it after the files are listed ({ours['renamed']})", flush=True)
-            rope = subprocess.run([options.rope, "-c", ROPE, str(folder), method], capture_output=True, text=True)
+            print(f"renaming {owner}.{method}: {ours['rename_from_nothing']['cpu']:.3f} s from the folder, {ours['rename']['cpu']:.3f} s of it after the files are listed ({ours['renamed']})", flush=True)
+            rope = subprocess.run([options.rope, "-c", ROPE, str(folder), method, file], capture_output=True, text=True)
             if rope.returncode:
                 print("rope does not run here:", rope.stderr.strip().splitlines()[-1:])
                 return
