@@ -26,9 +26,16 @@ mod staged {
     pub(crate) enum Trouble {
         /// The system call fails as on a full disk, and every later one too.
         Full,
+        /// The same, with the user's share of the disk used up.
+        Quota,
+        /// The same, with a disk that does not answer as it should.
+        Broken,
         /// The process ends at once, as by a kill.
         Killed,
     }
+
+    /// The number of an input/output error: EIO, and its like on Windows.
+    const BROKEN: i32 = if cfg!(windows) { 1117 } else { 5 };
 
     thread_local! {
         static PLAN: Cell<Option<(u32, Trouble)>> = const { Cell::new(None) };
@@ -44,6 +51,8 @@ mod staged {
     pub(crate) fn step() -> io::Result<()> {
         match reached() {
             Some(Trouble::Full) => Err(io::ErrorKind::StorageFull.into()),
+            Some(Trouble::Quota) => Err(io::ErrorKind::QuotaExceeded.into()),
+            Some(Trouble::Broken) => Err(io::Error::from_raw_os_error(BROKEN)),
             Some(Trouble::Killed) => std::process::abort(),
             None => Ok(()),
         }

@@ -313,12 +313,19 @@ fn nothing_is_torn(root: &Path, at: u32) {
 
 #[test]
 fn a_full_disk_at_any_step_leaves_whole_files_and_can_be_undone() {
-    use crate::fault::{Trouble, plan};
+    use crate::fault::Trouble;
+    a_disk_in_trouble(Trouble::Full, "the disk is full");
+    a_disk_in_trouble(Trouble::Quota, "the disk quota is used up");
+    a_disk_in_trouble(Trouble::Broken, "the disk does not work");
+}
+
+fn a_disk_in_trouble(trouble: crate::fault::Trouble, sentence: &str) {
+    use crate::fault::plan;
     for at in 1.. {
         let bench = bench(BUSY);
         let before = tree(bench.folder.path());
         let mut run = bench.begin();
-        plan(Some((at, Trouble::Full)));
+        plan(Some((at, trouble)));
         let outcome = busy_run(&mut run);
         plan(None);
         nothing_is_torn(bench.folder.path(), at);
@@ -332,10 +339,7 @@ fn a_full_disk_at_any_step_leaves_whole_files_and_can_be_undone() {
             );
         }
         if let Err(error) = &outcome {
-            assert!(
-                error.to_string().contains("the disk is full"),
-                "step {at}: {error}"
-            );
+            assert!(error.to_string().contains(sentence), "step {at}: {error}");
             run.take_back().unwrap();
             assert_eq!(tree(bench.folder.path()), before, "step {at}");
         }

@@ -146,9 +146,13 @@ pub(crate) fn reason(error: &io::Error) -> String {
         io::ErrorKind::StorageFull => "the disk is full".to_string(),
         io::ErrorKind::QuotaExceeded => "the disk quota is used up".to_string(),
         io::ErrorKind::ReadOnlyFilesystem => "the disk is read-only".to_string(),
+        _ if error.raw_os_error() == Some(BROKEN) => "the disk does not work".to_string(),
         _ => error.to_string().to_lowercase(),
     }
 }
+
+/// The number of an input/output error: EIO, and its like on Windows.
+const BROKEN: i32 = if cfg!(windows) { 1117 } else { 5 };
 
 /// What a name in a folder stands for; links are seen, not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
