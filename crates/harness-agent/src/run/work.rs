@@ -18,7 +18,7 @@ use crate::run::prompt::{self, Opening, capped};
 use crate::run::result::Stopped;
 use crate::run::search::Search;
 use crate::run::session::{Ending, Session, first_line};
-use crate::run::talk::{self, Talk};
+use crate::run::talk::{self, Talk, Turn};
 use crate::run::telling::failure_to_show;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
@@ -30,7 +30,12 @@ const MOST_IDLE: u32 = 3;
 /// the same prompt made it 15; its own traceback shown first made it 9, and four more from there 11.
 const MORE_DRAFTS: u32 = 3;
 /// What small models do wrong by chance, and right in the next draw.
-const REDRAWN: [&str; 3] = ["draft.no_change", "draft.syntax", "draft.unresolved"];
+const REDRAWN: [&str; 4] = [
+    "draft.no_change",
+    "draft.syntax",
+    "draft.unresolved",
+    "repeat.same_action",
+];
 /// The longest observation, in characters.
 const LONGEST_OBSERVATION: usize = 6_000;
 /// Files that hold the house rules of a project, first wins.
@@ -155,37 +160,11 @@ fn turns(
     mut trial: Option<&mut Trial>,
     search: &mut Option<Search>,
 ) -> (Stopped, String) {
-    let card = match talk::meet(session, model) {
-        Ok(card) => card,
+    let (mut talk, schema) = match begin(session, model, failure, trial.is_none()) {
+        Ok(begun) => begun,
         Err(error) => return engine(session, &error),
     };
-    let room = talk::most_room(&card, session.options.max_tokens);
-    form::settle(session, &room);
-    let shape = form::shape(session, &card);
-    let framework = form::framework(session);
-    let skills = session.plan.load_skills(&session.tree);
-    let opening = Opening {
-        task: &session.task,
-        plan: &session.plan,
-        tree: &session.tree,
-        skills: &skills,
-        rules: &house_rules(&session.tree),
-        context: &session.options.context,
-        failure,
-        learned: &session.learned,
-        read_only: trial.is_none(),
-        answers: false,
-        framework: &framework,
-        object: shape == Shape::Object,
-    };
-    let opened = prompt::opening(&opening, room.opening());
-    let schema = card.abilities.schema;
-    let mut talk = match Talk::open(session, model, card, opened) {
-        Ok(talk) => talk,
-        Err(error) => return engine(session, &error),
-    };
-    talk.shape = shape;
-    talk.block_instead_of = form::block_instead_of(session);
+    let shape = talk.shape;
     let mut seen: HashSet<String> = HashSet::new();
     let mut idle = 0;
     let mut knows_menu = false;
@@ -198,13 +177,8 @@ fn turns(
         let text = cut.whole(&turn.reply.text);
         if turn.reply.finish == Finish::Length && cut.may_go_on(&text) {
             session.push(Step {
-                number,
-                action: "reply".to_owned(),
-                path: String::new(),
                 result: CONTINUE.to_owned(),
-                refused: String::new(),
-                seconds: turn.seconds,
-                tokens: turn.reply.reply_tokens,
+                ..step_of(number, None, &turn)
             });
             if session.cancel.stopped() {
                 return (Stopped::Interrupted, "interrupted".to_owned());
@@ -213,23 +187,7 @@ fn turns(
             continue;
         }
         let reading = reply::read(&text);
-        let mut step = Step {
-            number,
-            action: reading
-                .action
-                .as_ref()
-                .map_or("reply", Action::tool)
-                .to_owned(),
-            path: reading
-                .action
-                .as_ref()
-                .map(|action| action.path().to_owned())
-                .unwrap_or_default(),
-            result: String::new(),
-            refused: String::new(),
-            seconds: turn.seconds,
-            tokens: turn.reply.reply_tokens,
-        };
+        let mut step = step_of(number, reading.action.as_ref(), &turn);
         if let Some(action) = &reading.action {
             let text = format!("step {number}: {} {}", action.tool(), action.path());
             session.tell(
@@ -305,18 +263,8 @@ fn turns(
             talk.draw_again(number);
             continue;
         }
-        let leftovers = reading.leftovers.join(", ");
-        let more = if leftovers.is_empty() {
-            String::new()
-        } else {
-            format!("\nNot done this turn: {leftovers}.")
-        };
-        let menu =
-            if !std::mem::replace(&mut knows_menu, true) && session.plan.rung == Rung::Rewrite {
-                format!("\n\n{}", prompt::MENU.trim_end())
-            } else {
-                String::new()
-            };
+        let told_menu = std::mem::replace(&mut knows_menu, true);
+        let menu = !told_menu && session.plan.rung == Rung::Rewrite;
         // A reply that could not be read is asked for again in a form that cannot be missed, where the server can hold it.
         let unread = reading.action.is_none() && session.plan.rung == Rung::Loop;
         talk.shape = if unread && schema {
@@ -324,13 +272,74 @@ fn turns(
         } else {
             shape
         };
-        let words = capped(&words, LONGEST_OBSERVATION);
-        talk.say(&format!("{words}{more}{menu}"));
+        talk.say(&observation(&words, &reading.leftovers, menu));
     }
     (
         Stopped::Steps,
         format!("not finished within {} steps", session.options.steps),
     )
+}
+
+/// Opens the conversation in the form that task and engine ask for. Also returns whether the server can hold a schema.
+fn begin<'m>(
+    session: &mut Session<'_>,
+    model: &'m mut dyn Model,
+    failure: &str,
+    read_only: bool,
+) -> Result<(Talk<'m>, bool), ModelError> {
+    let card = talk::meet(session, model)?;
+    let room = talk::most_room(&card, session.options.max_tokens);
+    form::settle(session, &room);
+    let shape = form::shape(session, &card);
+    let framework = form::framework(session);
+    let skills = session.plan.load_skills(&session.tree);
+    let opening = Opening {
+        task: &session.task,
+        plan: &session.plan,
+        tree: &session.tree,
+        skills: &skills,
+        rules: &house_rules(&session.tree),
+        context: &session.options.context,
+        failure,
+        learned: &session.learned,
+        read_only,
+        answers: false,
+        framework: &framework,
+        object: shape == Shape::Object,
+    };
+    let opened = prompt::opening(&opening, room.opening());
+    let schema = card.abilities.schema;
+    let mut talk = Talk::open(session, model, card, opened)?;
+    talk.shape = shape;
+    talk.block_instead_of = form::block_instead_of(session);
+    Ok((talk, schema))
+}
+
+/// Returns the step of a turn, before anything came of it.
+fn step_of(number: u32, action: Option<&Action>, turn: &Turn) -> Step {
+    Step {
+        number,
+        action: action.map_or("reply", Action::tool).to_owned(),
+        path: action
+            .map(|action| action.path().to_owned())
+            .unwrap_or_default(),
+        result: String::new(),
+        refused: String::new(),
+        seconds: turn.seconds,
+        tokens: turn.reply.reply_tokens,
+    }
+}
+
+/// Returns what the model is told of a turn: what came of it, what was left, and once the other actions it has.
+fn observation(words: &str, leftovers: &[String], menu: bool) -> String {
+    let mut told = capped(words, LONGEST_OBSERVATION);
+    if !leftovers.is_empty() {
+        told.push_str(&format!("\nNot done this turn: {}.", leftovers.join(", ")));
+    }
+    if menu {
+        told.push_str(&format!("\n\n{}", prompt::MENU.trim_end()));
+    }
+    told
 }
 
 fn engine(session: &mut Session<'_>, error: &ModelError) -> (Stopped, String) {
