@@ -348,7 +348,6 @@ fn an_attribute_that_a_template_in_a_string_reaches_keeps_its_name() {
     for template in [
         "'<p>{{order.total}}</p>'",
         "'%if order.total:\\n{{order.total}}'",
-        "'{o.total}'",
     ] {
         let code = format!(
             "class Order:\n    def __init__(self):\n        self.total = 1\nPAGE = {template}\n"
