@@ -193,7 +193,7 @@ def print_next_steps(python, weights=None):
     print(f"    cd {shown(ROOT / 'demo' / 'orders')}\n    harness brief")
     print('    harness run "fix the NameError in orders/report.py" --dry-run')
     if weights is not None:
-        print(f'    harness ask "what does best_percent do?" --engine on-device --model {shown(weights)}')
+        print(f'    harness ask "what does best_percent do?" --engine on-device --model {weights}')
     print()
 
 
