@@ -367,7 +367,7 @@ def real(appliers, cases, mirror):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=pathlib.Path, default=ROOT.parent / "shared" / "bench" / "edits")
-    parser.add_argument("--mirror", type=pathlib.Path, default=ROOT.parent / ".mirror")
+    parser.add_argument("--mirror", type=pathlib.Path, default=pathlib.Path("repositories"))
     parser.add_argument("--aider", help="a Python that has aider-chat")
     parser.add_argument("--codex", help="codex's program, named apply_patch")
     parser.add_argument("--opencode", help="opencode's replacers as a module of JavaScript")
