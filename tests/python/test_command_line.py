@@ -198,6 +198,32 @@ def test_a_run_is_replayed_and_judged_again_without_a_model(project, tmp_path):
     assert [step["action"] for step in json.loads(done.stdout)["steps"]] == ["edit"]
 
 
+def replayed(project, tmp_path, more):
+    """Fixes the function in a file with more in it, takes it back, and replays it."""
+    (project / "pricing.py").write_text(PRICING + more, encoding="utf-8")
+    right = "```python\ndef apply_discount(total, percent):\n    return total * (100 - percent) / 100\n```\n"
+    with ScriptedServer([right]) as server:
+        done = run(["run", ".", "fix apply_discount in pricing.py", "--json"], tmp_path, cwd=project, env=environment(tmp_path, server.host))
+    assert done.returncode == 0, done.stderr
+    assert run(["undo"], tmp_path, cwd=project).returncode == 0
+    return run(["replay", json.loads(done.stdout)["run_id"]], tmp_path, cwd=project)
+
+
+def test_a_long_file_is_replayed_whole(project, tmp_path):
+    done = replayed(project, tmp_path, "\n# a line that says little\n" * 2_000)
+    assert done.returncode == 0, done.stderr
+    assert (project / "pricing.py").read_text().count("says little") == 2_000
+
+
+def test_a_change_that_the_record_does_not_keep_is_not_replayed(project, tmp_path):
+    before = run(["last"], tmp_path, cwd=project)
+    assert before.returncode == 0
+    key = "AKIA" + "Q3TSHWFKZN7LDX2B"
+    done = replayed(project, tmp_path, f'\nKEY = "{key}"\n')
+    assert done.returncode == 2 and b"were redacted" in done.stderr, done.stderr
+    assert key.encode() not in (project / ".harness" / "traces.jsonl").read_bytes()
+
+
 def test_questions_of_fact_are_answered_also_without_an_engine(project, tmp_path):
     done = run(["ask", ".", "what calls apply_discount?"], tmp_path, cwd=project)
     assert (done.returncode, b"no model server answers" in done.stderr) == (4, True)

@@ -212,17 +212,19 @@ impl Record {
     ) -> Result<(), String> {
         let whole = |change: &RecordedChange| {
             let after = change.after.as_deref().unwrap_or_default();
-            self.redacted_text(after) == after
+            self.clean(after) == after
         };
-        if let Some(fields) = fields.as_object_mut() {
-            if !changes.iter().all(whole) {
-                fields.insert("redacted".to_owned(), true.into());
-            } else if !changes.is_empty() {
-                let changes = serde_json::to_value(changes).unwrap_or_default();
-                fields.insert("changes".to_owned(), changes);
-            }
+        let kept = changes.iter().all(whole);
+        if let (Some(fields), false) = (fields.as_object_mut(), kept) {
+            fields.insert("redacted".to_owned(), true.into());
         }
-        self.line(project, "end", fields)
+        let mut line = self.redacted(fields);
+        // What can be made again is kept as it is, however long: there is nothing in it to hide.
+        if let (Some(line), true, false) = (line.as_object_mut(), kept, changes.is_empty()) {
+            let changes = serde_json::to_value(changes).unwrap_or_default();
+            line.insert("changes".to_owned(), changes);
+        }
+        self.write(project, "end", line)
     }
 
     /// Writes no more lines.
@@ -231,6 +233,12 @@ impl Record {
     }
 
     fn line(&mut self, project: &Project, kind: &str, fields: Value) -> Result<(), String> {
+        let fields = self.redacted(fields);
+        self.write(project, kind, fields)
+    }
+
+    /// Writes a line whose fields are redacted already.
+    fn write(&mut self, project: &Project, kind: &str, fields: Value) -> Result<(), String> {
         if matches!(self.place, Place::Nowhere) {
             return Ok(());
         }
@@ -243,7 +251,7 @@ impl Record {
         line.insert("n".to_owned(), self.number.into());
         line.insert("at".to_owned(), ((at * 1000.0).round() / 1000.0).into());
         line.insert("kind".to_owned(), kind.into());
-        if let Value::Object(fields) = self.redacted(fields) {
+        if let Value::Object(fields) = fields {
             line.extend(fields);
         }
         self.number += 1;
@@ -274,15 +282,21 @@ impl Record {
     }
 
     fn redacted_text(&self, text: &str) -> String {
+        let clean = self.clean(text);
+        match clean.char_indices().nth(LONGEST_FIELD) {
+            Some((end, _)) => clean[..end].to_owned(),
+            None => clean,
+        }
+    }
+
+    /// Returns a text without what a record does not keep.
+    fn clean(&self, text: &str) -> String {
         let mut clean = secret::redact(text).into_owned();
         if let Some(home) = &self.home {
             clean = clean.replace(home.as_str(), "~");
         }
         for host in &self.hosts {
             clean = clean.replace(host.as_str(), "[host]");
-        }
-        if clean.chars().count() > LONGEST_FIELD {
-            clean = clean.chars().take(LONGEST_FIELD).collect();
         }
         clean
     }
