@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::Hearing;
 use crate::model::fault::{
     Act, Asked, Fault, chunk, chunked_head, json as answer, page, stream_head,
 };
+use crate::model::{Finish, Hearing, Shape};
 use crate::model::{Message, Role};
 
 pub(super) const QUICK: Limits = Limits {
@@ -448,4 +448,42 @@ fn native_calls_are_passed_on_as_json() {
         ask(&fault),
         "{\"tool\":\"read\",\"path\":\"a.py\"} Stop None"
     );
+}
+
+#[test]
+fn a_shape_is_asked_for_until_the_server_minds() {
+    for (shape, field, complaint) in [
+        (Shape::Object, "format", "invalid format: no schema"),
+        (Shape::Calls, "tools", "tiny:1b does not support tools"),
+    ] {
+        let fault = chat(move |asked| match asked.before {
+            0 => answer(400, &json!({ "error": complaint })),
+            _ => good(),
+        });
+        let shaped = Request {
+            shape,
+            ..request("hi")
+        };
+        let reply = engine(&fault)
+            .reply(&shaped, &mut |_| Hearing::On, &Cancel::default())
+            .unwrap();
+        assert_eq!(reply.text, "Hello");
+        let sent: Vec<bool> = fault
+            .asked_for("/api/chat")
+            .iter()
+            .map(|asked| asked.json().get(field).is_some())
+            .collect();
+        assert_eq!(sent, [true, false], "{field}");
+    }
+}
+
+#[test]
+fn a_reply_that_was_heard_enough_of_is_whole_and_keeps_its_counts() {
+    let fault = chat(|_| good());
+    let reply = engine(&fault)
+        .reply(&request("hi"), &mut |_| Hearing::Enough, &Cancel::default())
+        .unwrap();
+    assert_eq!((reply.finish, reply.notice), (Finish::Stop, None));
+    assert!("Hello".starts_with(&reply.text) && !reply.text.is_empty());
+    assert!(reply.prompt_tokens > 0);
 }

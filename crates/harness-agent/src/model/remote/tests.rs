@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::Hearing;
 use crate::model::fault::{
     Act, Asked, Fault, chunk, chunked_head, json as answer, page, stream_head,
 };
 use crate::model::{Finish, Message};
+use crate::model::{Hearing, Shape};
 
 pub(super) const QUICK: Limits = Limits {
     connect: Duration::from_secs(2),
@@ -519,4 +519,28 @@ fn a_server_on_this_machine_is_asked_what_it_has() {
         (sent["model"].as_str(), &sent["chat_template_kwargs"]),
         (Some("only"), &json!({"enable_thinking": false}))
     );
+}
+
+#[test]
+fn a_shape_is_asked_for_until_the_host_minds() {
+    for (shape, field) in [(Shape::Object, "response_format"), (Shape::Calls, "tools")] {
+        let fault = chat(move |asked| match asked.before {
+            0 => page(400, "text/plain", &format!("`{field}` is not supported")),
+            _ => page(200, "text/event-stream", &(delta("Hello") + STOP + DONE)),
+        });
+        let shaped = Request {
+            shape,
+            ..request("hi")
+        };
+        let reply = engine(&fault)
+            .reply(&shaped, &mut |_| Hearing::On, &Cancel::default())
+            .unwrap();
+        assert_eq!(reply.text, "Hello");
+        let sent: Vec<bool> = fault
+            .asked_for(CHAT)
+            .iter()
+            .map(|asked| asked.json().get(field).is_some())
+            .collect();
+        assert_eq!(sent, [true, false], "{field}");
+    }
 }
