@@ -138,8 +138,9 @@ def bugs_of(sdist, out, each, rng, python):
         root = unpack(sdist, folder)
         lab.prepare(root)
         report = lab.run_tests(root, python, limit=60)
-        if report is None or report.failed or len(report.passed) < 8:
-            print(f"{sdist.name}: not usable ({report and len(report.passed)} pass, {report and len(report.failed)} fail)", flush=True)
+        if report is None or report.failed or report.collect_errors or len(report.passed) < 8:
+            found = report and (len(report.passed), len(report.failed), report.collect_errors)
+            print(f"{sdist.name}: not usable (passed, failed, files with errors: {found})", flush=True)
             return
         if report.seconds > SLOWEST:
             print(f"{sdist.name}: not usable (its tests take {report.seconds:.0f} s)", flush=True)

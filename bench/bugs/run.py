@@ -71,7 +71,7 @@ def fix(bug, options):
         begun = time.monotonic()
         command = [options.harness, "run", str(root), words(bug, options.form), "--json", *options.rest]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, env=variables, timeout=options.limit * 6)
+            done = subprocess.run(command, capture_output=True, text=True, env=variables, timeout=options.limit + 10)
             result = json.loads(done.stdout)
         except (subprocess.TimeoutExpired, ValueError) as error:
             return {"id": bug["id"], "ok": False, "stopped": type(error).__name__, "seconds": time.monotonic() - begun}

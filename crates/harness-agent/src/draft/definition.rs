@@ -61,8 +61,11 @@ impl Whole<'_> {
                     self.members(&text, before, known, &new, definition)?
                 }
                 Some(known) => self.replaced(&text, &known.qualified, piece)?,
-                None => edit::add_definition(self.language, &text, None, piece)
-                    .map_err(|problem| self.unplaced(&problem))?,
+                None => {
+                    let class = self.class_of(&old, definition.name());
+                    edit::add_definition(self.language, &text, class, piece)
+                        .map_err(|problem| self.unplaced(&problem))?
+                }
             };
         }
         Ok(edit::with_companions(self.language, &text, self.code))
@@ -106,6 +109,13 @@ impl Whole<'_> {
             }
             other => other.map_err(|problem| self.unplaced(&problem)),
         }
+    }
+
+    /// Returns the class that a new definition goes to: the one before the dot of what was asked for.
+    fn class_of(&self, old: &[Definition], name: &str) -> Option<&str> {
+        let (class, member) = self.focus?.name.rsplit_once('.')?;
+        let there = old.iter().any(|known| *known.qualified == *class);
+        (member == name && there).then_some(class)
     }
 
     /// Returns which definition of the file is meant by one of the reply: the one that was shown, else the only one.

@@ -1,14 +1,92 @@
-//! Where new tests go: the file that tests this code already, else the one that a person would make.
+//! Where new code goes: a definition into the file or class that the task names, tests into the file that tests the
+//! code already, else into the one that a person would make.
 
 use harness_code::language::Language;
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
+use harness_code::symbols::DefinitionKind;
 use harness_code::tree::SourceTree;
 
 use crate::plan::Spot;
+use crate::task::Task;
+use crate::task::kind::Kind;
+
+/// A definition that a task asks for and that is not there yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDefinition {
+    /// The file that it goes to.
+    pub path: RelPath,
+    /// Its name, with its class.
+    pub name: String,
+    /// A test is to come with it.
+    pub with_test: bool,
+}
+
+/// Returns the new definition of a task that names both it and its home.
+pub(super) fn for_new(
+    task: &Task,
+    tree: &SourceTree,
+    mentions: &Mentions,
+) -> Option<NewDefinition> {
+    let wish = (task.kind == Kind::Add).then(|| task.wish()).flatten()?;
+    let classes = || {
+        let named = mentions.definitions.iter();
+        named.filter(|hit| {
+            let file = tree.file(&hit.path);
+            let mut known = file.into_iter().flat_map(|file| &file.facts.definitions);
+            known.any(|one| *one.qualified == hit.qualified && one.kind == DefinitionKind::Class)
+        })
+    };
+    let (path, name) = if wish.member {
+        // The class as the task writes it before the dot, else the only one that it names.
+        let (class, member) = match wish.name.rsplit_once('.') {
+            Some((class, member)) => {
+                let last = class.rsplit('.').next()?;
+                (tree_class(tree, mentions, last)?, member)
+            }
+            None => {
+                let mut all = classes();
+                let one = all.next().filter(|_| all.next().is_none())?;
+                (
+                    (one.path.clone(), one.qualified.to_string()),
+                    wish.name.as_str(),
+                )
+            }
+        };
+        (class.0, format!("{}.{member}", class.1))
+    } else {
+        let code =
+            |path: &&RelPath| !harness_code::tree::is_test(path) && tree.file(path).is_some();
+        let mut paths = mentions.paths.iter().filter(code);
+        let one = paths.next().filter(|_| paths.next().is_none())?;
+        (one.clone(), wish.name)
+    };
+    let known = tree.file(&path)?.facts.definitions.iter();
+    let is_new = !known.into_iter().any(|one| *one.qualified == *name);
+    is_new.then(|| NewDefinition {
+        path,
+        name,
+        with_test: task.wants_test(),
+    })
+}
+
+/// Returns the one class of this name: in a file that the task names, else the only one of the project.
+fn tree_class(tree: &SourceTree, mentions: &Mentions, name: &str) -> Option<(RelPath, String)> {
+    let all: Vec<(RelPath, String)> = tree
+        .definitions()
+        .filter(|(file, one)| one.kind == DefinitionKind::Class && one.name() == name && !file.test)
+        .map(|(file, one)| (file.path.clone(), one.qualified.to_string()))
+        .collect();
+    let named = all.iter().find(|(path, _)| mentions.paths.contains(path));
+    match (named, all.as_slice()) {
+        (Some(one), _) => Some(one.clone()),
+        (None, [one]) => Some(one.clone()),
+        (None, _) => None,
+    }
+}
 
 /// Returns the file for new tests of a place: the one that the task names, the one named after the module, one that
-/// speaks of the definition, else a new one beside the others.
+/// speaks of the definition or imports its module, else a new one beside the others.
 pub(super) fn for_tests(tree: &SourceTree, mentions: &Mentions, spot: &Spot) -> Option<RelPath> {
     if Language::of(&spot.path) != Language::Python {
         return None;
@@ -31,15 +109,22 @@ pub(super) fn for_tests(tree: &SourceTree, mentions: &Mentions, spot: &Spot) -> 
         return Some(file.path.clone());
     }
     let bare = spot.name.rsplit('.').next().unwrap_or(&spot.name);
-    let speaks = |path: &RelPath| {
+    let has = |line: &str, name: &str| {
+        let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.any(|word| word == name)
+    };
+    let imports =
+        |line: &str| (line.starts_with("from ") || line.starts_with("import ")) && has(line, stem);
+    let any_line = |path: &RelPath, wanted: &dyn Fn(&str) -> bool| {
         let text = tree.text(path).map(|text| text.into_content());
-        text.is_ok_and(|text| {
-            text.split(|c: char| !c.is_alphanumeric() && c != '_')
-                .any(|word| word == bare)
-        })
+        text.is_ok_and(|text| text.lines().any(wanted))
     };
     let candidates = || tests().filter(|file| file.path.file_name().contains("test"));
-    if let Some(file) = candidates().find(|file| !bare.is_empty() && speaks(&file.path)) {
+    let speaks = |line: &str| has(line, bare);
+    let known = candidates()
+        .find(|file| !bare.is_empty() && any_line(&file.path, &speaks))
+        .or_else(|| candidates().find(|file| any_line(&file.path, &imports)));
+    if let Some(file) = known {
         return Some(file.path.clone());
     }
     let beside = candidates().next().map(|file| {
@@ -81,6 +166,49 @@ mod tests {
         assert_eq!(home.as_str(), expected);
     }
 
+    #[track_caller]
+    fn check_new(task: &str, expected: Option<(&str, &str, bool)>) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            (
+                "shop/cart.py",
+                "class Cart:\n    def total(self):\n        return 1\n",
+            ),
+            ("shop/price.py", "def net(x):\n    return x\n"),
+            ("tests/test_cart.py", "from shop.cart import Cart\n"),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let mentions = Mentions::read(task, &tree);
+        let found = for_new(&Task::bare(task), &tree, &mentions);
+        let found = found
+            .as_ref()
+            .map(|new| (new.path.as_str(), new.name.as_str(), new.with_test));
+        assert_eq!(found, expected, "{task}");
+    }
+
+    #[test]
+    fn new_definitions_go_where_the_task_says() {
+        let gross = Some(("shop/price.py", "gross", true));
+        check_new(
+            "add a function gross to shop/price.py and a test in tests/test_cart.py",
+            gross,
+        );
+        let clear = Some(("shop/cart.py", "Cart.clear", false));
+        check_new("add a method clear to Cart", clear);
+        check_new("add Cart.clear() that empties it", clear);
+        check_new("add a function net to shop/price.py", None);
+        check_new("add a function gross", None);
+        check_new(
+            "add a function gross to shop/price.py or shop/cart.py",
+            None,
+        );
+        check_new("fix net in shop/price.py", None);
+    }
+
     #[test]
     fn tests_go_where_a_person_would_put_them() {
         let code = ("shop/price.py", "def net(x):\n    return x\n");
@@ -98,6 +226,8 @@ mod tests {
             task,
             "tests/test_price.py",
         );
+        let of_module = ("tests/test_shop.py", "from shop.price import gross\n");
+        check(&[code, of_module], task, "tests/test_shop.py");
         let named = "write tests for net into tests/test_cart.py";
         check(
             &[code, ("tests/test_cart.py", "x = 1\n")],

@@ -19,6 +19,7 @@ use crate::task::kind::Kind;
 use crate::task::question::Question;
 
 pub use fix::FixPlan;
+pub use home::NewDefinition;
 
 /// How many places the first prompt shows.
 const MOST_SPOTS: usize = 3;
@@ -130,6 +131,8 @@ pub struct Plan {
     #[serde(skip)]
     tests_home: Option<RelPath>,
     #[serde(skip)]
+    new_definition: Option<NewDefinition>,
+    #[serde(skip)]
     mentions: Mentions,
     #[serde(skip)]
     certain_fix: Option<FixPlan>,
@@ -162,10 +165,12 @@ impl Plan {
         let question = found
             .question
             .or_else(|| vague.then(|| which_place(task, &located)));
+        let new_definition = home::for_new(task, tree, &mentions);
         let rung = match (&question, task.kind) {
             (_, Kind::Question) => Rung::Answer,
             (Some(_), _) => Rung::Question,
             (None, _) if found.plan.is_some() => Rung::Fix,
+            (None, _) if new_definition.is_some() => Rung::Rewrite,
             (None, _) if fits_a_reply(&spots, &mentions, options.max_tokens) => Rung::Rewrite,
             (None, _) => Rung::Loop,
         };
@@ -193,6 +198,7 @@ impl Plan {
             prompt_tokens: 350 + (code + task.text.len()) as u64 / 4,
             spots,
             tests_home,
+            new_definition,
             mentions,
             certain_fix: found.plan,
         }
@@ -213,16 +219,28 @@ impl Plan {
         self.tests_home.as_ref()
     }
 
-    /// Returns what a reply means that names no place: the place shown, or the file for new tests.
+    /// Returns the definition that the task asks for and that is not there yet, where its home is known.
+    pub fn new_definition(&self) -> Option<&NewDefinition> {
+        self.new_definition.as_ref()
+    }
+
+    /// Goes on from a new definition, which is there now, to its tests. Returns where they go.
+    pub(crate) fn turn_to_tests(&mut self, tree: &SourceTree) -> Option<&RelPath> {
+        let new = self.new_definition.as_ref().filter(|new| new.with_test)?;
+        if self.tests_home.is_some() {
+            return None;
+        }
+        let spot = nowhere_yet(&new.path, &new.name);
+        self.tests_home = home::for_tests(tree, &self.mentions, &spot);
+        self.tests_home.as_ref()
+    }
+
+    /// Returns what a reply means that names no place: the place shown, or where new code goes.
     pub fn focus(&self) -> Option<Spot> {
-        match &self.tests_home {
-            Some(path) => Some(Spot {
-                path: path.clone(),
-                name: String::new(),
-                line: 1,
-                span: 0..0,
-            }),
-            None => self.spots.first().cloned(),
+        match (&self.tests_home, &self.new_definition) {
+            (Some(path), _) => Some(nowhere_yet(path, "")),
+            (None, Some(new)) => Some(nowhere_yet(&new.path, &new.name)),
+            (None, None) => self.spots.first().cloned(),
         }
     }
 
@@ -274,6 +292,9 @@ impl Plan {
         let way = match self.rung {
             Rung::Question => "asks you first",
             Rung::Fix => "certain fix, no model",
+            Rung::Rewrite if self.new_definition.is_some() => {
+                "one new definition, written by the model"
+            }
             Rung::Rewrite => "one definition, written anew by the model",
             Rung::Loop => "turn by turn, with tools",
             Rung::Answer => "an answer, nothing changes",
@@ -419,6 +440,16 @@ fn spots(task: &Task, tree: &SourceTree, mentions: &Mentions, located: &Located)
     }
     mentions.definitions.iter().for_each(|hit| add(named(hit)));
     spots
+}
+
+/// A place for something that is not there yet.
+fn nowhere_yet(path: &RelPath, name: &str) -> Spot {
+    Spot {
+        path: path.clone(),
+        name: name.to_owned(),
+        line: 1,
+        span: 0..0,
+    }
 }
 
 fn last_part(qualified: &str) -> &str {

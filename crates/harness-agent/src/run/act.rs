@@ -5,7 +5,8 @@ use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
 use crate::reply::Reading;
 use crate::run::event::EventKind;
-use crate::run::evidence::Verdict;
+use crate::run::evidence::{NO_NEW_TEST, Verdict};
+use crate::run::form;
 use crate::run::result::Stopped;
 use crate::run::search::Search;
 use crate::run::session::Session;
@@ -19,6 +20,8 @@ use crate::tool::{change, look as tools};
 pub(super) enum Outcome {
     /// The run goes on with these words to the model; whether they are news.
     Say { words: String, new: bool },
+    /// A part is done; these words ask for the next one.
+    Next(String),
     /// A draft was tried, failed and was taken back; these words say why.
     Failed(String),
     /// The action was refused.
@@ -182,11 +185,16 @@ fn try_change(
                 "That made the tests worse and was taken back: {words}"
             ))
         }
-        Verdict::Unfinished { reason, .. } => {
+        Verdict::Unfinished { rule, reason } => {
             if session.task.kind == Kind::Fix {
                 // Drafts of a fix are alternatives: each starts from the code as it was.
                 trial.put_back(session, &draft);
                 return Outcome::Failed(format!("That was not it and was taken back: {reason}"));
+            }
+            if rule == NO_NEW_TEST
+                && let Some(words) = form::tests_next(session)
+            {
+                return Outcome::Next(words);
             }
             Outcome::Say {
                 words: format!("Written. {reason}"),

@@ -101,32 +101,19 @@ impl Evidence<'_> {
             .iter()
             .any(|change| !harness_code::tree::is_test(&change.path));
         match self.task.kind {
-            Kind::Tests => {
-                let (before, after) = (
-                    self.before.map_or(0, |report| report.collected),
-                    self.after.map_or(0, |report| report.collected),
-                );
-                if self.has_suite && after <= before {
-                    return Some(unfinished(
-                        "finish.no_new_test",
-                        "no new test ran: add one that the suite finds",
-                    ));
-                }
-                self.new_failure().map(|shown| {
-                    unfinished(
-                        "finish.new_test_fails",
-                        &format!("a new test fails: write what the code does\n{shown}"),
-                    )
-                })
-            }
+            Kind::Tests => self.missing_test(),
             Kind::Add => {
                 let missing = self.missing_names();
-                (!missing.is_empty()).then(|| {
-                    unfinished(
+                if !missing.is_empty() {
+                    return Some(unfinished(
                         "finish.not_added",
                         &format!("`{}` is not there yet: add it", missing.join("`, `")),
-                    )
-                })
+                    ));
+                }
+                self.task
+                    .wants_test()
+                    .then(|| self.missing_test())
+                    .flatten()
             }
             Kind::Fix | Kind::Change => (!code_changed).then(|| {
                 unfinished(
@@ -136,6 +123,23 @@ impl Evidence<'_> {
             }),
             Kind::Rename | Kind::Question => None,
         }
+    }
+
+    /// Returns what is missing of the new tests that were asked for.
+    fn missing_test(&self) -> Option<Verdict> {
+        let collected = |report: Option<&SuiteReport>| report.map_or(0, |report| report.collected);
+        if self.has_suite && collected(self.after) <= collected(self.before) {
+            return Some(unfinished(
+                NO_NEW_TEST,
+                "no new test ran: add one that the suite finds",
+            ));
+        }
+        self.new_failure().map(|shown| {
+            unfinished(
+                "finish.new_test_fails",
+                &format!("a new test fails: write what the code does\n{shown}"),
+            )
+        })
     }
 
     /// Returns a test that fails now and was not there before.
@@ -250,6 +254,9 @@ impl Evidence<'_> {
         words
     }
 }
+
+/// The rule for tests that were asked for and have not come.
+pub(super) const NO_NEW_TEST: &str = "finish.no_new_test";
 
 /// How many tests that were red already a summary names; more would bury what was done.
 const RED_NAMED: usize = 3;

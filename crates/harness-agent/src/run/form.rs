@@ -5,6 +5,7 @@ use harness_code::suite::Runner;
 use crate::config::Form;
 use crate::model::{Card, Shape};
 use crate::plan::{self, Rung};
+use crate::run::prompt;
 use crate::run::room::Room;
 use crate::run::session::Session;
 use crate::task::kind::Kind;
@@ -12,11 +13,14 @@ use crate::task::kind::Kind;
 /// Settles whether one definition is written anew: not where the user wants otherwise, nor where it does not fit.
 pub(super) fn settle(session: &mut Session<'_>, room: &Room) {
     let wanted = matches!(session.config.form, None | Some(Form::Fenced));
-    let fits = session
-        .plan
-        .spots()
-        .first()
-        .is_some_and(|spot| plan::fits_reply(spot, room.reply()));
+    let fits = match session.plan.new_definition() {
+        Some(_) => true,
+        None => session
+            .plan
+            .spots()
+            .first()
+            .is_some_and(|spot| plan::fits_reply(spot, room.reply())),
+    };
     if session.plan.rung == Rung::Rewrite && !(wanted && fits) {
         session.plan.rung = Rung::Loop;
     }
@@ -32,8 +36,22 @@ pub(super) fn shape(session: &Session<'_>, card: &Card) -> Shape {
     }
 }
 
-/// Returns the code that one block is asked for instead of, where one is: a new definition may come with its test.
+/// Returns the words that ask for the tests of a new definition once that is written.
+pub(super) fn tests_next(session: &mut Session<'_>) -> Option<String> {
+    if session.plan.rung != Rung::Rewrite {
+        return None;
+    }
+    let framework = framework(session);
+    let name = session.plan.new_definition()?.name.clone();
+    let home = session.plan.turn_to_tests(&session.tree)?.clone();
+    Some(prompt::tests_next(&session.tree, &home, &framework, &name))
+}
+
+/// Returns the code that one block is asked for instead of, where one is.
 pub(super) fn block_instead_of(session: &Session<'_>) -> Option<String> {
+    if session.plan.rung == Rung::Rewrite && session.plan.new_definition().is_some() {
+        return Some(String::new());
+    }
     let one =
         session.plan.rung == Rung::Rewrite && matches!(session.task.kind, Kind::Fix | Kind::Change);
     let spot = session.plan.spots().first().filter(|_| one)?;

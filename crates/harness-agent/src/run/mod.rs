@@ -14,6 +14,7 @@ pub mod result;
 mod room;
 mod search;
 mod session;
+mod showing;
 mod standing;
 mod talk;
 mod telling;

@@ -5,6 +5,7 @@ use harness_code::tree::SourceTree;
 
 use crate::model::{Message, Role};
 use crate::plan::{Plan, Rung, Spot};
+use crate::run::showing;
 use crate::skill::Skill;
 use crate::task::Task;
 
@@ -16,6 +17,10 @@ pub(super) const MENU: &str = include_str!("../../prompts/menu.md");
 const TESTS: &str = include_str!("../../prompts/tests.md");
 const TESTS_TASK: &str = include_str!("../../prompts/tests_task.md");
 const TESTS_REPLY: &str = include_str!("../../prompts/tests_reply.md");
+const TESTS_NEXT: &str = include_str!("../../prompts/tests_next.md");
+const NEW: &str = include_str!("../../prompts/new.md");
+const NEW_TASK: &str = include_str!("../../prompts/new_task.md");
+const NEW_REPLY: &str = include_str!("../../prompts/new_reply.md");
 const WORK: &str = include_str!("../../prompts/work.md");
 const ANSWER: &str = include_str!("../../prompts/answer.md");
 const OBJECT: &str = include_str!("../../prompts/object.md");
@@ -75,13 +80,14 @@ struct Part {
 /// Returns the messages of the first request, no longer than `room` bytes. What is worth least is left out first.
 pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
     let rewrites = opening.plan.rung == Rung::Rewrite && !opening.answers;
-    let home = opening.plan.tests_home();
-    let (system, example) = match (opening.answers, opening.object, rewrites, home) {
-        (true, _, _, _) => (ANSWER, None),
-        (false, true, _, _) => (OBJECT, None),
-        (false, false, true, Some(_)) => (TESTS, Some((TESTS_TASK, TESTS_REPLY))),
-        (false, false, true, None) => (REWRITE, Some((EXAMPLE_TASK, EXAMPLE_REPLY))),
-        (false, false, false, _) => (WORK, None),
+    let (tests, new) = (opening.plan.tests_home(), opening.plan.new_definition());
+    let (system, example) = match (opening.answers, opening.object, rewrites) {
+        (true, _, _) => (ANSWER, None),
+        (false, true, _) => (OBJECT, None),
+        (false, false, true) if tests.is_some() => (TESTS, Some((TESTS_TASK, TESTS_REPLY))),
+        (false, false, true) if new.is_some() => (NEW, Some((NEW_TASK, NEW_REPLY))),
+        (false, false, true) => (REWRITE, Some((EXAMPLE_TASK, EXAMPLE_REPLY))),
+        (false, false, false) => (WORK, None),
     };
     let example: Vec<(Role, &str)> = example.map_or(Vec::new(), |(task, reply)| {
         vec![(Role::User, task), (Role::Assistant, reply)]
@@ -147,14 +153,25 @@ fn parts(opening: &Opening<'_>, rewrites: bool) -> Vec<Part> {
         );
     }
     let mut room = MOST_CODE;
+    let new = opening.plan.new_definition().filter(|_| rewrites);
+    if let Some(new) = new {
+        let home = showing::home(opening.tree, new);
+        room = room.saturating_sub(home.len());
+        let instead = format!("It goes into {}.", new.path);
+        part("the file it goes into", 8, 0, home, instead);
+    }
     // A rewrite is shown the one definition it is about: more only distracts a small model.
     let most = if rewrites { 1 } else { usize::MAX };
-    for (at, spot) in opening.plan.spots().iter().take(most).enumerate() {
+    let spots = opening.plan.spots().iter().filter(|spot| match new {
+        Some(new) => !spot.name.is_empty() && spot.path != new.path,
+        None => true,
+    });
+    for (at, spot) in spots.take(most).enumerate() {
         let Some(shown) = shown(opening.tree, spot, LONGEST_DEFINITION.min(room)) else {
             continue;
         };
         room = room.saturating_sub(shown.len());
-        let (name, worth) = if at == 0 {
+        let (name, worth) = if at == 0 && new.is_none() {
             ("the code itself", 8)
         } else {
             ("more code", 1)
@@ -162,6 +179,10 @@ fn parts(opening: &Opening<'_>, rewrites: bool) -> Vec<Part> {
         let instead =
             head_of(opening.tree, spot).filter(|head| at == 0 && head.len() < shown.len());
         part(name, worth, 0, shown, instead.unwrap_or_default());
+        if rewrites && new.is_none() && opening.plan.tests_home().is_none() {
+            let uses = showing::uses(opening.tree, spot);
+            part("what calls it", 1, 0, uses, String::new());
+        }
     }
     if let Some(home) = opening.plan.tests_home() {
         let there = tests_there(opening.tree, home, opening.framework);
@@ -268,6 +289,14 @@ fn tests_there(tree: &SourceTree, home: &RelPath, framework: &str) -> String {
         }
         _ => format!("The tests go into {home}{kind}, a new file."),
     }
+}
+
+/// Returns the words that ask for the tests of a new definition, in the conversation that wrote it.
+pub(super) fn tests_next(tree: &SourceTree, home: &RelPath, framework: &str, name: &str) -> String {
+    TESTS_NEXT
+        .trim_end()
+        .replace("{name}", name)
+        .replace("{there}", &tests_there(tree, home, framework))
 }
 
 /// Returns where a place is and how it begins, for one that is too long to show.

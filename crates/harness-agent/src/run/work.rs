@@ -34,8 +34,9 @@ const REDRAWN: [&str; 4] = [
     "draft.no_change",
     "draft.syntax",
     "draft.unresolved",
-    "repeat.same_action",
+    SAME_AGAIN,
 ];
+const SAME_AGAIN: &str = "repeat.same_action";
 /// The longest observation, in characters.
 const LONGEST_OBSERVATION: usize = 6_000;
 /// Files that hold the house rules of a project, first wins.
@@ -211,7 +212,15 @@ fn turns(
         };
         let failed = matches!(outcome, Outcome::Failed(_));
         let spoilt = matches!(&outcome, Outcome::Refused(refusal) if REDRAWN.contains(&refusal.rule.as_str()));
+        // Small models also repeat the code as it was, or break it; saying so does not help them, another draw does.
+        let draws = draws_again(session, number) && (failed || spoilt);
+        let next = matches!(outcome, Outcome::Next(_));
         let words = match outcome {
+            Outcome::Next(words) => {
+                idle = 0;
+                step.result = "Written.".to_owned();
+                words
+            }
             Outcome::Failed(words) => {
                 idle = 0;
                 step.result.clone_from(&words);
@@ -223,7 +232,8 @@ fn turns(
                 words
             }
             Outcome::Refused(refusal) => {
-                idle += 1;
+                // Different drafts from one prompt are one turn of the conversation; the same again is nothing new.
+                idle += u32::from(!draws || refusal.rule == SAME_AGAIN);
                 step.refused.clone_from(&refusal.rule);
                 step.result.clone_from(&refusal.reason);
                 session.refuse(&refusal);
@@ -254,13 +264,12 @@ fn turns(
                 ),
             );
         }
-        let rewrites = session.plan.rung == Rung::Rewrite && session.task.kind == Kind::Fix;
-        let told = MORE_DRAFTS + 1;
-        let draws =
-            (1..told).contains(&number) || (told + 1..=told + MORE_DRAFTS).contains(&number);
-        // Small models also repeat the code as it was, or break it; saying so does not help them, another draw does.
-        if rewrites && draws && (failed || spoilt) {
+        if draws {
             talk.draw_again(number);
+            continue;
+        }
+        if next {
+            talk.say(&words);
             continue;
         }
         let told_menu = std::mem::replace(&mut knows_menu, true);
@@ -278,6 +287,13 @@ fn turns(
         Stopped::Steps,
         format!("not finished within {} steps", session.options.steps),
     )
+}
+
+/// Returns whether a draft that does not do is followed by another from the same prompt.
+fn draws_again(session: &Session<'_>, number: u32) -> bool {
+    let rewrites = session.plan.rung == Rung::Rewrite && session.task.kind == Kind::Fix;
+    let told = MORE_DRAFTS + 1;
+    rewrites && ((1..told).contains(&number) || (told + 1..=told + MORE_DRAFTS).contains(&number))
 }
 
 /// Opens the conversation in the form that task and engine ask for. Also returns whether the server can hold a schema.

@@ -2,6 +2,7 @@
 
 pub mod kind;
 pub mod question;
+mod wish;
 mod words;
 
 use harness_code::path::RelPath;

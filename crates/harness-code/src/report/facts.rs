@@ -188,6 +188,46 @@ fn callers(tree: &SourceTree, definition: &Definition) -> Vec<Fact> {
     found
 }
 
+/// A call of a definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// The file.
+    pub path: RelPath,
+    /// The line, from 1.
+    pub line: u32,
+    /// The line as it stands there, without the blanks around it.
+    pub code: String,
+}
+
+/// Returns lines outside of tests that call a definition, the nearest first. Where several definitions bear the name,
+/// nobody can tell which one is called: then there are none.
+pub fn uses(tree: &SourceTree, home: &RelPath, name: &str, most: usize) -> Vec<Use> {
+    let bearers = tree.definitions().filter(|(_, other)| other.name() == name);
+    if name.is_empty() || bearers.take(2).count() != 1 {
+        return Vec::new();
+    }
+    let mut files: Vec<&SourceFile> = tree.files().iter().filter(|file| !file.test).collect();
+    files.sort_by_key(|file| &file.path != home);
+    let callers = files.into_iter().flat_map(|file| {
+        let calls = |caller: &&Definition| {
+            let mut calls = caller.calls.iter();
+            caller.kind.is_function()
+                && caller.name() != name
+                && calls.any(|&id| file.facts.names.get(id) == name)
+        };
+        let callers = file.facts.definitions.iter().filter(calls);
+        callers.filter_map(move |caller| {
+            let line = call_line(tree, file, caller, name)?;
+            Some(Use {
+                path: file.path.clone(),
+                line,
+                code: line_of(tree, &file.path, line).trim().to_owned(),
+            })
+        })
+    });
+    callers.take(most).collect()
+}
+
 fn call_line(tree: &SourceTree, file: &SourceFile, caller: &Definition, name: &str) -> Option<u32> {
     let text = tree.text(&file.path).ok()?;
     let call = format!("{name}(");
@@ -260,6 +300,46 @@ mod tests {
                 "`gross_price` calls `net_price` (price.py:8)"
             ]
         );
+    }
+
+    #[test]
+    fn calls_are_shown_as_they_stand_nearest_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write(
+            "price.py",
+            "def net(x):\n    return x\n\n\ndef gross(x):\n    return net(x) * 2\n",
+        );
+        write(
+            "a.py",
+            "from price import net\n\n\ndef total():\n    return net(3)\n",
+        );
+        write(
+            "test_a.py",
+            "from price import net\n\n\ndef test():\n    assert net(3)\n",
+        );
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let home = RelPath::parse("price.py").unwrap();
+        let shown = |name: &str, most| -> Vec<String> {
+            let found = uses(&tree, &home, name, most);
+            found
+                .iter()
+                .map(|one| format!("{}:{} {}", one.path, one.line, one.code))
+                .collect()
+        };
+        assert_eq!(
+            shown("net", 5),
+            ["price.py:6 return net(x) * 2", "a.py:5 return net(3)"]
+        );
+        assert_eq!(shown("net", 1).len(), 1);
+        assert!(shown("gross", 5).is_empty() && shown("absent", 5).is_empty());
+        write(
+            "b.py",
+            "class Cart:\n    def net(self):\n        return 1\n",
+        );
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        assert!(uses(&tree, &home, "net", 5).is_empty());
     }
 
     #[test]

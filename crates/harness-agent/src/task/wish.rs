@@ -1,0 +1,249 @@
+//! What an `add` task wants to have: the name of something new, and whether a test is to come with it.
+
+use crate::task::Task;
+
+/// Words before a name that say what it is.
+const NOUNS: [&str; 14] = [
+    "function",
+    "method",
+    "class",
+    "helper",
+    "def",
+    "property",
+    "generator",
+    "decorator",
+    "subclass",
+    "exception",
+    "coroutine",
+    "fixture",
+    "dataclass",
+    "routine",
+];
+/// Nouns of what belongs to a class.
+const MEMBERS: [&str; 2] = ["method", "property"];
+/// Orders that may stand right before a name.
+const ORDERS: [&str; 7] = [
+    "add",
+    "implement",
+    "write",
+    "create",
+    "introduce",
+    "define",
+    "make",
+];
+/// Words between an order, or a noun, and the name.
+const FILLERS: [&str; 6] = ["a", "an", "the", "new", "called", "named"];
+/// Words after a noun that are no names.
+const NOT_NAMES: [&str; 24] = [
+    "that",
+    "to",
+    "for",
+    "in",
+    "which",
+    "and",
+    "with",
+    "of",
+    "on",
+    "into",
+    "from",
+    "or",
+    "by",
+    "as",
+    "is",
+    "returning",
+    "taking",
+    "so",
+    "like",
+    "using",
+    "where",
+    "when",
+    "it",
+    "at",
+];
+/// What stands before `test` where one is asked for.
+const BEFORE_TEST: [&str; 12] = [
+    "a",
+    "an",
+    "and",
+    "with",
+    "its",
+    "the",
+    "some",
+    "unit",
+    "add",
+    "write",
+    "plus",
+    "including",
+];
+/// What a `test` is only a part of.
+const AFTER_TEST: [&str; 12] = [
+    "suite", "runner", "client", "helper", "helpers", "server", "data", "mode", "database", "file",
+    "files", "case",
+];
+
+/// Something new that a task names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// Its name, with its class where the task writes it so.
+    pub name: String,
+    /// It belongs to a class.
+    pub member: bool,
+}
+
+/// One word of a task, as a name would be read from it.
+struct Word<'t> {
+    lower: String,
+    name: Option<&'t str>,
+    /// Written like code: in back-ticks, as a call, with a dot or an underscore inside.
+    like_code: bool,
+}
+
+impl Task {
+    /// Returns what the task wants to be added, by its name.
+    pub fn wish(&self) -> Option<Wish> {
+        let words: Vec<Word> = words(&self.text).map(word).collect();
+        let is = |at: usize, list: &[&str]| {
+            let word: Option<&Word> = words.get(at);
+            word.is_some_and(|word| !word.like_code && list.contains(&word.lower.as_str()))
+        };
+        let after_fillers = |from: usize| (from..words.len()).find(|at| !is(*at, &FILLERS));
+        let mut found = None;
+        for at in 0..words.len() {
+            let noun = is(at, &NOUNS);
+            if !noun && !is(at, &ORDERS) {
+                continue;
+            }
+            let Some(next) = after_fillers(at + 1) else {
+                continue;
+            };
+            let Some(name) = words[next].name.filter(|_| !is(next, &NOT_NAMES)) else {
+                continue;
+            };
+            // Behind a noun any name will do; "add logging" alone names nothing.
+            if (noun || words[next].like_code) && !is(next, &NOUNS) {
+                let member = name.contains('.') || is(at, &MEMBERS);
+                found = Some(Wish {
+                    name: name.to_owned(),
+                    member,
+                });
+                break;
+            }
+        }
+        found
+    }
+
+    /// Returns whether the task asks for a test beside something else.
+    pub fn wants_test(&self) -> bool {
+        let words: Vec<Word> = words(&self.text).map(word).collect();
+        let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+        (1..words.len()).any(|at| {
+            let test = matches!(lower(at), "test" | "tests" | "unittest" | "unittests");
+            test && BEFORE_TEST.contains(&lower(at - 1)) && !AFTER_TEST.contains(&lower(at + 1))
+        })
+    }
+}
+
+/// Cuts a text at blanks; a call such as `f(a, b)` stays one word.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0i32;
+    text.split(move |c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = (depth - 1).max(0),
+            '\n' => depth = 0,
+            _ => {}
+        }
+        c.is_whitespace() && depth == 0
+    })
+    .filter(|word| !word.is_empty())
+}
+
+fn word(raw: &str) -> Word<'_> {
+    let bare = raw.trim_matches(|c: char| "\"',;:!?.".contains(c));
+    let quoted = bare.contains('`');
+    let inner = bare.trim_matches('`');
+    let head = inner.split('(').next().unwrap_or(inner);
+    let part = |part: &str| {
+        let mut letters = part.chars();
+        letters
+            .next()
+            .is_some_and(|c| c.is_alphabetic() || c == '_')
+            && letters.all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let is_name = head.split('.').all(part) && !head.contains('/');
+    Word {
+        lower: inner.to_lowercase(),
+        name: is_name.then_some(head),
+        like_code: quoted || (is_name && (inner.contains(['(', '.', '_']))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str, test: bool) {
+        let task = Task::bare(text);
+        let found = task.wish().map_or(String::new(), |wish| {
+            let member = if wish.member { " of a class" } else { "" };
+            format!("{}{member}", wish.name)
+        });
+        assert_eq!(
+            (found.as_str(), task.wants_test()),
+            (expected, test),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn names_of_new_things_are_read() {
+        check(
+            "add a function `subtotal(lines)` to shop/pricing.py that sums",
+            "subtotal",
+            false,
+        );
+        check(
+            "add a function slugify to text.py and a test for it",
+            "slugify",
+            true,
+        );
+        check("add slugify() to text.py with tests", "slugify", true);
+        check(
+            "Implement `parse_date` in dates.py, plus a unit test",
+            "parse_date",
+            true,
+        );
+        check(
+            "add a method clear to Cart and write a test",
+            "clear of a class",
+            true,
+        );
+        check(
+            "add Cart.clear() to shop/cart.py",
+            "Cart.clear of a class",
+            false,
+        );
+        check("add a helper named chunked to tools.py", "chunked", false);
+        check(
+            "write a new class Basket in shop/basket.py",
+            "Basket",
+            false,
+        );
+        check(
+            "add a function fix_encoding(text, errors) to io.py for the test suite",
+            "fix_encoding",
+            false,
+        );
+    }
+
+    #[test]
+    fn other_additions_have_no_name() {
+        check("add a function that joins words to text.py", "", false);
+        check("add a parameter digits to line_total", "", false);
+        check("add logging to shop/cart.py", "", false);
+        check("add support for CSV files and a test", "", true);
+        check("add type hints", "", false);
+        check("", "", false);
+    }
+}
