@@ -6,6 +6,7 @@ and print the number with their reports. Standard library only.
 """
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -37,7 +38,9 @@ def report():
 
 
 def probed(folder):
-    done = subprocess.run([sys.executable, "-B", "-c", PROBE], cwd=folder, capture_output=True, text=True, encoding="utf-8", timeout=60)
+    # Tests may be named after the order of a set: it is the same in both runs.
+    variables = {**os.environ, "PYTHONHASHSEED": "0"}
+    done = subprocess.run([sys.executable, "-B", "-c", PROBE], cwd=folder, env=variables, capture_output=True, text=True, encoding="utf-8", timeout=60)
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 and done.stdout else None
 
 

@@ -11,7 +11,14 @@ pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
     };
     match expr {
         Expr::NumberLiteral(literal) => number(expr, &literal.value, *role, found),
-        Expr::StringLiteral(_) => words(expr, *role, found),
+        Expr::StringLiteral(literal) => {
+            words(expr, *role, found);
+            // Two texts with nothing between them: a comma is easily forgotten.
+            let parts: Vec<usize> = literal.value.iter().map(|part| bytes(part).end).collect();
+            for end in parts.iter().rev().skip(1) {
+                found.add("comma missing", 0.25, *end..*end, ",");
+            }
+        }
         Expr::NoneLiteral(_) if matches!(role, Role::Result | Role::Assigned | Role::Argument) => {
             for (other, prior) in [
                 ("[]", 0.15),

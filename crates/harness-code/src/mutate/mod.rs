@@ -22,8 +22,9 @@ mod twin;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-use ruff_python_ast::Stmt;
 use ruff_python_ast::comparable::ComparableStmt;
+use ruff_python_ast::visitor::{Visitor, walk_stmt};
+use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 use rustc_hash::{FxHashSet, FxHasher};
 
@@ -127,10 +128,11 @@ fn distinct(content: &str, span: &Range<usize>, found: Vec<Mutation>) -> Vec<Mut
     let Some(piece) = content.get(start..end) else {
         return Vec::new();
     };
-    let mut seen: FxHashSet<u64> = FxHashSet::default();
-    seen.extend(fingerprint(piece));
+    let base = program(piece);
+    let mut seen: FxHashSet<u64> = base.iter().map(|base| base.print).collect();
+    let idle = base.map_or(0, |base| base.idle);
     let mut kept = found;
-    kept.retain(|mutation| {
+    kept.retain_mut(|mutation| {
         let inside = mutation.range.start >= start && mutation.range.end <= end;
         if !inside {
             return false;
@@ -139,17 +141,32 @@ fn distinct(content: &str, span: &Range<usize>, found: Vec<Mutation>) -> Vec<Mut
             range: mutation.range.start - start..mutation.range.end - start,
             ..mutation.clone()
         };
-        local
-            .applied(piece)
-            .and_then(|text| fingerprint(&text))
-            .is_some_and(|print| seen.insert(print))
+        let Some(changed) = local.applied(piece).and_then(|text| program(&text)) else {
+            return false;
+        };
+        // A statement that does nothing any more was taken away, whatever the change is called.
+        mutation.guts |= changed.idle > idle;
+        seen.insert(changed.print)
     });
+    kept.sort_by_key(|mutation| mutation.guts);
     kept
+}
+
+/// What is to be known of one definition, whatever its layout.
+struct Program {
+    /// Tells it from others.
+    print: u64,
+    /// Statements without any effect.
+    idle: usize,
 }
 
 /// Returns what tells one definition from another whatever their layout; nothing when it does not parse.
 /// The text is one definition with its own indentation.
 pub fn fingerprint(piece: &str) -> Option<u64> {
+    program(piece).map(|program| program.print)
+}
+
+fn program(piece: &str) -> Option<Program> {
     let indented = piece.starts_with([' ', '\t']);
     let text = if indented {
         format!("if 1:\n{piece}")
@@ -171,9 +188,31 @@ pub fn fingerprint(piece: &str) -> Option<u64> {
         }
         let mut hasher = FxHasher::default();
         ComparableStmt::from(only).hash(&mut hasher);
-        Some(hasher.finish())
+        let mut idle = Idle::default();
+        idle.visit_stmt(only);
+        Some(Program {
+            print: hasher.finish(),
+            idle: idle.0,
+        })
     })
     .flatten()
+}
+
+/// Counts statements that only name a value.
+#[derive(Default)]
+struct Idle(usize);
+
+impl Visitor<'_> for Idle {
+    fn visit_stmt(&mut self, stmt: &Stmt) {
+        if let Stmt::Expr(statement) = stmt {
+            let names_a_value = matches!(
+                statement.value.as_ref(),
+                Expr::Name(_) | Expr::Attribute(_) | Expr::NumberLiteral(_) | Expr::Subscript(_)
+            );
+            self.0 += usize::from(names_a_value);
+        }
+        walk_stmt(self, stmt);
+    }
 }
 
 /// Returns the bytes of a node.

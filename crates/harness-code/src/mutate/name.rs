@@ -4,6 +4,7 @@ use ruff_python_ast::{Expr, ExprContext};
 
 use crate::mutate::bytes;
 use crate::mutate::site::{Found, Node, Role};
+use crate::scope::known::is_builtin;
 
 /// More other names than this for one place are guesses.
 const MOST: usize = 24;
@@ -18,6 +19,18 @@ pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
             let stored = name.ctx != ExprContext::Load;
             let base = if stored { 0.12 } else { 0.35 };
             let is_local = found.sight.locals.iter().any(|known| known == id);
+            let callee = *role == Role::Callee;
+            if let Some(receiver) = found.sight.receiver.clone()
+                && receiver != id
+                && !stored
+            {
+                let prior = if is_local { 0.12 } else { 0.2 };
+                found.add("wrong name", prior, bytes(*expr), receiver);
+            }
+            if is_local && callee {
+                // What is called is a function more often than a value.
+                called(found, expr, id);
+            }
             if is_local {
                 for other in found.sight.locals.clone().iter().take(MOST) {
                     if other != id {
@@ -71,11 +84,13 @@ pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
                         );
                     }
                 }
-                if *role != Role::Callee {
+                if !callee {
                     for other in found.sight.locals.clone().iter().take(8) {
                         found.add("wrong name", 0.06, bytes(*expr), other.clone());
                     }
                 }
+            } else if !stored {
+                unknown(found, expr, id, callee);
             }
         }
         Expr::Attribute(attribute) => {
@@ -98,20 +113,18 @@ pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
                 );
             }
             if called {
-                for other in found
-                    .sight
-                    .methods
-                    .clone()
-                    .iter()
-                    .filter(|other| *other != id)
-                    .take(10)
-                {
-                    found.add(
-                        "wrong method",
-                        0.06 * likeness(id, other),
-                        range.clone(),
-                        other.clone(),
-                    );
+                let methods = found.sight.methods.clone();
+                let others = methods.iter().filter(|other| *other != id);
+                for (place, other) in others.take(MOST).enumerate() {
+                    // The further away, the more of them there are.
+                    let prior = if place < 10 { 0.06 } else { 0.03 };
+                    let prior = prior * likeness(id, other);
+                    found.add("wrong method", prior, range.clone(), other.clone());
+                }
+                if matches!(attribute.value.as_ref(), Expr::StringLiteral(_)) {
+                    for other in TEXT_METHODS.iter().filter(|other| **other != id) {
+                        found.add("wrong method", 0.15, range.clone(), *other);
+                    }
                 }
             } else {
                 found.add("attribute too many", 0.15, bytes(*expr), owner);
@@ -138,6 +151,61 @@ pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
             }
         }
         _ => {}
+    }
+}
+
+/// What texts are asked for most, where one is written out.
+const TEXT_METHODS: [&str; 4] = ["format", "join", "encode", "split"];
+
+/// A value is called: a function of the file may have been meant.
+fn called(found: &mut Found<'_>, expr: &Expr, id: &str) {
+    let functions: Vec<String> = found
+        .sight
+        .callables
+        .iter()
+        .map(|callable| callable.name.clone())
+        .filter(|name| name != id && found.sight.globals.contains(name))
+        .collect();
+    let imported = found.sight.globals.clone();
+    for other in functions.iter().take(MOST) {
+        let prior = 0.2 * likeness(id, other);
+        found.add("wrong name", prior, bytes(expr), other.clone());
+    }
+    for other in imported
+        .iter()
+        .filter(|name| !functions.contains(name))
+        .take(MOST)
+    {
+        let prior = 0.08 * likeness(id, other);
+        found.add("wrong name", prior, bytes(expr), other.clone());
+    }
+}
+
+/// A name that the file does not bind: a built-in at best.
+fn unknown(found: &mut Found<'_>, expr: &Expr, id: &str, callee: bool) {
+    let built_in = is_builtin(id);
+    let own = found
+        .sight
+        .attributes
+        .get("self")
+        .cloned()
+        .unwrap_or_default();
+    if own.iter().any(|known| known == id) {
+        found.add("wrong name", 0.4, bytes(expr), format!("self.{id}"));
+    }
+    let (near, far) = match (built_in, callee) {
+        (true, true) => (0.02, 0.02),
+        (true, false) => (0.15, 0.02),
+        (false, true) => (0.2, 0.35),
+        (false, false) => (0.4, 0.2),
+    };
+    for other in found.sight.locals.clone().iter().take(MOST) {
+        let prior = near * likeness(id, other);
+        found.add("wrong name", prior, bytes(expr), other.clone());
+    }
+    for other in found.sight.globals.clone().iter().take(MOST) {
+        let prior = far * likeness(id, other);
+        found.add("wrong name", prior, bytes(expr), other.clone());
     }
 }
 

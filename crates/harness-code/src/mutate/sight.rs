@@ -21,6 +21,8 @@ pub(super) struct Callable {
 /// What is in sight.
 #[derive(Debug, Default)]
 pub(super) struct Sight {
+    /// What a method calls its own object or class.
+    pub(super) receiver: Option<String>,
     /// The function's own parameters, without `self` and `cls`.
     pub(super) parameters: Vec<String>,
     /// Parameters whose default is `None`.
@@ -87,6 +89,10 @@ impl Sight {
         for stmt in path {
             if let Stmt::FunctionDef(function) = stmt {
                 let names = parameter_names(&function.parameters);
+                let receiver = names
+                    .first()
+                    .filter(|name| *name == "self" || *name == "cls");
+                sight.receiver = sight.receiver.or_else(|| receiver.cloned());
                 let own = names
                     .into_iter()
                     .filter(|name| name != "self" && name != "cls");
@@ -126,6 +132,13 @@ impl Sight {
                     if let Expr::Name(name) = target {
                         push(&mut self.globals, name.id.as_str());
                     }
+                }
+            }
+            Stmt::Import(import) => {
+                for alias in &import.names {
+                    let first = alias.name.split('.').next().unwrap_or_default();
+                    let name = alias.asname.as_ref().map_or(first, |name| name.as_str());
+                    push(&mut self.globals, name);
                 }
             }
             Stmt::ImportFrom(import) => {

@@ -154,3 +154,43 @@ fn a_draft_is_taken_apart() {
     assert!(texts.contains(&before.replace("* 2", "* 3")));
     assert!(texts.contains(&draft.to_owned()));
 }
+
+#[test]
+fn names_that_mean_nothing_are_replaced_by_those_in_sight() {
+    let file = |body: &str| {
+        format!(
+            "import re\nimport zlib\n\n\ndef plural(word):\n    return re.sub('a', 'b', word)\n\n\nclass Table:\n    def size(self):\n        return self.rows\n\n    def name(self, word, number):\n        {body}\n"
+        )
+    };
+    let wrong_and_right = [
+        ("return months.rows", "return self.rows"),
+        ("return number.rows", "return self.rows"),
+        ("return word(word)", "return plural(word)"),
+        ("return zlib(word)", "return plural(word)"),
+        ("return int % 100", "return number % 100"),
+        ("return '{}'.number(number)", "return '{}'.format(number)"),
+        (
+            "return word.encode('ascii' 'ignore')",
+            "return word.encode('ascii', 'ignore')",
+        ),
+        (
+            "return zlib.sub('x', 'y', word)",
+            "return re.sub('x', 'y', word)",
+        ),
+    ];
+    for (wrong, right) in wrong_and_right {
+        let found = all(&file(wrong), "Table.name");
+        let at = found.iter().position(|(_, text)| *text == file(right));
+        assert!(at.is_some_and(|at| at < 80), "{wrong}: found at {at:?}");
+    }
+}
+
+#[test]
+fn a_statement_that_does_nothing_any_more_was_taken_away() {
+    let code = "def f(a, b):\n    a * b()\n    return a\n";
+    let found = all(code, "f");
+    let idle = found.iter().find(|(_, text)| text.contains("\n    a\n"));
+    assert!(idle.is_some_and(|(mutation, _)| mutation.guts));
+    let last = found.last().map(|(mutation, _)| mutation.guts);
+    assert_eq!(last, Some(true), "what guts the code comes last");
+}

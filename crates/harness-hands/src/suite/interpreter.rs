@@ -7,10 +7,14 @@ use std::time::SystemTime;
 
 use serde::Deserialize;
 
+use crate::environment;
 use crate::process::Ended;
 use crate::process::private::Private;
 use crate::process::runner::{Job, QUESTION, Reach, Runner, RunnerError};
 use crate::suite::remembered::{Question, Remembered};
+
+/// The variable that settles the order of sets in Python.
+const HASH_SEED: &str = "PYTHONHASHSEED";
 
 /// Asks the interpreter about itself. The project's own files are off its path before it imports
 /// anything, so nothing of the project runs here.
@@ -163,6 +167,10 @@ impl Interpreter {
             ("MYPY_CACHE_DIR", cache("mypy")),
             ("RUFF_CACHE_DIR", cache("ruff")),
         ];
+        // Tests that are named after the order of a set have the same names in every run.
+        if environment::value(HASH_SEED).is_none() {
+            variables.push((HASH_SEED, "0".into()));
+        }
         variables.extend(runner.copied_paths().map(|paths| ("PYTHONPATH", paths)));
         if let Some(base) = &self.user_base {
             variables.push(("PYTHONUSERBASE", base.clone().into_os_string()));

@@ -21,6 +21,11 @@ const ON_THE_WAY: f32 = 2.0;
 /// A definition that the test is called after.
 const CALLED_AFTER: f32 = 2.0;
 
+/// A name that the message says means nothing.
+const ACCUSED: f32 = 8.0;
+/// The same, and what comes in its place is what Python suggests.
+const SUGGESTED: f32 = 20.0;
+
 /// What is known besides the traces.
 pub(super) struct Hints<'a> {
     /// Definitions that the task names.
@@ -29,6 +34,58 @@ pub(super) struct Hints<'a> {
     pub(super) failures: &'a [Failure],
     /// The folder that changes must stay in.
     pub(super) scope: Option<&'a RelPath>,
+}
+
+/// Returns the names that the messages of failing tests speak of: those that mean nothing where they stand, and those
+/// that Python suggests instead.
+pub(super) fn accused(failures: &[Failure], targets: &[String]) -> Accused {
+    const WRONG: [&str; 5] = [
+        "has no attribute '",
+        "name '",
+        "local variable '",
+        "unexpected keyword argument '",
+        "free variable '",
+    ];
+    const MEANT: &str = "Did you mean: '";
+    let mut accused = Accused::default();
+    let blamed = failures
+        .iter()
+        .filter(|failure| targets.contains(&failure.id));
+    for failure in blamed {
+        let quoted = |before: &str| {
+            let (_, rest) = failure.message.split_once(before)?;
+            let name = rest.split('\'').next()?;
+            Some(name.to_owned()).filter(|name| !name.is_empty())
+        };
+        accused
+            .wrong
+            .extend(WRONG.iter().filter_map(|before| quoted(before)));
+        accused.meant.extend(quoted(MEANT));
+    }
+    accused
+}
+
+/// What messages say about names.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Accused {
+    /// Names that mean nothing.
+    wrong: Vec<String>,
+    /// Names that Python would have understood.
+    meant: Vec<String>,
+}
+
+impl Accused {
+    /// Returns how much the messages speak for putting one text in the place of another.
+    pub(super) fn weight(&self, old: &str, new: &str) -> f32 {
+        let last = |text: &str| text.rsplit('.').next().unwrap_or_default().to_owned();
+        let wrong = self.wrong.contains(&last(old));
+        let meant = self.meant.contains(&last(new));
+        match (wrong, meant) {
+            (true, true) => SUGGESTED,
+            (true, false) => ACCUSED,
+            (false, _) => 1.0,
+        }
+    }
 }
 
 /// A definition under suspicion.
@@ -223,6 +280,33 @@ fn passes_through(traceback: &str, path: &RelPath, first: u32, last: u32) -> boo
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn messages_accuse_names() {
+        let failure = |id: &str, message: &str| Failure {
+            id: id.to_owned(),
+            message: message.to_owned(),
+            traceback: String::new(),
+            file: None,
+            line: None,
+        };
+        let failures = [
+            failure("a", "AttributeError: module 're' has no attribute 'word'"),
+            failure(
+                "b",
+                "NameError: name 'totl' is not defined. Did you mean: 'total'?",
+            ),
+            failure("c", "NameError: name 'other' is not defined"),
+        ];
+        let found = accused(&failures, &["a".to_owned(), "b".to_owned()]);
+        assert_eq!(
+            (found.wrong.join(" "), found.meant.join(" ")),
+            ("word totl".to_owned(), "total".to_owned())
+        );
+        assert!(found.weight("totl", "total") > found.weight("totl", "size"));
+        assert!(found.weight("word", "search") > found.weight("re", "os"));
+        assert!(found.weight("other", "x") <= 1.0);
+    }
+
     use super::*;
 
     #[test]

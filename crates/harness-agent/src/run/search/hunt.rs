@@ -17,7 +17,7 @@ use harness_hands::suite::worker::{Worker, WorkerError};
 use harness_hands::suite::{Failure, Outcome, Selection};
 
 use crate::guard::{self, Change};
-use crate::run::search::blame::{self, Files, Suspect};
+use crate::run::search::blame::{self, Accused, Files, Suspect};
 use crate::run::search::{Find, Shared};
 use crate::task::Task;
 
@@ -90,7 +90,8 @@ impl Hunt {
         let (suspects, files) = blame::suspects(&root, &traces, &hints);
         let place = suspects.first().map(|suspect| suspect.name.clone());
         shared.update(|state| state.place = place.unwrap_or_default());
-        let mut candidates = candidates(&suspects, &files);
+        let accused = blame::accused(&self.failures, &targets);
+        let mut candidates = candidates(&suspects, &files, &accused);
         shared.update(|state| state.suspected = candidates.len());
         let mut bench = Bench {
             shared,
@@ -150,7 +151,7 @@ impl Hunt {
 }
 
 /// Returns every change of every suspect, likeliest first; what guts the code comes last.
-fn candidates(suspects: &[Suspect], files: &Files) -> Vec<Candidate> {
+fn candidates(suspects: &[Suspect], files: &Files, accused: &Accused) -> Vec<Candidate> {
     let mut found = Vec::new();
     let heaviest = suspects
         .iter()
@@ -165,7 +166,8 @@ fn candidates(suspects: &[Suspect], files: &Files) -> Vec<Candidate> {
             suspect.line_weight(line)
         });
         found.extend(mutations.into_iter().map(|mut mutation| {
-            mutation.prior *= share;
+            let old = text.content().get(mutation.range.clone());
+            mutation.prior *= share * accused.weight(old.unwrap_or_default(), &mutation.text);
             Candidate {
                 suspect: index,
                 mutation,

@@ -15,7 +15,7 @@ use crate::history::Step;
 use crate::run::event::EventKind;
 use crate::run::evidence::Verdict;
 use crate::run::search::hunt::Hunt;
-use crate::run::session::Session;
+use crate::run::session::{Session, first_line};
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
@@ -293,7 +293,14 @@ impl Search {
                     session.push(step);
                     return Some(summary);
                 }
-                Verdict::Worse(_) | Verdict::Unfinished { .. } | Verdict::Unverified(_) => {
+                Verdict::Worse(reason)
+                | Verdict::Unfinished { reason, .. }
+                | Verdict::Unverified(reason) => {
+                    let text = format!(
+                        "what passed when it was tried is not proven: {}",
+                        first_line(&reason)
+                    );
+                    session.tell(EventKind::Action, &text, [("action", "search".into())]);
                     trial.put_back(session, &Draft::of(find.change.clone()));
                 }
             }
