@@ -67,7 +67,7 @@ def prepare(root):
 
 def environment(root):
     places = [str(root)] + ([str(root / "src")] if (root / "src").is_dir() else [])
-    return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "PYTHONPATH": os.pathsep.join(places), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "PYTHONPATH": os.pathsep.join(places), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
 
 
 def run_tests(root, python, limit=60, calls=False):

@@ -4,8 +4,9 @@
     python run.py --table OUT.jsonl...
 
 Each bug is laid out in a folder of its own with half of the tests held back. A fix counts when harness says `ok`, the
-failing tests pass in a clean copy of what it wrote, and it took no longer than the limit. It is equal when the program
-is the original's, or when every held-back test passes.
+failing test that it was asked about passes in a clean copy of what it wrote, no other test that it could see fails anew,
+and it took no longer than the limit. It is equal when the program is the original's, or when every test passes, those
+held back included.
 """
 
 import argparse
@@ -54,10 +55,11 @@ def judge(bug, sdists, python, path, text, original):
         report = lab.run_tests(root, python, limit=max(60, bug["suite_seconds"] * 10))
     if report is None:
         return {"clean": False, "equal": False}
-    base = {test.split("[")[0] for test in report.failed}
-    clean = not (report.failed & set(bug["failing"])) and not report.collect_errors
+    held = {test for test in report.failed if test.split("[")[0] in bug["held"]}
+    # What the run was asked for passes, and no test that it could see and that passed before fails.
+    clean = bug["failing"][0] not in report.failed and report.failed - held <= set(bug["failing"]) and not report.collect_errors
     same = path == bug["path"] and normal(text, bug["name"]) == normal(original, bug["name"])
-    return {"clean": clean, "equal": same or not (base & set(bug["held"])), "same": same}
+    return {"clean": clean, "equal": same or not report.failed, "same": same}
 
 
 def fix(bug, options):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures locating on the cases of ../shared/bench and makes the two tables that the program ships.
 #
-#     bench/locate/learn.sh MIRROR SCRATCH [cross|detail|single|without|table]
+#     bench/locate/learn.sh MIRROR SCRATCH [cross|detail|single|without|weights|table]
 #
 # MIRROR holds bare copies of the repositories as owner+name/repo; SCRATCH gets the trees (about 2 GB) and the signals.
 set -eu

@@ -20,6 +20,9 @@ pub(crate) struct Facts {
     /// Whether it has calls of tools in its own form.
     #[serde(default)]
     pub(crate) tools: bool,
+    /// How many parameters it has.
+    #[serde(default)]
+    pub(crate) parameters: Option<u64>,
     /// The host that really runs it, where the server only passes prompts on.
     #[serde(default)]
     pub(crate) elsewhere: Option<String>,
@@ -76,6 +79,7 @@ mod tests {
         let facts = Facts {
             window: Some(8192),
             thinks: Some(true),
+            parameters: Some(8_000_000_000),
             tools: true,
             elsewhere: None,
         };

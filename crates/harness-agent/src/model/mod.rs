@@ -151,7 +151,14 @@ pub struct Abilities {
     pub tools: bool,
     /// The server can hold a reply to a JSON schema.
     pub schema: bool,
+    /// The model is known to be very small: it copies what it is shown rather than change it.
+    pub tiny: bool,
 }
+
+/// A model with fewer parameters than this is very small.
+pub(crate) const TINY_PARAMETERS: u64 = 1_000_000_000;
+/// Weights of fewer bytes than this are those of a very small model, however they are packed.
+pub(crate) const TINY_BYTES: u64 = 600_000_000;
 
 /// Why a model could not be used. Grouped by what the caller does next.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -115,6 +115,7 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         answers: true,
         framework: "",
         object: false,
+        tiny: false,
     };
     let opened = prompt::opening(&opening, room);
     let mut talk = match Talk::open(session, model, card, opened) {

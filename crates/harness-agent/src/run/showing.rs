@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use harness_code::language::Language;
 use harness_code::report::facts;
 use harness_code::tree::SourceTree;
 
@@ -64,6 +65,47 @@ fn heads(tree: &SourceTree, new: &NewDefinition, content: &str) -> String {
     shown.trim_end().to_owned()
 }
 
+/// A longer body holds more than its documentation tells.
+const LONGEST_BLANK: usize = 8;
+
+/// Returns a short Python function without its body: where it is, its first lines and its documentation.
+pub(super) fn blank(tree: &SourceTree, spot: &Spot) -> Option<String> {
+    let file = tree.file(&spot.path)?;
+    if file.language != Language::Python {
+        return None;
+    }
+    let text = tree.text(&spot.path).ok()?;
+    let code = text.content().get(spot.span.clone())?.replace("\r\n", "\n");
+    let lines: Vec<&str> = code.trim_end().lines().collect();
+    let opens = |line: &&str| line.trim_start().starts_with("\"\"\"");
+    let first = lines.iter().position(opens)?;
+    let header = lines[..first].iter().all(|line| !line.trim().is_empty());
+    let ends = |line: &&str, opening: bool| {
+        let line = line.trim_end();
+        let rest = if opening {
+            line.trim_start().strip_prefix("\"\"\"")
+        } else {
+            Some(line)
+        };
+        rest.is_some_and(|rest| rest.ends_with("\"\"\""))
+    };
+    let last = (first..lines.len()).find(|&at| ends(&lines[at], at == first))?;
+    let body = lines.len() - last - 1;
+    let plain = header && lines[first - 1].trim_end().ends_with(':');
+    if !plain || first > 3 || !(1..=LONGEST_BLANK).contains(&body) {
+        return None;
+    }
+    let indent: String = lines[first]
+        .chars()
+        .take_while(|c| c.is_whitespace())
+        .collect();
+    let kept = lines[..=last].join("\n");
+    Some(format!(
+        "{}, line {}:\n```python\n{kept}\n{indent}...\n```",
+        spot.path, spot.line
+    ))
+}
+
 /// Returns the lines that call a definition, or nothing.
 pub(super) fn uses(tree: &SourceTree, spot: &Spot) -> String {
     let name = spot.name.rsplit('.').next().unwrap_or(&spot.name);
@@ -88,6 +130,41 @@ mod tests {
     use harness_code::path::RelPath;
 
     use super::*;
+
+    #[test]
+    fn a_short_function_is_shown_without_its_body() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "def twice(x):\n    \"\"\"Return two times x.\"\"\"\n    return x * 3\n\n\ndef bare(x):\n    return x\n\n\ndef told(x):\n    \"\"\"Return x.\n\n    Always.\n    \"\"\"\n    return -x\n";
+        std::fs::write(folder.path().join("a.py"), text).unwrap();
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let path = RelPath::parse("a.py").unwrap();
+        let shown = |name: &str| {
+            let file = tree.file(&path).unwrap();
+            let one = file
+                .facts
+                .definitions
+                .iter()
+                .find(|one| one.name() == name)
+                .unwrap();
+            let spot = Spot {
+                path: path.clone(),
+                name: name.to_owned(),
+                line: one.line,
+                span: one.span(),
+            };
+            blank(&tree, &spot)
+        };
+        assert_eq!(
+            shown("twice").unwrap(),
+            "a.py, line 1:\n```python\ndef twice(x):\n    \"\"\"Return two times x.\"\"\"\n    ...\n```"
+        );
+        assert!(
+            shown("told")
+                .unwrap()
+                .contains("Always.\n    \"\"\"\n    ...\n")
+        );
+        assert_eq!(shown("bare"), None);
+    }
 
     #[test]
     fn a_long_home_is_shown_by_its_first_lines() {

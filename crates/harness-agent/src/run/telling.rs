@@ -78,6 +78,31 @@ fn as_assertion(line: &str) -> String {
     whole().unwrap_or_else(|| line.to_owned())
 }
 
+/// Returns a failing assertion and its message as one sentence: what must be, and what is.
+pub(super) fn as_sentence(failure: &str) -> Option<String> {
+    let (line, message) = failure.split_once('\n').unwrap_or((failure, ""));
+    let told = line.strip_prefix("assert ")?;
+    let message = message.lines().next().unwrap_or_default();
+    if let Some((call, wanted)) = told.split_once(" == ") {
+        let unittest = message
+            .strip_prefix("AssertionError: ")
+            .and_then(|rest| rest.rsplit_once(" != "));
+        let pytest = message
+            .strip_prefix("assert ")
+            .and_then(|rest| rest.split_once(" == "));
+        let (is, _) = unittest.or(pytest)?;
+        return Some(format!("{call} must be {wanted}, but it is {is}."));
+    }
+    let truth = |call: &str, must: &str, is: &str| {
+        let plain = !call.contains([' ', '<', '>']) || call.ends_with(')');
+        plain.then(|| format!("{call} must be {must}, but it is {is}."))
+    };
+    match told.strip_prefix("not ") {
+        Some(call) => truth(call, "False", "True"),
+        None => truth(told, "True", "False"),
+    }
+}
+
 /// Returns the arguments of a call, as far as brackets and quotes tell them apart.
 fn top_level_parts(inside: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut quote, mut start) = (Vec::new(), 0_i32, None, 0);
@@ -144,7 +169,36 @@ fn described(change: &Change) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::as_assertion;
+    use super::{as_assertion, as_sentence};
+
+    #[test]
+    fn failures_become_sentences() {
+        let cases = [
+            (
+                "assert f(2) == 4\nAssertionError: 5 != 4",
+                Some("f(2) must be 4, but it is 5."),
+            ),
+            (
+                "assert f(2) == 4\nassert 5 == 4",
+                Some("f(2) must be 4, but it is 5."),
+            ),
+            (
+                "assert ok([1, 2])\nAssertionError: False is not true",
+                Some("ok([1, 2]) must be True, but it is False."),
+            ),
+            (
+                "assert not ok(1)\nAssertionError: True is not false",
+                Some("ok(1) must be False, but it is True."),
+            ),
+            ("assert f(2) == 4\nTypeError: no", None),
+            ("assert a < b\nAssertionError", None),
+            ("test_x (a.py:3): TypeError: no", None),
+            ("", None),
+        ];
+        for (failure, expected) in cases {
+            assert_eq!(as_sentence(failure).as_deref(), expected, "{failure}");
+        }
+    }
 
     #[test]
     fn unittest_lines_become_assertions() {

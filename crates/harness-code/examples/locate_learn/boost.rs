@@ -11,6 +11,7 @@ pub(crate) struct Group {
 }
 
 /// How the table is learned.
+#[derive(Clone, Copy)]
 pub(crate) struct Settings {
     /// Trees that are added up.
     pub(crate) rounds: usize,
@@ -66,16 +67,20 @@ struct Binned {
     bins: Vec<Vec<u8>>,
 }
 
-/// Learns trees from the groups, always the same ones from the same groups.
-pub(crate) fn learn(groups: &[&Group], settings: &Settings) -> Vec<Tree> {
+/// Learns trees from the groups, always the same ones from the same groups. Several ways of learning are averaged.
+pub(crate) fn learn(groups: &[&Group], ways: &[Settings]) -> Vec<Tree> {
     let binned = bin(groups);
-    let mut trees: Vec<Tree> = (0..settings.draws)
-        .flat_map(|draw| learn_once(groups, &binned, settings, draw))
-        .collect();
-    for node in trees.iter_mut().flatten() {
-        node.value /= settings.draws as f32;
-    }
-    trees
+    let one_way = |settings: &Settings| {
+        let draws = 0..settings.draws;
+        let mut trees: Vec<Tree> = draws
+            .flat_map(|draw| learn_once(groups, &binned, settings, draw))
+            .collect();
+        for node in trees.iter_mut().flatten() {
+            node.value /= settings.draws as f32 * ways.len() as f32;
+        }
+        trees
+    };
+    ways.iter().flat_map(one_way).collect()
 }
 
 fn learn_once(groups: &[&Group], binned: &Binned, settings: &Settings, draw: u64) -> Vec<Tree> {

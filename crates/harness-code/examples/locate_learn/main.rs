@@ -13,10 +13,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rayon::prelude::*;
 
 use boost::{Group, Settings, Tree, judge, learn};
-use harness_code::locate::{Candidate, Features, Signals, add_file_scores, first_impression};
+use harness_code::locate::{
+    BEST_DEFINITION, Candidate, Features, Signals, add_file_scores, first_impression,
+    with_best_definitions,
+};
 
 /// How the shipped tables are learned.
-const FILES: Settings = Settings {
+const UNEVEN: Settings = Settings {
     rounds: 300,
     rate: 0.05,
     depth: 3,
@@ -27,7 +30,12 @@ const FILES: Settings = Settings {
     places: 20,
     even: false,
 };
-const DEFINITIONS: Settings = Settings {
+const EVEN: Settings = Settings {
+    even: true,
+    ..UNEVEN
+};
+const FILES: &[Settings] = &[UNEVEN];
+const DEFINITIONS: &[Settings] = &[Settings {
     rounds: 150,
     rate: 0.1,
     depth: 2,
@@ -37,15 +45,15 @@ const DEFINITIONS: Settings = Settings {
     draws: 3,
     places: 20,
     even: true,
-};
+}];
 
 /// Quicker tables for the file scores that definitions build on while they are measured: twenty-one of them are needed.
-const INNER: Settings = Settings {
+const INNER: &[Settings] = &[Settings {
     rounds: 150,
     rate: 0.1,
     draws: 1,
-    ..FILES
-};
+    ..UNEVEN
+}];
 
 /// Parts that the repositories are dealt to.
 const FOLDS: usize = 6;
@@ -63,7 +71,7 @@ struct Case {
     gold_definitions: HashSet<String>,
 }
 
-/// Usage: `locate_learn SIGNALS CASES.jsonl cross|detail|without|table [FOLDER]`.
+/// Usage: `locate_learn SIGNALS CASES.jsonl cross|detail|single|without|weights|try|table [FOLDER or settings]`.
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let cases = read(&args[0], &args[1]);
@@ -72,6 +80,7 @@ fn main() {
         "detail" => cross(&cases, true),
         "single" => single(&cases),
         "without" => without(&cases),
+        "weights" => weights(&cases),
         "try" => tried(&cases, &args[3..]),
         "table" => table(&cases, &args[3]),
         other => println!("no such measurement: {other}"),
@@ -282,7 +291,7 @@ fn show(name: &str, values: [f32; 5], cases: usize) {
 fn cross_files(
     cases: &[Case],
     without: &[&str],
-    settings: &Settings,
+    settings: &[Settings],
 ) -> (Vec<FileRows>, Vec<Vec<(u32, f32)>>) {
     let folds = folds(cases);
     let rows: Vec<FileRows> = cases.iter().map(|case| file_rows(case, without)).collect();
@@ -309,7 +318,14 @@ fn file_hits(cases: &[Case], rankings: &[Vec<(u32, f32)>]) -> Vec<(usize, Vec<bo
 }
 
 fn cross(cases: &[Case], detail: bool) {
-    let (rows, rankings) = cross_files(cases, &[], &FILES);
+    let (rows, alone) = cross_files(cases, &[], FILES);
+    show(
+        "files by themselves",
+        recall(&file_hits(cases, &alone)),
+        cases.len(),
+    );
+    let scores = cross_definitions(cases, &rows, INNER, DEFINITIONS);
+    let rankings = together(cases, &alone, &scores, BEST_DEFINITION);
     show("files", recall(&file_hits(cases, &rankings)), cases.len());
     if detail {
         for (case, ranking) in cases.iter().zip(&rankings) {
@@ -331,17 +347,35 @@ fn cross(cases: &[Case], detail: bool) {
             );
         }
     }
-    let found = cross_definitions(cases, &rows, &INNER, &DEFINITIONS);
+    let found = definition_hits(cases, &scores);
     show("definitions", recall(&found), found.len());
 }
 
-/// Definitions ranked by tables that never saw the case's repository; neither did the file scores they build on.
+fn definition_hits(cases: &[Case], scores: &[Vec<f32>]) -> Vec<(usize, Vec<bool>)> {
+    let measured =
+        |case: &Case| !case.gold_definitions.is_empty() && !case.definition_paths.is_empty();
+    let hits = |(case, scores): (&Case, &Vec<f32>)| {
+        let gold = |name: &String| case.gold_definitions.contains(name);
+        let mut ranked: Vec<(f32, bool)> = scores
+            .iter()
+            .copied()
+            .zip(case.definition_paths.iter().map(gold))
+            .collect();
+        ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let found = ranked.into_iter().map(|(_, gold)| gold).collect();
+        (case.gold_definitions.len(), found)
+    };
+    let pairs = cases.iter().zip(scores);
+    pairs.filter(|(case, _)| measured(case)).map(hits).collect()
+}
+
+/// Scores of definitions by tables that never saw the case's repository; neither did the file scores they build on.
 fn cross_definitions(
     cases: &[Case],
     rows: &[FileRows],
-    files: &Settings,
-    definitions: &Settings,
-) -> Vec<(usize, Vec<bool>)> {
+    files: &[Settings],
+    definitions: &[Settings],
+) -> Vec<Vec<f32>> {
     let folds = folds(cases);
     // A table learned without two folds serves the cases of each while the other is left out.
     let pairs: Vec<(usize, usize)> = (0..FOLDS)
@@ -366,31 +400,47 @@ fn cross_definitions(
             .map(|at| &groups[at])
             .collect();
         let trees = learn(&train, definitions);
+        let score = |at: usize| {
+            let rows = groups[at].rows.iter();
+            (at, rows.map(|row| judge(&trees, row)).collect())
+        };
         (0..cases.len())
-            .filter(|&at| folds[at] == fold && measured(&cases[at]))
-            .map(|at| ranked_hits(&groups[at], &trees))
-            .collect::<Vec<_>>()
+            .filter(|&at| folds[at] == fold)
+            .map(score)
+            .collect::<Vec<(usize, Vec<f32>)>>()
     };
-    (0..FOLDS).into_par_iter().flat_map_iter(left_out).collect()
+    let mut scored: Vec<(usize, Vec<f32>)> =
+        (0..FOLDS).into_par_iter().flat_map_iter(left_out).collect();
+    scored.sort_by_key(|(at, _)| *at);
+    scored.into_iter().map(|(_, scores)| scores).collect()
 }
 
-/// A case whose definitions were looked for and counted.
-fn measured(case: &Case) -> bool {
-    !case.gold_definitions.is_empty() && !case.definition_paths.is_empty()
+/// Other weights of a file's best definition.
+fn weights(cases: &[Case]) {
+    let (rows, rankings) = cross_files(cases, &[], FILES);
+    let scores = cross_definitions(cases, &rows, INNER, DEFINITIONS);
+    for weight in [0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5] {
+        let ranked = together(cases, &rankings, &scores, weight);
+        let name = format!("best definition counts {weight}");
+        show(&name, recall(&file_hits(cases, &ranked)), cases.len());
+    }
 }
 
-fn ranked_hits(group: &Group, trees: &[Tree]) -> (usize, Vec<bool>) {
-    let mut ranked: Vec<(f32, bool)> = group
-        .rows
-        .iter()
-        .zip(&group.gold)
-        .map(|(row, &gold)| (judge(trees, row), gold))
-        .collect();
-    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
-    (
-        group.golds,
-        ranked.into_iter().map(|(_, gold)| gold).collect(),
-    )
+/// Files ranked by their own score and that of their best definition.
+fn together(
+    cases: &[Case],
+    rankings: &[Vec<(u32, f32)>],
+    scores: &[Vec<f32>],
+    weight: f32,
+) -> Vec<Vec<(u32, f32)>> {
+    let one = |((case, files), scores): ((&Case, &Vec<(u32, f32)>), &Vec<f32>)| {
+        let candidates = case.definitions.candidates.iter();
+        let definitions = candidates
+            .zip(scores)
+            .map(|(one, &score)| (one.file, score));
+        with_best_definitions(files, definitions, weight)
+    };
+    cases.iter().zip(rankings).zip(scores).map(one).collect()
 }
 
 /// Each signal alone.
@@ -498,7 +548,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
 
 /// What each family of signals adds: one draw each, which is quicker and about half a point less.
 fn without(cases: &[Case]) {
-    let settings = Settings { draws: 1, ..FILES };
+    let settings = [UNEVEN, EVEN].map(|way| Settings { draws: 1, ..way });
     let (_, rankings) = cross_files(cases, &[], &settings);
     show(
         "all signals",
@@ -515,10 +565,10 @@ fn without(cases: &[Case]) {
     }
 }
 
-/// Other settings: rounds, rate, depth, ridge, least, sample, draws, places, even (0 or 1); then `definitions` for those.
+/// Other settings: rounds, rate, depth, ridge, least, sample, draws, places, even (0, 1, or 2 for both); then `definitions` for those.
 fn tried(cases: &[Case], numbers: &[String]) {
     let number = |at: usize| numbers[at].parse::<f32>().unwrap();
-    let settings = Settings {
+    let one = Settings {
         rounds: number(0) as usize,
         rate: number(1),
         depth: number(2) as usize,
@@ -529,13 +579,28 @@ fn tried(cases: &[Case], numbers: &[String]) {
         places: number(7) as usize,
         even: number(8) > 0.0,
     };
+    let both = Settings { even: true, ..one };
+    // 2 averages the two ways.
+    let settings: &[Settings] = if number(8) > 1.0 {
+        &[Settings { even: false, ..one }, both]
+    } else {
+        &[one]
+    };
     if numbers.last().is_some_and(|last| last == "definitions") {
-        let (rows, _) = cross_files(cases, &[], &Settings { rounds: 1, ..FILES });
-        let found = cross_definitions(cases, &rows, &INNER, &settings);
+        let (rows, _) = cross_files(
+            cases,
+            &[],
+            &[Settings {
+                rounds: 1,
+                ..UNEVEN
+            }],
+        );
+        let scores = cross_definitions(cases, &rows, INNER, settings);
+        let found = definition_hits(cases, &scores);
         show(&numbers.join(" "), recall(&found), found.len());
         return;
     }
-    let (_, rankings) = cross_files(cases, &[], &settings);
+    let (_, rankings) = cross_files(cases, &[], settings);
     show(
         &numbers.join(" "),
         recall(&file_hits(cases, &rankings)),
@@ -545,8 +610,8 @@ fn tried(cases: &[Case], numbers: &[String]) {
 
 /// Learns from all cases and writes the two tables.
 fn table(cases: &[Case], folder: &str) {
-    let (rows, rankings) = cross_files(cases, &[], &INNER);
-    let trees = learn(&chosen(&rows, |_| true), &FILES);
+    let (rows, rankings) = cross_files(cases, &[], INNER);
+    let trees = learn(&chosen(&rows, |_| true), FILES);
     write(folder, "files", &trees, &rows[0].names);
     let groups: Vec<(Group, Vec<String>)> = cases
         .iter()
@@ -561,7 +626,7 @@ fn table(cases: &[Case], folder: &str) {
     write(
         folder,
         "definitions",
-        &learn(&known, &DEFINITIONS),
+        &learn(&known, DEFINITIONS),
         &groups[0].1,
     );
 }

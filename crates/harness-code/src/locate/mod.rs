@@ -28,7 +28,9 @@ use crate::tree::SourceTree;
 pub use history::{Change, History};
 pub use note::Noted;
 pub use signals::{Candidate, Signals};
-pub use weigh::{Features, Table, add_file_scores, first_impression};
+pub use weigh::{
+    BEST_DEFINITION, Features, Table, add_file_scores, first_impression, with_best_definitions,
+};
 
 /// What is wanted of a search.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,9 +108,13 @@ pub fn locate(
     let every: Vec<usize> = (0..within.candidates.len()).collect();
     let features = Features::of(&within, &every, &[]);
     let ranked_definitions = ranking(&within, &features, &DEFINITIONS);
+    let best = ranked_definitions
+        .iter()
+        .map(|&(candidate, score)| (candidate.file, score));
+    let files = with_best_definitions(&files, best, BEST_DEFINITION);
     let reasons = Reasons::of(&inputs);
     let located = Located {
-        files: file_hits(tree, &reasons, &ranked),
+        files: file_hits(tree, &reasons, &files),
         definitions: definition_hits(tree, &reasons, &ranked_definitions),
     };
     (search.mentions, located)
@@ -198,20 +204,13 @@ fn shown(score: f32, best: f32) -> f64 {
     (f64::from(score - best).exp() * 1000.0).round() / 1000.0
 }
 
-fn file_hits(
-    tree: &SourceTree,
-    reasons: &Reasons<'_>,
-    ranked: &[(Candidate, f32)],
-) -> Vec<FileHit> {
+fn file_hits(tree: &SourceTree, reasons: &Reasons<'_>, ranked: &[(u32, f32)]) -> Vec<FileHit> {
     let best = ranked.first().map_or(0.0, |first| first.1);
-    let hits = ranked
-        .iter()
-        .take(MOST_HITS)
-        .map(|&(candidate, score)| FileHit {
-            path: tree.files()[candidate.file as usize].path.clone(),
-            score: shown(score, best),
-            why: reasons.of_file(candidate.file),
-        });
+    let hits = ranked.iter().take(MOST_HITS).map(|&(file, score)| FileHit {
+        path: tree.files()[file as usize].path.clone(),
+        score: shown(score, best),
+        why: reasons.of_file(file),
+    });
     hits.collect()
 }
 

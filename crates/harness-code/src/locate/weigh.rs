@@ -120,6 +120,34 @@ pub fn first_impression(signals: &Signals) -> Vec<(usize, f32)> {
     order
 }
 
+/// How much the best definition of a file counts beside the file's own score. Between 0.3 and 2.5 it hardly matters.
+pub const BEST_DEFINITION: f32 = 0.75;
+
+/// Ranks files by their own score and that of their best definition: what a file says as a whole and what one place in
+/// it says are wrong in different cases.
+pub fn with_best_definitions(
+    files: &[(u32, f32)],
+    definitions: impl Iterator<Item = (u32, f32)>,
+    weight: f32,
+) -> Vec<(u32, f32)> {
+    let mut best: FxHashMap<u32, f32> = FxHashMap::default();
+    let mut least = 0.0f32;
+    for (file, score) in definitions {
+        least = least.min(score);
+        let known = best.entry(file).or_insert(score);
+        *known = known.max(score);
+    }
+    let score = |&(file, score): &(u32, f32)| {
+        (
+            file,
+            score + weight * best.get(&file).copied().unwrap_or(least),
+        )
+    };
+    let mut ranked: Vec<(u32, f32)> = files.iter().map(score).collect();
+    ranked.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+    ranked
+}
+
 /// Adds what is known of a definition's file: its score, how far behind the best file it is, and its place.
 pub fn add_file_scores(signals: &mut Signals, files: &[(u32, f32)]) {
     let best = files.first().map_or(0.0, |first| first.1);

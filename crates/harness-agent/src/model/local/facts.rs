@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::model::address::Address;
 use crate::model::card::Facts;
 use crate::model::local::Known;
-use crate::model::{Abilities, Host};
+use crate::model::{Abilities, Host, TINY_PARAMETERS};
 use crate::options::shown;
 
 /// Returns what the server says of a model: window, abilities, and whether it runs elsewhere.
@@ -27,6 +27,9 @@ pub(super) fn read(told: &Value) -> Facts {
             .filter(|tokens| *tokens > 0),
         thinks: has("thinking"),
         tools: has("tools").unwrap_or(false),
+        parameters: facts
+            .and_then(|facts| facts.get("general.parameter_count")?.as_u64())
+            .filter(|count| *count > 0),
         elsewhere: elsewhere.filter(|host| !host.is_empty()).map(str::to_owned),
     }
 }
@@ -42,8 +45,12 @@ pub(super) fn learn(known: &mut Known, facts: &Facts, address: &Address) {
             thinking: thinks,
             tools: facts.tools,
             schema: true,
+            ..known.card.abilities
         };
     }
+    known.card.abilities.tiny = facts
+        .parameters
+        .is_some_and(|count| count < TINY_PARAMETERS);
     if let Some(host) = &facts.elsewhere {
         let host = shown(host.split("://").last().unwrap_or(host));
         let name = format!("{host} through {}", address.name());

@@ -12,7 +12,7 @@ fn the_model_is_looked_at_once_and_its_window_kept() {
     let fault = Fault::start(|asked| match asked.path.as_str() {
         "/api/show" => answer(
             200,
-            &json!({"model_info": {"tiny.context_length": 2048}, "capabilities": ["completion", "thinking", "tools"]}),
+            &json!({"model_info": {"tiny.context_length": 2048, "general.parameter_count": 134_515_008_u64}, "capabilities": ["completion", "thinking", "tools"]}),
         ),
         "/api/ps" => answer(200, &json!({"models": []})),
         _ => good(),
@@ -25,7 +25,8 @@ fn the_model_is_looked_at_once_and_its_window_kept() {
         Abilities {
             thinking: true,
             tools: true,
-            schema: true
+            schema: true,
+            tiny: true
         }
     );
     local

@@ -17,7 +17,7 @@ use crate::model::on_device::runtime::{Listening, Runtime, Service};
 use crate::model::on_device::weights::Weights;
 use crate::model::remote::Remote;
 use crate::model::trouble::{sleep, unusable};
-use crate::model::{Abilities, Card, Heard, Host, Model, ModelError, Reply, Request};
+use crate::model::{Abilities, Card, Heard, Host, Model, ModelError, Reply, Request, TINY_BYTES};
 use crate::options::shown;
 
 /// The window that is assumed where the weights do not say.
@@ -327,6 +327,7 @@ impl Model for OnDevice {
             thinking: self.facts.thinking,
             tools: self.facts.tools,
             schema,
+            tiny: self.facts.bytes < TINY_BYTES,
         };
         Ok(Card {
             model: self.weights.name(),

@@ -22,8 +22,8 @@ use crate::model::http::{Answer, Call, Client, Limits, Route, Trouble};
 use crate::model::remote::dialect::{Dialect, Refusal};
 use crate::model::trouble::{Backoff, after_colon, said, sleep, unusable};
 use crate::model::{
-    Abilities, Card, Heard, Host, Model, ModelError, Reply, Request, Role, Shape, outbound, proxy,
-    shape, twice_if_empty,
+    Abilities, Card, Heard, Host, Model, ModelError, Reply, Request, Role, Shape, TINY_BYTES,
+    TINY_PARAMETERS, outbound, proxy, shape, twice_if_empty,
 };
 use crate::options::{DEFAULT_MODEL, shown};
 
@@ -198,6 +198,7 @@ impl Remote {
         if let Some(window) = window_in(&entry) {
             known.card.window = window;
         }
+        known.card.abilities.tiny = is_tiny(&entry);
         if maker == "llamacpp"
             && let Some(properties) =
                 self.ask_about(&known.route, &self.beside("/props"), cancel)?
@@ -573,6 +574,13 @@ fn window_in(entry: &Value) -> Option<u32> {
         .or_else(trained)
         .and_then(|tokens| u32::try_from(tokens).ok())
         .filter(|tokens| *tokens > 0)
+}
+
+/// Returns whether a server tells that a model is very small.
+fn is_tiny(entry: &Value) -> bool {
+    let told = |name: &str| entry.get("meta")?.get(name)?.as_u64().filter(|n| *n > 0);
+    told("n_params").is_some_and(|count| count < TINY_PARAMETERS)
+        || told("size").is_some_and(|bytes| bytes < TINY_BYTES)
 }
 
 /// Takes what llama.cpp's server says of itself: the window it was started with.

@@ -491,7 +491,7 @@ fn a_server_on_this_machine_is_asked_what_it_has() {
     let fault = Fault::start(|asked| match asked.path.as_str() {
         "/v1/models" => answer(
             200,
-            &json!({"data": [{"id": "only", "owned_by": "llamacpp", "meta": {"n_ctx_train": 8192}}]}),
+            &json!({"data": [{"id": "only", "owned_by": "llamacpp", "meta": {"n_ctx_train": 8192, "n_params": 134_515_008}}]}),
         ),
         "/props" => answer(
             200,
@@ -510,7 +510,7 @@ fn a_server_on_this_machine_is_asked_what_it_has() {
         (card.model.as_str(), card.window, card.host.this_machine),
         ("only", 2048, true)
     );
-    assert!(card.abilities.tools && card.abilities.schema);
+    assert!(card.abilities.tools && card.abilities.schema && card.abilities.tiny);
     remote
         .reply(&request("hi"), &mut |_| Hearing::On, &Cancel::default())
         .unwrap();

@@ -28,6 +28,10 @@ const TRACING: Duration = Duration::from_secs(12);
 /// Once something passes, so many more are tried, to know what else would pass. A number and not a time: two runs of
 /// the same thing say the same.
 const ALTERNATIVES: usize = 60;
+/// The same where what passes leaves other tests red: one that mends those too is likelier the right one.
+const PATIENCE: usize = 400;
+/// More red tests than this tell nothing new about a change that passes.
+const MOST_RED: usize = 40;
 /// More passing changes than this tell that the tests say little.
 const MOST_FOUND: usize = 12;
 /// The longest that failing tests may take at each try, in seconds of the processor.
@@ -118,11 +122,14 @@ impl Hunt {
             let Some(candidate) = candidates.pop() else {
                 break;
             };
-            let sound_before = shared.sound();
+            let before = (shared.sound(), shared.whole());
             bench.try_one(candidate)?;
+            let new_whole = shared.whole() > before.1;
             more = match more {
+                Some(left) if new_whole => Some(left.min(ALTERNATIVES)),
                 Some(left) => Some(left.saturating_sub(1)),
-                None => (shared.sound() > sound_before).then_some(ALTERNATIVES),
+                None if new_whole => Some(ALTERNATIVES),
+                None => (shared.sound() > before.0).then_some(PATIENCE),
             };
         }
         // What needs a new import is slower to try, and worth it where nothing else passed or it is likelier.
@@ -261,7 +268,8 @@ impl Bench<'_> {
         let may_happen = || guard::refusal_alone(&change, self.task).is_none();
         match tried {
             Tried::Passed { .. } if may_happen() => {
-                let find = find(suspect, &candidate.mutation, change);
+                let whole = self.mends_all(candidate.suspect, &bytes)?;
+                let find = find(suspect, &candidate.mutation, change, whole);
                 self.shared.update(|state| state.found.push(find));
             }
             Tried::Stale(_) if !candidate.mutation.guts && may_happen() => {
@@ -270,6 +278,30 @@ impl Bench<'_> {
             Tried::Passed { .. } | Tried::Stale(_) | Tried::Failed { .. } | Tried::Lost => {}
         }
         Ok(())
+    }
+}
+
+impl Bench<'_> {
+    /// Returns whether a change that passes also mends the other tests that were red.
+    fn mends_all(&mut self, suspect: usize, bytes: &[u8]) -> Result<bool, WorkerError> {
+        let suspect = &self.suspects[suspect];
+        let others = self.red.iter().filter(|id| !suspect.tests.contains(id));
+        let others: Vec<String> = others.take(MOST_RED).cloned().collect();
+        if others.is_empty() {
+            return Ok(true);
+        }
+        let wanted = Wanted {
+            first: &others,
+            red: self.red,
+            near: &[],
+            rest: false,
+            limit: self.rest_limit,
+            rest_limit: self.rest_limit,
+        };
+        let tried = self
+            .quick
+            .try_change(&suspect.path, bytes, &wanted, &self.shared.stop)?;
+        Ok(matches!(tried, Tried::Passed { .. }))
     }
 }
 
@@ -286,8 +318,9 @@ fn prepared(suspect: &Suspect, files: &Files, mutation: &Mutation) -> Option<(Ch
     Some((change, bytes))
 }
 
-fn find(suspect: &Suspect, mutation: &Mutation, change: Change) -> Find {
+fn find(suspect: &Suspect, mutation: &Mutation, change: Change, whole: bool) -> Find {
     Find {
+        whole,
         name: suspect.name.clone(),
         kind: mutation.kind,
         line: mutation.line,
@@ -336,7 +369,7 @@ fn try_stale(
             && report.failed + report.errors == 0
             && tests.iter().all(|test| report.passed_ids.contains(test));
         if passes {
-            let find = find(suspect, &candidate.mutation, change);
+            let find = find(suspect, &candidate.mutation, change, false);
             shared.update(|state| state.found.push(find));
             more.get_or_insert(ALTERNATIVES / 4);
         }

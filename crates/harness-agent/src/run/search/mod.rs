@@ -34,6 +34,8 @@ const MOST_TAKEN: usize = 3;
 /// A change that passes.
 #[derive(Clone, Debug)]
 pub(super) struct Find {
+    /// It mends every test that was red, not only those that were asked for.
+    whole: bool,
     name: String,
     kind: &'static str,
     line: u32,
@@ -76,6 +78,13 @@ impl Shared {
 
     fn found(&self) -> usize {
         self.state().found.len()
+    }
+
+    /// Returns how many of those that pass mend all that was red.
+    fn whole(&self) -> usize {
+        let state = self.state();
+        let counts = |find: &&Find| find.whole && !find.guts;
+        state.found.iter().filter(counts).count()
     }
 
     /// Returns how many of those that pass may be believed.
@@ -251,6 +260,7 @@ impl Search {
         }
         found.sort_by(|a, b| {
             (a.guts.cmp(&b.guts))
+                .then(b.whole.cmp(&a.whole))
                 .then(b.prior.total_cmp(&a.prior))
                 .then(a.size.cmp(&b.size))
         });
