@@ -433,14 +433,14 @@ fn together(
     scores: &[Vec<f32>],
     weight: f32,
 ) -> Vec<Vec<(u32, f32)>> {
-    let one = |((case, files), scores): ((&Case, &Vec<(u32, f32)>), &Vec<f32>)| {
-        let candidates = case.definitions.candidates.iter();
+    let one = |at: usize| {
+        let candidates = cases[at].definitions.candidates.iter();
         let definitions = candidates
-            .zip(scores)
+            .zip(&scores[at])
             .map(|(one, &score)| (one.file, score));
-        with_best_definitions(files, definitions, weight)
+        with_best_definitions(&rankings[at], definitions, weight)
     };
-    cases.iter().zip(rankings).zip(scores).map(one).collect()
+    (0..cases.len()).map(one).collect()
 }
 
 /// Each signal alone.
