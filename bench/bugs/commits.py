@@ -80,7 +80,7 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--most", type=int, default=3000)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     with open(options.out, "w", encoding="utf-8") as file:
         for folder in sorted(options.repositories.iterdir()):
             if not (folder / "repo").is_dir() or (options.names and not any(name in folder.name for name in options.names)):
