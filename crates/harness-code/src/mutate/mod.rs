@@ -198,7 +198,7 @@ fn program(piece: &str) -> Option<Program> {
     .flatten()
 }
 
-/// Counts statements that only name a value.
+/// Counts statements that only name a value, or give one to itself.
 #[derive(Default)]
 struct Idle(usize);
 
@@ -210,6 +210,12 @@ impl Visitor<'_> for Idle {
                 Expr::Name(_) | Expr::Attribute(_) | Expr::NumberLiteral(_) | Expr::Subscript(_)
             );
             self.0 += usize::from(names_a_value);
+        }
+        if let Stmt::Assign(assign) = stmt
+            && let ([Expr::Name(target)], Expr::Name(value)) =
+                (assign.targets.as_slice(), assign.value.as_ref())
+        {
+            self.0 += usize::from(target.id == value.id);
         }
         walk_stmt(self, stmt);
     }

@@ -2,6 +2,7 @@
 
 use ruff_python_ast::{Expr, Stmt};
 
+use crate::mutate::bytes;
 use crate::mutate::site::{Block, Found, Node, bodies};
 
 pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
@@ -23,6 +24,22 @@ fn is_docstring(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Expr(inner) if matches!(inner.value.as_ref(), Expr::StringLiteral(_)))
 }
 
+/// How far around a statement its like is looked for, in bytes: about a function.
+const AROUND: usize = 2_000;
+
+/// Returns whether a statement stands in its neighbourhood once more.
+fn stands_twice(found: &Found<'_>, stmt: &Stmt) -> bool {
+    let place = bytes(stmt);
+    let from = found
+        .content
+        .floor_char_boundary(place.start.saturating_sub(AROUND));
+    let until = found
+        .content
+        .ceil_char_boundary(found.content.len().min(place.end + AROUND));
+    let near = found.content.get(from..until).unwrap_or_default();
+    near.matches(found.code(stmt)).count() > 1
+}
+
 fn drop_one(body: &[Stmt], stmt: &Stmt, found: &mut Found<'_>) {
     if is_docstring(stmt) {
         return;
@@ -36,12 +53,13 @@ fn drop_one(body: &[Stmt], stmt: &Stmt, found: &mut Found<'_>) {
         String::new()
     };
     match stmt {
-        Stmt::AugAssign(_)
-        | Stmt::Assign(_)
-        | Stmt::Expr(_)
-        | Stmt::Delete(_)
-        | Stmt::Break(_)
-        | Stmt::Continue(_) => {
+        // One that stands there twice, such as an accumulator set again in its loop, may be one too many; without any
+        // other its work is lost.
+        Stmt::Assign(_) | Stmt::Expr(_) if stands_twice(found, stmt) => {
+            found.add("statement too many", 0.25, lines, text);
+        }
+        Stmt::Assign(_) | Stmt::Expr(_) => found.gut("statement", 0.12, lines, text),
+        Stmt::AugAssign(_) | Stmt::Delete(_) | Stmt::Break(_) | Stmt::Continue(_) => {
             found.add("statement too many", 0.2, lines, text);
         }
         // The body without its condition is a condition too many; the whole of it is a branch.

@@ -194,3 +194,19 @@ fn a_statement_that_does_nothing_any_more_was_taken_away() {
     let last = found.last().map(|(mutation, _)| mutation.guts);
     assert_eq!(last, Some(true), "what guts the code comes last");
 }
+
+#[test]
+fn a_statement_that_stands_twice_may_be_one_too_many() {
+    let code = "def f(values):\n    total = 0\n    for value in values:\n        total = 0\n        total += value\n    print(total)\n    return total\n";
+    let without = |line: &str| {
+        let at = code.rfind(line).unwrap();
+        format!("{}{}", &code[..at], &code[at + line.len()..])
+    };
+    let guts = |text: String| {
+        let found = all(code, "f");
+        let found = found.iter().find(|(_, changed)| *changed == text);
+        found.map(|(mutation, _)| mutation.guts)
+    };
+    assert_eq!(guts(without("        total = 0\n")), Some(false));
+    assert_eq!(guts(without("    print(total)\n")), Some(true));
+}
