@@ -253,9 +253,14 @@ fn turns(
         if session.cancel.stopped() {
             return (Stopped::Interrupted, "interrupted".to_owned());
         }
-        if let (Some(trial), Some(search), true) = (trial.as_deref_mut(), &mut *search, failed) {
-            search.wait_beside(session);
-            if let Some(summary) = search.take(session, trial) {
+        // The model had its turn: what the search has proven by now need not wait for another one.
+        if let (Some(trial), Some(search)) = (trial.as_deref_mut(), &mut *search) {
+            if failed {
+                search.wait_beside(session);
+            }
+            if (failed || search.has_found())
+                && let Some(summary) = search.take(session, trial)
+            {
                 return (Stopped::Done, summary);
             }
         }

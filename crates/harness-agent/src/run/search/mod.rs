@@ -236,6 +236,12 @@ impl Search {
             .any(|find| !find.guts && weight(&find.change) * 2 < weight(draft))
     }
 
+    /// Returns whether the search is over and something that may be believed was found.
+    pub(super) fn has_found(&self) -> bool {
+        let over = self.shared.state().finished;
+        over && self.shared.sound() > 0
+    }
+
     /// Puts what was found to the trial, best first. Returns the summary of the one that is proven.
     pub(super) fn take(&mut self, session: &mut Session<'_>, trial: &mut Trial) -> Option<String> {
         let (mut found, tried, seconds, trouble) = {
