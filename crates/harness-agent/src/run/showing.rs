@@ -91,7 +91,8 @@ pub(super) fn blank(tree: &SourceTree, spot: &Spot) -> Option<String> {
     };
     let last = (first..lines.len()).find(|&at| ends(&lines[at], at == first))?;
     let body = lines.len() - last - 1;
-    let plain = header && lines[first - 1].trim_end().ends_with(':');
+    // A whole file may begin with its documentation: that is no function.
+    let plain = first > 0 && header && lines[first - 1].trim_end().ends_with(':');
     if !plain || first > 3 || !(1..=LONGEST_BLANK).contains(&body) {
         return None;
     }
@@ -164,6 +165,15 @@ mod tests {
                 .contains("Always.\n    \"\"\"\n    ...\n")
         );
         assert_eq!(shown("bare"), None);
+        std::fs::write(folder.path().join("b.py"), "\"\"\"A module.\"\"\"\nx = 1\n").unwrap();
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let file = Spot {
+            path: RelPath::parse("b.py").unwrap(),
+            name: String::new(),
+            line: 1,
+            span: 0..22,
+        };
+        assert_eq!(blank(&tree, &file), None);
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn last_resort(
     let Some(mut search) = search else {
         return ended;
     };
-    // A question of the model's own is only asked where nobody found the answer.
+    // A question of the model's own that nobody answered is no end either.
     let unfinished = matches!(
         ended.0,
         Stopped::Engine | Stopped::Steps | Stopped::Stuck | Stopped::Question
