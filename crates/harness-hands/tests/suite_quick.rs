@@ -99,6 +99,13 @@ fn check(suite: &Suite, id: impl Fn(&str) -> String) {
             .iter()
             .any(|trace| !trace.failing && trace.test == id("test_box"))
     );
+    // What a test runs once a change is made.
+    let around = MODULE.replace("return max(n, LIMIT)", "return Box().half(n)");
+    let traces = quick
+        .trace_change(&path, around.as_bytes(), &first[..1], wanted.limit, &cancel)
+        .unwrap();
+    assert_eq!(traces.len(), 1);
+    assert_eq!(traces[0].lines["app.py"], [4, 5, 15, 17, 18, 19]);
     // The tests that touch a definition, by the lines it stands on.
     let mut touching = |lines| {
         quick

@@ -69,6 +69,8 @@ pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
         Role::Callee | Role::Other => 0.0,
     };
     let code = found.code(*expr);
+    // It stands for nothing but itself: no call of it was forgotten.
+    let fits = fits && code != "NotImplemented";
     if !fits || weight == 0.0 || code.contains('\n') {
         return;
     }

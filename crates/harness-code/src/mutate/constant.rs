@@ -249,7 +249,8 @@ fn words(expr: &Expr, role: Role, found: &mut Found<'_>) {
             ("^", ""),
             ("$", ""),
         ] {
-            if inner.len() > 1 && inner.contains(one) {
+            // Names with a meaning of their own are spelt as they are.
+            if inner.len() > 1 && !inner.starts_with("__") && inner.contains(one) {
                 put(inner.replacen(one, other, 1), 0.2);
             }
         }
@@ -258,8 +259,10 @@ fn words(expr: &Expr, role: Role, found: &mut Found<'_>) {
             put(format!("{inner}$"), 0.15);
         }
     }
+    // A word that could be a name is never mistaken for a sentence.
+    let sentence = |text: &str| text.contains(' ');
     for other in found.sight.strings.clone() {
-        if other != code {
+        if other != code && (sentence(inner) || inner.len() < 2 || !sentence(&other)) {
             found.add("word", 0.22, range.clone(), other);
         }
     }

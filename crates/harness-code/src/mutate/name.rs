@@ -1,10 +1,13 @@
 //! Names: the wrong variable, the wrong attribute, `self.` too many or too few.
 
+use std::ops::Range;
+
 use ruff_python_ast::{Expr, ExprContext};
 
 use crate::mutate::bytes;
 use crate::mutate::site::{Found, Node, Role};
 use crate::scope::known::is_builtin;
+use crate::{spelling, stdlib};
 
 /// More other names than this for one place are guesses.
 const MOST: usize = 24;
@@ -121,6 +124,7 @@ pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
                     let prior = prior * likeness(id, other);
                     found.add("wrong method", prior, range.clone(), other.clone());
                 }
+                misspelled(found, &range, id);
                 if matches!(attribute.value.as_ref(), Expr::StringLiteral(_)) {
                     for other in TEXT_METHODS.iter().filter(|other| **other != id) {
                         found.add("wrong method", 0.15, range.clone(), *other);
@@ -156,6 +160,28 @@ pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
 
 /// What texts are asked for most, where one is written out.
 const TEXT_METHODS: [&str; 4] = ["format", "join", "encode", "split"];
+
+/// Types whose methods everybody calls, and misspells.
+const BUILT_IN: [&str; 5] = ["str", "list", "dict", "set", "bytes"];
+
+/// A method that no class around has, and that is one slip away from one that everybody knows.
+fn misspelled(found: &mut Found<'_>, range: &Range<usize>, id: &str) {
+    if stdlib::is_attribute(id) {
+        return;
+    }
+    let classes = BUILT_IN
+        .iter()
+        .filter_map(|name| stdlib::class("builtins", name));
+    let mut meant: Vec<&str> = classes
+        .flat_map(|(_, class)| class.members().collect::<Vec<_>>())
+        .filter(|name| !name.starts_with('_') && spelling::nearness(id, name).is_some())
+        .collect();
+    meant.sort_unstable();
+    meant.dedup();
+    for name in meant {
+        found.add("wrong method", 0.6, range.clone(), name);
+    }
+}
 
 /// A value is called: a function of the file may have been meant.
 fn called(found: &mut Found<'_>, expr: &Expr, id: &str) {

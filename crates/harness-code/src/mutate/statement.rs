@@ -52,6 +52,13 @@ fn drop_one(body: &[Stmt], stmt: &Stmt, found: &mut Found<'_>) {
     } else {
         String::new()
     };
+    let follows_itself = body
+        .windows(2)
+        .any(|pair| bytes(&pair[1]) == bytes(stmt) && found.code(&pair[0]) == found.code(stmt));
+    if follows_itself {
+        found.add("statement too many", 0.9, lines, text);
+        return;
+    }
     match stmt {
         // One that stands there twice, such as an accumulator set again in its loop, may be one too many; without any
         // other its work is lost.

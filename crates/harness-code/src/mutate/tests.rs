@@ -210,3 +210,35 @@ fn a_statement_that_stands_twice_may_be_one_too_many() {
     assert_eq!(guts(without("        total = 0\n")), Some(false));
     assert_eq!(guts(without("    print(total)\n")), Some(true));
 }
+
+#[test]
+fn a_statement_that_follows_itself_is_suspected_first() {
+    let once = "def f(a):\n    out = []\n    for x in a:\n        out.extend(x)\n    return out\n";
+    let twice = once.replace(
+        "        out.extend(x)\n",
+        "        out.extend(x)\n        out.extend(x)\n",
+    );
+    check("f", &twice, once, 2);
+}
+
+#[test]
+fn a_misspelled_method_of_a_built_in_type_is_suspected_early() {
+    let right = "def f(names):\n    first = names[0].capitalize()\n    return first\n";
+    check("f", &right.replace("capitalize", "capitalise"), right, 5);
+}
+
+#[test]
+fn nobody_suspects_nonsense() {
+    let code = "def f(a):\n    if hasattr(a, \"__len__\"):\n        raise ValueError(\"too long for us\")\n    return NotImplemented\n";
+    let found = all(code, "f");
+    assert!(
+        found
+            .iter()
+            .all(|(_, text)| !text.contains("(NotImplemented"))
+    );
+    assert!(
+        found
+            .iter()
+            .all(|(_, text)| !text.contains("hasattr(a, \"too long") && !text.contains("-_len"))
+    );
+}

@@ -221,6 +221,31 @@ impl Quick {
         self.traces(&request, limit, cancel)
     }
 
+    /// Tells which lines these tests run once a change is made: the file as it would be, put back afterwards. The change
+    /// was tried before. Functions that it does not touch keep the lines that they had.
+    pub fn trace_change(
+        &mut self,
+        path: &RelPath,
+        content: &[u8],
+        tests: &[String],
+        limit: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Trace>, WorkerError> {
+        let old = std::fs::read(path.under(self.scratch.root()))?;
+        self.scratch.put(path, content)?;
+        let request = json!({
+            "kind": "trace",
+            "path": path.under(self.scratch.root()),
+            "first": tests,
+            "red": [],
+            "seconds": limit.as_secs_f64(),
+            "rest_seconds": 0.0,
+        });
+        let traces = self.traces(&request, limit, cancel);
+        self.scratch.put(path, &old)?;
+        traces
+    }
+
     /// Returns the tests that run any of these lines of a file, as far as time allows: those that touch a definition.
     pub fn touching(
         &mut self,

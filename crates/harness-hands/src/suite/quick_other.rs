@@ -62,6 +62,18 @@ impl Quick {
     }
 
     /// Says that there are no quick tries here.
+    pub fn trace_change(
+        &mut self,
+        _path: &RelPath,
+        _content: &[u8],
+        _tests: &[String],
+        _limit: Duration,
+        _cancel: &AtomicBool,
+    ) -> Result<Vec<Trace>, WorkerError> {
+        Err(WorkerError::Unsupported("python"))
+    }
+
+    /// Says that there are no quick tries here.
     pub fn touching(
         &mut self,
         _path: &RelPath,

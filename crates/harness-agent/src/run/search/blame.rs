@@ -1,7 +1,7 @@
 //! Which definitions a failing test blames: those it runs and the passing ones do not, those the task or the traceback names.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use harness_code::language::Language;
@@ -93,8 +93,12 @@ pub(super) struct Suspect {
     pub(super) path: RelPath,
     pub(super) name: String,
     pub(super) span: Range<usize>,
+    /// Its lines, without the first: that one runs when the file is imported.
+    pub(super) rows: RangeInclusive<u32>,
     /// How much speaks against it.
     pub(super) weight: f32,
+    /// How much the tests alone speak against it.
+    pub(super) suspicion: f32,
     /// The failing tests that run it.
     pub(super) tests: Vec<String>,
     /// The passing tests that run it.
@@ -219,7 +223,8 @@ fn in_file(
             .filter(|(_, (bad, _))| *bad > 0.0)
             .map(|(line, (bad, good))| (line, ochiai(bad, good)))
             .collect();
-        let mut weight = ochiai(tests.len() as f32, near.len() as f32);
+        let suspicion = ochiai(tests.len() as f32, near.len() as f32);
+        let mut weight = suspicion;
         let named = hints
             .named
             .iter()
@@ -253,7 +258,13 @@ fn in_file(
             path: path.clone(),
             name: definition.qualified.to_string(),
             span: definition.span(),
+            rows: if single_line {
+                definition.line..=definition.line
+            } else {
+                definition.line + 1..=definition.end_line
+            },
             weight,
+            suspicion,
             tests,
             near,
             lines,

@@ -12,17 +12,20 @@ use harness_hands::door::Door;
 use harness_hands::process::runner::Runner;
 use harness_hands::scratch::Scratch;
 use harness_hands::suite::quick::Quick;
-use harness_hands::suite::tried::{Tried, Wanted};
+use harness_hands::suite::tried::{Trace, Tried, Wanted};
 use harness_hands::suite::worker::{Worker, WorkerError};
 use harness_hands::suite::{Failure, Outcome, Selection};
 
 use crate::guard::{self, Change};
 use crate::run::search::blame::{self, Accused, Files, Suspect};
+use crate::run::search::detour::Way;
 use crate::run::search::{Find, Shared};
 use crate::task::Task;
 
 /// Failing tests beyond this tell nothing new, and each costs a run.
 const MOST_TESTS: usize = 12;
+/// Other tests that stop at an error: so many are looked at, to know whether they run what is changed.
+const MOST_OTHERS: usize = 8;
 /// How long the traces may take: beyond it fewer passing tests are known, and that is all.
 const TRACING: Duration = Duration::from_secs(12);
 /// Once something passes, so many more are tried, to know what else would pass. A number and not a time: two runs of
@@ -85,7 +88,19 @@ impl Hunt {
         let targets: Vec<String> = self.targets.iter().take(MOST_TESTS).cloned().collect();
         let root = self.scratch.root().to_path_buf();
         let mut quick = Quick::start(&self.runner, &self.suite, self.scratch, stop)?;
-        let traces = quick.trace(&targets, &red, TRACING.min(self.budget / 3), stop)?;
+        let others = self.failures.iter().filter(|failure| stops(failure));
+        let others = others.map(|failure| &failure.id);
+        let others = others.filter(|id| !targets.contains(id));
+        let traced: Vec<String> = targets
+            .iter()
+            .chain(others.take(MOST_OTHERS))
+            .cloned()
+            .collect();
+        let traces = quick.trace(&traced, &red, TRACING.min(self.budget / 3), stop)?;
+        // Those that nobody asked about accuse nobody: they may fail for a reason of their own.
+        let (also_red, traces): (Vec<Trace>, Vec<Trace>) = traces
+            .into_iter()
+            .partition(|trace| trace.failing && !targets.contains(&trace.test));
         let hints = blame::Hints {
             named: &self.named,
             failures: &self.failures,
@@ -107,6 +122,13 @@ impl Hunt {
             limit: Duration::from_secs_f64(LONGEST_TRY),
             rest_limit: Duration::from_secs_f64((self.suite_seconds * 6.0).clamp(3.0, 40.0)),
             stale: Vec::new(),
+            way: Way {
+                traces: &traces,
+                failures: &self.failures,
+                suspects: &suspects,
+                files: &files,
+            },
+            also_red: &also_red,
         };
         bench.measure(&targets)?;
         candidates.reverse();
@@ -198,6 +220,8 @@ struct Bench<'a> {
     limit: Duration,
     rest_limit: Duration,
     stale: Vec<Candidate>,
+    way: Way<'a>,
+    also_red: &'a [Trace],
 }
 
 impl Bench<'_> {
@@ -269,7 +293,9 @@ impl Bench<'_> {
         match tried {
             Tried::Passed { .. } if may_happen() => {
                 let whole = self.mends_all(candidate.suspect, &bytes)?;
-                let find = find(suspect, &candidate.mutation, change, whole);
+                let mut find = find(suspect, &candidate.mutation, change, whole);
+                find.shaky |= self.is_half(candidate.suspect, whole)
+                    || self.goes_around(&candidate, &bytes)?;
                 self.shared.update(|state| state.found.push(find));
             }
             Tried::Stale(_) if !candidate.mutation.guts && may_happen() => {
@@ -282,6 +308,28 @@ impl Bench<'_> {
 }
 
 impl Bench<'_> {
+    /// Returns whether a change leaves tests red that stop at an error, though all of those run what it changes: what is
+    /// broken there is still broken. Where some do not run it, something else is broken too, and they say nothing.
+    fn is_half(&self, suspect: usize, whole: bool) -> bool {
+        let suspect = &self.suspects[suspect];
+        let mut others = self.also_red.iter();
+        !whole && !self.also_red.is_empty() && others.all(|trace| suspect.runs_in(trace))
+    }
+
+    /// Returns whether a change only goes around what is broken.
+    fn goes_around(&mut self, candidate: &Candidate, bytes: &[u8]) -> Result<bool, WorkerError> {
+        if candidate.mutation.guts || !Way::may_be_left(&candidate.mutation) {
+            return Ok(false);
+        }
+        let suspect = &self.suspects[candidate.suspect];
+        let limit = self.rest_limit;
+        let stop = &self.shared.stop;
+        let after = (self.quick).trace_change(&suspect.path, bytes, &suspect.tests, limit, stop)?;
+        Ok(self
+            .way
+            .is_left(candidate.suspect, &candidate.mutation, &after))
+    }
+
     /// Returns whether a change that passes also mends the other tests that were red.
     fn mends_all(&mut self, suspect: usize, bytes: &[u8]) -> Result<bool, WorkerError> {
         let suspect = &self.suspects[suspect];
@@ -305,6 +353,12 @@ impl Bench<'_> {
     }
 }
 
+/// Returns whether a test stopped at an error, in place of getting another result than it wants.
+fn stops(failure: &Failure) -> bool {
+    let message = failure.message.trim_start();
+    !message.starts_with("AssertionError") && !message.starts_with("assert ")
+}
+
 fn prepared(suspect: &Suspect, files: &Files, mutation: &Mutation) -> Option<(Change, Vec<u8>)> {
     let text: &Text = files.get(&suspect.path)?;
     let after = mutation.applied(text.content())?;
@@ -324,7 +378,7 @@ fn find(suspect: &Suspect, mutation: &Mutation, change: Change, whole: bool) -> 
         name: suspect.name.clone(),
         kind: mutation.kind,
         line: mutation.line,
-        guts: mutation.guts,
+        shaky: mutation.guts,
         prior: mutation.prior,
         size: mutation.size(),
         change,

@@ -1,6 +1,7 @@
 //! Search: while the model writes, small single changes are tried in a copy. What passes is told; the trial decides.
 
 mod blame;
+mod detour;
 mod hunt;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +40,8 @@ pub(super) struct Find {
     name: String,
     kind: &'static str,
     line: u32,
-    guts: bool,
+    /// It takes code away, goes around what is broken or mends only half of it: never believed alone.
+    shaky: bool,
     prior: f32,
     size: usize,
     change: Change,
@@ -83,19 +85,19 @@ impl Shared {
     /// Returns how many of those that pass mend all that was red.
     fn whole(&self) -> usize {
         let state = self.state();
-        let counts = |find: &&Find| find.whole && !find.guts;
+        let counts = |find: &&Find| find.whole && !find.shaky;
         state.found.iter().filter(counts).count()
     }
 
     /// Returns how many of those that pass may be believed.
     fn sound(&self) -> usize {
-        self.state().found.iter().filter(|find| !find.guts).count()
+        self.state().found.iter().filter(|find| !find.shaky).count()
     }
 
     /// Returns how likely the likeliest of those is.
     fn best(&self) -> Option<f32> {
         let state = self.state();
-        let sound = state.found.iter().filter(|find| !find.guts);
+        let sound = state.found.iter().filter(|find| !find.shaky);
         sound.map(|find| find.prior).max_by(f32::total_cmp)
     }
 
@@ -233,7 +235,7 @@ impl Search {
         state
             .found
             .iter()
-            .any(|find| !find.guts && weight(&find.change) * 2 < weight(draft))
+            .any(|find| !find.shaky && weight(&find.change) * 2 < weight(draft))
     }
 
     /// Returns whether the search is over and something that may be believed was found.
@@ -265,15 +267,15 @@ impl Search {
             );
         }
         found.sort_by(|a, b| {
-            (a.guts.cmp(&b.guts))
+            (a.shaky.cmp(&b.shaky))
                 .then(b.whole.cmp(&a.whole))
                 .then(b.prior.total_cmp(&a.prior))
                 .then(a.size.cmp(&b.size))
         });
-        let sound = found.iter().filter(|find| !find.guts).count();
+        let sound = found.iter().filter(|find| !find.shaky).count();
         for (index, find) in found
             .iter()
-            .filter(|find| !find.guts)
+            .filter(|find| !find.shaky)
             .take(MOST_TAKEN)
             .enumerate()
         {
@@ -322,7 +324,9 @@ impl Search {
             }
         }
         if sound == 0 && !found.is_empty() {
-            session.learned = "only changes that take code away make the tests pass".to_owned();
+            session.learned =
+                "only changes that take code away or go around what is broken make the tests pass"
+                    .to_owned();
         }
         self.shared.update(|state| {
             state.found.clear();
