@@ -12,6 +12,7 @@ use crate::task::kind::Kind;
 
 const REWRITE: &str = include_str!("../../prompts/rewrite.md");
 const BLANK_TASK: &str = include_str!("../../prompts/blank_task.md");
+const BLANK_REPLY: &str = include_str!("../../prompts/blank_reply.md");
 const EXAMPLE_TASK: &str = include_str!("../../prompts/example_task.md");
 const EXAMPLE_REPLY: &str = include_str!("../../prompts/example_reply.md");
 /// The actions, told once when code alone did not do.
@@ -65,6 +66,8 @@ pub(super) struct Opening<'a> {
 pub(super) struct Opened {
     pub(super) messages: Vec<Message>,
     pub(super) left_out: Vec<&'static str>,
+    /// The code itself and what is wrong with it, where it is shown only once the model failed without.
+    pub(super) held_back: Option<String>,
 }
 
 /// One part of the first prompt.
@@ -91,7 +94,7 @@ pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
         (false, true, _) => (OBJECT, None),
         (false, false, true) if tests.is_some() => (TESTS, Some((TESTS_TASK, TESTS_REPLY))),
         (false, false, true) if new.is_some() => (NEW, Some((NEW_TASK, NEW_REPLY))),
-        (false, false, true) if blank.is_some() => (REWRITE, Some((BLANK_TASK, EXAMPLE_REPLY))),
+        (false, false, true) if blank.is_some() => (REWRITE, Some((BLANK_TASK, BLANK_REPLY))),
         (false, false, true) => (REWRITE, Some((EXAMPLE_TASK, EXAMPLE_REPLY))),
         (false, false, false) => (WORK, None),
     };
@@ -99,6 +102,7 @@ pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
         vec![(Role::User, task), (Role::Assistant, reply)]
     });
     let fixed: usize = system.len() + example.iter().map(|(_, text)| text.len()).sum::<usize>();
+    let held_back = blank.as_ref().and_then(|_| held_back(opening));
     let mut parts = parts(opening, rewrites, blank);
     let left_out = fit(&mut parts, room.saturating_sub(fixed));
     let mut user: String = parts
@@ -120,22 +124,38 @@ pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
     let mut messages = vec![message(Role::System, system)];
     messages.extend(example.iter().map(|(role, text)| message(*role, text)));
     messages.push(message(Role::User, &user));
-    Opened { messages, left_out }
+    Opened {
+        messages,
+        left_out,
+        held_back,
+    }
 }
 
-/// Returns a short definition without its body, and what it must do, where that is the better thing to show: a very
-/// small model copies the code that it is shown. On forty one-line bugs one of 135 million parameters fixed 17 with the
-/// code before it, and 22 with the first line, the documentation and the failing case alone.
-fn blank(opening: &Opening<'_>) -> Option<(String, String)> {
+/// Returns a short documented definition without its body, where that alone is the better thing to show: a very small
+/// model copies the code that it is shown and the shape of the worked example, and every word more leads it astray
+/// (figures in bench/small_model). The failing test judges what it writes; the rest is told when it fails.
+fn blank(opening: &Opening<'_>) -> Option<String> {
     let plan = opening.plan;
     let fixes = opening.task.kind == Kind::Fix && plan.tests_home().is_none();
-    let spot = plan.spots().first().filter(|_| opening.tiny && fixes)?;
-    let must_be = telling::as_sentence(opening.failure)?;
-    Some((showing::blank(opening.tree, spot)?, must_be))
+    let judged = !opening.failure.is_empty();
+    let spot = plan.spots().first();
+    let spot = spot.filter(|_| opening.tiny && fixes && judged)?;
+    showing::blank(opening.tree, spot)
+}
+
+/// Returns what a first prompt without the body did not tell: the code, what is wrong with it, the task.
+fn held_back(opening: &Opening<'_>) -> Option<String> {
+    let spot = opening.plan.spots().first()?;
+    let code = shown(opening.tree, spot, LONGEST_DEFINITION)?;
+    let failure = capped(opening.failure, LONGEST_FAILURE);
+    let wrong = telling::as_sentence(opening.failure)
+        .unwrap_or_else(|| format!("A test fails:\n{failure}"));
+    let task = capped(&opening.task.text, LONGEST_TASK);
+    Some(format!("{code}\n\n{wrong}\n\nTask: {task}"))
 }
 
 /// Returns the parts of the first prompt in their order.
-fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<(String, String)>) -> Vec<Part> {
+fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut part = |name, worth, least, text: String, instead: String| {
         parts.push(Part {
@@ -169,7 +189,10 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<(String, String)>)
             String::new(),
         );
     }
-    let (shown_blank, must_be) = blank.unzip();
+    if let Some(blank) = blank {
+        part("the code itself", 8, 0, blank, String::new());
+        return parts;
+    }
     let mut room = MOST_CODE;
     let new = opening.plan.new_definition().filter(|_| rewrites);
     if let Some(new) = new {
@@ -188,7 +211,6 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<(String, String)>)
         let Some(shown) = shown(opening.tree, spot, LONGEST_DEFINITION.min(room)) else {
             continue;
         };
-        let shown = shown_blank.clone().unwrap_or(shown);
         room = room.saturating_sub(shown.len());
         let (name, worth) = if at == 0 && new.is_none() {
             ("the code itself", 8)
@@ -209,7 +231,7 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<(String, String)>)
     }
     if !opening.failure.is_empty() {
         let failure = capped(opening.failure, LONGEST_FAILURE);
-        let told = must_be.unwrap_or_else(|| format!("A test fails:\n{failure}"));
+        let told = format!("A test fails:\n{failure}");
         part("the failing test", 6, 300, told, String::new());
     }
     part(

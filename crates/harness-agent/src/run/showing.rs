@@ -68,7 +68,7 @@ fn heads(tree: &SourceTree, new: &NewDefinition, content: &str) -> String {
 /// A longer body holds more than its documentation tells.
 const LONGEST_BLANK: usize = 8;
 
-/// Returns a short Python function without its body: where it is, its first lines and its documentation.
+/// Returns a short Python function without its body: its first lines and its documentation.
 pub(super) fn blank(tree: &SourceTree, spot: &Spot) -> Option<String> {
     let file = tree.file(&spot.path)?;
     if file.language != Language::Python {
@@ -101,10 +101,7 @@ pub(super) fn blank(tree: &SourceTree, spot: &Spot) -> Option<String> {
         .take_while(|c| c.is_whitespace())
         .collect();
     let kept = lines[..=last].join("\n");
-    Some(format!(
-        "{}, line {}:\n```python\n{kept}\n{indent}...\n```",
-        spot.path, spot.line
-    ))
+    Some(format!("```python\n{kept}\n{indent}...\n```"))
 }
 
 /// Returns the lines that call a definition, or nothing.
@@ -157,7 +154,7 @@ mod tests {
         };
         assert_eq!(
             shown("twice").unwrap(),
-            "a.py, line 1:\n```python\ndef twice(x):\n    \"\"\"Return two times x.\"\"\"\n    ...\n```"
+            "```python\ndef twice(x):\n    \"\"\"Return two times x.\"\"\"\n    ...\n```"
         );
         assert!(
             shown("told")

@@ -25,6 +25,8 @@ pub(super) struct Talk<'m> {
     pub(super) block_instead_of: Option<String>,
     /// How the next reply should look.
     pub(super) shape: Shape,
+    /// What the first prompt kept back, to be shown with the first failure.
+    pub(super) held_back: Option<String>,
     /// How freely the next reply is drawn, and from which seed.
     drawing: (f32, u64),
 }
@@ -87,6 +89,25 @@ fn loops(said: &str) -> bool {
     })
 }
 
+/// A line longer than this may be one that never ends, in bytes.
+const LONG_LINE: usize = 240;
+/// The longest passage that is looked for inside a line, and how often in a row it is too often.
+const LONGEST_STUTTER: usize = 40;
+const MOST_STUTTERS: usize = 6;
+
+/// Returns whether the last line of a reply says the same over and over at its end.
+fn stutters(said: &str) -> bool {
+    let line = said.rsplit('\n').next().unwrap_or_default().as_bytes();
+    line.len() > LONG_LINE
+        && (2..=LONGEST_STUTTER).any(|length| {
+            let end = &line[line.len() - length * MOST_STUTTERS..];
+            let passage = &end[..length];
+            // Rules of dashes and rows of zeros are lines like others.
+            passage.iter().any(|byte| *byte != passage[0])
+                && end.chunks(length).all(|chunk| chunk == passage)
+        })
+}
+
 impl<'m> Talk<'m> {
     /// Opens a conversation with its first messages.
     pub(super) fn open(
@@ -123,6 +144,7 @@ impl<'m> Talk<'m> {
             room: Room::new(window, session.options.max_tokens),
             block_instead_of: None,
             shape: Shape::Words,
+            held_back: opened.held_back,
             drawing: LIKELIEST,
         })
     }
@@ -178,7 +200,10 @@ impl<'m> Talk<'m> {
             // Small models do not know when to stop: the block that was asked for is all that counts.
             let is_there =
                 |shown: &str| piece.contains(['`', '\n']) && reply::has_whole_block(&said, shown);
-            if block_instead_of.is_some_and(is_there) || (piece.contains('\n') && loops(&said)) {
+            if block_instead_of.is_some_and(is_there)
+                || (piece.contains('\n') && loops(&said))
+                || stutters(&said)
+            {
                 Hearing::Enough
             } else {
                 Hearing::On
@@ -249,7 +274,20 @@ impl<'m> Talk<'m> {
 
 #[cfg(test)]
 mod tests {
-    use super::loops;
+    use super::{loops, stutters};
+
+    #[test]
+    fn a_line_that_never_ends_is_noticed() {
+        let start = "return re.sub(r\"[^a-z]\", \"\", text).lower() in (";
+        assert!(stutters(&format!("x = 1\n{start}{}", "c-".repeat(120))));
+        assert!(stutters(&format!(
+            "{start}{}",
+            "text.lstrip() + ".repeat(20)
+        )));
+        assert!(!stutters(&format!("{start}{}", "c-".repeat(20))));
+        assert!(!stutters(&"-".repeat(400)));
+        assert!(!stutters(&format!("{}\n{start}", "c-".repeat(200))));
+    }
 
     #[test]
     fn a_reply_that_goes_round_in_circles_is_noticed() {

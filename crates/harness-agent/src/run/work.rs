@@ -281,6 +281,11 @@ fn turns(
             talk.say(&words);
             continue;
         }
+        if let Some(shown) = talk.held_back.take() {
+            let words = capped(&words, LONGEST_OBSERVATION);
+            talk.say(&format!("{}\n\n{shown}", words.trim_end()));
+            continue;
+        }
         let told_menu = std::mem::replace(&mut knows_menu, true);
         let menu = !told_menu && session.plan.rung == Rung::Rewrite;
         // A reply that could not be read is asked for again in a form that cannot be missed, where the server can hold it.

@@ -115,6 +115,22 @@ fn tests_are_candidates_only_when_wanted() {
 }
 
 #[test]
+fn an_everyday_word_is_a_name_where_its_file_is_told() {
+    for (text, names) in [
+        ("fix total in cart.py: it is too low", &["Cart.total"][..]),
+        ("fix total in shop/cart.py.", &["Cart.total"]),
+        ("fix `total` from ./shop/cart.py", &["Cart.total"]),
+        ("fix total in dates.py", &[]),
+        ("fix total in art.py", &[]),
+        ("the total in the cart is wrong", &[]),
+    ] {
+        let found = search(text).1.definitions;
+        let found: Vec<&str> = found.iter().map(|hit| &*hit.qualified).collect();
+        assert_eq!(found, names, "{text}");
+    }
+}
+
+#[test]
 fn a_place_is_named_or_it_is_not() {
     for (text, named) in [
         ("clean up the code", false),

@@ -28,6 +28,8 @@ pub(crate) struct Name<'a> {
     pub(crate) codelike: bool,
     /// Stands between an article and a noun, as a word of the language: "a foreign origin".
     pub(crate) describes: bool,
+    /// The file that it is said to be in: "total in cart.py".
+    pub(crate) home: Option<&'a str>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -183,6 +185,7 @@ impl<'a> Written<'a> {
                     called,
                     codelike: called || is_codelike(run),
                     describes: describes(text, start, at),
+                    home: home(text.get(at..).unwrap_or_default()),
                 });
             }
         }
@@ -350,6 +353,19 @@ const KINDS: &[&str] = &[
     "parameter",
     "variable",
 ];
+
+/// Returns the file that the words behind a name say it is in.
+fn home(rest: &str) -> Option<&str> {
+    let rest = rest.trim_start_matches(['`', '\'', '"', '(', ')']);
+    let place = [" in ", " of ", " from "]
+        .iter()
+        .find_map(|word| rest.strip_prefix(word))?;
+    let file = place.split_whitespace().next()?;
+    let file = file.trim_matches(['`', '\'', '"', '(', ')', ',', ':', ';', '.']);
+    let (stem, ending) = file.rsplit_once('.')?;
+    let is_ending = (1..=5).contains(&ending.len()) && ending.chars().all(char::is_alphanumeric);
+    (is_ending && !stem.is_empty()).then_some(file)
+}
 
 /// Says whether the word at `start..end` only describes the noun that follows it.
 fn describes(text: &str, start: usize, end: usize) -> bool {

@@ -244,6 +244,7 @@ impl Resolver<'_, '_, '_, '_> {
                     called: last && name.called,
                     codelike: true,
                     describes: name.describes,
+                    home: name.home,
                 };
                 self.single(&part);
             }
@@ -341,6 +342,18 @@ impl Resolver<'_, '_, '_, '_> {
             self.clue(place, kind, name.zone, share);
         }
         let in_sentence = matches!(name.zone, Zone::Title | Zone::Prose | Zone::Inline);
+        // "total in cart.py": whatever the word is otherwise, it is the one that this file defines.
+        let at_home: Vec<Place> = places
+            .iter()
+            .copied()
+            .filter(|place| in_sentence && self.is_home(name.home, place.file))
+            .collect();
+        if (1..=FEW).contains(&at_home.len()) {
+            at_home
+                .iter()
+                .for_each(|&place| self.name_definition(place));
+            return;
+        }
         let plain = !name.describes && is_telling(name.text);
         let told = in_sentence && (codelike || name.called || plain);
         if told && !places.is_empty() && files.len() <= FEW {
@@ -349,6 +362,14 @@ impl Resolver<'_, '_, '_, '_> {
                 .take(FEW)
                 .for_each(|&place| self.name_definition(place));
         }
+    }
+
+    fn is_home(&self, written: Option<&str>, file: u32) -> bool {
+        let path = self.project.file(file).path.as_str();
+        written.is_some_and(|written| {
+            let rest = path.strip_suffix(written.trim_start_matches("./"));
+            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        })
     }
 
     /// A word that is the name of one file: "clean up the mailer", `cart.py` written without its ending.
