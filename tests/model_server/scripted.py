@@ -32,6 +32,8 @@ class ScriptedServer:
     def __init__(self, replies):
         self.replies = list(replies) or ["I do not know."]
         self.requests = []
+        # How many parameters the model is said to have; nothing is said where it is None.
+        self.parameters = None
         self.waiting, self.go_on = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"script": self})
@@ -74,6 +76,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(length) or b"{}")
         if self.path == "/api/show":
             info = {"general.architecture": "qwen3", "qwen3.context_length": 40960}
+            if self.script.parameters is not None:
+                info["general.parameter_count"] = self.script.parameters
             self._json(200, {"capabilities": ["completion"], "model_info": info})
         elif self.path == "/api/chat":
             self._chat(body)
