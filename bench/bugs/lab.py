@@ -70,8 +70,8 @@ def environment(root):
     return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "PYTHONPATH": os.pathsep.join(places), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
 
 
-def run_tests(root, python, limit=60, calls=False):
-    """Runs every test; nothing when they do not end or do not report."""
+def run_tests(root, python, limit=60, calls=False, tests=()):
+    """Runs every test, or those of some files; nothing when they do not end or do not report."""
     with tempfile.TemporaryDirectory() as folder:
         plugin = pathlib.Path(folder, "lab_plugin.py")
         plugin.write_text(PLUGIN)
@@ -84,7 +84,7 @@ def run_tests(root, python, limit=60, calls=False):
         begun = time.monotonic()
         try:
             subprocess.run(
-                [python, "-m", "pytest", "-q", "--tb=no", "-p", "lab_plugin", "-p", "no:cacheprovider", "--continue-on-collection-errors"],
+                [python, "-m", "pytest", "-q", "--tb=no", "-p", "lab_plugin", "-p", "no:cacheprovider", "--continue-on-collection-errors", *tests],
                 cwd=root, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=limit,
             )
             return Report(json.loads(out.read_text()), time.monotonic() - begun)

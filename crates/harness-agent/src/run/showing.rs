@@ -1,11 +1,13 @@
 //! What stands around a piece of code, as the model is shown it: the file that something new goes into, the calls of
 //! what is written anew.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use harness_code::language::Language;
 use harness_code::report::facts;
-use harness_code::tree::SourceTree;
+use harness_code::symbols::Import;
+use harness_code::tree::{SourceFile, SourceTree};
 
 use crate::plan::{NewDefinition, Spot};
 
@@ -96,12 +98,41 @@ pub(super) fn blank(tree: &SourceTree, spot: &Spot) -> Option<String> {
     if !plain || first > 3 || !(1..=LONGEST_BLANK).contains(&body) {
         return None;
     }
+    if leans_on_others(file, spot, &lines[last + 1..]) {
+        return None;
+    }
     let indent: String = lines[first]
         .chars()
         .take_while(|c| c.is_whitespace())
         .collect();
     let kept = lines[..=last].join("\n");
     Some(format!("```python\n{kept}\n{indent}...\n```"))
+}
+
+/// Returns whether a body names what its documentation cannot tell of: the object it belongs to, something else of the
+/// file, something imported.
+fn leans_on_others(file: &SourceFile, spot: &Spot, body: &[&str]) -> bool {
+    let others = file.facts.definitions.iter().map(|one| &*one.qualified);
+    let others = others.filter(|name| !name.contains('.') && *name != spot.name);
+    let imported = file.facts.imports.iter().flat_map(bound);
+    let outside: HashSet<&str> = others.chain(imported).chain(["self", "cls"]).collect();
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    body.iter()
+        .flat_map(|line| line.split(|c: char| !is_name(c)))
+        .any(|word| outside.contains(word))
+}
+
+/// Returns the names that an import gives to its file.
+fn bound(import: &Import) -> Vec<&str> {
+    let taken = import.names.iter();
+    let mut names: Vec<&str> = taken
+        .map(|one| one.alias.as_deref().unwrap_or(&one.name))
+        .collect();
+    if names.is_empty() {
+        let first = import.module.split('.').next().unwrap_or_default();
+        names.push(import.alias.as_deref().unwrap_or(first));
+    }
+    names
 }
 
 /// Returns the lines that call a definition, or nothing.
@@ -132,7 +163,7 @@ mod tests {
     #[test]
     fn a_short_function_is_shown_without_its_body() {
         let folder = tempfile::tempdir().unwrap();
-        let text = "def twice(x):\n    \"\"\"Return two times x.\"\"\"\n    return x * 3\n\n\ndef bare(x):\n    return x\n\n\ndef told(x):\n    \"\"\"Return x.\n\n    Always.\n    \"\"\"\n    return -x\n";
+        let text = "def twice(x):\n    \"\"\"Return two times x.\"\"\"\n    return x * 3\n\n\ndef bare(x):\n    return x\n\n\ndef told(x):\n    \"\"\"Return x.\n\n    Always.\n    \"\"\"\n    return -x\n\n\nSCALE = 3\n\n\ndef scaled(x):\n    \"\"\"Return x, scaled.\"\"\"\n    return x * SCALE\n\n\nfrom math import sqrt as root\n\n\ndef rooted(x):\n    \"\"\"Return the root of x.\"\"\"\n    return root(x)\n";
         std::fs::write(folder.path().join("a.py"), text).unwrap();
         let tree = SourceTree::read(folder.path(), None).unwrap();
         let path = RelPath::parse("a.py").unwrap();
@@ -162,6 +193,8 @@ mod tests {
                 .contains("Always.\n    \"\"\"\n    ...\n")
         );
         assert_eq!(shown("bare"), None);
+        assert_eq!(shown("scaled"), None);
+        assert_eq!(shown("rooted"), None);
         std::fs::write(folder.path().join("b.py"), "\"\"\"A module.\"\"\"\nx = 1\n").unwrap();
         let tree = SourceTree::read(folder.path(), None).unwrap();
         let file = Spot {
