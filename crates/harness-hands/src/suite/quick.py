@@ -41,10 +41,14 @@ def write_all(descriptor, data):
 
 
 class Calls:
-    """Remembers which code ran while the tests were collected."""
+    """Remembers which code ran while the tests were collected.
+
+    The code itself, not only where it lies: what is dropped (the body of a module that was imported) makes room for
+    other code at the same place, which never ran.
+    """
 
     def __init__(self):
-        self.seen = set()
+        self.seen = {}
 
     def start(self):
         monitoring = getattr(sys, "monitoring", None)
@@ -59,12 +63,12 @@ class Calls:
         sys.setprofile(self.profile)
 
     def began(self, code, offset):
-        self.seen.add(id(code))
+        self.seen[id(code)] = code
         return sys.monitoring.DISABLE
 
     def profile(self, frame, event, argument):
         if event == "call":
-            self.seen.add(id(frame.f_code))
+            self.seen[id(frame.f_code)] = frame.f_code
 
     def stop(self):
         sys.setprofile(None)

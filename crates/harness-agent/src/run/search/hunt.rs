@@ -39,6 +39,8 @@ const MOST_RED: usize = 40;
 const MOST_FOUND: usize = 12;
 /// The longest that failing tests may take at each try, in seconds of the processor.
 const LONGEST_TRY: f64 = 5.0;
+/// How much of the time goes to what can be tried quickly where something else is left to try.
+const QUICK_SHARE: f32 = 0.7;
 /// Changes that need a new import are slow to try; so many are, at most.
 const MOST_STALE: usize = 150;
 
@@ -134,7 +136,12 @@ impl Hunt {
         candidates.reverse();
         let mut more: Option<usize> = None;
         loop {
-            let late = began.elapsed() > self.budget || more == Some(0);
+            let share = if bench.stale.is_empty() {
+                1.0
+            } else {
+                QUICK_SHARE
+            };
+            let late = began.elapsed() > self.budget.mul_f32(share) || more == Some(0);
             if stop.load(Ordering::Relaxed) || late || shared.found() >= MOST_FOUND {
                 break;
             }
