@@ -220,6 +220,14 @@ impl Close<'_> {
 impl Visitor<'_> for Close<'_> {
     fn visit_stmt(&mut self, stmt: &Stmt) {
         match stmt {
+            // A function inside has names of its own.
+            Stmt::FunctionDef(function) => {
+                for name in parameter_names(&function.parameters) {
+                    if name != "self" && name != "cls" {
+                        push(&mut self.sight.locals, &name);
+                    }
+                }
+            }
             Stmt::If(inner) => self.condition(&inner.test),
             Stmt::While(inner) => self.condition(&inner.test),
             Stmt::Return(inner) => {

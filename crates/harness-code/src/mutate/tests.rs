@@ -228,6 +228,12 @@ fn a_misspelled_method_of_a_built_in_type_is_suspected_early() {
 }
 
 #[test]
+fn names_of_a_function_inside_are_in_sight() {
+    let right = "def f(size):\n    def inner(func):\n        func.size = size\n        return func\n    return inner\n";
+    check("f", &right.replace("return func", "return"), right, 20);
+}
+
+#[test]
 fn nobody_suspects_nonsense() {
     let code = "def f(a):\n    if hasattr(a, \"__len__\"):\n        raise ValueError(\"too long for us\")\n    return NotImplemented\n";
     let found = all(code, "f");
