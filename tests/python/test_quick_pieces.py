@@ -6,18 +6,18 @@ import pathlib
 import random
 import warnings
 
-PIECES = pathlib.Path(__file__).resolve().parents[2] / "crates/harness-hands/src/suite/pieces.py"
+SUITE = pathlib.Path(__file__).resolve().parents[2] / "crates/harness-hands/src/suite"
 LIBRARY = pathlib.Path(os.__file__).parent
 
 
-def loaded():
-    spec = importlib.util.spec_from_file_location("pieces", PIECES)
+def loaded(name):
+    spec = importlib.util.spec_from_file_location(name, SUITE / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-pieces = loaded()
+pieces = loaded("pieces")
 
 
 def exchanged(old, new):
@@ -93,3 +93,18 @@ def test_a_method_keeps_the_names_of_its_class():
     assert exchanged(old, new) == [[("f", 2, ("_A__y",), ("self",), ())]]
     old, new = original.beside(before.replace("super().g", "super().h").encode())
     assert exchanged(old, new)[0][0][4] == ("__class__",)
+
+
+def test_code_that_never_ran_is_not_taken_for_code_that_did():
+    """What ran and is gone makes room for other code; a try must not be told that this one ran."""
+    calls = loaded("quick").Calls()
+
+    class Frame:
+        pass
+
+    for number in range(50):
+        frame = Frame()
+        frame.f_code = compile(f"x = {number}", "gone.py", "exec")
+        calls.profile(frame, "call", None)
+    new = [compile(f"y = {number}", "new.py", "exec") for number in range(200)]
+    assert not any(id(code) in calls.seen for code in new)
