@@ -1,6 +1,6 @@
 """What a very small model makes of one-line bugs, by the form it is asked in.
 
-    python forms.py PYTHON [--only NAME,...]
+    python forms.py PYTHON [--only 1,5]
 
 PYTHON is an interpreter with what `tests/requirements-model.txt` lists. The bugs are those of `tuning.py`, never the ten
 that `run.py` measures. Each is asked for directly, likeliest reply, with the system prompt of a rewrite; its tests decide.
@@ -126,13 +126,14 @@ def again(address, messages, reply, bug, file):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("python")
-    parser.add_argument("--only", default=",".join(FORMS))
+    parser.add_argument("--only", default="", help="numbers of forms, in the order of FORMS")
     options = parser.parse_args()
     python = os.path.abspath(options.python)
     bugs = [dict(zip(("code", "tests", "task"), bug)) for bug in BUGS]
     print(f"| form | fixed of {len(bugs)} | with one more reply |\n|---|---|---|")
     with llama(python, weights(python)) as address:
-        for name in options.only.split(","):
+        only = [int(number) - 1 for number in options.only.split(",") if number]
+        for name in [list(FORMS)[at] for at in only] or FORMS:
             first = second = 0
             for bug in bugs:
                 file = f"{name_of(bug['code'])}.py"
