@@ -60,3 +60,12 @@ def test_without_documentation_or_a_larger_model_the_code_is_shown(tmp_path, eng
     result = Agent(AgentOptions(project=laid_out(tmp_path / "other"))).run(TASK)
     assert result.ok, result.summary
     assert "return x * 2" in server.requests[0]["messages"][-1]["content"]
+
+
+def test_asked_for_objects_it_is_told_the_task(tmp_path, engine):
+    project = laid_out(tmp_path)
+    settings = tmp_path / "home" / ".config" / "harness" / "config.toml"
+    settings.write_text('search = false\nform = "json"\n', encoding="utf-8")
+    server = small(engine, "nothing")
+    Agent(AgentOptions(project=project, steps=1)).run(TASK)
+    assert f"Task: {TASK}" in server.requests[0]["messages"][-1]["content"]

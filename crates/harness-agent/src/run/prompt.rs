@@ -136,7 +136,8 @@ pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
 /// (figures in bench/small_model). The failing test judges what it writes; the rest is told when it fails.
 fn blank(opening: &Opening<'_>) -> Option<String> {
     let plan = opening.plan;
-    let fixes = opening.task.kind == Kind::Fix && plan.tests_home().is_none();
+    let elsewhere = plan.tests_home().is_some() || plan.new_definition().is_some();
+    let fixes = opening.task.kind == Kind::Fix && !elsewhere && !opening.object;
     let judged = !opening.failure.is_empty();
     let spot = plan.spots().first();
     let spot = spot.filter(|_| opening.tiny && fixes && judged)?;

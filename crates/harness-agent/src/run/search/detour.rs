@@ -69,7 +69,9 @@ impl Way<'_> {
             let Some(text) = self.files.get(&path).filter(|_| !tree::is_test(&path)) else {
                 continue;
             };
-            let code = text.content().lines().nth(line as usize - 1);
+            let code = (line as usize)
+                .checked_sub(1)
+                .and_then(|at| text.content().lines().nth(at));
             // It refuses what it is given: that it should not be reached is likely.
             let refuses = |code: &str| code.starts_with("raise") || code.starts_with("assert");
             if code.is_none_or(|code| refuses(code.trim_start())) || self.forwards(&path, line) {
