@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs a black-box acceptance file and holds it against the list of checks whose part is not built yet.
+"""Runs black-box acceptance files and holds them against the list of checks whose part is not built yet.
 
-    accept.py ACCEPT_FILE PENDING_LIST
+    accept.py PENDING_LIST ACCEPT_FILE...
 
 A check that fails and is not on the list is a failure; so is one that passes and is still on it, and a name on the list
 that no check has: the list only shrinks. The last line is a JSON object with the counts.
@@ -15,8 +15,8 @@ import unittest
 
 
 def main(words):
-    accept, pending = map(pathlib.Path, words)
-    checks = list(flat(unittest.defaultTestLoader.loadTestsFromModule(load(accept))))
+    pending, *files = map(pathlib.Path, words)
+    checks = [check for file in files for check in flat(unittest.defaultTestLoader.loadTestsFromModule(load(file)))]
     waiting = read_list(pending)
     passed = failed = 0
     for check in checks:
