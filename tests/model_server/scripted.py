@@ -40,7 +40,8 @@ class ScriptedServer:
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
         self.host = f"127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        # How long `close` may have to wait; half a second, as it is by default, is longer than most runs.
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def next_reply(self, request):
         with self._lock:
