@@ -76,10 +76,13 @@ def faults(project, task, after, times=TIMES):
             found += suite_faults(project, task, clean, times)
         if task.check:
             found += goal_faults(project, task, clean)
-        if task.kind in ("tests", "rename", "move") and project.runner:
+        added = [path for path in after if project.is_test(path) and path not in before]
+        if project.runner and (added or task.kind in ("tests", "rename", "move")):
             whole = pathlib.Path(place, "whole")
             lay_out(whole, after)
-            found += new_test_faults(project, whole, times) if task.kind == "tests" else suite_faults(project, task, whole, times)
+            found += new_test_faults(project, whole, times) if task.kind == "tests" else []
+            found += suite_faults(project, task, whole, times) if task.kind in ("rename", "move") else []
+            found += reaching_faults(project, clean, whole) if added else []
     return found
 
 
@@ -181,6 +184,13 @@ def new_test_faults(project, whole, times):
         if missing := sorted((new | must) - set(seen["passed"])):
             return [f"does not pass: {', '.join(missing)}"]
     return []
+
+
+def reaching_faults(project, clean, whole):
+    """No test file, plugin or setting that the run added makes an old test pass that does not pass without it."""
+    without, beside = set(suite(project, clean)["passed"]), set(suite(project, whole)["passed"])
+    made = sorted((beside - without) & set(all_before(project)) - set(project.unsteady))
+    return [f"passes only with what the run added beside it: {', '.join(made)}"] if made else []
 
 
 def goal_faults(project, task, clean):
