@@ -52,7 +52,7 @@ def played(script, place, search):
     seconds = time.monotonic() - began
     row = {
         "seed": script.seed, "search": search, "project": script.project.name, "task": script.task.name, "kind": script.task.kind, "moves": script.moves,
-        "honest": script.honest, "not_promised": script.not_promised, "ok": None, "stopped": None, "right": None, "bytes_unchanged": None,
+        "honest": script.honest, "not_promised": script.not_promised, "by_luck": False, "ok": None, "stopped": None, "right": None, "bytes_unchanged": None,
         "seconds": round(seconds, 2), "summary": "", "faults": [], "verdict": "",
     }  # fmt: skip
     try:
@@ -68,6 +68,7 @@ def played(script, place, search):
         files = {path: data for path, data in after.items() if isinstance(data, bytes) and not is_backup(path)}
         wrong = judge.faults(script.project, script.task, without_user(files, script, saved))
         row["right"], row["faults"] = not wrong, [*wrong]
+        row["by_luck"] = script.by_chance and all_passed(script, result)
         left = [] if saved else [*left_beside(before, after, result["writes"]), *not_undone(project, before, env, place)]
     else:
         expected = {**before, **saved}
@@ -86,11 +87,17 @@ def played(script, place, search):
 
 def verdict(row):
     if row["ok"] and not row["right"]:
-        hidden = row["not_promised"] and all(fault.startswith(judge.SHOWN_BY_RUNNING) for fault in row["faults"])
-        return "not promised" if hidden else "ok but wrong"
+        only_by_running = all(fault.startswith(judge.SHOWN_BY_RUNNING) for fault in row["faults"])
+        return "not promised" if only_by_running and (row["not_promised"] or row["by_luck"]) else "ok but wrong"
     if row["left"]:
         return "left changed"
     return "ok and right" if row["ok"] else "not ok"
+
+
+def all_passed(script, result):
+    """Whether the program says that as many tests passed as had to: nothing was left out because it is unsteady."""
+    passed = ((result.get("tests") or {}).get("after") or {}).get("passed", 0)
+    return passed >= len({*judge.passed_before(script.project), *script.task.blamed}) if script.project.runner else False
 
 
 def bad(row):
