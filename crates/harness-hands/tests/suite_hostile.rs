@@ -173,9 +173,7 @@ fn its_parent_outlives_it() {
     if available_sandbox() == Sandbox::Full {
         assert!(decoy.is_alive(), "a signal left the process table");
     }
-    let body = format!(
-        "{own_table}\nif own_table:\n    os.kill(os.getppid(), 9)\ntime.sleep(0.1)"
-    );
+    let body = format!("{own_table}\nif own_table:\n    os.kill(os.getppid(), 9)\ntime.sleep(0.1)");
     let report = Bench::new(&body).run(300);
     assert_ne!(report.outcome, Outcome::TimedOut, "{report:#?}");
 }
