@@ -1,11 +1,11 @@
 //! Would a change to a test file take something from the tests that are there? New tests may come, all else stays.
 
-use ruff_python_ast::token::TokenKind;
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use crate::language::{Language, python};
 use crate::symbols;
+use crate::symbols::code::python_tokens;
 
 /// Names that change which tests run, or how.
 const SETTINGS: [&str; 6] = [
@@ -98,29 +98,12 @@ pub fn weakened(language: Language, before: &str, after: &str) -> Option<String>
 
 /// Returns whether two Python texts differ in comments and blanks only.
 fn same_code(before: &str, after: &str) -> bool {
-    let tokens = |content: &str| {
-        python::with_module(content, |module| {
-            let counts = |kind: TokenKind| {
-                !matches!(kind, TokenKind::Comment | TokenKind::NonLogicalNewline)
-            };
-            let token = |range: std::ops::Range<usize>| content.get(range).map(str::to_owned);
-            module
-                .tokens()
-                .iter()
-                .filter(|one| counts(one.kind()))
-                .map(|one| {
-                    let is_blank = matches!(
-                        one.kind(),
-                        TokenKind::Newline | TokenKind::Indent | TokenKind::Dedent
-                    );
-                    let range = one.range();
-                    let text = token(range.start().into()..range.end().into());
-                    (one.kind(), text.filter(|_| !is_blank))
-                })
-                .collect::<Vec<_>>()
-        })
+    let tokens = |content: &str| -> Vec<String> {
+        let tokens = python_tokens(content).into_iter();
+        tokens.map(|one| one.text).collect()
     };
-    tokens(before).is_some_and(|old| tokens(after).is_some_and(|new| old == new))
+    let (old, new) = (tokens(before), tokens(after));
+    old == new && !old.is_empty()
 }
 
 /// Returns the first line that no longer stands in its old order; comments may change.

@@ -1,5 +1,6 @@
 //! What one file holds: its definitions, imports, and the names it uses. One file at a time; the project is in `tree`.
 
+pub mod code;
 #[cfg(feature = "grammar")]
 mod comment;
 #[cfg(feature = "grammar")]
