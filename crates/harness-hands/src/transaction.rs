@@ -179,6 +179,29 @@ impl Transaction {
         }
     }
 
+    /// Makes a file hold these bytes, or takes it away, as long as it is what it was when the change was thought of.
+    pub fn settle(
+        &mut self,
+        path: &RelPath,
+        was: Option<&[u8]>,
+        wanted: Option<&[u8]>,
+    ) -> Result<(), WriteError> {
+        self.check(path)?;
+        match (was, wanted) {
+            (Some(was), Some(wanted)) => self.replace_expected(path, wanted, None, Some(was)),
+            (None, Some(wanted)) => {
+                self.create_unchecked(path, wanted, &Place::New { mode: 0o666 })
+            }
+            (Some(was), None) => {
+                if self.whole.read(path)? != was {
+                    return Err(WriteError::ChangedMeanwhile(path.clone()));
+                }
+                self.remove_unchecked(path)
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
     /// Removes a file.
     pub fn remove(&mut self, path: &RelPath) -> Result<(), WriteError> {
         self.check(path)?;
@@ -237,20 +260,25 @@ impl Transaction {
         }
     }
 
-    /// Puts every byte back as it was before the run, and takes the run's `.bak` files away.
-    /// More changes may follow.
-    pub fn take_back(&mut self) -> Result<(), WriteError> {
-        let images: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-        self.restore(
-            &self
-                .firsts()
-                .into_iter()
-                .map(|(path, (first, _))| (path, first))
-                .collect(),
-            &images,
-        )?;
+    /// Puts every byte back as it was before the run, and takes the run's `.bak` files away. What somebody else wrote
+    /// over a change meanwhile is theirs: it stays, with its `.bak`, and is returned. More changes may follow.
+    pub fn take_back(&mut self) -> Result<Vec<RelPath>, WriteError> {
+        let mut wanted: BTreeMap<RelPath, Was> = BTreeMap::new();
+        let mut theirs = Vec::new();
+        for (path, (first, _)) in self.firsts() {
+            match was(&self.whole, &path) {
+                Ok(now) if !self.is_ours(&path, &now) => theirs.push(path),
+                Ok(_) | Err(_) => drop(wanted.insert(path, first)),
+            }
+        }
+        let is_copy_of_theirs = |path: &RelPath| {
+            let mut kept = theirs.iter();
+            kept.any(|kept| path.as_str().starts_with(&format!("{kept}.bak")))
+        };
+        wanted.retain(|path, _| !is_copy_of_theirs(path));
+        self.restore(&wanted, &BTreeMap::new())?;
         self.backed_up.clear();
-        Ok(())
+        Ok(theirs)
     }
 
     /// Puts a file of the run beside its journal, such as the attempt as a patch.
@@ -359,8 +387,21 @@ impl Transaction {
         bytes: &[u8],
         mode: Option<u32>,
     ) -> Result<(), WriteError> {
+        self.replace_expected(path, bytes, mode, None)
+    }
+
+    fn replace_expected(
+        &mut self,
+        path: &RelPath,
+        bytes: &[u8],
+        mode: Option<u32>,
+        expected: Option<&[u8]>,
+    ) -> Result<(), WriteError> {
         let folder = self.whole.folder_of(path)?;
         let (old, seen) = folder.read_with(path.file_name(), path)?;
+        if expected.is_some_and(|expected| expected != old) {
+            return Err(WriteError::ChangedMeanwhile(path.clone()));
+        }
         let (file, opened) = folder.open_file(path.file_name(), path)?;
         if opened.identity != seen.identity {
             return Err(WriteError::ChangedMeanwhile(path.clone()));
@@ -526,6 +567,16 @@ impl Transaction {
 
     fn firsts(&self) -> BTreeMap<RelPath, (Was, bool)> {
         firsts(&self.journal.changes)
+    }
+
+    /// Says whether a path is in a state that this run began with or brought it to.
+    fn is_ours(&self, path: &RelPath, now: &Was) -> bool {
+        let changes = self.journal.changes.iter();
+        let mut effects = changes.flat_map(|change| &change.effects);
+        effects.any(|effect| {
+            let known = [&effect.before, &effect.after];
+            effect.path == *path && known.iter().any(|was| now.same_bytes(was))
+        })
     }
 
     fn last_of(&self, path: &RelPath) -> Option<Was> {

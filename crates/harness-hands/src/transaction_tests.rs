@@ -172,6 +172,46 @@ fn everything_is_taken_back() {
 }
 
 #[test]
+fn a_take_back_leaves_what_somebody_saved_meanwhile() {
+    let bench = bench(&[("a.py", "one"), ("b.py", "one")]);
+    let mut run = bench.begin();
+    run.replace(&path("a.py"), b"two").unwrap();
+    run.replace(&path("b.py"), b"two").unwrap();
+    run.create(&path("new.py"), b"new").unwrap();
+    std::fs::write(bench.folder.path().join("a.py"), "two and mine").unwrap();
+    std::fs::write(bench.folder.path().join("new.py"), "mine").unwrap();
+    let theirs = run.take_back().unwrap();
+    assert_eq!(theirs, ["a.py", "new.py"].map(path));
+    bench.shows(&expect![[r#"
+        a.py "two and mine"
+        a.py.bak "one"
+        b.py "one"
+        new.py "mine"
+    "#]]);
+}
+
+#[test]
+fn a_change_is_settled_only_on_what_it_was_made_from() {
+    let bench = bench(&[("a.py", "one"), ("b.py", "mine")]);
+    let mut run = bench.begin();
+    run.settle(&path("a.py"), Some(b"one"), Some(b"two"))
+        .unwrap();
+    for (name, was, wanted) in [
+        ("b.py", Some(&b"one"[..]), Some(&b"two"[..])),
+        ("b.py", Some(b"one"), None),
+        ("b.py", None, Some(b"two")),
+        ("c.py", Some(b"one"), Some(b"two")),
+    ] {
+        assert!(run.settle(&path(name), was, wanted).is_err(), "{name}");
+    }
+    bench.shows(&expect![[r#"
+        a.py "two"
+        a.py.bak "one"
+        b.py "mine"
+    "#]]);
+}
+
+#[test]
 fn an_undo_can_be_undone() {
     let bench = bench(&[("a.py", "one")]);
     let mut run = bench.begin();
