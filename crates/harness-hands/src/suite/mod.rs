@@ -24,6 +24,7 @@ pub mod worker;
 #[path = "worker_other.rs"]
 pub mod worker;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -42,6 +43,18 @@ pub enum Selection {
     /// These: ids, files, classes or names as the runner, a person or a model writes them.
     Some(Vec<String>),
 }
+
+/// What else to find out while tests run. Only Python's tell; other tools say nothing of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// Modules of the project: which files they were imported from.
+    pub modules: Vec<String>,
+    /// Which lines of the project each test runs.
+    pub lines: bool,
+}
+
+/// Lines that ran, by file: relative to the project, with forward slashes.
+pub type Lines = BTreeMap<String, Vec<u32>>;
 
 /// Whether the tests said anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +129,10 @@ pub struct SuiteReport {
     pub missing_dependency: Option<String>,
     /// Paths of git and the harness that the tests had changed and that were put back.
     pub restored: Vec<String>,
+    /// Watched modules that were imported from outside the project, with the file they came from.
+    pub imported_elsewhere: BTreeMap<String, String>,
+    /// The lines that each test ran, where that was watched.
+    pub lines: BTreeMap<String, Lines>,
 }
 
 /// How much of the output is kept for people.
@@ -138,7 +155,14 @@ impl SuiteReport {
             output_tail: words,
             missing_dependency: None,
             restored: Vec::new(),
+            imported_elsewhere: BTreeMap::new(),
+            lines: BTreeMap::new(),
         }
+    }
+
+    /// Returns the report of tests that could not be started, with the reason.
+    pub fn could_not_start(words: String, sandbox: Sandbox) -> SuiteReport {
+        SuiteReport::empty(Outcome::CouldNotStart, words, sandbox)
     }
 
     fn not_started(error: &RunnerError, sandbox: Sandbox) -> SuiteReport {
@@ -233,8 +257,19 @@ pub fn run(
     selection: &Selection,
     cancel: &AtomicBool,
 ) -> SuiteReport {
+    run_watched(runner, suite, selection, &Watch::default(), cancel)
+}
+
+/// Runs the tests and finds out more about them on the way.
+pub fn run_watched(
+    runner: &Runner,
+    suite: &Suite,
+    selection: &Selection,
+    watch: &Watch,
+    cancel: &AtomicBool,
+) -> SuiteReport {
     if python::mode(suite).is_some() {
-        return python::run(runner, suite, selection, cancel);
+        return python::run(runner, suite, selection, watch, cancel);
     }
     tool::run(runner, suite, selection, cancel)
 }

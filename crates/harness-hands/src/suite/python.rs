@@ -1,6 +1,7 @@
 //! Python suites: our own script runs pytest or unittest with the project's interpreter and writes
 //! a report, a line a test. Only a report with its last line counts.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -11,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
 use crate::suite::interpreter::{Interpreter, Unusable};
-use crate::suite::{Failure, Outcome, Selection, SuiteReport, Verdict, select, shown_path};
+use crate::suite::{
+    Failure, Lines, Outcome, Selection, SuiteReport, Verdict, Watch, select, shown_path,
+};
 
 pub(super) const SCRIPT: &str = include_str!("report.py");
 
@@ -34,6 +37,8 @@ struct Config<'a> {
     report: &'a Path,
     folder: &'a Path,
     root: &'a Path,
+    modules: &'a [String],
+    lines: bool,
 }
 
 #[derive(Deserialize)]
@@ -41,6 +46,8 @@ struct Config<'a> {
 enum Line {
     Collected { count: u32 },
     Test(TestLine),
+    Modules { files: BTreeMap<String, String> },
+    Lines { id: String, files: Lines },
     End { exit: i32 },
     Refused {},
 }
@@ -71,6 +78,7 @@ pub(super) fn run(
     runner: &Runner,
     suite: &Suite,
     selection: &Selection,
+    watch: &Watch,
     cancel: &AtomicBool,
 ) -> SuiteReport {
     let private = match Private::new() {
@@ -97,6 +105,7 @@ pub(super) fn run(
         suite,
         interpreter,
         private,
+        watch,
     };
     match mode(suite).unwrap_or(Mode::Unittest) {
         Mode::Pytest if !python.interpreter.has_pytest => python.without_pytest(selection, cancel),
@@ -127,6 +136,7 @@ struct Python<'a> {
     suite: &'a Suite,
     interpreter: Interpreter,
     private: Private,
+    watch: &'a Watch,
 }
 
 impl Python<'_> {
@@ -183,6 +193,8 @@ impl Python<'_> {
             report: &report,
             folder: &folder,
             root,
+            modules: &self.watch.modules,
+            lines: self.watch.lines,
         };
         let (script, settings) = (place.join("report.py"), place.join("config.json"));
         let text =
@@ -313,6 +325,12 @@ pub(super) fn read_lines(
                 last_words.clone_from(&test.id);
                 count(test, root, answer);
             }
+            Ok(Line::Modules { files }) => {
+                let is_inside = |file: &str| Path::new(file).starts_with(root);
+                let elsewhere = files.into_iter().filter(|(_, file)| !is_inside(file));
+                answer.imported_elsewhere.extend(elsewhere);
+            }
+            Ok(Line::Lines { id, files }) => drop(answer.lines.insert(id, files)),
             Ok(Line::End { exit: code }) => exit = Some(code),
             Ok(Line::Refused {}) if answer.outcome == Outcome::NoReport => {
                 answer.outcome = Outcome::CouldNotStart;

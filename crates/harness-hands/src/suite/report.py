@@ -10,6 +10,7 @@ import io
 import json
 import os
 import sys
+import threading
 import traceback
 
 LONGEST_MESSAGE = 2000
@@ -27,8 +28,9 @@ def shortened(text, limit):
 class Report:
     """The report file. Children that the tests fork cannot write to it."""
 
-    def __init__(self, path):
+    def __init__(self, path, modules=()):
         self.owner = os.getpid()
+        self.modules = modules
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600)
 
     def line(self, **fields):
@@ -38,6 +40,14 @@ class Report:
         data = text.encode("ascii")
         while data:
             data = data[os.write(self.file, data) :]
+
+    def end(self, code):
+        """Says that the run came to its end, and before that where the watched modules came from."""
+        found = {name: getattr(sys.modules.get(name), "__file__", None) for name in self.modules}
+        files = {name: os.path.realpath(path) for name, path in found.items() if path}
+        if files:
+            self.line(kind="modules", files=files)
+        self.line(kind="end", exit=code)
 
     def test(self, name, outcome, message="", trace="", path=None, line=None, seconds=0.0, stage="run"):
         self.line(
@@ -64,6 +74,43 @@ def place_of(trace, root):
     return (found[0], found[1]) if found else (None, None)
 
 
+class Lines:
+    """Sees which lines of the project a test runs, in every thread."""
+
+    def __init__(self, root):
+        self.root = root + os.sep
+        self.names = {}
+        self.ran = {}
+
+    def begin(self):
+        self.ran = {}
+        threading.settrace(self.enter)
+        sys.settrace(self.enter)
+
+    def end(self):
+        sys.settrace(None)
+        threading.settrace(None)
+        return {name: sorted(lines) for name, lines in self.ran.items()}
+
+    def enter(self, frame, event, argument):
+        path = frame.f_code.co_filename
+        if path not in self.names:
+            real = os.path.realpath(path)
+            inside = real.startswith(self.root) and "site-packages" not in real
+            self.names[path] = real[len(self.root) :].replace(os.sep, "/") if inside else None
+        name = self.names[path]
+        if name is None:
+            return None
+        lines = self.ran.setdefault(name, set())
+        lines.add(frame.f_lineno)
+
+        def step(frame, event, argument):
+            lines.add(frame.f_lineno)
+            return step
+
+        return step
+
+
 # --- pytest -----------------------------------------------------------------------------------------
 
 
@@ -72,11 +119,20 @@ class PytestPlugin:
 
     WORSE = {"passed": 0, "skipped": 1, "failed": 2, "error": 3}
 
-    def __init__(self, report, root):
+    def __init__(self, report, root, lines=None):
         self.report = report
         self.root = root
+        self.lines = lines
         self.open = {}
         self.ended = False
+
+    def pytest_runtest_logstart(self, nodeid, location):
+        if self.lines:
+            self.lines.begin()
+
+    def pytest_runtest_logfinish(self, nodeid, location):
+        if self.lines:
+            self.report.line(kind="lines", id=nodeid, files=self.lines.end())
 
     def pytest_collection_finish(self, session):
         self.report.line(kind="collected", count=len(session.items))
@@ -107,7 +163,7 @@ class PytestPlugin:
                 self.finish(name, found, "run")
         self.open.clear()
         self.ended = True
-        self.report.line(kind="end", exit=int(exitstatus))
+        self.report.end(int(exitstatus))
 
     def finish(self, name, found, stage):
         outcome, message, trace, path, line, seconds = found
@@ -139,7 +195,7 @@ def last_line(text):
 def run_pytest(config, report, more=()):
     import pytest
 
-    plugin = PytestPlugin(report, config["root"])
+    plugin = PytestPlugin(report, config["root"], watched_lines(config))
     if hasattr(pytest, "hookimpl"):
         # The last to be told: what other plugins do at the end is over then.
         PytestPlugin.pytest_sessionfinish = pytest.hookimpl(trylast=True)(PytestPlugin.pytest_sessionfinish)
@@ -154,9 +210,15 @@ def run_pytest(config, report, more=()):
 # --- unittest ---------------------------------------------------------------------------------------
 
 
-def make_result_class(report, root):
+def watched_lines(config):
+    return Lines(config["root"]) if config.get("lines") else None
+
+
+def make_result_class(report, config):
     import time
     import unittest
+
+    root, lines = config["root"], watched_lines(config)
 
     class Result(unittest.TextTestResult):
         """Tells the report what the text result is told."""
@@ -165,8 +227,12 @@ def make_result_class(report, root):
             super().startTest(test)
             self.begun = time.time()
             self.verdict = None
+            if lines:
+                lines.begin()
 
         def stopTest(self, test):
+            if lines:
+                report.line(kind="lines", id=name_of(test), files=lines.end())
             super().stopTest(test)
             outcome, message, trace, path, line = self.verdict or ("passed", "", "", None, None)
             report.test(name_of(test), outcome, message, trace, path, line, time.time() - self.begun, stage_of(test))
@@ -253,7 +319,7 @@ def wanted(name, selection):
 def run_unittest(config, report):
     import unittest
 
-    result_class = make_result_class(report, config["root"])
+    result_class = make_result_class(report, config)
     selection = config["selection"]
 
     class Runner(unittest.TextTestRunner):
@@ -273,7 +339,7 @@ def run_unittest(config, report):
     program = unittest.main(module=None, argv=["python -m unittest"] + arguments, testRunner=Runner, exit=False)
     result = program.result
     code = 0 if result.wasSuccessful() else 1
-    report.line(kind="end", exit=code)
+    report.end(code)
     return code
 
 
@@ -281,7 +347,7 @@ def run_chosen(config, report):
     """Runs tests by their full names, without looking at the others."""
     import unittest
 
-    result_class = make_result_class(report, config["root"])
+    result_class = make_result_class(report, config)
     for option in ("-t", "--top-level-directory", "-s", "--start-directory"):
         if option in config["arguments"][:-1]:
             folder = config["arguments"][config["arguments"].index(option) + 1]
@@ -292,7 +358,7 @@ def run_chosen(config, report):
     report.line(kind="collected", count=len(tests))
     runner = unittest.TextTestRunner(stream=io.StringIO(), resultclass=result_class)
     result = runner.run(unittest.TestSuite(tests))
-    report.line(kind="end", exit=0 if result.wasSuccessful() else 1)
+    report.end(0 if result.wasSuccessful() else 1)
 
 
 def found_in(folder):
@@ -311,21 +377,21 @@ def run_script(config, report):
     import runpy
     import unittest
 
-    unittest.TextTestRunner.resultclass = make_result_class(report, config["root"])
+    unittest.TextTestRunner.resultclass = make_result_class(report, config)
     sys.argv = config["arguments"]
     code = 0
     try:
         runpy.run_path(config["arguments"][0], run_name="__main__")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    report.line(kind="end", exit=code)
+    report.end(code)
     return code
 
 
 def main():
     with io.open(sys.argv[1], encoding="utf-8") as file:
         config = json.load(file)
-    report = Report(config["report"])
+    report = Report(config["report"], config.get("modules") or ())
     # As `python -m` has it: the folder the tests start in, not the folder of this file.
     sys.path[0] = config["folder"]
     if config["mode"] == "script":
