@@ -206,6 +206,7 @@ impl Ground {
             folder: project.clone(),
             environment: Vec::new(),
             confinement: Confinement {
+                overlay: None,
                 writable: vec![project.clone(), self.private.temporary()],
                 readable: Vec::new(),
                 unchanged: vec![project.join(".git")],

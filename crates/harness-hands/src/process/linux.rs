@@ -81,6 +81,11 @@ pub(crate) fn works(sandbox: Sandbox) -> bool {
         temporary: private.path().to_path_buf(),
         ..Confinement::default()
     };
+    starts(&confinement, sandbox)
+}
+
+/// Says whether a program starts in this confinement and its end is seen.
+fn starts(confinement: &Confinement, sandbox: Sandbox) -> bool {
     let arguments = ["-c", "exit 42"].map(OsString::from);
     let payload = match sandbox {
         Sandbox::Bubblewrap if bubblewrap::find().is_none() => return false,
@@ -94,17 +99,30 @@ pub(crate) fn works(sandbox: Sandbox) -> bool {
         | Sandbox::Job
         | Sandbox::None => Payload::Call(Box::new(|| 42)),
     };
-    let command = command(Path::new("/bin/sh"), &arguments, &confinement, sandbox);
+    let command = command(Path::new("/bin/sh"), &arguments, confinement, sandbox);
     let started = command.and_then(|mut command| {
         let quiet = std::process::Stdio::null;
         command.stdin(quiet()).stdout(quiet()).stderr(quiet());
-        start(command, &confinement, sandbox, payload, None)
+        start(command, confinement, sandbox, payload, None)
     });
     started.is_ok_and(|mut tree| {
         let ended = tree.wait(Duration::from_secs(30));
         tree.end();
         ended == Some(Some(42 << 8))
     })
+}
+
+/// Says whether the layers of a confinement can be mounted behind these walls.
+pub(crate) fn mounts(confinement: &Confinement, sandbox: Sandbox) -> bool {
+    match sandbox {
+        Sandbox::Full | Sandbox::Namespaces => starts(confinement, sandbox),
+        Sandbox::Confined
+        | Sandbox::Bubblewrap
+        | Sandbox::Seatbelt
+        | Sandbox::Restricted
+        | Sandbox::Job
+        | Sandbox::None => false,
+    }
 }
 
 /// Returns the command that runs a program behind the given walls.

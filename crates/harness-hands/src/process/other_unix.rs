@@ -26,6 +26,11 @@ pub(crate) struct Tree {
     is_over: bool,
 }
 
+/// Says whether the layers of a confinement can be mounted: only Linux can.
+pub(crate) fn mounts(_confinement: &Confinement, _sandbox: Sandbox) -> bool {
+    false
+}
+
 #[cfg(target_os = "macos")]
 pub(crate) fn available() -> Sandbox {
     crate::process::sandbox::seatbelt::available()

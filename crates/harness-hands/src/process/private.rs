@@ -6,9 +6,13 @@ use std::path::{Path, PathBuf};
 /// A private folder that goes away with its owner.
 #[derive(Debug)]
 pub(crate) struct Private {
-    folder: tempfile::TempDir,
+    _folder: Removed,
     path: PathBuf,
 }
+
+/// A temporary folder that is removed even where tests left folders in it that nobody may enter.
+#[derive(Debug)]
+pub(crate) struct Removed(pub(crate) tempfile::TempDir);
 
 impl Private {
     pub(crate) fn new() -> io::Result<Private> {
@@ -18,7 +22,10 @@ impl Private {
         for name in ["home", "report", "tmp"] {
             std::fs::create_dir(path.join(name))?;
         }
-        Ok(Private { folder, path })
+        Ok(Private {
+            _folder: Removed(folder),
+            path,
+        })
     }
 
     /// Returns the folder that holds the others.
@@ -42,11 +49,11 @@ impl Private {
     }
 }
 
-impl Drop for Private {
+impl Drop for Removed {
     fn drop(&mut self) {
-        // Tests leave folders that nobody may enter; the owner may still remove them.
-        if std::fs::remove_dir_all(self.folder.path()).is_err() {
-            unlock(self.folder.path(), 0);
+        // The owner of a folder that nobody may enter may still open it.
+        if std::fs::remove_dir_all(self.0.path()).is_err() {
+            unlock(self.0.path(), 0);
         }
     }
 }

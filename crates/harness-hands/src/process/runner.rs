@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::process::platform::{self, Payload, Tree};
 use crate::process::private::Private;
 use crate::process::sandbox::{Confinement, Sandbox};
 use crate::process::{self, Finished, Limits, Program, StartError, environment};
-use crate::scratch::{Scratch, ScratchError};
+use crate::scratch::{Overlay, Scratch, ScratchError};
 
 /// Whether programs may be started where no walls hold them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,7 +45,20 @@ pub struct Runner {
     project: PathBuf,
     options: RunnerOptions,
     sandbox: Sandbox,
-    is_copy: bool,
+    version: Version,
+    /// Whether layers can be mounted over the project here; found out once by trying.
+    mounts: OnceLock<bool>,
+}
+
+/// Which version of the project programs see.
+#[derive(Debug, Clone)]
+enum Version {
+    /// The project itself.
+    Own,
+    /// A version at the project's own path.
+    Mounted(Overlay),
+    /// A copy at a path of its own; what is not copied is read from the project.
+    Copy { of: PathBuf, build: PathBuf },
 }
 
 /// Why nothing was started.
@@ -98,7 +112,8 @@ impl Runner {
             project: project.to_path_buf(),
             options,
             sandbox: platform::available(),
-            is_copy: false,
+            version: Version::Own,
+            mounts: OnceLock::new(),
         }
     }
 
@@ -127,30 +142,87 @@ impl Runner {
         Scratch::copy(door)
     }
 
-    /// Returns the same permission for a scratch copy of the project instead of the project.
-    pub fn for_copy(&self, copy: &Path) -> Runner {
+    /// Returns a private version of the project, to run code in that nobody has proven: layers that are mounted over
+    /// it where the sandbox can, else a copy. `above` is one whose builds may be used again.
+    pub fn trial(&self, door: &Door, above: Option<&Scratch>) -> Result<Scratch, ScratchError> {
+        let can_mount = || {
+            let probe = Scratch::overlay(door, None);
+            probe.is_some_and(|probe| {
+                let confinement = self.in_scratch(&probe);
+                let confinement = Private::new().map(|private| {
+                    let reach = Reach::Project {
+                        readable: Vec::new(),
+                        writable: Vec::new(),
+                    };
+                    confinement.confinement(&reach, &private)
+                });
+                confinement.is_ok_and(|confinement| platform::mounts(&confinement, self.sandbox))
+            })
+        };
+        let layers = self
+            .mounts
+            .get_or_init(can_mount)
+            .then(|| Scratch::overlay(door, above))
+            .flatten();
+        layers.map_or_else(|| Scratch::copy(door), Ok)
+    }
+
+    /// Returns the same permission for a private version of the project instead of the project.
+    pub fn in_scratch(&self, scratch: &Scratch) -> Runner {
+        let (project, version) = match scratch.layers() {
+            Some(overlay) => (self.project.clone(), Version::Mounted(overlay.clone())),
+            None => {
+                let of = match &self.version {
+                    Version::Copy { of, .. } => of.clone(),
+                    Version::Own | Version::Mounted(_) => self.project.clone(),
+                };
+                let build = scratch.build_folder();
+                (scratch.root().to_path_buf(), Version::Copy { of, build })
+            }
+        };
         Runner {
-            project: copy.to_path_buf(),
+            project,
             options: self.options.clone(),
             sandbox: self.sandbox,
-            is_copy: true,
+            version,
+            mounts: OnceLock::new(),
         }
     }
 
-    /// Returns where Python looks first in a copy: an editable install would lead it back to the
-    /// project itself.
-    pub(crate) fn copied_paths(&self) -> Option<OsString> {
+    /// Returns where a file of the project that a program wrote lies outside its sandbox.
+    pub(crate) fn written(&self, path: &Path) -> PathBuf {
+        match &self.version {
+            Version::Own | Version::Copy { .. } => path.to_path_buf(),
+            Version::Mounted(overlay) => match path.strip_prefix(&self.project) {
+                Ok(rest) => overlay.upper.join(rest),
+                Err(_) => path.to_path_buf(),
+            },
+        }
+    }
+
+    /// Returns a folder for what build tools make, where the version of the project holds none.
+    pub(crate) fn build_folder(&self) -> Option<&Path> {
+        match &self.version {
+            Version::Own | Version::Mounted(_) => None,
+            Version::Copy { build, .. } => Some(build),
+        }
+    }
+
+    /// Returns where Python looks first: in a copy an editable install would lead it back to the project itself, and
+    /// beside a project with a `src` folder an installed copy of it may lie.
+    pub(crate) fn import_roots(&self) -> Option<OsString> {
         let source = self.project.join("src");
-        let own = [source, self.project.clone()]
-            .into_iter()
-            .filter(|place| place.is_dir());
+        let is_root = source.is_dir() && !source.join("__init__.py").exists();
+        let is_copy = matches!(self.version, Version::Copy { .. });
+        let own = is_root.then_some(source).into_iter();
+        let own = own.chain(is_copy.then(|| self.project.clone()));
+        let own: Vec<PathBuf> = own.collect();
+        if own.is_empty() {
+            return None;
+        }
         let given = user_environment::value("PYTHONPATH").unwrap_or_default();
-        let given: Vec<PathBuf> = std::env::split_paths(&given)
-            .filter(|path| path.is_absolute())
-            .collect();
-        self.is_copy
-            .then(|| std::env::join_paths(own.chain(given)).ok())
-            .flatten()
+        let given = std::env::split_paths(&given).filter(|path| path.is_absolute());
+        std::env::join_paths(own.into_iter().chain(given)).ok()
     }
 
     #[cfg(test)]
@@ -237,6 +309,14 @@ impl Runner {
                 confinement
                     .readable
                     .extend(self.options.readable.iter().cloned());
+                match &self.version {
+                    Version::Own => {}
+                    Version::Mounted(overlay) => confinement.overlay = Some(overlay.clone()),
+                    Version::Copy { of, build } => {
+                        confinement.readable.push(of.clone());
+                        confinement.writable.push(build.clone());
+                    }
+                }
                 confinement.unchanged = [".git", ".harness"]
                     .map(|name| self.project.join(name))
                     .to_vec();

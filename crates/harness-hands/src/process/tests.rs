@@ -34,6 +34,7 @@ impl Bench {
             folder: project.clone(),
             environment: environment::scrubbed(&private.join("home"), Path::new("/tmp"), &[], &[]),
             confinement: Confinement {
+                overlay: None,
                 writable: vec![project.clone(), private.join("home")],
                 readable: Vec::new(),
                 unchanged: vec![project.join(".git"), project.join(".harness")],

@@ -171,7 +171,7 @@ impl Interpreter {
         if environment::value(HASH_SEED).is_none() {
             variables.push((HASH_SEED, "0".into()));
         }
-        variables.extend(runner.copied_paths().map(|paths| ("PYTHONPATH", paths)));
+        variables.extend(runner.import_roots().map(|paths| ("PYTHONPATH", paths)));
         if let Some(base) = &self.user_base {
             variables.push(("PYTHONUSERBASE", base.clone().into_os_string()));
         }

@@ -80,7 +80,11 @@ fn try_run(
             runner.sandbox(),
         ));
     }
-    let plan = plan(suite, &names, &folder, &private);
+    let mut plan = plan(suite, &names, &folder, &private);
+    if let (Framework::Cargo, Some(build)) = (suite.runner, runner.build_folder()) {
+        plan.environment
+            .push(("CARGO_TARGET_DIR", build.as_os_str().to_owned()));
+    }
     let mut limits = runner.limits();
     limits.output = limits.output.max(OUTPUT);
     let begun = SystemTime::now();
@@ -108,7 +112,9 @@ fn try_run(
             read_file(&path).is_some_and(|text| jest::read(&text, root, &mut answer))
         }
         Report::Junit(path) => read_file(&path).is_some_and(|text| junit::read(&text, &mut answer)),
-        Report::JunitFolders(name) => read_folders(&folder, name, begun, &mut answer),
+        Report::JunitFolders(name) => {
+            read_folders(&runner.written(&folder), name, begun, &mut answer)
+        }
         Report::None => false,
     };
     if is_whole && answer.outcome == Outcome::NoReport {

@@ -100,7 +100,7 @@ impl Worker {
         let mode = python::mode(suite)
             .filter(|mode| *mode != Mode::Script)
             .ok_or(unsupported)?;
-        let runner = runner.for_copy(scratch.root());
+        let runner = runner.in_scratch(&scratch);
         let private = Private::new()?;
         let program = suite
             .interpreter

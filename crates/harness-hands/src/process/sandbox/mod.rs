@@ -16,6 +16,8 @@ pub(crate) mod seccomp;
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::scratch::Overlay;
+
 /// The walls around a program that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sandbox {
@@ -109,4 +111,6 @@ pub struct Confinement {
     pub unchanged: Vec<PathBuf>,
     /// A folder of its own that stands in for `/tmp` where the walls can do so.
     pub temporary: PathBuf,
+    /// Layers that are mounted over the project, so that it sees changes that nobody else sees.
+    pub(crate) overlay: Option<Overlay>,
 }

@@ -18,6 +18,8 @@ use crate::process::sandbox::{Confinement, places};
 pub(crate) struct World {
     /// The lines that map the user and the group, where a user namespace is needed.
     owner: Option<(CString, CString)>,
+    /// Layers for the overlay that is mounted over the project before all else, with what the kernel is told of them.
+    overlay: Option<(CString, CString)>,
     /// Mounted onto another place, in this order, with all that is mounted beneath.
     binds: Vec<(CString, CString)>,
     /// Covered with an empty file system in memory.
@@ -62,6 +64,14 @@ impl World {
         let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
         // Root makes namespaces without a user namespace, in which it would lose its users' files.
         let owner = (user != 0 || !has_admin()).then(|| (map(user), map(group)));
+        let overlay = match &confinement.overlay {
+            Some(overlay) => {
+                let options = overlay.options(owner.is_some());
+                let options = options.ok_or(io::ErrorKind::InvalidFilename)?;
+                Some((text(&overlay.project)?, CString::new(options)?))
+            }
+            None => None,
+        };
         let mut binds = Vec::new();
         let mut replaced: Vec<PathBuf> = SHARED_TEMPORARY.iter().map(PathBuf::from).collect();
         if !landlock {
@@ -82,6 +92,7 @@ impl World {
         });
         Ok(World {
             owner,
+            overlay,
             binds,
             covered,
             frozen,
@@ -114,14 +125,18 @@ impl World {
 
     /// Arranges mounts and brings loopback up. Called by the first process of the new world.
     pub(crate) fn arrange(&self) -> io::Result<()> {
-        mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE)?;
-        for (from, to) in &self.binds {
-            mount(Some(from), to, None, libc::MS_BIND | libc::MS_REC)?;
-        }
+        mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE, None)?;
         let plain = libc::MS_NOSUID | libc::MS_NODEV;
+        if let Some((project, options)) = &self.overlay {
+            let kind = Some(c"overlay");
+            mount(kind, project, kind, plain, Some(options))?;
+        }
+        for (from, to) in &self.binds {
+            mount(Some(from), to, None, libc::MS_BIND | libc::MS_REC, None)?;
+        }
         for place in &self.covered {
             // A place that cannot be covered is still held by Landlock.
-            let _ = mount(Some(c"tmpfs"), place, Some(c"tmpfs"), plain);
+            let _ = mount(Some(c"tmpfs"), place, Some(c"tmpfs"), plain, None);
         }
         // Fails inside containers that hide parts of it; the old one then still shows the truth.
         let _ = mount(
@@ -129,13 +144,14 @@ impl World {
             c"/proc",
             Some(c"proc"),
             plain | libc::MS_NOEXEC,
+            None,
         );
         if let Some(open) = &self.freeze_root {
             self.freeze_all(open)?;
         }
         for place in &self.frozen {
             // What is not there needs no wall here; it is looked at afterwards.
-            if mount(Some(place), place, None, libc::MS_BIND | libc::MS_REC).is_ok() {
+            if mount(Some(place), place, None, libc::MS_BIND | libc::MS_REC, None).is_ok() {
                 freeze(place, AT_RECURSIVE)?;
             }
         }
@@ -145,7 +161,7 @@ impl World {
     fn freeze_all(&self, open: &[CString]) -> io::Result<()> {
         for place in open {
             // Mounts of their own, so that they stay open when the rest is closed.
-            let _ = mount(Some(place), place, None, libc::MS_BIND | libc::MS_REC);
+            let _ = mount(Some(place), place, None, libc::MS_BIND | libc::MS_REC, None);
         }
         freeze(c"/", AT_RECURSIVE)?;
         for place in open.iter().chain(&self.covered) {
@@ -344,6 +360,7 @@ fn mount(
     to: &CStr,
     kind: Option<&CStr>,
     flags: libc::c_ulong,
+    options: Option<&CStr>,
 ) -> io::Result<()> {
     let pointer = |text: Option<&CStr>| text.map_or(std::ptr::null(), CStr::as_ptr);
     // SAFETY: every text ends in a zero byte or is null, which the call takes.
@@ -353,7 +370,7 @@ fn mount(
             to.as_ptr(),
             pointer(kind),
             flags,
-            std::ptr::null(),
+            pointer(options).cast(),
         )
     })
 }
