@@ -8,6 +8,7 @@ mod removed;
 mod secret;
 mod shadow;
 mod syntax;
+mod twice;
 mod weakened;
 
 use harness_code::fix::Installed;
@@ -17,6 +18,8 @@ use harness_code::tree::SourceTree;
 
 use crate::history::Refusal;
 use crate::task::Task;
+
+pub(crate) use weakened::decides_tests;
 
 /// One file as it is and as it would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +54,7 @@ const GUARDS: &[Guard] = &[
     elided::check,
     weakened::check,
     lost::check,
+    twice::check,
     shadow::check,
     names::check,
     imports::check,

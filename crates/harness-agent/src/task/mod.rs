@@ -2,7 +2,8 @@
 
 pub mod kind;
 pub mod question;
-mod wish;
+pub mod role;
+pub mod wish;
 mod words;
 
 use harness_code::path::RelPath;

@@ -88,6 +88,29 @@ pub struct Wish {
     pub name: String,
     /// It belongs to a class.
     pub member: bool,
+    /// What the task calls it.
+    pub noun: Noun,
+}
+
+/// What sort of thing is wished for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noun {
+    /// The task does not say.
+    Anything,
+    /// A function or a method.
+    Function,
+    /// A class.
+    Class,
+}
+
+impl Noun {
+    fn of(word: &str) -> Noun {
+        match word {
+            "class" | "subclass" | "exception" | "dataclass" => Noun::Class,
+            "function" | "method" | "def" | "generator" | "coroutine" | "routine" => Noun::Function,
+            _ => Noun::Anything,
+        }
+    }
 }
 
 /// One word of a task, as a name would be read from it.
@@ -125,6 +148,7 @@ impl Task {
                 found = Some(Wish {
                     name: name.to_owned(),
                     member,
+                    noun: Noun::of(&words[at].lower),
                 });
                 break;
             }

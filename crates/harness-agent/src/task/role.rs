@@ -1,0 +1,416 @@
+//! What a name does in the sentence: is it what should change, where, or only what it should be like. And what the
+//! sentence asks to be gone, moved, or done to tests.
+
+use harness_code::path::RelPath;
+use harness_code::tree;
+
+use crate::task::Task;
+use crate::task::kind::Kind;
+
+/// What a name does in a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// It explains: "like `x`", "using `x`", "so that `x` works".
+    Reference,
+    /// It is what the sentence is about: "change `x`".
+    Object,
+    /// It is where something goes: "to `x`", "in `x`", "from `x`".
+    Place,
+}
+
+/// Words that begin the reason of a task; names behind them only explain.
+const REASONS: [&str; 7] = [
+    " so that ",
+    " because ",
+    " since ",
+    " otherwise ",
+    " for example ",
+    " e.g. ",
+    " such that ",
+];
+/// Words before a name that only explains.
+const EXPLAINING: [&str; 14] = [
+    "like", "as", "using", "use", "uses", "via", "than", "see", "with", "by", "calls", "call",
+    "calling", "reuse",
+];
+/// Words before "to", "of" or "on" that make the name behind it explain.
+const COMPARING: [&str; 8] = [
+    "instead",
+    "similar",
+    "based",
+    "according",
+    "compared",
+    "identical",
+    "equal",
+    "next",
+];
+/// Words before a place.
+const PLACING: [&str; 9] = [
+    "to", "in", "into", "from", "on", "inside", "of", "for", "within",
+];
+/// Words between these and the name.
+const BETWEEN: [&str; 19] = [
+    "the", "a", "an", "our", "my", "this", "that", "its", "existing", "old", "function", "method",
+    "class", "helper", "module", "file", "constant", "variable", "struct",
+];
+
+/// Orders after which something should be gone.
+const REMOVING: [&str; 4] = ["remove", "delete", "drop", "eliminate"];
+/// Words that say a file is not wanted.
+const UNWANTED: [&str; 9] = [
+    "remove",
+    "delete",
+    "drop",
+    "eliminate",
+    "move",
+    "rename",
+    "merge",
+    "needed",
+    "rid",
+];
+/// Words before the name of what goes.
+const BEFORE_GONE: [&str; 24] = [
+    "the",
+    "a",
+    "an",
+    "our",
+    "this",
+    "unused",
+    "old",
+    "dead",
+    "obsolete",
+    "deprecated",
+    "now",
+    "legacy",
+    "private",
+    "function",
+    "method",
+    "class",
+    "helper",
+    "definition",
+    "property",
+    "module",
+    "constant",
+    "variable",
+    "file",
+    "struct",
+];
+
+/// Orders that change what is there.
+const CHANGING: [&str; 25] = [
+    "update",
+    "change",
+    "rewrite",
+    "adapt",
+    "adjust",
+    "correct",
+    "remove",
+    "delete",
+    "drop",
+    "replace",
+    "refactor",
+    "simplify",
+    "rename",
+    "move",
+    "split",
+    "parametrize",
+    "parameterize",
+    "convert",
+    "port",
+    "skip",
+    "disable",
+    "relax",
+    "merge",
+    "regenerate",
+    "extend",
+];
+/// Nouns for what tests are made of.
+const OF_TESTS: [&str; 14] = [
+    "test",
+    "tests",
+    "expectation",
+    "expectations",
+    "assertion",
+    "assertions",
+    "fixture",
+    "fixtures",
+    "snapshot",
+    "snapshots",
+    "golden",
+    "testcase",
+    "testcases",
+    "suite",
+];
+/// How far behind an order its object stands at the most.
+const REACH: usize = 5;
+
+/// Words of tasks that are about words, not about code.
+const ABOUT_WORDS: [&str; 20] = [
+    "comment",
+    "comments",
+    "docstring",
+    "docstrings",
+    "document",
+    "documentation",
+    "docs",
+    "reformat",
+    "formatting",
+    "whitespace",
+    "indentation",
+    "readme",
+    "changelog",
+    "licence",
+    "license",
+    "spelling",
+    "wording",
+    "copyright",
+    "annotations",
+    "hints",
+];
+
+impl Task {
+    /// Returns what a name does in the sentence; the weightiest, where it stands several times.
+    pub fn role_of(&self, name: &str) -> Role {
+        let lower = self.text.to_lowercase();
+        let reason = REASONS.iter().filter_map(|words| lower.find(words)).min();
+        let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
+        let mut found: Option<Role> = None;
+        for (at, _) in self.text.match_indices(name) {
+            let before = self.text[..at].chars().next_back();
+            let after = self.text[at + name.len()..].chars().next();
+            if name.is_empty()
+                || before.is_some_and(part_of_name)
+                || after.is_some_and(part_of_name)
+            {
+                continue;
+            }
+            let role = if reason.is_some_and(|reason| at > reason) {
+                Role::Reference
+            } else {
+                role_behind(&self.text[..at])
+            };
+            found = found.max(Some(role));
+        }
+        found.unwrap_or(Role::Object)
+    }
+
+    /// Returns the name or the path of what the sentence asks to be gone as a whole.
+    pub fn removed_name(&self) -> Option<String> {
+        let words = order(&self.text);
+        let at = words.iter().position(|word| starts_order(word))?;
+        if !REMOVING.contains(&words[at].to_lowercase().as_str()) {
+            return None;
+        }
+        object_behind(&words, at)
+    }
+
+    /// Returns what should be moved, and the file it should be moved to.
+    pub fn moved_name(&self) -> Option<(String, String)> {
+        let words = order(&self.text);
+        let at = words
+            .iter()
+            .position(|word| word.to_lowercase() == "move")?;
+        let name = object_behind(&words, at)?;
+        let to = words
+            .iter()
+            .rposition(|word| matches!(word.as_str(), "to" | "into"))?;
+        let place = words
+            .get(to + 1..)?
+            .iter()
+            .find(|word| word.contains('.'))?;
+        Some((name, place.clone()))
+    }
+
+    /// Returns whether the task says of a file that it should not be there any more.
+    pub fn wants_gone(&self, path: &RelPath) -> bool {
+        let lower = self.text.to_lowercase();
+        let mut words = lower.split(|c: char| !c.is_alphanumeric());
+        self.names_path(path) && words.any(|word| UNWANTED.contains(&word))
+    }
+
+    /// Returns whether the task is about comments, documentation or layout.
+    pub fn is_about_words(&self) -> bool {
+        let lower = self.text.to_lowercase();
+        let mut words = lower.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| ABOUT_WORDS.contains(&word))
+    }
+
+    /// Returns whether changing this file of tests, or of what they compare with, is what the task asks for. Naming it
+    /// as the measure of success is not.
+    pub fn asks_to_change_test(&self, path: &RelPath) -> bool {
+        if self.kind == Kind::Question {
+            return false;
+        }
+        let lower = self.text.to_lowercase();
+        let reason = REASONS.iter().filter_map(|words| lower.find(words)).min();
+        let text = &self.text[..reason.unwrap_or(self.text.len()).min(self.text.len())];
+        let words: Vec<&str> = text.split_whitespace().map(plain).collect();
+        let is_test = |word: &str| {
+            let name = word.rsplit([':', '.']).next().unwrap_or(word);
+            name.starts_with("test_")
+                || OF_TESTS.contains(&word.to_lowercase().as_str())
+                || RelPath::parse(word).is_ok_and(|named| {
+                    named == *path || (tree::is_test(&named) && word.contains('.'))
+                })
+        };
+        let orders = words.iter().enumerate();
+        let mut orders =
+            orders.filter(|(_, word)| CHANGING.contains(&word.to_lowercase().as_str()));
+        let is_asked = orders.any(|(at, _)| {
+            let behind = words.iter().skip(at + 1).take(REACH);
+            let mut object = behind.take_while(|word| !PLACING.contains(word));
+            object.any(|word| is_test(word))
+        });
+        // Where files of tests are named, the others stay.
+        let mut named = words.iter().filter(|word| {
+            word.contains('/') && RelPath::parse(word).is_ok_and(|named| tree::is_test(&named))
+        });
+        is_asked && (self.names_path(path) || named.next().is_none())
+    }
+}
+
+fn role_behind(before: &str) -> Role {
+    // The rest of a dotted name or a path belongs to the name.
+    let cut = before
+        .trim_end_matches(|c: char| !c.is_whitespace() && !"`(\"'".contains(c))
+        .trim_end_matches(['`', '"', '\'', '(']);
+    let words: Vec<String> = cut
+        .split_whitespace()
+        .map(|word| plain(word).to_lowercase())
+        .filter(|word| !BETWEEN.contains(&word.as_str()))
+        .collect();
+    let word = |back: usize| {
+        let at = words.len().checked_sub(back);
+        at.and_then(|at| words.get(at)).map_or("", String::as_str)
+    };
+    if COMPARING.contains(&word(2)) && matches!(word(1), "to" | "of" | "on") {
+        return Role::Reference;
+    }
+    if EXPLAINING.contains(&word(1)) {
+        return Role::Reference;
+    }
+    if PLACING.contains(&word(1)) {
+        return Role::Place;
+    }
+    Role::Object
+}
+
+/// Returns the words of the first sentence, without quotes and final signs.
+fn order(text: &str) -> Vec<String> {
+    let line = text.lines().next().unwrap_or_default();
+    let words = line.split_whitespace().map(plain);
+    words.map(str::to_owned).collect()
+}
+
+fn plain(word: &str) -> &str {
+    let word = word.trim_matches(|c: char| "`\"',;:!?()[]{}".contains(c));
+    let word = word.strip_suffix('.').unwrap_or(word);
+    word.strip_suffix("()").unwrap_or(word)
+}
+
+/// Says whether a word is where an order may begin: everything before it is politeness.
+fn starts_order(word: &str) -> bool {
+    const POLITE: [&str; 11] = [
+        "please", "can", "could", "you", "we", "now", "also", "then", "just", "let's", "and",
+    ];
+    !POLITE.contains(&word.to_lowercase().as_str())
+}
+
+fn object_behind(words: &[String], at: usize) -> Option<String> {
+    let rest = words.get(at + 1..)?;
+    let is_before = |word: &&String| BEFORE_GONE.contains(&word.to_lowercase().as_str());
+    let skipped = rest.iter().take_while(is_before).count();
+    let is_name = |word: &&String| !PLACING.contains(&word.as_str());
+    // A thing may itself be called `unused`.
+    let name = rest.get(skipped).filter(is_name);
+    let name = name.or_else(|| rest.get(skipped.checked_sub(1)?))?;
+    let plain = |c: char| c.is_alphanumeric() || "_./".contains(c);
+    (name.chars().all(plain) && !name.is_empty()).then(|| name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use harness_code::path::RelPath;
+
+    use super::Role;
+    use crate::task::Task;
+
+    #[test]
+    fn names_are_objects_places_or_explain() {
+        let cases = [
+            (
+                "add a parameter gift to line_total",
+                "line_total",
+                Role::Place,
+            ),
+            (
+                "pass it on from report in shop/report.py",
+                "report",
+                Role::Place,
+            ),
+            ("make report use euros", "report", Role::Object),
+            ("make report use euros", "euros", Role::Reference),
+            (
+                "change total like the function subtotal does",
+                "subtotal",
+                Role::Reference,
+            ),
+            ("fix total so that report works", "report", Role::Reference),
+            ("use round2 instead of `round`", "round", Role::Reference),
+            ("change `Cart.total` to return cents", "total", Role::Object),
+            (
+                "make total similar to subtotal",
+                "subtotal",
+                Role::Reference,
+            ),
+        ];
+        for (text, name, expected) in cases {
+            assert_eq!(Task::bare(text).role_of(name), expected, "{text}: {name}");
+        }
+    }
+
+    #[test]
+    fn what_should_be_gone_is_read() {
+        let cases = [
+            (
+                "remove the function unused from shop/old.py",
+                Some("unused"),
+            ),
+            ("please delete `helper()`", Some("helper")),
+            ("remove shop/old.py", Some("shop/old.py")),
+            ("fix total and remove nothing", None),
+            ("change total", None),
+        ];
+        for (text, expected) in cases {
+            let found = Task::bare(text).removed_name();
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+        let moved = Task::bare("move the function vat from a.py to shop/tax.py").moved_name();
+        assert_eq!(moved, Some(("vat".to_owned(), "shop/tax.py".to_owned())));
+    }
+
+    #[test]
+    fn tests_change_only_when_that_is_asked() {
+        let path = RelPath::parse("tests/test_shop.py").unwrap();
+        let cases = [
+            ("fix total so that tests/test_shop.py passes", false),
+            ("fix the failing test in tests/test_shop.py", false),
+            ("tests/test_shop.py fails", false),
+            ("write tests for label", false),
+            ("fix test_total", false),
+            ("update tests/test_shop.py for the new tax rate", true),
+            ("change the expectation in tests/test_shop.py", true),
+            ("rewrite the tests of total", true),
+            ("update test_total to expect 5", true),
+            ("update tests/test_other.py for the new tax rate", false),
+            (
+                "change total in shop/pricing.py until tests/test_shop.py passes",
+                false,
+            ),
+        ];
+        for (text, expected) in cases {
+            let asked = Task::bare(text).asks_to_change_test(&path);
+            assert_eq!(asked, expected, "{text}");
+        }
+    }
+}
