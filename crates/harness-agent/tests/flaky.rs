@@ -4,7 +4,7 @@
 use harness_agent::model::scripted::Scripted;
 use harness_agent::{Agent, AgentOptions, Cancel, Event, Listener, Question};
 
-/// Fails every second time it runs. The count lies where no copy of the project takes it along.
+/// Fails every second time it runs on a state of the project: the first time on the new one, the second on the old.
 const FICKLE: &str = "import pathlib, unittest
 from pricing import discount
 
@@ -13,11 +13,10 @@ class T(unittest.TestCase):
         self.assertEqual(discount(200, 10), 180)
 
     def test_by_chance(self):
-        count = pathlib.Path('__pycache__/count')
-        count.parent.mkdir(exist_ok=True)
+        count = pathlib.Path('count')
         number = int(count.read_text()) if count.exists() else 0
         count.write_text(str(number + 1))
-        self.assertEqual(number % 2, 0)
+        self.assertNotEqual(number % 2 == 0, discount(200, 10) == 180)
 ";
 
 #[derive(Default)]

@@ -10,7 +10,7 @@ use crate::run::form;
 use crate::run::result::Stopped;
 use crate::run::search::Search;
 use crate::run::session::Session;
-use crate::run::standing::diff_of;
+use crate::run::staged::{Staged, diff_of};
 use crate::run::telling::summary;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
@@ -61,7 +61,7 @@ pub(super) fn act(
         (Action::Done { summary }, Some(trial)) => finish(session, trial, summary),
         (Action::Done { summary }, None) => Outcome::End(Stopped::Done, summary.clone()),
         (Action::Ask { question }, _) => ask(session, question),
-        (action, _) => match look(session, action) {
+        (action, trial) => match look(session, trial.map(|trial| trial.staged()), action) {
             Ok(words) => Outcome::Say { words, new: true },
             Err(refusal) => Outcome::Refused(refusal),
         },
@@ -109,6 +109,7 @@ fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
     let proposed = change::proposed(
         &session.tree,
         session.project.door(),
+        &|path| Staged::default().read(session.project.door(), path),
         session.plan.focus().as_ref(),
         action,
     );
@@ -135,6 +136,7 @@ fn try_change(
     let proposed = change::proposed(
         &session.tree,
         session.project.door(),
+        &|path| trial.staged().read(session.project.door(), path),
         session.plan.focus().as_ref(),
         action,
     );
@@ -279,11 +281,22 @@ fn ask(session: &mut Session<'_>, question: &str) -> Outcome {
 }
 
 /// Carries a looking action out.
-pub(super) fn look(session: &Session<'_>, action: &Action) -> Result<String, Refusal> {
+pub(super) fn look(
+    session: &Session<'_>,
+    staged: Option<&Staged>,
+    action: &Action,
+) -> Result<String, Refusal> {
     let door = session.project.door();
+    let nothing = Staged::default();
+    let staged = staged.unwrap_or(&nothing);
     match action {
-        Action::Read { path, place } => tools::read(door, path, place),
-        Action::Search { query, path } => tools::find(&session.tree, door, query, path),
+        Action::Read { path, place } => {
+            tools::read(door, &|path| staged.read(door, path), path, place)
+        }
+        Action::Search { query, path } => {
+            let drafts = staged.changes();
+            tools::find(&session.tree, door, &drafts, query, path)
+        }
         Action::Map { path } => tools::map(&session.tree, door, path),
         Action::Patch { .. }
         | Action::Edit { .. }

@@ -191,7 +191,7 @@ fn look(session: &Session<'_>, action: &Action) -> Result<String, Refusal> {
     if action.needs_writing() {
         return Err(act::read_only_refusal(action));
     }
-    act::look(session, action)
+    act::look(session, None, action)
 }
 
 #[cfg(test)]

@@ -1,23 +1,63 @@
-//! Is it done? Judged from what is on disk and what tests that really ran say, never from what the model says.
+//! Is it done? Judged by what the task names, from what is staged and from what tests that really ran say; never from
+//! what the model says or from what happened to change.
 
-use harness_code::symbols;
-use harness_hands::suite::{Outcome, SuiteReport};
+use std::collections::BTreeMap;
+
+use harness_code::path::RelPath;
+use harness_code::tree::{self, SourceTree};
+use harness_hands::suite::{Failure, Lines, Outcome, SuiteReport};
 
 use crate::guard::Change;
 use crate::plan::Plan;
+use crate::run::asked::{Asked, Target};
 use crate::task::Task;
 use crate::task::kind::Kind;
 
 /// What the finish rule is asked about.
+#[derive(Clone, Copy)]
 pub(super) struct Evidence<'a> {
     pub(super) task: &'a Task,
     pub(super) plan: &'a Plan,
     /// Every file that differs from what it was before the run.
     pub(super) changes: &'a [Change],
+    /// Those of them that are gone.
+    pub(super) gone: &'a [RelPath],
+    /// The project as it was when the run began.
+    pub(super) tree: &'a SourceTree,
     /// Whether the project has a suite at all.
     pub(super) has_suite: bool,
     pub(super) before: Option<&'a SuiteReport>,
     pub(super) after: Option<&'a SuiteReport>,
+    pub(super) observed: &'a Observed,
+}
+
+/// What was seen beside the two reports.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Observed {
+    /// Tests that said different things about the state before the change.
+    pub(super) unsteady_before: Vec<String>,
+    /// Tests that said different things about the state after it.
+    pub(super) unsteady_after: Vec<String>,
+    /// What the tests say of the code without the tests that the run adds or changes.
+    pub(super) without_new_tests: Option<SuiteReport>,
+    /// The lines that red tests ran before the change, as far as they were looked at.
+    pub(super) lines: BTreeMap<String, Lines>,
+    /// Tests, their settings and code that running the change rewrote.
+    pub(super) rewritten: Vec<RelPath>,
+}
+
+impl Observed {
+    /// Returns the tests that say different things, on either state.
+    pub(super) fn unsteady(&self) -> Vec<String> {
+        let mut names = [
+            self.unsteady_before.as_slice(),
+            self.unsteady_after.as_slice(),
+        ]
+        .concat();
+        names.sort();
+        names.dedup();
+        names
+    }
 }
 
 /// What the evidence says.
@@ -33,6 +73,15 @@ pub(super) enum Verdict {
     Unverified(String),
 }
 
+/// The rule for tests that were asked for and have not come.
+pub(super) const NO_NEW_TEST: &str = "finish.no_new_test";
+
+/// How many tests that were red already a summary names; more would bury what was done.
+const RED_NAMED: usize = 3;
+
+/// Red tests beyond this are not looked at line by line: each costs a run.
+const MOST_TRACED: usize = 40;
+
 impl Evidence<'_> {
     /// Judges.
     pub(super) fn verdict(&self) -> Verdict {
@@ -42,28 +91,50 @@ impl Evidence<'_> {
                 "nothing is changed yet: write the changed definition",
             );
         }
+        let asked = self.asked();
         if !self.has_suite {
-            return match self.asked_for() {
-                Some(missing) => missing,
+            let untouched = || asked.untouched().filter(|_| self.task.kind == Kind::Fix);
+            return match asked.missing().or_else(untouched) {
+                Some((rule, reason)) => unfinished(rule, &reason),
                 None => Verdict::Proven("the project has no tests; the change parses".to_owned()),
             };
         }
         let Some(after) = self.after else {
             return Verdict::Unverified("the tests have not run".to_owned());
         };
-        if let Some(problem) = unusable(after) {
+        if let Some(problem) = unusable(after).or_else(|| other_copy(after)) {
             return Verdict::Unverified(problem);
+        }
+        if let Some(path) = self.observed.rewritten.first() {
+            let reason = format!("running the change rewrites `{path}`: change the code instead");
+            return unfinished("finish.rewrites", &reason);
         }
         if let Some(broken) = self.broken(after) {
             return Verdict::Worse(broken);
         }
-        if let Some(missing) = self.asked_for() {
-            return missing;
+        if let Some((rule, reason)) = asked
+            .missing()
+            .or_else(|| self.missing_tests(&asked, after))
+        {
+            return unfinished(rule, &reason);
         }
-        match self.still_failing(after) {
-            Some(reason) => unfinished("finish.tests_failing", &reason),
-            None => Verdict::Proven(self.proof(after)),
+        if let Some(reason) = self.still_failing(&asked, after) {
+            return unfinished("finish.tests_failing", &reason);
         }
+        let shown_by_no_test = self.task.kind == Kind::Fix && self.blamed(&asked, after).is_empty();
+        if let Some((rule, reason)) = asked.untouched().filter(|_| shown_by_no_test) {
+            return unfinished(rule, &reason);
+        }
+        if let Some(report) = &self.observed.without_new_tests
+            && let Some(reason) = self.hangs_on_new_tests(&asked, report)
+        {
+            return unfinished("finish.hangs_on_new_tests", &reason);
+        }
+        Verdict::Proven(self.proof(after))
+    }
+
+    fn asked(&self) -> Asked<'_> {
+        Asked::read(self.task, self.plan, self.tree, self.changes, self.gone)
     }
 
     /// Returns the tests that passed before and do not pass now.
@@ -75,11 +146,28 @@ impl Evidence<'_> {
                 && (self.task.kind != Kind::Rename || failing(after, id))
                 && !renumbered(before, after, id)
         };
-        let broken: Vec<&String> = before.passed_ids.iter().filter(|id| gone(id)).collect();
-        if broken.is_empty() && after.failed + after.errors <= before.failed + before.errors {
+        let is_unsteady_now = |id: &String| self.observed.unsteady_after.contains(id);
+        let was_unsteady = |id: &String| self.observed.unsteady_before.contains(id);
+        let broken: Vec<&String> = before
+            .passed_ids
+            .iter()
+            .filter(|id| !was_unsteady(id) && (gone(id) || is_unsteady_now(id)))
+            .collect();
+        let red = |report: &SuiteReport| {
+            let all = report.failed + report.errors;
+            let failures = report.failures.iter();
+            let by_chance = failures.filter(|failure| was_unsteady(&failure.id)).count();
+            all.saturating_sub(u32::try_from(by_chance).unwrap_or(u32::MAX))
+        };
+        if broken.is_empty() && red(after) <= red(before) {
             return None;
         }
         let names: Vec<&str> = broken.iter().map(|id| id.as_str()).take(3).collect();
+        if let Some(id) = broken.first().filter(|id| !gone(id)) {
+            return Some(format!(
+                "{id} passed before and now passes only sometimes: write code that does the same each time"
+            ));
+        }
         let detail = after
             .failures
             .iter()
@@ -96,121 +184,132 @@ impl Evidence<'_> {
         ))
     }
 
-    /// Returns what the task asked for and is not on disk.
-    fn asked_for(&self) -> Option<Verdict> {
-        let code_changed = self
-            .changes
-            .iter()
-            .any(|change| !harness_code::tree::is_test(&change.path));
-        match self.task.kind {
-            Kind::Tests => self.missing_test(),
-            Kind::Add => {
-                let missing = self.missing_names();
-                if !missing.is_empty() {
-                    return Some(unfinished(
-                        "finish.not_added",
-                        &format!("`{}` is not there yet: add it", missing.join("`, `")),
-                    ));
-                }
-                self.task
-                    .wants_test()
-                    .then(|| self.missing_test())
-                    .flatten()
-            }
-            Kind::Fix | Kind::Change => (!code_changed).then(|| {
-                unfinished(
-                    "finish.nothing_changed",
-                    "the code itself is not changed yet: change the definition, not its tests",
-                )
-            }),
-            Kind::Rename | Kind::Question => None,
+    /// Returns what is missing of the tests that were asked for.
+    fn missing_tests(
+        &self,
+        asked: &Asked<'_>,
+        after: &SuiteReport,
+    ) -> Option<(&'static str, String)> {
+        if !asked.wants_tests() {
+            return None;
         }
-    }
-
-    /// Returns what is missing of the new tests that were asked for.
-    fn missing_test(&self) -> Option<Verdict> {
-        let collected = |report: Option<&SuiteReport>| report.map_or(0, |report| report.collected);
-        if self.has_suite && collected(self.after) <= collected(self.before) {
-            return Some(unfinished(
-                NO_NEW_TEST,
-                "no new test ran: add one that the suite finds",
-            ));
-        }
-        self.new_failure().map(|shown| {
-            unfinished(
-                "finish.new_test_fails",
-                &format!("a new test fails: write what the code does\n{shown}"),
-            )
-        })
-    }
-
-    /// Returns a test that fails now and was not there before.
-    fn new_failure(&self) -> Option<String> {
-        let (before, after) = (self.before, self.after?);
         let known = |id: &str| {
-            before.is_some_and(|before| {
+            self.before.is_some_and(|before| {
                 failing(before, id) || before.passed_ids.iter().any(|passed| passed == id)
             })
         };
-        let new = after.failures.iter().find(|failure| !known(&failure.id))?;
-        Some(new.shown())
+        if let Some(new) = after.failures.iter().find(|failure| !known(&failure.id)) {
+            let reason = format!(
+                "a new test fails: write what the code does\n{}",
+                new.shown()
+            );
+            return Some(("finish.new_test_fails", reason));
+        }
+        let is_new = |id: &&String| !known(id) && !self.observed.unsteady_after.contains(id);
+        if after.passed_ids.iter().any(|id| is_new(&id)) {
+            return None;
+        }
+        // Counting tools that name no test still say how many there were.
+        let names_none = after.passed_ids.is_empty();
+        let more = after.collected > self.before.map_or(0, |before| before.collected);
+        if (names_none && more) || asked.changed_tests() {
+            return None;
+        }
+        let reason = "no new test ran: add one that the suite finds".to_owned();
+        Some((NO_NEW_TEST, reason))
     }
 
-    /// Returns the names that an `add` task writes like code and that stand nowhere in what was changed.
-    fn missing_names(&self) -> Vec<String> {
-        let names = self.task.code_names();
-        let known = |name: &str| {
-            let last = name.rsplit('.').next().unwrap_or(name);
-            self.plan
-                .mentions()
-                .definitions
-                .iter()
-                .any(|hit| hit.qualified.ends_with(last))
-                || self
-                    .plan
-                    .mentions()
-                    .paths
-                    .iter()
-                    .any(|path| path.as_str().ends_with(name))
-        };
-        let wanted = names
-            .into_iter()
-            .filter(|name| !known(name) && !name.contains('/') && !name.ends_with(".py"));
-        let there = |name: &str| {
-            let last = name.rsplit('.').next().unwrap_or(name);
-            self.changes.iter().any(|change| {
-                symbols::read(change.language, &change.after)
-                    .names
-                    .contains(last)
-                    || change.after.contains(last)
-            })
-        };
-        wanted
-            .filter(|name| !there(name))
-            .map(str::to_owned)
-            .collect()
-    }
-
-    /// Returns why a fix is not one yet: the tests that the task blames still fail.
-    fn still_failing(&self, after: &SuiteReport) -> Option<String> {
+    /// Returns why a fix is not one yet: the tests that the task blames are not among the passed.
+    fn still_failing(&self, asked: &Asked<'_>, after: &SuiteReport) -> Option<String> {
         if self.task.kind != Kind::Fix {
             return None;
         }
-        let touches = |text: &str| {
-            self.changes
-                .iter()
-                .any(|change| text.contains(change.path.file_name()) || names_changed(change, text))
+        let passes = |id: &String| {
+            after.passed_ids.contains(id) && !self.observed.unsteady_after.contains(id)
         };
-        let blamed = after.failures.iter().find(|failure| {
-            let by_name = self.plan.names_test(&failure.id);
-            let was_red = self
-                .before
-                .is_none_or(|before| failing(before, &failure.id));
-            by_name || (!self.plan.names_tests() && was_red && touches(&failure.traceback))
-        })?;
+        let blamed = self.blamed(asked, after).into_iter();
+        let first = blamed.into_iter().find(|id| !passes(id))?;
+        if after.passed_ids.contains(&first) {
+            return Some(format!(
+                "{first} passes only sometimes: write code that does the same each time"
+            ));
+        }
+        let failure = after.failures.iter().find(|failure| failure.id == first);
+        let shown = failure.map_or_else(
+            || format!("{first} did not run or was skipped: it must pass"),
+            Failure::shown,
+        );
+        Some(format!("the test still fails: try another change\n{shown}"))
+    }
+
+    /// Returns the tests that must pass: those that the task names, or else those that were red and reach what it names.
+    fn blamed(&self, asked: &Asked<'_>, after: &SuiteReport) -> Vec<String> {
+        let ids = |report: &SuiteReport| -> Vec<String> {
+            let failed = report.failures.iter().map(|failure| failure.id.clone());
+            failed.chain(report.passed_ids.iter().cloned()).collect()
+        };
+        let mut named = self.before.map(ids).unwrap_or_default();
+        named.extend(ids(after));
+        named.retain(|id| asked.names_test(id));
+        if !named.is_empty() {
+            return named;
+        }
+        let Some(before) = self.before else {
+            // Without a look at the state before, every red test may have been.
+            let failures = after.failures.iter();
+            let failures = failures.filter(|failure| self.reaches(asked, failure));
+            return failures.map(|failure| failure.id.clone()).collect();
+        };
+        let was_steady = |id: &String| !self.observed.unsteady_before.contains(id);
+        let red = before.failures.iter();
+        red.filter(|failure| was_steady(&failure.id) && self.reaches(asked, failure))
+            .map(|failure| failure.id.clone())
+            .collect()
+    }
+
+    /// Says whether a red test runs something that the task is about.
+    fn reaches(&self, asked: &Asked<'_>, failure: &Failure) -> bool {
+        let lines = self.observed.lines.get(&failure.id);
+        let mut targets = asked.targets().iter();
+        let mut definitions = asked.definitions().into_iter();
+        targets.any(|target| passes_through(&failure.traceback, target))
+            || definitions.any(|target| match lines {
+                Some(lines) => ran(lines, &target),
+                None => asked.test_speaks_of(failure, &target),
+            })
+    }
+
+    /// Returns the red tests that do not pass now and of which it is not known what they ran.
+    pub(super) fn untraced(&self, before: &SuiteReport, after: &SuiteReport) -> Vec<String> {
+        let asked = self.asked();
+        if self.task.kind != Kind::Fix || asked.definitions().is_empty() {
+            return Vec::new();
+        }
+        let names_tests = before
+            .failures
+            .iter()
+            .any(|failure| asked.names_test(&failure.id));
+        let is_open = |failure: &&Failure| {
+            !after.passed_ids.contains(&failure.id)
+                && !asked
+                    .targets()
+                    .iter()
+                    .any(|target| passes_through(&failure.traceback, target))
+        };
+        let open = before.failures.iter().filter(|_| !names_tests);
+        open.filter(is_open)
+            .map(|failure| failure.id.clone())
+            .take(MOST_TRACED)
+            .collect()
+    }
+
+    /// Returns why the tests that were there before do not prove the change by themselves.
+    fn hangs_on_new_tests(&self, asked: &Asked<'_>, without: &SuiteReport) -> Option<String> {
+        let problem = unusable(without)
+            .or_else(|| self.broken(without))
+            .or_else(|| self.still_failing(asked, without))?;
         Some(format!(
-            "the test still fails: try another change\n{}",
-            blamed.shown()
+            "the tests pass only beside what this run adds to them: change the code, not what surrounds it\n{problem}"
         ))
     }
 
@@ -257,12 +356,6 @@ impl Evidence<'_> {
     }
 }
 
-/// The rule for tests that were asked for and have not come.
-pub(super) const NO_NEW_TEST: &str = "finish.no_new_test";
-
-/// How many tests that were red already a summary names; more would bury what was done.
-const RED_NAMED: usize = 3;
-
 fn unfinished(rule: &'static str, reason: &str) -> Verdict {
     Verdict::Unfinished {
         rule,
@@ -285,19 +378,36 @@ fn renumbered(before: &SuiteReport, after: &SuiteReport, id: &str) -> bool {
     !failing(after, id) && passing(after) >= passing(before)
 }
 
-/// Returns whether a text speaks of a definition that a change touched.
-fn names_changed(change: &Change, text: &str) -> bool {
-    let old = change.before.as_deref().unwrap_or_default();
-    let before = symbols::definitions(change.language, old);
-    symbols::definitions(change.language, &change.after)
-        .iter()
-        .any(|new| {
-            let same = before.iter().any(|known| {
-                known.qualified == new.qualified
-                    && old.get(known.span()) == change.after.get(new.span())
-            });
-            !same && text.contains(new.name())
-        })
+/// Says whether a traceback names a line of a definition, or of a file that is meant as a whole.
+fn passes_through(traceback: &str, target: &Target) -> bool {
+    let path = target.path.as_str();
+    let mut places = traceback.match_indices(path);
+    places.any(|(at, found)| {
+        let before = traceback[..at].chars().next_back();
+        let rest = traceback.get(at + found.len()..).unwrap_or_default();
+        let digits = rest
+            .trim_start_matches([':', '"', ',', ' '])
+            .trim_start_matches("line ");
+        let end = digits
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(digits.len());
+        let line: Option<u32> = digits.get(..end).and_then(|digits| digits.parse().ok());
+        // `b/a.py` is not `a.py`, `/home/me/project/a.py` is.
+        let is_whole = before.is_none_or(|c| !c.is_alphanumeric() && !"_.-".contains(c));
+        is_whole && line.is_some_and(|line| target.lines.contains(&line))
+    })
+}
+
+/// Says whether lines that ran lie inside a definition. Its first line runs when the file is imported.
+fn ran(lines: &Lines, target: &Target) -> bool {
+    let (first, last) = (*target.lines.start(), *target.lines.end());
+    let inside = if first == last {
+        first..=last
+    } else {
+        first + 1..=last
+    };
+    let ran = lines.get(target.path.as_str());
+    ran.is_some_and(|ran| ran.iter().any(|line| inside.contains(line)))
 }
 
 /// Returns why a report proves nothing, or nothing when it does.
@@ -314,4 +424,38 @@ pub(super) fn unusable(report: &SuiteReport) -> Option<String> {
         Outcome::NoReport => Some("the tests gave no report".to_owned()),
         Outcome::Interrupted => Some("the tests were interrupted".to_owned()),
     }
+}
+
+/// Returns why tests that ran prove nothing about the change: none passed, or they ran other code.
+fn other_copy(report: &SuiteReport) -> Option<String> {
+    if report.passed == 0 {
+        return Some("no test passes".to_owned());
+    }
+    let (module, path) = report.imported_elsewhere.iter().next()?;
+    Some(format!(
+        "the tests ran another copy of `{module}`, at {path}; `python -m pip install -e .` in their environment makes them run this one"
+    ))
+}
+
+#[cfg(test)]
+#[path = "evidence_tests.rs"]
+mod tests;
+
+/// Says whether a test lies in a file, by its id: `tests/test_a.py::test_b` or `tests.test_a.T.test_b`.
+pub(super) fn lies_in(id: &str, path: &RelPath) -> bool {
+    let file = path.as_str();
+    let module = file
+        .rsplit_once('.')
+        .map_or(file, |(stem, _)| stem)
+        .replace('/', ".");
+    let dotted = |module: &str| {
+        let rest = id.strip_prefix(module);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    // Discovery may start in the folder of the tests.
+    let short = module.rsplit('.').next().unwrap_or(&module);
+    let by_path = id.strip_prefix(file);
+    by_path.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        || dotted(&module)
+        || (tree::is_test(path) && dotted(short))
 }

@@ -11,7 +11,7 @@ use crate::run::event::EventKind;
 use crate::run::evidence::{self, Verdict};
 use crate::run::result::Stopped;
 use crate::run::session::{Ending, Session};
-use crate::run::standing;
+use crate::run::staged;
 use crate::run::trial::Trial;
 
 /// Tries the plan's fix, if it has one. `None` means that the run goes on with the next rung.
@@ -43,7 +43,7 @@ pub(super) fn perform(session: &mut Session<'_>) -> Option<Ending> {
         ],
     );
     if session.read_only() {
-        let diff = changes.iter().map(standing::diff_of).collect();
+        let diff = changes.iter().map(staged::diff_of).collect();
         let summary = format!(
             "{} (read-only: this is what would change)",
             proposal.summary
@@ -62,16 +62,11 @@ pub(super) fn perform(session: &mut Session<'_>) -> Option<Ending> {
         let summary = format!("nothing was changed: {}", refusal.reason);
         return Some(trial.take_back(session, Stopped::Stuck, summary));
     }
-    settle(session, trial, &proposal, &changes)
+    settle(session, trial, &proposal)
 }
 
 /// Runs the suite once; where it is not green, the state before is measured too.
-fn settle(
-    session: &mut Session<'_>,
-    mut trial: Trial,
-    proposal: &Proposal,
-    changes: &[Change],
-) -> Option<Ending> {
+fn settle(session: &mut Session<'_>, mut trial: Trial, proposal: &Proposal) -> Option<Ending> {
     let verdict = trial.judge(session);
     if session.cancel.stopped() {
         return Some(trial.take_back(session, Stopped::Interrupted, "interrupted".to_owned()));
@@ -81,8 +76,10 @@ fn settle(
         return Some(trial.keep(session, format!("{said}; the project has no tests")));
     }
     let green = trial.after().is_some_and(|report| {
-        evidence::unusable(report).is_none() && report.failed + report.errors == 0
+        let none_red = report.failed + report.errors == 0 && report.passed > 0;
+        evidence::unusable(report).is_none() && none_red
     });
+    let green = green && !matches!(verdict, Verdict::Unverified(_));
     if green {
         let passed = trial.after().map_or(0, |report| report.passed);
         return Some(trial.keep(session, format!("{said}; {passed} tests pass")));
@@ -92,21 +89,17 @@ fn settle(
         return Some(trial.take_back(session, Stopped::Stuck, summary));
     }
     // What was red before does not undo a right fix; what the fix broke takes it back.
-    match trial.compare_with_before(session, changes, &proposal.moves) {
-        Ok(Verdict::Proven(words)) => Some(trial.keep(session, format!("{said}; {words}"))),
-        Ok(Verdict::Worse(words)) => {
+    match trial.compare_with_before(session) {
+        Verdict::Proven(words) => Some(trial.keep(session, format!("{said}; {words}"))),
+        Verdict::Worse(words) => {
             let summary = format!("the fix was taken back, it made the tests worse: {words}");
             Some(trial.take_back(session, Stopped::Broke, summary))
         }
-        Ok(Verdict::Unfinished { reason, .. } | Verdict::Unverified(reason)) => {
+        Verdict::Unfinished { reason, .. } | Verdict::Unverified(reason) => {
             session.refuse(&Refusal::new("fix.not_enough", reason.clone(), ""));
             session.learned = format!("{said} was tried and taken back: {reason}");
             drop(trial.take_back(session, Stopped::Stuck, String::new()));
             None
-        }
-        Err(refusal) => {
-            session.refuse(&refusal);
-            Some(trial.take_back(session, Stopped::Stuck, refusal.reason))
         }
     }
 }

@@ -4,8 +4,59 @@ use std::collections::BTreeSet;
 
 use harness_hands::suite::SuiteReport;
 
-/// More changed verdicts than this are no flaky tests; running them again would only cost time.
+use crate::guard::Change;
+
+/// More changed verdicts than this are not all looked at again: it would cost as much as the whole suite.
 pub(super) const MOST: usize = 40;
+
+/// How often a verdict that changed is looked at again on the new state. One that holds by chance half of the time
+/// passes this and the first run in one of eight cases.
+pub(super) const ROUNDS: usize = 2;
+
+/// The same for all tests where the change itself asks for something that differs from run to run.
+pub(super) const ROUNDS_BY_CHANCE: usize = 6;
+
+/// Words of code whose value differs from run to run.
+const CHANCE: [&str; 22] = [
+    "random",
+    "randint",
+    "randrange",
+    "choice",
+    "shuffle",
+    "rand",
+    "secrets",
+    "urandom",
+    "getrandom",
+    "uuid4",
+    "uuid1",
+    "time",
+    "time_ns",
+    "monotonic",
+    "perf_counter",
+    "now",
+    "utcnow",
+    "getpid",
+    "hash",
+    "id",
+    "Instant",
+    "SystemTime",
+];
+
+/// Returns whether a change brings something whose value differs from run to run.
+pub(super) fn may_act_by_chance(change: &Change) -> bool {
+    let words = |text: &str| -> BTreeSet<String> {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_')
+            .filter(|word| CHANCE.contains(word))
+            .map(str::to_owned)
+            .collect()
+    };
+    let known = words(change.before.as_deref().unwrap_or_default());
+    let is_code = change.language.is_source();
+    is_code
+        && words(&change.after)
+            .iter()
+            .any(|word| !known.contains(word))
+}
 
 /// Returns the tests whose verdict differs between two reports.
 pub(super) fn changed(before: &SuiteReport, after: &SuiteReport) -> Vec<String> {
@@ -30,8 +81,14 @@ pub(super) fn changed(before: &SuiteReport, after: &SuiteReport) -> Vec<String> 
     fixed.into_iter().chain(broken).collect()
 }
 
+/// Returns the tests that passed or failed.
+pub(super) fn judged(report: &SuiteReport) -> Vec<String> {
+    let failed = report.failures.iter().map(|failure| &failure.id);
+    report.passed_ids.iter().chain(failed).cloned().collect()
+}
+
 /// Returns those of the tests that said something else when they were run again.
-pub(super) fn fickle(tests: &[String], first: &SuiteReport, again: &SuiteReport) -> Vec<String> {
+pub(super) fn unsteady(tests: &[String], first: &SuiteReport, again: &SuiteReport) -> Vec<String> {
     let passes = |report: &SuiteReport, id: &String| report.passed_ids.contains(id);
     let ran_again =
         |id: &&String| passes(again, id) || again.failures.iter().any(|failure| &failure.id == *id);
@@ -41,23 +98,4 @@ pub(super) fn fickle(tests: &[String], first: &SuiteReport, again: &SuiteReport)
         .filter(|id| passes(first, id) != passes(again, id))
         .cloned()
         .collect()
-}
-
-/// Takes tests out of a report: they count neither for nor against the change.
-pub(super) fn leave_out(report: &mut SuiteReport, tests: &[String]) {
-    let passed = report.passed_ids.len();
-    report.passed_ids.retain(|id| !tests.contains(id));
-    let fewer = passed - report.passed_ids.len();
-    report.passed = report
-        .passed
-        .saturating_sub(u32::try_from(fewer).unwrap_or(u32::MAX));
-    let failing = report.failures.len();
-    report
-        .failures
-        .retain(|failure| !tests.contains(&failure.id));
-    let mut fewer = u32::try_from(failing - report.failures.len()).unwrap_or(u32::MAX);
-    let failed = report.failed.min(fewer);
-    report.failed -= failed;
-    fewer -= failed;
-    report.errors = report.errors.saturating_sub(fewer);
 }

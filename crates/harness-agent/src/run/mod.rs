@@ -2,6 +2,7 @@
 
 mod act;
 mod answer;
+mod asked;
 mod cut;
 pub mod event;
 mod evidence;
@@ -15,7 +16,7 @@ mod room;
 mod search;
 mod session;
 mod showing;
-mod standing;
+mod staged;
 mod talk;
 mod telling;
 mod trial;

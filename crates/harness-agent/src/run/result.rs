@@ -95,6 +95,8 @@ pub struct Tests {
     pub after: Option<Counts>,
     /// Which sandbox held them.
     pub sandbox: String,
+    /// Tests that passed and failed on the same state.
+    pub unsteady: Vec<String>,
 }
 
 /// What the model cost.

@@ -1,6 +1,7 @@
 //! What one run knows while it goes on, and how that becomes its result.
 
 use std::cell::OnceCell;
+use std::path::Path;
 use std::time::Instant;
 
 use harness_code::fix::Installed;
@@ -249,9 +250,9 @@ impl<'a> Session<'a> {
         self.suite_of(self.whole_tree())
     }
 
-    /// Returns how the project's tests are run as its files are now.
-    pub(super) fn suite_now(&self) -> Option<Suite> {
-        let tree = SourceTree::read(self.tree.root(), None).ok()?;
+    /// Returns how the tests of a copy of the project are run.
+    pub(super) fn suite_in(&self, copy: &Path) -> Option<Suite> {
+        let tree = SourceTree::read(copy, None).ok()?;
         self.suite_of(&tree)
     }
 

@@ -1,24 +1,28 @@
-//! The one path that every change takes, whoever made it: guard, apply, suite, keep or take back.
+//! The one path that every change takes, whoever made it: guard, stage, run the suite on a private version of the
+//! project, judge, and only then write.
 
 use std::time::Duration;
 
 use harness_code::language::Language;
 use harness_code::path::RelPath;
-use harness_code::suite::Suite;
+use harness_code::suite::{Runner as Framework, Suite};
 use harness_code::text::Text;
+use harness_code::tree;
+use harness_hands::door::DoorError;
 use harness_hands::journal;
 use harness_hands::lock::{LockError, Waiting};
-use harness_hands::suite::{self, Selection, SuiteReport};
+use harness_hands::scratch::{Scratch, ScratchError, Touch};
+use harness_hands::suite::{self, Selection, SuiteReport, Watch};
 use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
 use crate::run::event::EventKind;
-use crate::run::evidence::{Evidence, Verdict};
+use crate::run::evidence::{self, Evidence, Observed, Verdict};
 use crate::run::flaky;
 use crate::run::result::{Counts, Stopped, Tests};
 use crate::run::session::{Ending, Session};
-use crate::run::standing::{diff_of, diffs, recorded, standing};
+use crate::run::staged::{Staged, diff_of};
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
 
@@ -27,13 +31,23 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Changes under trial.
 pub(super) struct Trial {
-    changes: Transaction,
+    /// Where proven changes are written; nothing else writes.
+    transaction: Transaction,
+    /// What the run would change.
+    staged: Staged,
+    /// The same before the last draft.
+    earlier: Staged,
+    /// The last changes that passed the guards and made nothing worse, proven or not.
+    harmless: Option<Staged>,
     suite: Option<Suite>,
+    /// The project as it was, in which the tests of that state ran.
+    base: Option<Scratch>,
     before: Option<SuiteReport>,
     after: Option<SuiteReport>,
-    /// A change was taken back because it made the suite worse.
+    observed: Observed,
+    /// A change was dropped because it made the suite worse.
     pub(super) broke: Option<String>,
-    /// The last change that was taken back, as a patch.
+    /// The last change that was dropped, as a patch.
     attempt: String,
 }
 
@@ -59,17 +73,21 @@ impl Trial {
                 on_wait: &mut on_wait,
             },
         );
-        let mut changes = begun.map_err(|error| Box::new(cannot_begin(&error)))?;
-        changes.allow(session.plan.mentions().paths.iter().cloned());
+        let mut transaction = begun.map_err(|error| Box::new(cannot_begin(&error)))?;
+        transaction.allow(session.plan.mentions().paths.iter().cloned());
         if let Some(holder) = waited {
             session.tell(EventKind::Started, &format!("waited for {holder}"), []);
         }
-        let suite = session.suite();
         Ok(Trial {
-            changes,
-            suite,
+            transaction,
+            staged: Staged::default(),
+            earlier: Staged::default(),
+            harmless: None,
+            suite: session.suite(),
+            base: None,
             before: None,
             after: None,
+            observed: Observed::default(),
             broke: None,
             attempt: String::new(),
         })
@@ -77,9 +95,19 @@ impl Trial {
 
     /// Runs the suite once before the first change, so that what was already red is known.
     pub(super) fn baseline(&mut self, session: &mut Session<'_>) {
-        if self.before.is_none() {
-            self.before = self.run_suite(session, "before the change");
+        if self.before.is_some() || self.suite.is_none() {
+            return;
         }
+        let report = match self.version(session, |_| false) {
+            Ok(base) => {
+                let report = self.run_in(session, &base, &Selection::All, &Watch::default());
+                self.base = Some(base);
+                report
+            }
+            Err(error) => not_started(session, &error),
+        };
+        tell_tests(session, "before the change", &report);
+        self.before = Some(report);
     }
 
     /// Returns the report from before the first change.
@@ -87,82 +115,90 @@ impl Trial {
         self.before.as_ref()
     }
 
-    /// Runs the suite now and returns its report, for the model's own `run`.
+    /// Returns what the run would change.
+    pub(super) fn staged(&self) -> &Staged {
+        &self.staged
+    }
+
+    /// Runs the suite on what is staged and returns its report, for the model's own `run`.
     pub(super) fn check(&mut self, session: &mut Session<'_>) -> Option<&SuiteReport> {
-        self.after = self.run_suite(session, "now");
+        self.suite.as_ref()?;
+        let report = match self.version(session, |_| true) {
+            Ok(version) => self.run_in(session, &version, &Selection::All, &Watch::default()),
+            Err(error) => not_started(session, &error),
+        };
+        tell_tests(session, "now", &report);
+        self.after = Some(report);
         self.after.as_ref()
     }
 
-    fn run_suite(&self, session: &mut Session<'_>, when: &str) -> Option<SuiteReport> {
-        let suite = self.suite.as_ref()?;
-        let runner = session.project.runner()?;
-        let report = suite::run(runner, suite, &Selection::All, &session.cancel.flag());
-        let text = match crate::run::evidence::unusable(&report) {
-            Some(problem) => format!("tests {when}: {problem}"),
-            None => format!(
-                "tests {when}: {} passed, {} failed ({:.1} s)",
-                report.passed,
-                report.failed + report.errors,
-                report.seconds
-            ),
+    /// Returns a private version of the project with those of the staged files in it that are wanted.
+    fn version(
+        &self,
+        session: &Session<'_>,
+        wanted: impl Fn(&RelPath) -> bool,
+    ) -> Result<Scratch, ScratchError> {
+        let (Some(runner), Some(suite)) = (session.project.runner(), &self.suite) else {
+            return Err(ScratchError::TooLarge);
         };
-        let data = [
-            ("passed", report.passed.into()),
-            ("failed", (report.failed + report.errors).into()),
-            ("result", report.output_tail.clone().into()),
-        ];
-        session.tell(EventKind::Tests, &text, data);
-        Some(report)
+        // What the state before was built into is built on; Python builds nothing.
+        let builds = !matches!(suite.runner, Framework::Pytest | Framework::Unittest);
+        let above = self.base.as_ref().filter(|_| builds);
+        let mut version = runner.trial(session.project.door(), above)?;
+        self.staged.lay_into(&mut version, wanted)?;
+        Ok(version)
     }
 
-    /// Returns what tells two states of the changed files apart.
-    pub(super) fn fingerprint(&self, session: &Session<'_>) -> String {
-        standing(&self.changes, session)
-            .iter()
-            .map(|change| format!("{}\0{}\0", change.path, change.after))
-            .collect()
+    fn run_in(
+        &self,
+        session: &Session<'_>,
+        version: &Scratch,
+        selection: &Selection,
+        watch: &Watch,
+    ) -> SuiteReport {
+        let (Some(runner), Some(suite)) = (session.project.runner(), &self.suite) else {
+            return not_started(session, &ScratchError::TooLarge);
+        };
+        let flag = session.cancel.flag();
+        suite::run_watched(&runner.in_scratch(version), suite, selection, watch, &flag)
     }
 
-    /// Guards and applies a draft: all of its files, or none and the reason.
+    /// Returns what tells two states of the staged files apart.
+    pub(super) fn fingerprint(&self) -> String {
+        self.staged.fingerprint()
+    }
+
+    /// Guards and stages a draft: all of its files, or none and the reason.
     pub(super) fn apply(
         &mut self,
         session: &mut Session<'_>,
         draft: &Draft,
     ) -> Result<(), Refusal> {
-        let mut beside = standing(&self.changes, session);
+        let mut beside = self.staged.changes();
         beside.extend(draft.changes.iter().cloned());
         for change in &draft.changes {
             self.may_happen(session, change, &beside)?;
         }
         for path in &draft.gone {
-            self.changes
+            self.transaction
                 .check(path)
                 .map_err(crate::tool::look::trespass)?;
             if let Some(refusal) = guard::removal_refusal(path, &session.task) {
                 return Err(refusal);
             }
         }
-        for (number, change) in draft.changes.iter().enumerate() {
-            if let Err(refusal) = self.write(session, change) {
-                let done = Draft {
-                    changes: draft.changes[..number].to_vec(),
-                    gone: Vec::new(),
-                };
-                self.put_back(session, &done);
-                return Err(refusal);
-            }
+        self.earlier = self.staged.clone();
+        let staged = self.stage(session, &draft.changes).and_then(|()| {
+            let door = session.project.door();
+            let gone = draft.gone.iter();
+            gone.map(|path| (path, self.staged.set(door, path, None)))
+                .try_for_each(|(path, set)| set.map_err(|error| unreadable(path, &error)))
+        });
+        if let Err(refusal) = staged {
+            self.staged = self.earlier.clone();
+            return Err(refusal);
         }
-        for path in &draft.gone {
-            if let Err(error) = self.changes.remove(path) {
-                self.put_back(session, draft);
-                return Err(Refusal::new(
-                    "write.failed",
-                    error.to_string(),
-                    path.as_str(),
-                ));
-            }
-            session.tell(EventKind::Wrote, &format!("removed {path}"), []);
-        }
+        tell_trying(session, &draft.changes);
         Ok(())
     }
 
@@ -173,7 +209,7 @@ impl Trial {
         change: &Change,
         beside: &[Change],
     ) -> Result<(), Refusal> {
-        self.changes
+        self.transaction
             .check(&change.path)
             .map_err(crate::tool::look::trespass)?;
         let facts = Facts {
@@ -184,28 +220,22 @@ impl Trial {
         guard::refusal(change, &session.task, &facts).map_or(Ok(()), Err)
     }
 
-    fn write(&mut self, session: &mut Session<'_>, change: &Change) -> Result<(), Refusal> {
-        let bytes = encoded(session, change)?;
-        self.changes
-            .put(&change.path, &bytes)
-            .map_err(|error| match error.trespass() {
-                Some(broken) => crate::tool::look::trespass(broken.clone()),
-                None => Refusal::new("write.failed", error.to_string(), change.path.as_str()),
-            })?;
-        let text = format!("wrote {}", change.path);
-        let diff = diff_of(change);
-        session.tell(
-            EventKind::Wrote,
-            &text,
-            [
-                ("path", change.path.as_str().into()),
-                ("result", diff.into()),
-            ],
-        );
+    fn stage(&mut self, session: &Session<'_>, changes: &[Change]) -> Result<(), Refusal> {
+        let door = session.project.door();
+        for change in changes {
+            let now = self
+                .staged
+                .read(door, &change.path)
+                .map_err(|error| unreadable(&change.path, &error))?;
+            let bytes = encoded(now.as_deref(), change)?;
+            self.staged
+                .set(door, &change.path, Some(bytes))
+                .map_err(|error| unreadable(&change.path, &error))?;
+        }
         Ok(())
     }
 
-    /// Guards and applies several changes, then moves files: all of it, or an error after which nothing may stay.
+    /// Guards and stages several changes, then moves files: all of it, or nothing and the reason.
     pub(super) fn apply_all(
         &mut self,
         session: &mut Session<'_>,
@@ -222,48 +252,46 @@ impl Trial {
         for change in changes {
             self.may_happen(session, change, &beside)?;
         }
-        for change in changes {
-            self.write(session, change)?;
+        let earlier = self.staged.clone();
+        let staged = self.stage(session, changes);
+        let staged = staged.and_then(|()| self.stage_moves(session, moves));
+        if staged.is_err() {
+            self.staged = earlier;
         }
+        staged
+    }
+
+    fn stage_moves(
+        &mut self,
+        session: &Session<'_>,
+        moves: &[(RelPath, RelPath)],
+    ) -> Result<(), Refusal> {
+        let door = session.project.door();
         for (from, to) in moves {
-            self.changes
-                .rename(from, to)
-                .map_err(|error| Refusal::new("write.failed", error.to_string(), to.as_str()))?;
-            session.tell(EventKind::Wrote, &format!("moved {from} to {to}"), []);
+            for path in [from, to] {
+                self.transaction
+                    .check(path)
+                    .map_err(crate::tool::look::trespass)?;
+            }
+            if matches!(self.staged.read(door, to), Ok(Some(_))) {
+                let reason = format!("`{to}` exists already");
+                return Err(Refusal::new("write.failed", reason, to.as_str()));
+            }
+            self.staged
+                .rename(door, from, to)
+                .map_err(|error| unreadable(from, &error))?;
         }
         Ok(())
     }
 
-    /// Measures the state before the changes too, in a copy, and judges with both reports.
-    pub(super) fn compare_with_before(
-        &mut self,
-        session: &mut Session<'_>,
-        changes: &[Change],
-        moves: &[(RelPath, RelPath)],
-    ) -> Result<Verdict, Refusal> {
-        self.before = self.run_before(session, &Selection::All);
-        // A project too large to copy is measured in place: put back, run, make the changes again.
-        if self.before.is_none() {
-            let restored = self.changes.take_back();
-            restored.map_err(|error| Refusal::new("write.failed", error.to_string(), ""))?;
-            self.before = self.run_suite(session, "before the change");
-            self.apply_all(session, changes, moves)?;
-        } else {
-            self.tell_before(session);
+    /// Measures the state before the changes too and judges with both reports.
+    pub(super) fn compare_with_before(&mut self, session: &mut Session<'_>) -> Verdict {
+        self.baseline(session);
+        match self.version(session, |_| true) {
+            Ok(version) => self.look_again(session, &version),
+            Err(error) => self.after = Some(not_started(session, &error)),
         }
-        self.look_again(session);
-        Ok(self.verdict(session))
-    }
-
-    fn tell_before(&self, session: &mut Session<'_>) {
-        let Some(report) = &self.before else { return };
-        let failed = report.failed + report.errors;
-        let text = format!(
-            "tests before the change: {} passed, {failed} failed",
-            report.passed
-        );
-        let data = [("passed", report.passed.into()), ("failed", failed.into())];
-        session.tell(EventKind::Tests, &text, data);
+        self.verdict(session)
     }
 
     /// Returns whether the project has a suite.
@@ -276,173 +304,357 @@ impl Trial {
         self.after.as_ref()
     }
 
-    /// Runs the suite on what stands now and judges it.
+    /// Runs the suite on what is staged and judges it.
     pub(super) fn judge(&mut self, session: &mut Session<'_>) -> Verdict {
+        self.after = None;
+        self.observed = Observed::default();
         if self.suite.is_none() && session.task.kind == Kind::Tests {
             // The first tests of a project are what its suite is told from.
-            self.suite = session.suite_now();
+            self.suite = self.suite_with_staged(session);
         }
-        self.after = self.run_suite(session, "after the change");
-        self.look_again(session);
-        self.verdict(session)
+        if self.suite.is_some() {
+            match self.version(session, |_| true) {
+                Ok(version) => self.observe(session, &version),
+                Err(error) => self.after = Some(not_started(session, &error)),
+            }
+        }
+        let verdict = self.verdict(session);
+        if !matches!(verdict, Verdict::Worse(_)) {
+            self.harmless = Some(self.staged.clone());
+        }
+        verdict
     }
 
-    /// Runs tests whose verdict changed again on both states; those that differ do not count.
-    fn look_again(&mut self, session: &mut Session<'_>) {
+    /// Runs the suite on a version and looks at all that the verdict hangs on. The dearer looks come only where the
+    /// cheaper ones leave the verdict open.
+    fn observe(&mut self, session: &mut Session<'_>, version: &Scratch) {
+        let watch = Watch {
+            modules: self.changed_modules(session),
+            lines: false,
+        };
+        let report = self.run_in(session, version, &Selection::All, &watch);
+        tell_tests(session, "after the change", &report);
+        let is_usable = evidence::unusable(&report).is_none();
+        self.after = Some(report);
+        if !is_usable {
+            return;
+        }
+        self.observed.rewritten = self.rewritten(version);
+        self.look_again(session, version);
+        self.trace_red(session);
+        if matches!(self.verdict(session), Verdict::Proven(_)) {
+            self.look_without_new_tests(session);
+        }
+    }
+
+    /// Returns tests, settings and code that running the change rewrote, and running the state before did not.
+    fn rewritten(&self, version: &Scratch) -> Vec<RelPath> {
+        let before = self.base.as_ref().map(Scratch::touched).unwrap_or_default();
+        let counts = |path: &RelPath, touch: Touch| {
+            let is_code = Language::of(path).is_source() || tree::is_test(path);
+            match touch {
+                Touch::Added => is_code,
+                Touch::Changed | Touch::Removed => is_code || guard::decides_tests(path),
+            }
+        };
+        let touched = version.touched().into_iter();
+        touched
+            .filter(|(path, touch)| counts(path, *touch) && !before.contains_key(path))
+            .map(|(path, _)| path)
+            .collect()
+    }
+
+    /// Says whether running the change leaves files behind that running the state before does not.
+    fn leaves_files(&self, version: &Scratch) -> bool {
+        let before = self.base.as_ref().map(Scratch::touched).unwrap_or_default();
+        let touched = version.touched();
+        touched.keys().any(|path| !before.contains_key(path))
+    }
+
+    /// Runs tests whose verdict changed again on both states, to know which of them say another thing each time.
+    fn look_again(&mut self, session: &mut Session<'_>, version: &Scratch) {
         let (Some(before), Some(after)) = (&self.before, &self.after) else {
             return;
         };
-        let changed = flaky::changed(before, after);
-        if changed.is_empty() || changed.len() > flaky::MOST || session.cancel.stopped() {
-            return;
+        let changes = self.staged.changes();
+        let by_chance = changes.iter().any(flaky::may_act_by_chance);
+        let mut tests = flaky::changed(before, after);
+        tests.truncate(flaky::MOST);
+        // A change that asks for the time or for a random number may spoil any test in any run, and one that leaves
+        // files behind may in the next.
+        let any_test = by_chance || self.leaves_files(version);
+        if any_test {
+            tests = Vec::new();
         }
-        let (Some(suite), Some(runner)) = (&self.suite, session.project.runner()) else {
-            return;
+        let rounds = match by_chance {
+            true => flaky::ROUNDS_BY_CHANCE,
+            false => flaky::ROUNDS,
         };
-        let chosen = Selection::Some(changed.clone());
-        let flag = session.cancel.flag();
-        let again = suite::run(runner, suite, &chosen, &flag);
-        let mut fickle = flaky::fickle(&changed, after, &again);
-        if let Some(again) = self.run_before(session, &chosen) {
-            fickle.extend(flaky::fickle(&changed, before, &again));
-        }
-        if fickle.is_empty() {
+        if (tests.is_empty() && !any_test) || session.cancel.stopped() {
             return;
         }
-        for report in [&mut self.before, &mut self.after].into_iter().flatten() {
-            flaky::leave_out(report, &fickle);
-        }
-        let names = fickle.join(", ");
-        session.tell(
-            EventKind::Tests,
-            &format!("passes and fails by chance, does not count: {names}"),
-            [("flaky", fickle.into())],
-        );
-    }
-
-    /// Runs tests on the state before the run, in a private copy.
-    fn run_before(&self, session: &Session<'_>, selection: &Selection) -> Option<SuiteReport> {
-        let (suite, runner) = (self.suite.as_ref()?, session.project.runner()?);
-        let copy = runner.scratch(session.project.door()).ok()?;
-        for path in self.changes.writes() {
-            match self.changes.original(&path).ok()? {
-                Some(bytes) => copy.put(&path, &bytes).ok()?,
-                None => copy.remove(&path).ok()?,
+        let chosen = match tests.is_empty() {
+            true => Selection::All,
+            false => Selection::Some(tests.clone()),
+        };
+        let looked_at = |report: &SuiteReport| match tests.is_empty() {
+            true => flaky::judged(report),
+            false => tests.clone(),
+        };
+        let mut unsteady_after = Vec::new();
+        for _ in 0..rounds {
+            let again = self.run_in(session, version, &chosen, &Watch::default());
+            unsteady_after.extend(flaky::unsteady(&looked_at(after), after, &again));
+            if !unsteady_after.is_empty() || session.cancel.stopped() {
+                break;
             }
         }
-        let flag = session.cancel.flag();
-        Some(suite::run(
-            &runner.for_copy(copy.root()),
-            suite,
-            selection,
-            &flag,
-        ))
+        let mut unsteady_before = Vec::new();
+        let suspects = match tests.is_empty() {
+            true => unsteady_after.clone(),
+            false => tests.clone(),
+        };
+        if let Some(base) = self.base.as_ref().filter(|_| !suspects.is_empty()) {
+            let chosen = Selection::Some(suspects.clone());
+            // What is unsteady or red now is excused only when it was unsteady before, which chance may hide once.
+            let is_open = |id: &String, round: usize| {
+                let is_red = before.passed_ids.contains(id) && !after.passed_ids.contains(id);
+                unsteady_after.contains(id) || (is_red && round < flaky::ROUNDS)
+            };
+            for round in 0..flaky::ROUNDS_BY_CHANCE {
+                let known = |id: &String| unsteady_before.contains(id);
+                let is_over = !suspects.iter().any(|id| is_open(id, round) && !known(id));
+                if (round > 0 && is_over) || session.cancel.stopped() {
+                    break;
+                }
+                let again = self.run_in(session, base, &chosen, &Watch::default());
+                unsteady_before.extend(flaky::unsteady(&suspects, before, &again));
+            }
+        }
+        for list in [&mut unsteady_before, &mut unsteady_after] {
+            list.sort();
+            list.dedup();
+        }
+        let mut names: Vec<String> = unsteady_before.clone();
+        names.extend(unsteady_after.iter().cloned());
+        names.sort();
+        names.dedup();
+        if !names.is_empty() {
+            let text = format!("passes and fails by chance: {}", names.join(", "));
+            session.tell(EventKind::Tests, &text, [("flaky", names.into())]);
+        }
+        self.observed.unsteady_before = unsteady_before;
+        self.observed.unsteady_after = unsteady_after;
     }
 
-    /// Judges what stands, with what the suite last said.
+    /// Finds out which lines those tests ran before the change that were red and still do not pass.
+    fn trace_red(&mut self, session: &mut Session<'_>) {
+        let (Some(before), Some(after), Some(base)) = (&self.before, &self.after, &self.base)
+        else {
+            return;
+        };
+        let judged = self.evidence_parts(session);
+        let red = judged.untraced(before, after);
+        if red.is_empty() || session.cancel.stopped() {
+            return;
+        }
+        let watch = Watch {
+            modules: Vec::new(),
+            lines: true,
+        };
+        let report = self.run_in(session, base, &Selection::Some(red), &watch);
+        self.observed.lines = report.lines;
+    }
+
+    /// Judges the tests that were there before once more without what the run adds to the tests.
+    fn look_without_new_tests(&mut self, session: &mut Session<'_>) {
+        let is_test = |path: &RelPath| tree::is_test(path) || guard::decides_tests(path);
+        if self.before.is_none() || !self.staged.paths().any(is_test) {
+            return;
+        }
+        if matches!(session.task.kind, Kind::Rename) {
+            // Tests that use the old name cannot run without their part of the rename.
+            return;
+        }
+        let report = match self.version(session, |path| !is_test(path)) {
+            Ok(version) => self.run_in(session, &version, &Selection::All, &Watch::default()),
+            Err(error) => not_started(session, &error),
+        };
+        tell_tests(session, "without the new tests", &report);
+        self.observed.without_new_tests = Some(report);
+    }
+
+    /// Returns the names by which tests import the files that are changed.
+    fn changed_modules(&self, session: &Session<'_>) -> Vec<String> {
+        let tree = session.whole_tree();
+        let is_package = |folder: &RelPath| {
+            let file = folder.join("__init__.py");
+            file.is_ok_and(|file| tree.file(&file).is_some())
+        };
+        let paths = self.staged.paths();
+        paths
+            .filter(|path| Language::of(path) == Language::Python && !tree::is_test(path))
+            .map(|path| {
+                let mut parts = match path.stem() {
+                    "__init__" => Vec::new(),
+                    stem => vec![stem.to_owned()],
+                };
+                let mut folder = path.parent();
+                while let Some(here) = folder.filter(&is_package) {
+                    parts.push(here.file_name().to_owned());
+                    folder = here.parent();
+                }
+                parts.reverse();
+                parts.join(".")
+            })
+            .filter(|name| !name.is_empty())
+            .collect()
+    }
+
+    /// Returns how the project's tests are run with what is staged.
+    fn suite_with_staged(&self, session: &Session<'_>) -> Option<Suite> {
+        let runner = session.project.runner()?;
+        let mut copy = runner.scratch(session.project.door()).ok()?;
+        self.staged.lay_into(&mut copy, |_| true).ok()?;
+        session.suite_in(copy.root())
+    }
+
+    /// Judges what is staged, with what the suite last said.
     pub(super) fn verdict(&self, session: &Session<'_>) -> Verdict {
-        let changes = standing(&self.changes, session);
+        let changes = self.staged.changes();
+        let gone: Vec<RelPath> = self
+            .staged
+            .paths()
+            .filter(|path| self.staged.is_gone(path))
+            .cloned()
+            .collect();
         let evidence = Evidence {
-            task: &session.task,
-            plan: &session.plan,
             changes: &changes,
+            gone: &gone,
+            tree: session.whole_tree(),
             has_suite: self.suite.is_some(),
             before: self.before.as_ref(),
             after: self.after.as_ref(),
+            observed: &self.observed,
+            ..self.evidence_parts(session)
         };
         evidence.verdict()
     }
 
-    /// Puts a draft back to what stood before it.
+    fn evidence_parts<'a>(&'a self, session: &'a Session<'_>) -> Evidence<'a> {
+        Evidence {
+            task: &session.task,
+            plan: &session.plan,
+            changes: &[],
+            gone: &[],
+            tree: session.whole_tree(),
+            has_suite: self.suite.is_some(),
+            before: None,
+            after: None,
+            observed: &self.observed,
+        }
+    }
+
+    /// Drops a draft: what was staged before it stands again.
     pub(super) fn put_back(&mut self, session: &mut Session<'_>, draft: &Draft) {
         self.attempt = draft.changes.iter().map(diff_of).collect();
+        self.staged = self.earlier.clone();
         for change in &draft.changes {
-            let restored = match &change.before {
-                Some(before) => encoded(
-                    session,
-                    &Change {
-                        after: before.clone(),
-                        ..change.clone()
-                    },
-                )
-                .ok()
-                .and_then(|bytes| self.changes.replace(&change.path, &bytes).ok()),
-                None => self.changes.remove(&change.path).ok(),
-            };
-            let words = if restored.is_some() {
-                "took the change back"
-            } else {
-                "could not take the change back yet"
-            };
             session.tell(
                 EventKind::Undone,
-                words,
+                "dropped the change",
                 [("path", change.path.as_str().into())],
             );
         }
-        for path in &draft.gone {
-            // A file that did not go yet is there as it was.
-            if let Ok(Some(bytes)) = self.changes.original(path) {
-                drop(self.changes.put(path, &bytes));
-            }
-        }
     }
 
-    /// Keeps what stands and ends the run with it.
-    pub(super) fn keep(self, session: &Session<'_>, summary: String) -> Ending {
+    /// Writes what is staged into the project and ends the run with it.
+    pub(super) fn keep(self, session: &mut Session<'_>, summary: String) -> Ending {
         let ending = Ending {
-            writes: self
-                .changes
-                .writes()
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
-            diff: diffs(&self.changes, session),
             tests: self.tests(),
-            changes: recorded(&self.changes, session),
             ..Ending::new(Stopped::Done, summary)
         };
+        self.write(session, ending)
+    }
+
+    fn write(mut self, session: &mut Session<'_>, mut ending: Ending) -> Ending {
+        let (diff, recorded) = (self.staged.diff(), self.staged.recorded());
+        let door = session.project.door();
+        match self.staged.write(&mut self.transaction, door) {
+            Ok(()) => {
+                for change in self.staged.changes() {
+                    let gone = self.staged.is_gone(&change.path);
+                    let word = if gone { "removed" } else { "wrote" };
+                    session.tell(
+                        EventKind::Wrote,
+                        &format!("{word} {}", change.path),
+                        [
+                            ("path", change.path.as_str().into()),
+                            ("result", diff_of(&change).into()),
+                        ],
+                    );
+                }
+                (ending.diff, ending.changes) = (diff, recorded);
+            }
+            Err(error) => {
+                drop(self.transaction.attach("attempt.patch", diff.as_bytes()));
+                ending.stopped = Stopped::Stuck;
+                ending.summary = format!("{error}; nothing was written");
+                ending.hint = format!("the change is kept in {}", attempt_place(session));
+                match self.transaction.take_back() {
+                    Ok(theirs) if theirs.is_empty() => {}
+                    Ok(theirs) => {
+                        let names: Vec<&str> = theirs.iter().map(RelPath::as_str).collect();
+                        ending.summary = format!(
+                            "{error}; {} changed meanwhile and was left alone",
+                            names.join(", ")
+                        );
+                    }
+                    Err(broken) => {
+                        ending.summary = format!("{error}; {broken}");
+                        ending.hint =
+                            "`harness undo` puts the files back once the disk can be written"
+                                .to_owned();
+                    }
+                }
+            }
+        }
+        let writes = self.transaction.writes();
+        ending.writes = writes.iter().map(ToString::to_string).collect();
         self.finish(ending)
     }
 
-    /// Takes everything back, leaves the attempt as a patch, and ends the run.
+    /// Drops everything, leaves the attempt as a patch, and ends the run. Where the user asked to keep what makes
+    /// nothing worse, that is written.
     pub(super) fn take_back(
         mut self,
         session: &mut Session<'_>,
         stopped: Stopped,
         summary: String,
     ) -> Ending {
-        let standing = diffs(&self.changes, session);
-        let kept_nothing = standing.is_empty();
-        let attempt = if kept_nothing {
-            std::mem::take(&mut self.attempt)
-        } else {
-            standing
-        };
         let mut ending = Ending {
             tests: self.tests(),
             ..Ending::new(stopped, summary)
         };
+        let may_stay = session.options.keep && stopped != Stopped::Interrupted;
+        if let Some(harmless) = self.harmless.take().filter(|_| may_stay)
+            && harmless.paths().next().is_some()
+        {
+            self.staged = harmless;
+            ending.summary = format!("{}; the change was kept, unproven", ending.summary);
+            return self.write(session, ending);
+        }
+        let standing = self.staged.diff();
+        let attempt = if standing.is_empty() {
+            std::mem::take(&mut self.attempt)
+        } else {
+            session.tell(EventKind::Undone, "dropped every change", []);
+            standing
+        };
         if !attempt.is_empty() {
             // The attempt is a help, not a promise: without it the run is no less true.
-            drop(self.changes.attach("attempt.patch", attempt.as_bytes()));
-        }
-        if let Err(error) = self.changes.take_back() {
-            ending.summary = format!("{}; {error}", ending.summary);
-            ending.hint =
-                "`harness undo` puts the files back once the disk can be written".to_owned();
-            ending.writes = self
-                .changes
-                .writes()
-                .iter()
-                .map(ToString::to_string)
-                .collect();
-        } else if !attempt.is_empty() {
-            if !kept_nothing {
-                session.tell(EventKind::Undone, "took every change back", []);
-            }
-            let place = format!(".harness/runs/{}/attempt.patch", session.run.as_str());
-            ending.hint = format!("the attempt is kept in {place}");
+            drop(self.transaction.attach("attempt.patch", attempt.as_bytes()));
+            ending.hint = format!("the attempt is kept in {}", attempt_place(session));
         }
         self.finish(ending)
     }
@@ -453,7 +665,7 @@ impl Trial {
             summary: ending.summary.clone(),
             tests: serde_json::to_value(&ending.tests).unwrap_or_default(),
         };
-        if let Err(error) = self.changes.finish(&closing) {
+        if let Err(error) = self.transaction.finish(&closing) {
             ending.hint = format!("the journal of this run could not be closed: {error}");
         }
         ending
@@ -475,6 +687,7 @@ impl Trial {
             before: self.before.as_ref().map(counts),
             after: self.after.as_ref().map(counts),
             sandbox,
+            unsteady: self.observed.unsteady(),
         })
     }
 }
@@ -484,6 +697,51 @@ fn counts(report: &SuiteReport) -> Counts {
         passed: report.passed,
         failed: report.failed + report.errors,
         collected: report.collected,
+    }
+}
+
+fn attempt_place(session: &Session<'_>) -> String {
+    format!(".harness/runs/{}/attempt.patch", session.run.as_str())
+}
+
+/// Returns the report of tests that had no private version of the project to run in.
+fn not_started(session: &Session<'_>, error: &ScratchError) -> SuiteReport {
+    let runner = session.project.runner();
+    let sandbox = runner.map_or(harness_hands::process::sandbox::Sandbox::None, |runner| {
+        runner.sandbox()
+    });
+    SuiteReport::could_not_start(error.to_string(), sandbox)
+}
+
+fn tell_tests(session: &mut Session<'_>, when: &str, report: &SuiteReport) {
+    let failed = report.failed + report.errors;
+    let text = match evidence::unusable(report) {
+        Some(problem) => format!("tests {when}: {problem}"),
+        None => format!(
+            "tests {when}: {} passed, {failed} failed ({:.1} s)",
+            report.passed, report.seconds
+        ),
+    };
+    let data = [
+        ("passed", report.passed.into()),
+        ("failed", failed.into()),
+        ("result", report.output_tail.clone().into()),
+    ];
+    session.tell(EventKind::Tests, &text, data);
+}
+
+fn tell_trying(session: &mut Session<'_>, changes: &[Change]) {
+    let names: Vec<&str> = changes.iter().map(|change| change.path.as_str()).collect();
+    let diff: String = changes.iter().map(diff_of).collect();
+    let text = format!("trying a change of {}", names.join(", "));
+    let data = [("action", "try".into()), ("result", diff.into())];
+    session.tell(EventKind::Action, &text, data);
+}
+
+fn unreadable(path: &RelPath, error: &DoorError) -> Refusal {
+    match error.trespass() {
+        Some(broken) => crate::tool::look::trespass(broken.clone()),
+        None => Refusal::new("path.unreadable", error.to_string(), path.as_str()),
     }
 }
 
@@ -507,12 +765,10 @@ fn moved(
     })
 }
 
-/// Returns the bytes of a change in the file's own encoding.
-fn encoded(session: &Session<'_>, change: &Change) -> Result<Vec<u8>, Refusal> {
-    let text = match session.project.door().read(&change.path) {
-        Ok(bytes) => Text::decode(&bytes).unwrap_or_else(|_| Text::new("")),
-        Err(_) => Text::new(""),
-    };
+/// Returns the bytes of a change in the encoding that the file has.
+fn encoded(now: Option<&[u8]>, change: &Change) -> Result<Vec<u8>, Refusal> {
+    let text = now.and_then(|bytes| Text::decode(bytes).ok());
+    let text = text.unwrap_or_else(|| Text::new(""));
     text.encode(&change.after).map_err(|error| {
         let reason = format!(
             "`{}` cannot hold `{}` in {}: use plain characters",

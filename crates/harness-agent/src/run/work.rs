@@ -204,7 +204,7 @@ fn turns(
                 ],
             );
         }
-        let state = state_of(session, &trial);
+        let state = state_of(&trial);
         let again = reading
             .action
             .as_ref()
@@ -385,10 +385,10 @@ fn engine(session: &mut Session<'_>, error: &ModelError) -> (Stopped, String) {
 }
 
 /// What the files are now, as far as this run changed them.
-fn state_of(session: &Session<'_>, trial: &Option<&mut Trial>) -> String {
+fn state_of(trial: &Option<&mut Trial>) -> String {
     trial
         .as_ref()
-        .map(|trial| trial.fingerprint(session))
+        .map(|trial| trial.fingerprint())
         .unwrap_or_default()
 }
 

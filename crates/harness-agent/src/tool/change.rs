@@ -4,7 +4,7 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::text::Text;
 use harness_code::tree::{self, SourceTree};
-use harness_hands::door::Door;
+use harness_hands::door::{Door, DoorError};
 
 use crate::action::Action;
 use crate::draft::{self, FileDraft, Files, Focus};
@@ -36,6 +36,7 @@ impl Draft {
 pub(crate) fn proposed(
     tree: &SourceTree,
     door: &Door,
+    staged: &dyn Fn(&RelPath) -> Result<Option<Vec<u8>>, DoorError>,
     focus: Option<&Spot>,
     action: &Action,
 ) -> Result<Draft, Refusal> {
@@ -43,7 +44,7 @@ pub(crate) fn proposed(
         path: spot.path.clone(),
         name: spot.name.clone(),
     });
-    let project = Project { tree, door };
+    let project = Project { tree, door, staged };
     let mut draft = Draft::default();
     for FileDraft {
         path,
@@ -67,12 +68,18 @@ pub(crate) fn proposed(
 struct Project<'a> {
     tree: &'a SourceTree,
     door: &'a Door,
+    /// The bytes of a file as the run would leave it, or nothing when it is not there.
+    staged: &'a dyn Fn(&RelPath) -> Result<Option<Vec<u8>>, DoorError>,
 }
 
 impl Files for Project<'_> {
     fn open(&self, written: &str) -> Result<(RelPath, Option<String>), Refusal> {
         let path = self.door.request(written).map_err(trespass)?;
-        let content = content(self.door, &path)?;
+        let bytes = (self.staged)(&path).map_err(|error| refused(&path, &error))?;
+        let content = match bytes {
+            Some(bytes) => Some(content(&path, &bytes)?),
+            None => None,
+        };
         Ok((path, content))
     }
 
@@ -101,13 +108,9 @@ impl Files for Project<'_> {
     }
 }
 
-fn content(door: &Door, path: &RelPath) -> Result<Option<String>, Refusal> {
-    if !door.exists(path).map_err(|error| refused(path, &error))? {
-        return Ok(None);
-    }
-    let bytes = door.read(path).map_err(|error| refused(path, &error))?;
-    match Text::decode(&bytes) {
-        Ok(text) => Ok(Some(text.into_content())),
+fn content(path: &RelPath, bytes: &[u8]) -> Result<String, Refusal> {
+    match Text::decode(bytes) {
+        Ok(text) => Ok(text.into_content()),
         Err(_) => Err(Refusal::new(
             "draft.binary",
             format!("`{path}` is not text: change another file"),
@@ -116,7 +119,7 @@ fn content(door: &Door, path: &RelPath) -> Result<Option<String>, Refusal> {
     }
 }
 
-fn refused(path: &RelPath, error: &harness_hands::door::DoorError) -> Refusal {
+fn refused(path: &RelPath, error: &DoorError) -> Refusal {
     match error.trespass() {
         Some(broken) => trespass(broken.clone()),
         None => Refusal::new("path.unreadable", error.to_string(), path.as_str()),

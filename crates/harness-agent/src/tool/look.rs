@@ -8,6 +8,7 @@ use harness_code::text::Text;
 use harness_code::tree::SourceTree;
 use harness_hands::door::{Door, DoorError};
 
+use crate::guard::Change;
 use crate::history::Refusal;
 
 /// Lines of one view: published figures have 100 lines beat whole files.
@@ -20,11 +21,20 @@ const MOST_HITS: usize = 20;
 const LONGEST_HIT: usize = 160;
 
 /// Shows a file, or the part around a line or a definition.
-pub(crate) fn read(door: &Door, path: &str, place: &str) -> Result<String, Refusal> {
+///
+/// `content` gives the bytes of a file as the run would leave it, or nothing when it is not there.
+pub(crate) fn read(
+    door: &Door,
+    content: &dyn Fn(&RelPath) -> Result<Option<Vec<u8>>, DoorError>,
+    path: &str,
+    place: &str,
+) -> Result<String, Refusal> {
     let path = door.request(path).map_err(trespass)?;
-    let bytes = door
-        .read(&path)
-        .map_err(|error| unreadable(&path, &error))?;
+    let there = content(&path).and_then(|found| match found {
+        Some(bytes) => Ok(bytes),
+        None => door.read(&path),
+    });
+    let bytes = there.map_err(|error| unreadable(&path, &error))?;
     let Ok(text) = Text::decode(&bytes) else {
         return Err(Refusal::new(
             "read.binary",
@@ -81,6 +91,7 @@ fn window(path: &RelPath, content: &str, count: usize, place: &str) -> (usize, u
 pub(crate) fn find(
     tree: &SourceTree,
     door: &Door,
+    drafts: &[Change],
     query: &str,
     path: &str,
 ) -> Result<String, Refusal> {
@@ -101,24 +112,28 @@ pub(crate) fn find(
             path,
         )
     })?;
-    if hits.is_empty() {
+    let row = |path: &RelPath, line: usize, text: &str| {
+        let text: String = text.trim().chars().take(LONGEST_HIT).collect();
+        format!("{path}:{line}: {text}")
+    };
+    let is_drafted = |path: &RelPath| drafts.iter().any(|draft| draft.path == *path);
+    let is_within = |path: &RelPath| {
+        let within = asked.within.as_ref();
+        within.is_none_or(|within| path.starts_with(within))
+    };
+    // Files that the run has changed are looked at as it would leave them.
+    let drafted = drafts.iter().filter(|draft| is_within(&draft.path));
+    let drafted = drafted.flat_map(|draft| {
+        let lines = draft.after.lines().enumerate();
+        let found = lines.filter(|(_, line)| line.contains(query));
+        found.map(|(at, line)| row(&draft.path, at + 1, line))
+    });
+    let known = hits.iter().filter(|hit| !is_drafted(&hit.path));
+    let known = known.map(|hit| row(&hit.path, hit.line as usize, &hit.text));
+    let rows: Vec<String> = drafted.chain(known).take(MOST_HITS).collect();
+    if rows.is_empty() {
         return Ok(format!("nothing in the project has `{query}`"));
     }
-    let rows: Vec<String> = hits
-        .iter()
-        .map(|hit| {
-            format!(
-                "{}:{}: {}",
-                hit.path,
-                hit.line,
-                hit.text
-                    .trim()
-                    .chars()
-                    .take(LONGEST_HIT)
-                    .collect::<String>()
-            )
-        })
-        .collect();
     Ok(rows.join("\n"))
 }
 

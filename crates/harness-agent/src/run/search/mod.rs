@@ -140,7 +140,7 @@ impl Search {
             .map(|hit| (hit.path.clone(), hit.qualified.clone()))
             .collect();
         let hunt = Hunt {
-            runner: runner.for_copy(scratch.root()),
+            runner: runner.in_scratch(&scratch),
             suite,
             scratch,
             task: session.task.clone(),

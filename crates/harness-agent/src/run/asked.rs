@@ -1,0 +1,597 @@
+//! What a task asks for, held against what is changed. Reads texts; what the tests say is judged in `evidence`.
+
+use std::ops::RangeInclusive;
+
+use harness_code::fix;
+use harness_code::language::Language;
+use harness_code::path::RelPath;
+use harness_code::symbols::code::code_tokens;
+use harness_code::symbols::{self, Definition};
+use harness_code::tree::{self, SourceTree};
+use harness_hands::suite::Failure;
+
+use crate::guard::Change;
+use crate::plan::{Plan, Spot};
+use crate::run::evidence::lies_in;
+use crate::task::Task;
+use crate::task::kind::Kind;
+use crate::task::role::Role;
+use crate::task::wish::{Noun, Wish};
+
+/// A place that the task is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) path: RelPath,
+    /// The definition; empty means the whole file.
+    pub(super) name: String,
+    pub(super) lines: RangeInclusive<u32>,
+}
+
+impl Target {
+    /// Says whether it is a definition, and not a whole file.
+    pub(super) fn is_definition(&self) -> bool {
+        !self.name.is_empty()
+    }
+
+    fn last_name(&self) -> &str {
+        last_part(&self.name)
+    }
+}
+
+/// What a task asks for.
+pub(super) struct Asked<'a> {
+    task: &'a Task,
+    plan: &'a Plan,
+    tree: &'a SourceTree,
+    changes: &'a [Change],
+    gone: &'a [RelPath],
+    /// Definitions that the task names as what should change, test code left out.
+    named: Vec<Target>,
+    /// The same, or where the task led to when it names none.
+    targets: Vec<Target>,
+}
+
+/// A rule that is not met, with what to do.
+type Missing = (&'static str, String);
+
+const NOTHING_CHANGED: &str = "finish.nothing_changed";
+const NOT_ADDED: &str = "finish.not_added";
+const STILL_THERE: &str = "finish.still_there";
+
+impl<'a> Asked<'a> {
+    /// Reads what a task asks for.
+    pub(super) fn read(
+        task: &'a Task,
+        plan: &'a Plan,
+        tree: &'a SourceTree,
+        changes: &'a [Change],
+        gone: &'a [RelPath],
+    ) -> Asked<'a> {
+        let lines = |path: &RelPath, name: &str| {
+            let definitions = &tree.file(path)?.facts.definitions;
+            let found = definitions.iter().find(|one| &*one.qualified == name)?;
+            Some(found.line..=found.end_line)
+        };
+        let names_something_new = task.wish().is_some();
+        let mut named: Vec<Target> = Vec::new();
+        for hit in &plan.mentions().definitions {
+            let role = task.role_of(last_part(&hit.qualified));
+            let is_meant = match task.kind {
+                // Something new may be told by way of what is there.
+                Kind::Add if names_something_new => role == Role::Place,
+                Kind::Add
+                | Kind::Fix
+                | Kind::Change
+                | Kind::Rename
+                | Kind::Tests
+                | Kind::Question => role != Role::Reference,
+            };
+            if is_meant && !tree::is_test(&hit.path) {
+                named.push(Target {
+                    path: hit.path.clone(),
+                    lines: lines(&hit.path, &hit.qualified).unwrap_or(hit.line..=hit.line),
+                    name: hit.qualified.clone(),
+                });
+            }
+        }
+        let mut targets = named.clone();
+        if targets.is_empty() {
+            let spots = plan
+                .spots()
+                .iter()
+                .filter(|spot| !tree::is_test(&spot.path));
+            let target = |spot: &Spot| Target {
+                path: spot.path.clone(),
+                lines: match spot.name.as_str() {
+                    "" => 1..=u32::MAX,
+                    name => lines(&spot.path, name).unwrap_or(spot.line..=spot.line),
+                },
+                name: spot.name.clone(),
+            };
+            // Places further down are guesses: they count once somebody followed them.
+            let is_followed = |spot: &Spot| changes.iter().any(|one| one.path == spot.path);
+            let spots = spots.enumerate();
+            let spots = spots.filter(|(rank, spot)| *rank == 0 || is_followed(spot));
+            targets = spots.map(|(_, spot)| target(spot)).collect();
+        }
+        Asked {
+            task,
+            plan,
+            tree,
+            changes,
+            gone,
+            named,
+            targets,
+        }
+    }
+
+    /// Returns the places that the task is about.
+    pub(super) fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// Returns the definitions that the task is about: those of a file that it names as a whole too.
+    pub(super) fn definitions(&self) -> Vec<Target> {
+        let inside = |target: &Target| -> Vec<Target> {
+            if target.is_definition() {
+                return vec![target.clone()];
+            }
+            let file = self.tree.file(&target.path);
+            let definitions = file.into_iter().flat_map(|file| &file.facts.definitions);
+            let functions = definitions.filter(|one| one.kind.is_function());
+            let function = |one: &Definition| Target {
+                path: target.path.clone(),
+                name: one.qualified.to_string(),
+                lines: one.line..=one.end_line,
+            };
+            functions.map(function).collect()
+        };
+        self.targets.iter().flat_map(inside).collect()
+    }
+
+    /// Says whether the task names this test: by its id, as a function, or by its file.
+    pub(super) fn names_test(&self, id: &str) -> bool {
+        let mut files = self.plan.mentions().paths.iter();
+        self.plan.names_test(id)
+            || (!self.plan.names_tests()
+                && files.any(|path| tree::is_test(path) && lies_in(id, path)))
+    }
+
+    /// Says whether new tests are asked for.
+    pub(super) fn wants_tests(&self) -> bool {
+        self.task.kind == Kind::Tests || (self.task.kind == Kind::Add && self.task.wants_test())
+    }
+
+    /// Says whether the task asks for another form of tests that are there, and they have it.
+    pub(super) fn changed_tests(&self) -> bool {
+        let mut changed = self.changes.iter();
+        changed.any(|change| {
+            tree::is_test(&change.path)
+                && change.before.is_some()
+                && self.task.asks_to_change_test(&change.path)
+        })
+    }
+
+    /// Says whether the text of a test speaks of a definition, for tests of which it is not known what they ran.
+    pub(super) fn test_speaks_of(&self, failure: &Failure, target: &Target) -> bool {
+        let name = target.last_name();
+        let id = failure.id.split('[').next().unwrap_or(&failure.id);
+        let test = id.rsplit([':', '.', ' ']).next().unwrap_or(id);
+        let files = self.tree.files().iter();
+        let holding = files.filter(|file| {
+            let holds = |one: &Definition| one.name() == test;
+            file.facts.names.contains(name) && file.facts.definitions.iter().any(holds)
+        });
+        let mut found = holding.filter_map(|file| {
+            let text = self.tree.text(&file.path).ok()?.into_content();
+            let mut tests = file.facts.definitions.iter();
+            let one = tests.find(|one| one.name() == test)?;
+            text.get(one.span()).map(|body| has_word(body, name))
+        });
+        found.any(|speaks| speaks)
+    }
+
+    /// Returns what the task asks for and is not there.
+    pub(super) fn missing(&self) -> Option<Missing> {
+        match self.task.kind {
+            Kind::Question => None,
+            Kind::Tests => self.missing_use(),
+            Kind::Rename => self.missing_rename(),
+            Kind::Add => self.missing_addition(),
+            Kind::Fix => self.missing_code(),
+            Kind::Change => match self.task.removed_name() {
+                Some(name) => self.missing_removal(&name),
+                None => self.missing_change(),
+            },
+        }
+    }
+
+    /// A fix changes code. Where no test shows it, what the task is about must be changed.
+    fn missing_code(&self) -> Option<Missing> {
+        let mut changes = self.changes.iter();
+        let is_code = |change: &Change| {
+            !tree::is_test(&change.path) || self.task.asks_to_change_test(&change.path)
+        };
+        (!changes.any(is_code)).then(|| {
+            let words = "the code itself is not changed yet: change the definition, not its tests";
+            (NOTHING_CHANGED, words.to_owned())
+        })
+    }
+
+    /// Returns why nothing that the task is about is changed, where no test can tell.
+    pub(super) fn untouched(&self) -> Option<Missing> {
+        if self.targets.is_empty() || self.targets.iter().any(|one| self.is_changed(one)) {
+            return None;
+        }
+        // A task about a file that is no code, or about tests, names no other place.
+        let mut paths = self.plan.mentions().paths.iter();
+        if self.named.is_empty() && paths.any(|path| self.change_of(path).is_some()) {
+            return None;
+        }
+        Some(not_changed(&self.targets[..1]))
+    }
+
+    fn missing_change(&self) -> Option<Missing> {
+        let groups = grouped(&self.named);
+        let open: Vec<Target> = groups
+            .iter()
+            .filter(|group| !group.iter().any(|one| self.is_changed(one)))
+            .filter_map(|group| group.first().cloned().cloned())
+            .collect();
+        if !open.is_empty() {
+            return Some(not_changed(&open));
+        }
+        if self.named.is_empty() {
+            return self.untouched().or_else(|| self.only_added());
+        }
+        None
+    }
+
+    /// Code that only comes beside what was to change leaves it as it was.
+    fn only_added(&self) -> Option<Missing> {
+        let adds = |change: &Change| {
+            let Some(before) = &change.before else {
+                return true;
+            };
+            let mut rest = change.after.lines();
+            let mut old = before.lines().filter(|line| !line.trim().is_empty());
+            let is_source = change.language.is_source();
+            let count = |text: &str| symbols::definitions(change.language, text).len();
+            is_source
+                && old.all(|line| rest.any(|new| new == line))
+                && count(&change.after) > count(before)
+        };
+        self.changes.iter().all(adds).then(|| {
+            let words = "that only adds code beside what is there: change what the task is about";
+            (NOTHING_CHANGED, words.to_owned())
+        })
+    }
+
+    fn missing_addition(&self) -> Option<Missing> {
+        let wish = self.task.wish();
+        if let Some(Wish { name, noun, .. }) = &wish
+            && !self.defines(last_part(name), *noun)
+        {
+            return Some((NOT_ADDED, format!("`{name}` is not there yet: add it")));
+        }
+        let wish = wish.map(|wish| wish.name);
+        let missing: Vec<&str> = self
+            .new_names()
+            .into_iter()
+            .filter(|name| wish.as_deref() != Some(*name) && !self.brings(last_part(name)))
+            .collect();
+        if !missing.is_empty() {
+            let words = format!("`{}` is not there yet: add it", missing.join("`, `"));
+            return Some((NOT_ADDED, words));
+        }
+        for path in self.new_paths() {
+            if self.change_of(&path).is_none() {
+                return Some((NOT_ADDED, format!("`{path}` is not there yet: make it")));
+            }
+        }
+        if !self.named.is_empty() {
+            return self.missing_change();
+        }
+        let adds_code = self.changes.iter().any(|one| !tree::is_test(&one.path));
+        (!adds_code && !self.task.wants_test()).then(|| {
+            let words = "the code itself is not changed yet: add what the task asks for";
+            (NOTHING_CHANGED, words.to_owned())
+        })
+    }
+
+    /// New tests use what they are for.
+    fn missing_use(&self) -> Option<Missing> {
+        let groups = grouped(&self.named);
+        if groups.is_empty() || self.changed_tests() {
+            return None;
+        }
+        let speaks = |name: &str| {
+            let mut changes = self.changes.iter();
+            changes.any(|one| tree::is_test(&one.path) && added_tokens(one, name) > 0)
+        };
+        let used = groups
+            .iter()
+            .any(|group| group.iter().any(|one| speaks(one.last_name())));
+        (!used).then(|| {
+            let name = groups[0][0].last_name();
+            let words = format!("the new test does not use `{name}`: test that");
+            ("finish.no_new_test", words)
+        })
+    }
+
+    fn missing_rename(&self) -> Option<Missing> {
+        let Some(request) = fix::read_rename(&self.task.text) else {
+            return match self.task.moved_name() {
+                Some((name, to)) => self.missing_move(&name, &to),
+                None => self.missing_change(),
+            };
+        };
+        let (old, new) = (last_part(&request.old), last_part(&request.new));
+        // A module gets its new name by its path.
+        let is_path = |path: &RelPath| path.stem() == new || path.folder().ends_with(new);
+        if !self.defines(new, Noun::Anything) && !self.changes.iter().any(|one| is_path(&one.path))
+        {
+            return Some((
+                NOT_ADDED,
+                format!("nothing is called `{new}` yet: rename it"),
+            ));
+        }
+        self.left_of(old)
+    }
+
+    fn missing_move(&self, name: &str, to: &str) -> Option<Missing> {
+        let is_there = |change: &Change| {
+            let definitions = symbols::definitions(change.language, &change.after);
+            change.path.as_str().ends_with(to) && definitions.iter().any(|one| one.name() == name)
+        };
+        if !self.changes.iter().any(is_there) {
+            return Some((
+                NOT_ADDED,
+                format!("`{name}` is not in `{to}` yet: move it there"),
+            ));
+        }
+        let stays = self.homes_of(name).into_iter().find(|path| {
+            !path.as_str().ends_with(to)
+                && self.text_now(path).is_some_and(|text| {
+                    let definitions = symbols::definitions(Language::of(path), &text);
+                    definitions.iter().any(|one| one.name() == name)
+                })
+        });
+        stays.map(|path| {
+            let words = format!("`{name}` is still in `{path}`: take it away there");
+            (STILL_THERE, words)
+        })
+    }
+
+    fn missing_removal(&self, name: &str) -> Option<Missing> {
+        if let Ok(path) = RelPath::parse(name)
+            && self.tree.file(&path).is_some()
+        {
+            let words = format!("`{path}` is still there: remove it");
+            return (!self.gone.contains(&path)).then_some((STILL_THERE, words));
+        }
+        let name = last_part(name);
+        if self.homes_of(name).is_empty() {
+            // A parameter, a line, a setting: what it is part of must change.
+            return self.missing_change();
+        }
+        self.left_of(name)
+    }
+
+    /// Returns where a name is still defined or used that should be gone. Where other things have the same name, only
+    /// the files that the change is about are asked.
+    fn left_of(&self, name: &str) -> Option<Missing> {
+        let homes = self.homes_of(name);
+        let in_question = |path: &RelPath| {
+            homes.len() <= 1
+                || self.change_of(path).is_some()
+                || self.plan.mentions().paths.contains(path)
+        };
+        let files = self.tree.sources().map(|file| file.path.clone());
+        let new = self.changes.iter().map(|change| change.path.clone());
+        let mut paths: Vec<RelPath> = files.chain(new).filter(in_question).collect();
+        paths.sort();
+        paths.dedup();
+        for path in paths {
+            let Some(text) = self.text_now(&path).filter(|text| text.contains(name)) else {
+                continue;
+            };
+            let tokens = code_tokens(Language::of(&path), &text);
+            if let Some(token) = tokens.iter().find(|token| token.text == name) {
+                let line = text[..token.range.start].matches('\n').count() + 1;
+                let words = format!("`{name}` is still in `{path}`, line {line}: change it too");
+                return Some((STILL_THERE, words));
+            }
+        }
+        None
+    }
+
+    /// Returns the files that define a name before the change.
+    fn homes_of(&self, name: &str) -> Vec<RelPath> {
+        let mut homes: Vec<RelPath> = self
+            .tree
+            .definitions()
+            .filter(|(_, one)| one.name() == name)
+            .map(|(file, _)| file.path.clone())
+            .collect();
+        homes.dedup();
+        homes
+    }
+
+    fn text_now(&self, path: &RelPath) -> Option<String> {
+        if self.gone.contains(path) {
+            return None;
+        }
+        match self.change_of(path) {
+            Some(change) => Some(change.after.clone()),
+            None => Some(self.tree.text(path).ok()?.into_content()),
+        }
+    }
+
+    fn change_of(&self, path: &RelPath) -> Option<&Change> {
+        self.changes.iter().find(|change| change.path == *path)
+    }
+
+    /// Says whether a change brings a definition of this name, where the task wants it.
+    fn defines(&self, name: &str, noun: Noun) -> bool {
+        let fits = |one: &Definition| match noun {
+            Noun::Anything => true,
+            Noun::Function => one.kind.is_function(),
+            Noun::Class => !one.kind.is_function() && one.line < one.end_line,
+        };
+        let count = |language: Language, text: &str| {
+            let definitions = symbols::definitions(language, text);
+            let named = definitions.iter().filter(|one| one.name() == name);
+            named.filter(|one| fits(one)).count()
+        };
+        let paths: Vec<&RelPath> = self
+            .plan
+            .mentions()
+            .paths
+            .iter()
+            .filter(|path| !tree::is_test(path))
+            .collect();
+        self.changes.iter().any(|change| {
+            let old = change.before.as_deref().unwrap_or_default();
+            let is_home =
+                paths.is_empty() || paths.contains(&&change.path) || !self.new_paths().is_empty();
+            is_home && count(change.language, &change.after) > count(change.language, old)
+        })
+    }
+
+    /// Says whether a change brings a name into code, or into a file that is no code.
+    fn brings(&self, name: &str) -> bool {
+        self.changes.iter().any(|change| {
+            added_tokens(change, name) > 0
+                || !change.language.is_source() && change.after.contains(name)
+        })
+    }
+
+    /// Returns the names that the task writes like code and that nothing has yet.
+    fn new_names(&self) -> Vec<&'a str> {
+        let mentions = self.plan.mentions();
+        let known = |name: &str| {
+            let last = last_part(name);
+            let mut definitions = mentions.definitions.iter();
+            let mut paths = mentions.paths.iter();
+            definitions.any(|hit| hit.qualified.ends_with(last))
+                || paths.any(|path| path.as_str().ends_with(name))
+        };
+        let is_path = |name: &str| {
+            name.contains('/')
+                || RelPath::parse(name).is_ok_and(|path| Language::of(&path).is_source())
+        };
+        let is_told_about = |name: &str| self.task.role_of(name) == Role::Reference;
+        let names = self.task.code_names().into_iter();
+        names
+            .filter(|name| !known(name) && !is_path(name) && !is_told_about(name))
+            .collect()
+    }
+
+    /// Returns the files that the task names and that are not there yet.
+    fn new_paths(&self) -> Vec<RelPath> {
+        let words = self
+            .task
+            .text
+            .split(|c: char| c.is_whitespace() || "`\"',;:!?()".contains(c));
+        let paths = words.filter_map(|word| RelPath::parse(word.trim_end_matches('.')).ok());
+        let is_new = |path: &RelPath| {
+            let is_file = Language::of(path).is_source() && path.as_str().contains('.');
+            let mut files = self.tree.files().iter();
+            is_file && !files.any(|file| file.path.as_str().ends_with(path.as_str()))
+        };
+        paths.filter(is_new).collect()
+    }
+
+    /// Says whether a target is changed in more than comments, documentation and layout, unless those are asked for.
+    fn is_changed(&self, target: &Target) -> bool {
+        if self.gone.contains(&target.path) {
+            return true;
+        }
+        let Some(change) = self.change_of(&target.path) else {
+            return false;
+        };
+        let before = change.before.as_deref().unwrap_or_default();
+        if !target.is_definition() {
+            return if self.task.is_about_words() || !change.language.is_source() {
+                before != change.after
+            } else {
+                all_code(change.language, before) != all_code(change.language, &change.after)
+            };
+        }
+        let of = |text: &str| {
+            let definitions = symbols::definitions(change.language, text);
+            let spans = definitions.iter();
+            let spans = spans.filter(|one| *one.qualified == *target.name);
+            let spans: Vec<_> = spans.map(Definition::span).collect();
+            if self.task.is_about_words() {
+                let texts = spans.iter().filter_map(|span| text.get(span.clone()));
+                return texts.map(str::to_owned).collect::<Vec<_>>();
+            }
+            let tokens = code_tokens(change.language, text).into_iter();
+            let is_inside = |at: usize| spans.iter().any(|span| span.contains(&at));
+            tokens
+                .filter(|token| is_inside(token.range.start))
+                .map(|token| token.text)
+                .collect()
+        };
+        of(before) != of(&change.after)
+    }
+}
+
+/// Returns targets of one name together: one of several that a word may mean is enough.
+fn grouped(targets: &[Target]) -> Vec<Vec<&Target>> {
+    let mut groups: Vec<Vec<&Target>> = Vec::new();
+    for target in targets {
+        let same = |group: &&mut Vec<&Target>| group[0].last_name() == target.last_name();
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(target),
+            None => groups.push(vec![target]),
+        }
+    }
+    groups
+}
+
+fn not_changed(targets: &[Target]) -> Missing {
+    let names: Vec<String> = targets
+        .iter()
+        .map(|target| match target.name.as_str() {
+            "" => format!("`{}`", target.path),
+            name => format!("`{name}` in {}", target.path),
+        })
+        .collect();
+    let words = format!("{} is not changed yet: change it", names.join(", "));
+    (NOTHING_CHANGED, words)
+}
+
+fn all_code(language: Language, text: &str) -> Vec<String> {
+    let tokens = code_tokens(language, text).into_iter();
+    tokens.map(|token| token.text).collect()
+}
+
+/// Returns how often a change brings a name into the code of a file, beyond what is there already.
+fn added_tokens(change: &Change, name: &str) -> usize {
+    let count = |text: &str| {
+        let tokens = code_tokens(change.language, text);
+        let is_named = |text: &str| text == name || text.trim_matches(['"', '\'']) == name;
+        tokens.iter().filter(|one| is_named(&one.text)).count()
+    };
+    if !change.language.is_source() {
+        return 0;
+    }
+    let before = change.before.as_deref().map_or(0, count);
+    count(&change.after).saturating_sub(before)
+}
+
+fn has_word(text: &str, name: &str) -> bool {
+    let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + name.len()..].chars().next();
+        !before.is_some_and(part_of_name) && !after.is_some_and(part_of_name)
+    })
+}
+
+fn last_part(qualified: &str) -> &str {
+    qualified.rsplit('.').next().unwrap_or(qualified)
+}

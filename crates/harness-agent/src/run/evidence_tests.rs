@@ -1,0 +1,416 @@
+//! Stories with verdicts: a task, what was changed, what the tests said before and after.
+
+use harness_code::language::Language;
+use harness_code::locate::Noted;
+use harness_hands::process::sandbox::Sandbox;
+
+use super::*;
+use crate::env::Environment;
+use crate::options::AgentOptions;
+
+const PRICING: &str = "def line_total(price, quantity):\n    return price * quantity\n\n\ndef apply_discount(total, percent):\n    \"\"\"The total less percent per cent.\"\"\"\n    return total - percent\n";
+const REPORT: &str = "from shop.pricing import line_total\n\n\ndef euros(cents):\n    return f\"{cents / 100:.2f}\"\n\n\ndef report(lines):\n    return sum(line_total(price, quantity) for price, quantity in lines)\n";
+const TESTS: &str = "import unittest\n\nfrom shop.pricing import apply_discount, line_total\n\n\nclass PricingTest(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(line_total(2, 3), 6)\n\n    def test_discount(self):\n        self.assertEqual(apply_discount(200, 10), 180)\n";
+const RUST: &str = "pub fn lower(s: &str) -> String {\n    s.to_lowercase()\n}\n\npub fn shout(s: &str) -> String {\n    lower(s) + \"!\"\n}\n";
+
+/// The project of every story.
+const FILES: [(&str, &str); 6] = [
+    ("shop/__init__.py", ""),
+    ("shop/pricing.py", PRICING),
+    ("shop/report.py", REPORT),
+    ("tests/test_shop.py", TESTS),
+    ("src/lib.rs", RUST),
+    ("README.md", "# Shop\n"),
+];
+
+/// Returns what a report says from a line such as `total+ discount-`: passed, failed, skipped (`~`). Behind `@` stands a
+/// place that the traceback names.
+fn report(line: &str) -> SuiteReport {
+    let mut report = SuiteReport::could_not_start(String::new(), Sandbox::None);
+    report.outcome = Outcome::Ran;
+    for word in line.split_whitespace() {
+        let (word, place) = word.split_once('@').unwrap_or((word, ""));
+        let (name, sign) = word.split_at(word.len() - 1);
+        let id = format!("tests.test_shop.PricingTest.test_{name}");
+        report.collected += 1;
+        match sign {
+            "+" => {
+                report.passed += 1;
+                report.passed_ids.push(id);
+            }
+            "~" => report.skipped += 1,
+            _ => {
+                report.failed += 1;
+                report.failures.push(Failure {
+                    id,
+                    message: "AssertionError".to_owned(),
+                    traceback: format!("tests/test_shop.py:11: in test_{name}\n{place}: in it\n"),
+                    file: Some("tests/test_shop.py".to_owned()),
+                    line: Some(11),
+                });
+            }
+        }
+    }
+    report.passed_ids.sort();
+    report
+}
+
+/// One story.
+struct Story<'a> {
+    task: &'a str,
+    /// Files as the run would leave them; an empty text is a file that goes.
+    files: &'a [(&'a str, &'a str)],
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+    observed: Observed,
+    elsewhere: bool,
+}
+
+impl Story<'_> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the project of a test is a temporary folder"
+    )]
+    fn verdict(&self) -> Verdict {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in FILES {
+            let place = folder.path().join(path);
+            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+            std::fs::write(place, text).unwrap();
+        }
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let task = Task::bare(self.task);
+        let noted = Noted::of(&tree, self.task);
+        let options = AgentOptions::new(folder.path());
+        let plan = Plan::make(&task, &tree, &noted, &options, &Environment::default());
+        let changes: Vec<Change> = self
+            .files
+            .iter()
+            .map(|(path, after)| {
+                let path = RelPath::parse(path).unwrap();
+                let mut known = FILES.iter();
+                let before = known.find(|(known, _)| *known == path.as_str());
+                Change {
+                    language: Language::of(&path),
+                    before: before.map(|(_, text)| (*text).to_owned()),
+                    after: (*after).to_owned(),
+                    path,
+                }
+            })
+            .collect();
+        let gone: Vec<RelPath> = changes
+            .iter()
+            .filter(|change| change.after.is_empty())
+            .map(|change| change.path.clone())
+            .collect();
+        let before = self.before.map(report);
+        let mut after = self.after.map(report);
+        if let (true, Some(after)) = (self.elsewhere, &mut after) {
+            let path = "/usr/lib/python3/site-packages/shop/pricing.py".to_owned();
+            after
+                .imported_elsewhere
+                .insert("shop.pricing".to_owned(), path);
+        }
+        let evidence = Evidence {
+            task: &task,
+            plan: &plan,
+            changes: &changes,
+            gone: &gone,
+            tree: &tree,
+            has_suite: self.after.is_some(),
+            before: before.as_ref(),
+            after: after.as_ref(),
+            observed: &self.observed,
+        };
+        evidence.verdict()
+    }
+}
+
+/// Returns the verdict in a word, with the rule that is not met.
+fn word(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Proven(_) => "proven".to_owned(),
+        Verdict::Worse(_) => "worse".to_owned(),
+        Verdict::Unfinished { rule, .. } => (*rule).to_owned(),
+        Verdict::Unverified(_) => "unverified".to_owned(),
+    }
+}
+
+fn told(
+    task: &str,
+    files: &[(&str, &str)],
+    before: &str,
+    after: &str,
+    observed: Observed,
+) -> String {
+    let story = Story {
+        task,
+        files,
+        before: Some(before),
+        after: Some(after),
+        observed,
+        elsewhere: false,
+    };
+    word(&story.verdict())
+}
+
+fn id(name: &str) -> String {
+    format!("tests.test_shop.PricingTest.test_{name}")
+}
+
+const FIX: &str = "fix apply_discount in shop/pricing.py: it subtracts the percentage";
+const NOTHING: &str = "finish.nothing_changed";
+const FAILING: &str = "finish.tests_failing";
+const NOT_ADDED: &str = "finish.not_added";
+const STILL_THERE: &str = "finish.still_there";
+
+fn fixed() -> String {
+    PRICING.replace("total - percent", "total * (100 - percent) / 100")
+}
+
+fn no_better() -> String {
+    PRICING.replace("total - percent", "total - percent - 0")
+}
+
+#[test]
+fn fixes_are_judged_by_the_tests_that_blame_what_the_task_names() {
+    let (fixed, no_better) = (fixed(), no_better());
+    let documented = PRICING.replace("The total less", "The whole less");
+    let commented = PRICING.replace(
+        "    return total - percent",
+        "    # why\n    return total - percent",
+    );
+    let other = PRICING.replace("price * quantity", "quantity * price");
+    let named_test = "fix tests/test_shop.py::PricingTest::test_discount";
+    let by_function = "test_discount fails";
+    let by_file = "fix apply_discount in shop/pricing.py so that tests/test_shop.py passes";
+    let red = "total+ discount-";
+    let far = "total+ discount- odd-@shop/report.py:9";
+    let pricing = "shop/pricing.py";
+    #[rustfmt::skip]
+    let stories: Vec<(&str, &str, Vec<(&str, &str)>, &str, &str, &str)> = vec![
+        ("a right fix", FIX, vec![(pricing, &fixed)], red, "total+ discount+", "proven"),
+        ("an unrelated new file", FIX, vec![("shop/other.py", "OTHER = 1\n")], red, red, FAILING),
+        ("a readme", FIX, vec![("README.md", "# Shop\nfixed\n")], red, red, FAILING),
+        ("another definition", FIX, vec![(pricing, &other)], red, red, FAILING),
+        ("no better", FIX, vec![(pricing, &no_better)], red, red, FAILING),
+        ("skipped now", FIX, vec![(pricing, &no_better)], red, "total+ discount~", FAILING),
+        ("not collected any more", FIX, vec![(pricing, &no_better)], red, "total+", FAILING),
+        ("another test breaks", FIX, vec![(pricing, &fixed)], red, "total- discount+", "worse"),
+        ("another test is skipped", FIX, vec![(pricing, &fixed)], red, "total~ discount+", "worse"),
+        ("another test is gone", FIX, vec![(pricing, &fixed)], red, "discount+", "worse"),
+        ("a new red test", FIX, vec![(pricing, &fixed)], "total+ discount-", "total+ discount+ new-", "proven"),
+        ("one more red than before", FIX, vec![(pricing, &no_better)], red, "total+ discount- new-", "worse"),
+        ("nothing passes", FIX, vec![(pricing, &no_better)], "discount-", "discount-", "unverified"),
+        ("only a test is changed", FIX, vec![("tests/test_shop.py", TESTS)], red, "total+ discount+", NOTHING),
+        ("an unrelated red test stays", FIX, vec![(pricing, &fixed)], far, "total+ discount+ odd-@shop/report.py:9", "proven"),
+        ("a red test that passes through it stays", FIX, vec![(pricing, &fixed)], "total+ discount- odd-@shop/pricing.py:7", "total+ discount+ odd-@shop/pricing.py:7", FAILING),
+        ("no test is red and it is changed", FIX, vec![(pricing, &fixed)], "total+", "total+", "proven"),
+        ("no test is red and another is changed", FIX, vec![(pricing, &other)], "total+", "total+", NOTHING),
+        ("no test is red, a comment", FIX, vec![(pricing, &commented)], "total+", "total+", NOTHING),
+        ("no test is red, its documentation", FIX, vec![(pricing, &documented)], "total+", "total+", NOTHING),
+        ("no test is red, its documentation was asked for", "fix the docstring of apply_discount in shop/pricing.py", vec![(pricing, &documented)], "total+", "total+", "proven"),
+        ("the named test passes", named_test, vec![(pricing, &fixed)], red, "total+ discount+", "proven"),
+        ("the named test stays red", named_test, vec![(pricing, &no_better)], red, red, FAILING),
+        ("the named test is skipped", named_test, vec![(pricing, &no_better)], red, "total+ discount~", FAILING),
+        ("a test named as a function stays red", by_function, vec![(pricing, &no_better)], red, red, FAILING),
+        ("a test named as a function passes", by_function, vec![(pricing, &fixed)], red, "total+ discount+", "proven"),
+        ("the named file of tests passes", by_file, vec![(pricing, &fixed)], red, "total+ discount+", "proven"),
+        ("one of the named file stays red", by_file, vec![(pricing, &fixed)], "total- discount-", "total- discount+", FAILING),
+        ("a named file, its traceback stays", "fix the error in shop/report.py", vec![("shop/report.py", "def report(lines):\n    return 0\n")], "total+ odd-@shop/report.py:9", "total+ odd-@shop/report.py:2", FAILING),
+        ("a named file, mended", "fix the error in shop/report.py", vec![("shop/report.py", "def report(lines):\n    return 0\n")], "total+ odd-@shop/report.py:9", "total+ odd+", "proven"),
+    ];
+    for (name, task, files, before, after, expected) in stories {
+        let found = told(task, &files, before, after, Observed::default());
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn what_was_seen_beside_the_reports_counts() {
+    let (fixed, no_better) = (fixed(), no_better());
+    let right: [(&str, &str); 1] = [("shop/pricing.py", &fixed)];
+    let wrong: [(&str, &str); 1] = [("shop/pricing.py", &no_better)];
+    let (red, green) = ("total+ discount-", "total+ discount+");
+    let unsteady_after = |name: &str| Observed {
+        unsteady_after: vec![id(name)],
+        ..Observed::default()
+    };
+    let both = |name: &str| Observed {
+        unsteady_before: vec![id(name)],
+        unsteady_after: vec![id(name)],
+        ..Observed::default()
+    };
+    let ran = |lines: &[u32]| {
+        let files = Lines::from([("shop/pricing.py".to_owned(), lines.to_vec())]);
+        Observed {
+            lines: BTreeMap::from([(id("other"), files)]),
+            ..Observed::default()
+        }
+    };
+    let without = |line: &str| Observed {
+        without_new_tests: Some(report(line)),
+        ..Observed::default()
+    };
+    let rewrites = || Observed {
+        rewritten: vec![RelPath::parse("tests/test_shop.py").unwrap()],
+        ..Observed::default()
+    };
+    let (odd, odd_after) = ("total+ discount- other-", "total+ discount+ other-");
+    #[rustfmt::skip]
+    let stories: Vec<(&str, &[(&str, &str)], &str, &str, Observed, &str)> = vec![
+        ("the blamed test passes only sometimes", &wrong, red, green, unsteady_after("discount"), FAILING),
+        ("a steady test became unsteady", &right, red, green, unsteady_after("total"), "worse"),
+        ("an unsteady test stays so", &right, red, green, both("total"), "proven"),
+        ("an unsteady test fails this time", &right, red, "total- discount+", both("total"), "proven"),
+        ("an unsteady test fails, a steady one too", &right, "total+ more+ discount-", "total- more- discount+", both("total"), "worse"),
+        ("a red test ran its lines", &right, odd, odd_after, ran(&[7]), FAILING),
+        ("a red test ran other lines", &right, odd, odd_after, ran(&[2]), "proven"),
+        ("its first line runs at import", &right, odd, odd_after, ran(&[5]), "proven"),
+        ("green also without new tests", &right, red, green, without(green), "proven"),
+        ("red without new tests", &wrong, red, green, without(red), "finish.hangs_on_new_tests"),
+        ("broken without new tests", &right, red, green, without("total- discount+"), "finish.hangs_on_new_tests"),
+        ("no report without new tests", &right, red, green, without(""), "finish.hangs_on_new_tests"),
+        ("running it rewrites tests", &wrong, red, green, rewrites(), "finish.rewrites"),
+    ];
+    for (name, files, before, after, observed, expected) in stories {
+        let found = told(FIX, files, before, after, observed);
+        assert_eq!(found, expected, "{name}");
+    }
+    let elsewhere = Story {
+        task: FIX,
+        files: &right,
+        before: Some(red),
+        after: Some(green),
+        observed: Observed::default(),
+        elsewhere: true,
+    };
+    assert!(
+        matches!(elsewhere.verdict(), Verdict::Unverified(words) if words.contains("site-packages"))
+    );
+}
+
+#[test]
+fn other_tasks_are_judged_by_what_they_ask_for() {
+    let added = format!("{PRICING}\n\ndef subtotal(lines):\n    return sum(lines)\n");
+    let comment = format!("{PRICING}\n# subtotal\n");
+    let value = format!("{PRICING}\nX = \"subtotal\"\n");
+    let gift = PRICING.replace("(price, quantity)", "(price, quantity, gift=False)");
+    let passed = REPORT
+        .replace("report(lines)", "report(lines, gift=False)")
+        .replace("(price, quantity) for", "(price, quantity, gift) for");
+    let removed = PRICING.replace(
+        "def line_total(price, quantity):\n    return price * quantity\n\n\n",
+        "",
+    );
+    let unused = REPORT
+        .replace("from shop.pricing import line_total\n\n\n", "")
+        .replace("line_total(price, quantity)", "price");
+    let renamed = RUST
+        .replace("lower(s)", "to_lower(s)")
+        .replace("fn lower", "fn to_lower");
+    let copied =
+        format!("{RUST}\npub fn to_lower(s: &str) -> String {{\n    s.to_lowercase()\n}}\n");
+    let half = RUST.replace("fn lower", "fn to_lower");
+    let tests = format!(
+        "{TESTS}\n    def test_more(self):\n        self.assertEqual(line_total(1, 1), 1)\n"
+    );
+    let empty_tests = format!("{TESTS}\n    def test_more(self):\n        pass\n");
+    let moved = "def euros(cents):\n    return f\"{cents / 100:.2f}\"\n";
+    let without_euros = REPORT.replace(
+        "def euros(cents):\n    return f\"{cents / 100:.2f}\"\n\n\n",
+        "",
+    );
+    let appended = format!("{REPORT}\n\ndef clean_lines(lines):\n    return lines\n");
+    let documented = PRICING.replace("The total less", "The whole less");
+    let (pricing, report, lib, suite) = (
+        "shop/pricing.py",
+        "shop/report.py",
+        "src/lib.rs",
+        "tests/test_shop.py",
+    );
+    let add = "add a function subtotal(lines) to shop/pricing.py";
+    let parameter = "add a parameter gift=False to line_total in shop/pricing.py and pass it on from report in shop/report.py";
+    let remove = "remove the function line_total from shop/pricing.py";
+    let rename = "rename lower to to_lower in src/lib.rs";
+    let write = "write tests for line_total";
+    let move_it = "move euros from shop/report.py to shop/money.py";
+    let green = "total+ discount+";
+    #[rustfmt::skip]
+    let stories: Vec<(&str, &str, Vec<(&str, &str)>, &str, &str)> = vec![
+        ("added as a definition", add, vec![(pricing, &added)], green, "proven"),
+        ("added as a comment", add, vec![(pricing, &comment)], green, NOT_ADDED),
+        ("added as a value", add, vec![(pricing, &value)], green, NOT_ADDED),
+        ("added to a note", add, vec![("NOTES.md", "subtotal\n")], green, NOT_ADDED),
+        ("added elsewhere", add, vec![("shop/other.py", "def subtotal(lines):\n    return sum(lines)\n")], green, NOT_ADDED),
+        ("a parameter and its caller", parameter, vec![(pricing, &gift), (report, &passed)], green, "proven"),
+        ("a parameter without its caller", parameter, vec![(pricing, &gift)], green, NOTHING),
+        ("a new file", "create shop/money.py with a function cents(x)", vec![("shop/money.py", "def cents(x):\n    return x\n")], green, "proven"),
+        ("a new file at another place", "create shop/money.py with a function cents(x)", vec![("shop/coins.py", "def cents(x):\n    return x\n")], green, NOT_ADDED),
+        ("removed with its uses", remove, vec![(pricing, &removed), (report, &unused), (suite, "import unittest\n")], green, "proven"),
+        ("removed, uses are left", remove, vec![(pricing, &removed)], green, STILL_THERE),
+        ("not removed", remove, vec![(pricing, &gift)], green, STILL_THERE),
+        ("a file removed", "remove src/lib.rs", vec![(lib, "")], green, "proven"),
+        ("another file removed", "remove src/lib.rs", vec![(report, "")], green, STILL_THERE),
+        ("renamed", rename, vec![(lib, &renamed)], green, "proven"),
+        ("a copy with the new name", rename, vec![(lib, &copied)], green, STILL_THERE),
+        ("renamed without its uses", rename, vec![(lib, &half)], green, STILL_THERE),
+        ("something else changed for a rename", rename, vec![(pricing, &gift)], green, NOT_ADDED),
+        ("moved", move_it, vec![("shop/money.py", moved), (report, &without_euros)], green, "proven"),
+        ("moved and left", move_it, vec![("shop/money.py", moved)], green, STILL_THERE),
+        ("moved nowhere", move_it, vec![(report, &without_euros)], green, NOT_ADDED),
+        ("tests that use it", write, vec![(suite, &tests)], "total+ discount+ more+", "proven"),
+        ("tests that use nothing", write, vec![(suite, &empty_tests)], "total+ discount+ more+", "finish.no_new_test"),
+        ("tests that do not run", write, vec![(suite, &tests)], green, "finish.no_new_test"),
+        ("a change", "make line_total in shop/pricing.py take a gift flag", vec![(pricing, &gift)], green, "proven"),
+        ("a change of another definition", "make report in shop/report.py faster", vec![(pricing, &gift)], green, NOTHING),
+        ("a change of documentation only", "simplify apply_discount in shop/pricing.py", vec![(pricing, &documented)], green, NOTHING),
+        ("a readme for a change", "simplify apply_discount in shop/pricing.py", vec![("README.md", "# Simple\n")], green, NOTHING),
+        ("code beside what was to be cleaned", "clean up shop/report.py", vec![(report, &appended)], green, NOTHING),
+        ("a file without definitions", "change the title in README.md", vec![("README.md", "# Shop two\n")], green, "proven"),
+    ];
+    for (name, task, files, after, expected) in stories {
+        let found = told(task, &files, green, after, Observed::default());
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn without_any_tests_what_is_asked_for_must_be_there() {
+    let fixed = fixed();
+    let stories = [
+        (FIX, ("shop/pricing.py", fixed.as_str()), "proven"),
+        (FIX, ("shop/other.py", "OTHER = 1\n"), NOTHING),
+        (
+            "add a function subtotal(lines) to shop/pricing.py",
+            ("README.md", "subtotal\n"),
+            NOT_ADDED,
+        ),
+    ];
+    for (task, file, expected) in stories {
+        let story = Story {
+            task,
+            files: &[file],
+            before: None,
+            after: None,
+            observed: Observed::default(),
+            elsewhere: false,
+        };
+        assert_eq!(word(&story.verdict()), expected, "{task}");
+    }
+}
+
+#[test]
+fn tests_lie_in_files() {
+    let path = RelPath::parse("tests/test_shop.py").unwrap();
+    let cases = [
+        ("tests/test_shop.py::PricingTest::test_a", true),
+        ("tests.test_shop.PricingTest.test_a", true),
+        ("test_shop.PricingTest.test_a", true),
+        ("tests.test_shopping.T.test_a", false),
+        ("tests/test_other.py::test_a", false),
+    ];
+    for (id, expected) in cases {
+        assert_eq!(lies_in(id, &path), expected, "{id}");
+    }
+}

@@ -1,0 +1,189 @@
+//! What a run would change, kept in memory: nothing reaches the project before it is proven.
+
+use std::collections::BTreeMap;
+
+use harness_code::edit;
+use harness_code::language::Language;
+use harness_code::path::RelPath;
+use harness_code::text::Text;
+use harness_hands::door::{Door, DoorError};
+use harness_hands::journal;
+use harness_hands::scratch::{Scratch, ScratchError};
+use harness_hands::transaction::{Transaction, WriteError};
+
+use crate::guard::Change;
+use crate::record::RecordedChange;
+
+/// Files as a run would leave them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Staged {
+    files: BTreeMap<RelPath, StagedFile>,
+    /// Files that get another path, in this order.
+    moves: Vec<(RelPath, RelPath)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct StagedFile {
+    /// Its bytes when the run first changed it; none when it was not there.
+    before: Option<Vec<u8>>,
+    /// Its bytes as the run would leave them; none when it goes.
+    after: Option<Vec<u8>>,
+}
+
+impl Staged {
+    /// Returns the bytes of a file as the run would leave it, or nothing when it is not there.
+    pub(super) fn read(&self, door: &Door, path: &RelPath) -> Result<Option<Vec<u8>>, DoorError> {
+        match self.files.get(path) {
+            Some(file) => Ok(file.after.clone()),
+            None if door.exists(path)? => door.read(path).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Stages new bytes for a file, or its end.
+    pub(super) fn set(
+        &mut self,
+        door: &Door,
+        path: &RelPath,
+        after: Option<Vec<u8>>,
+    ) -> Result<(), DoorError> {
+        let before = match self.files.get(path) {
+            Some(file) => file.before.clone(),
+            None if door.exists(path)? => Some(door.read(path)?),
+            None => None,
+        };
+        if before == after {
+            self.files.remove(path);
+        } else {
+            self.files
+                .insert(path.clone(), StagedFile { before, after });
+        }
+        Ok(())
+    }
+
+    /// Stages another path for a file.
+    pub(super) fn rename(
+        &mut self,
+        door: &Door,
+        from: &RelPath,
+        to: &RelPath,
+    ) -> Result<(), DoorError> {
+        let bytes = self.read(door, from)?;
+        self.set(door, to, bytes)?;
+        self.set(door, from, None)?;
+        self.moves.push((from.clone(), to.clone()));
+        Ok(())
+    }
+
+    /// Returns every file that differs from what it was before the run; one that goes has an empty text.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        let decode = |bytes: &[u8]| {
+            Text::decode(bytes)
+                .map(Text::into_content)
+                .unwrap_or_default()
+        };
+        let change = |(path, file): (&RelPath, &StagedFile)| Change {
+            language: Language::of(path),
+            path: path.clone(),
+            before: file.before.as_deref().map(decode),
+            after: file.after.as_deref().map(decode).unwrap_or_default(),
+        };
+        self.files.iter().map(change).collect()
+    }
+
+    /// Returns the paths that differ, sorted.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &RelPath> {
+        self.files.keys()
+    }
+
+    /// Returns whether a file would be gone.
+    pub(super) fn is_gone(&self, path: &RelPath) -> bool {
+        self.files
+            .get(path)
+            .is_some_and(|file| file.after.is_none())
+    }
+
+    /// Returns what tells two states apart.
+    pub(super) fn fingerprint(&self) -> String {
+        let file = |(path, file): (&RelPath, &StagedFile)| {
+            let after = file.after.as_deref().map(journal::digest);
+            format!("{path}\0{}\0", after.unwrap_or_default())
+        };
+        self.files.iter().map(file).collect()
+    }
+
+    /// Returns the changes as a unified diff; a file that goes is shown as gone.
+    pub(super) fn diff(&self) -> String {
+        let diff = |change: Change| {
+            let after = (!self.is_gone(&change.path)).then_some(change.after.as_str());
+            edit::unified_diff(change.path.as_str(), change.before.as_deref(), after)
+        };
+        self.changes().into_iter().map(diff).collect()
+    }
+
+    /// Returns the changes as the record keeps them.
+    pub(super) fn recorded(&self) -> Vec<RecordedChange> {
+        let change = |change: Change| {
+            let before = self.files.get(&change.path);
+            let before = before.and_then(|file| file.before.as_deref());
+            RecordedChange {
+                before: before.map(journal::digest),
+                after: (!self.is_gone(&change.path)).then_some(change.after),
+                path: change.path.to_string(),
+            }
+        };
+        self.changes().into_iter().map(change).collect()
+    }
+
+    /// Lays the changes of those files into a private version of the project that are wanted there.
+    pub(super) fn lay_into(
+        &self,
+        scratch: &mut Scratch,
+        wanted: impl Fn(&RelPath) -> bool,
+    ) -> Result<(), ScratchError> {
+        for (path, file) in self.files.iter().filter(|(path, _)| wanted(path)) {
+            match &file.after {
+                Some(bytes) => scratch.put(path, bytes)?,
+                None => scratch.remove(path)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes every change into the project. Each file must still be what the change was made from.
+    pub(super) fn write(
+        &self,
+        transaction: &mut Transaction,
+        door: &Door,
+    ) -> Result<(), WriteError> {
+        let is_moved = |path: &RelPath| {
+            let mut moves = self.moves.iter();
+            moves.any(|(from, to)| path == from || path == to)
+        };
+        for (from, to) in &self.moves {
+            let (Some(source), Some(target)) = (self.files.get(from), self.files.get(to)) else {
+                continue;
+            };
+            if door.read(from).ok() != source.before {
+                return Err(WriteError::ChangedMeanwhile(from.clone()));
+            }
+            transaction.rename(from, to)?;
+            if target.after != source.before {
+                transaction.settle(to, source.before.as_deref(), target.after.as_deref())?;
+            }
+        }
+        for (path, file) in self.files.iter().filter(|(path, _)| !is_moved(path)) {
+            transaction.settle(path, file.before.as_deref(), file.after.as_deref())?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns a change as a unified diff.
+pub(super) fn diff_of(change: &Change) -> String {
+    edit::unified_diff(
+        change.path.as_str(),
+        change.before.as_deref(),
+        Some(&change.after),
+    )
+}
