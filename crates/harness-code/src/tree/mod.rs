@@ -1,10 +1,10 @@
 //! The files of a project, found once and read in parallel. Facts are kept; source is read again on demand.
 
 mod open;
+mod walk;
 
 use std::path::{Path, PathBuf};
 
-use ignore::{DirEntry, WalkBuilder};
 use rayon::prelude::*;
 
 use crate::language::Language;
@@ -12,6 +12,7 @@ use crate::path::RelPath;
 use crate::symbols::{self, Definition, Facts, Reading};
 use crate::text::Text;
 use crate::tree::open::{read_inside, read_regular};
+use crate::tree::walk::find;
 
 /// A larger source file is listed but not read: no person wrote it, and no model can be shown it.
 /// The largest module of CPython's standard library has 0.7 MB.
@@ -191,108 +192,6 @@ fn scope_folder(root: &Path, scope: &RelPath) -> Result<PathBuf, TreeError> {
     } else {
         Err(no_such_scope())
     }
-}
-
-/// Returns the paths of all regular files below `top`, sorted.
-fn find(root: &Path, top: &Path) -> Vec<RelPath> {
-    let walk = WalkBuilder::new(top)
-        .hidden(false)
-        // Nothing outside the project is read: no parent's or user's ignore files.
-        .parents(false)
-        .git_global(false)
-        .require_git(false)
-        // Each kind of ignore file is asked for in every folder: only those that may be there.
-        .ignore(false)
-        .git_exclude(excludes_something(root))
-        .follow_links(false)
-        .filter_entry(|entry| entry.depth() == 0 || is_wanted(entry))
-        .build();
-    let mut marked: Vec<RelPath> = Vec::new();
-    let mut paths: Vec<RelPath> = walk
-        // What cannot be read is left out: a brief of the rest is better than none.
-        .filter_map(Result::ok)
-        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
-        .filter_map(|entry| relative(root, entry.path()))
-        .inspect(|path| {
-            if MARKS.contains(&path.file_name()) {
-                marked.extend(path.parent());
-            }
-        })
-        .collect();
-    paths.retain(|path| !marked.iter().any(|folder| path.starts_with(folder)));
-    paths.sort_unstable();
-    paths
-}
-
-/// Says whether the project's own list of what git leaves out has an entry.
-fn excludes_something(root: &Path) -> bool {
-    let list = root.join(".git").join("info").join("exclude");
-    let content = std::fs::read_to_string(list).unwrap_or_default();
-    let is_entry = |line: &str| !line.trim().is_empty() && !line.starts_with('#');
-    content.lines().any(is_entry)
-}
-
-/// How tools mark a virtual environment and a cache.
-const MARKS: [&str; 2] = ["pyvenv.cfg", "CACHEDIR.TAG"];
-
-/// Down to here a folder is asked for the marks before it is walked; deeper ones are few and are left out afterwards.
-const MARKED_DEPTH: usize = 3;
-
-/// Returns `path` below `root`; `None` for names that cannot be written with forward slashes in UTF-8.
-fn relative(root: &Path, path: &Path) -> Option<RelPath> {
-    let inside = path.strip_prefix(root).ok()?.to_str()?;
-    if cfg!(unix) && inside.contains('\\') {
-        return None;
-    }
-    RelPath::parse(inside).ok()
-}
-
-/// Folders that hold what tools made or others wrote.
-const SKIPPED_FOLDERS: &[&str] = &[
-    "__pycache__",
-    "node_modules",
-    "bower_components",
-    "site-packages",
-    "vendor",
-    "_vendor",
-    "third_party",
-    "thirdparty",
-    "CVS",
-    "__pypackages__",
-    "htmlcov",
-    "DerivedData",
-];
-
-/// Hidden folders that people write in; all others belong to tools.
-const KEPT_HIDDEN_FOLDERS: &[&str] = &[
-    ".github",
-    ".gitlab",
-    ".circleci",
-    ".ci",
-    ".agents",
-    ".claude",
-];
-
-fn is_wanted(entry: &DirEntry) -> bool {
-    let Some(kind) = entry.file_type() else {
-        return false;
-    };
-    if !kind.is_dir() {
-        return kind.is_file();
-    }
-    let Some(name) = entry.file_name().to_str() else {
-        return false;
-    };
-    if name.starts_with('.') {
-        return KEPT_HIDDEN_FOLDERS.contains(&name);
-    }
-    if SKIPPED_FOLDERS.contains(&name)
-        || name.ends_with(".egg-info")
-        || name.ends_with(".dist-info")
-    {
-        return false;
-    }
-    entry.depth() > MARKED_DEPTH || !MARKS.iter().any(|mark| entry.path().join(mark).exists())
 }
 
 fn read_file<T>(

@@ -99,6 +99,51 @@ fn links_devices_fifos_and_strange_names_do_no_harm() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn rules_of_a_hostile_clone_do_no_harm() {
+    use std::os::unix::fs::symlink;
+    let pipe = |path: &Path| {
+        let kind = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, path, kind, rustix::fs::Mode::RWXU, 0).unwrap();
+    };
+    let endless = |path: &Path| symlink("/dev/zero", path).unwrap();
+    let huge = |path: &Path| fs::File::create(path).unwrap().set_len(1 << 31).unwrap();
+    let many = |path: &Path| fs::write(path, "*.x\n".repeat(300_000)).unwrap();
+    let makes: [&dyn Fn(&Path); 4] = [&pipe, &endless, &huge, &many];
+    for make in makes {
+        for name in [".gitignore", "sub/.gitignore", ".git/info/exclude"] {
+            let folder = project(&[("a.py", ""), ("sub/b.py", ""), (".git/info/keep", "")]);
+            make(&folder.path().join(name));
+            let tree = SourceTree::read(folder.path(), None).unwrap();
+            let sources = tree
+                .files()
+                .iter()
+                .filter(|file| file.path.extension() == Some("py"));
+            assert_eq!(sources.count(), 2, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_nearest_rule_decides() {
+    let folder = project(&[
+        (".gitignore", "*.log\nbuild/\n/top.py\n"),
+        (".git/info/exclude", "mine.py\n"),
+        ("a.log", ""),
+        ("mine.py", ""),
+        ("top.py", ""),
+        ("sub/top.py", ""),
+        ("sub/.gitignore", "!keep.log\n"),
+        ("sub/keep.log", ""),
+        ("build/c.py", ""),
+    ]);
+    check(
+        folder.path(),
+        &[".gitignore", "sub/.gitignore", "sub/keep.log", "sub/top.py"],
+    );
+}
+
 #[test]
 fn a_scope_narrows_the_tree_and_keeps_project_paths() {
     let folder = project(&[("a.py", ""), ("sub/b.py", ""), ("sub/deep/c.py", "")]);
