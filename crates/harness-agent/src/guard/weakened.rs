@@ -152,7 +152,7 @@ mod tests {
         check(measure, &turned, "draft.test_weakened");
         check("rename f to g", &SUITE.replace("f(1)", "g(1)"), "ok");
         check("rename f to g", &turned, "draft.test_weakened");
-        let moved = SUITE.replace("import unittest", "import unittests");
+        let moved = SUITE.replace("unittest", "unittests");
         check("rename lib/unittest.py to lib/unittests.py", &moved, "ok");
     }
 

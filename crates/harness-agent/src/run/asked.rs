@@ -224,7 +224,8 @@ impl<'a> Asked<'a> {
             return None;
         }
         // A task about a file that is no code, or about tests, names no other place.
-        let mut paths = self.plan.mentions().paths.iter();
+        let paths = self.plan.mentions().paths.iter();
+        let mut paths = paths.filter(|path| !Language::of(path).is_source() || tree::is_test(path));
         if self.named.is_empty() && paths.any(|path| self.change_of(path).is_some()) {
             return None;
         }
@@ -341,8 +342,11 @@ impl<'a> Asked<'a> {
 
     fn missing_move(&self, name: &str, to: &str) -> Option<Missing> {
         let is_there = |change: &Change| {
-            let definitions = symbols::definitions(change.language, &change.after);
-            change.path.as_str().ends_with(to) && definitions.iter().any(|one| one.name() == name)
+            let (language, text) = (change.language, change.after.as_str());
+            let definitions = symbols::definitions(language, text);
+            let mut named = definitions.iter().filter(|one| one.name() == name);
+            change.path.as_str().ends_with(to)
+                && named.any(|one| is_seen(language, text, &definitions, one))
         };
         if !self.changes.iter().any(is_there) {
             return Some((
@@ -442,6 +446,7 @@ impl<'a> Asked<'a> {
         let count = |language: Language, text: &str| {
             let definitions = symbols::definitions(language, text);
             let named = definitions.iter().filter(|one| one.name() == name);
+            let named = named.filter(|one| is_seen(language, text, &definitions, one));
             named.filter(|one| fits(one)).count()
         };
         let paths: Vec<&RelPath> = self
@@ -537,6 +542,19 @@ impl<'a> Asked<'a> {
         };
         of(before) != of(&change.after)
     }
+}
+
+/// Says whether others can use a definition: one inside of a function, or of a block at the top of a file that may
+/// never run, is there for nobody.
+fn is_seen(language: Language, text: &str, all: &[Definition], one: &Definition) -> bool {
+    let parent = one.parent.and_then(|at| all.get(at as usize));
+    let in_function = parent.is_some_and(|parent| parent.kind.is_function());
+    let line = text[..one.header_start()]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    let is_indented = line < one.header_start();
+    let in_block = language == Language::Python && parent.is_none() && is_indented;
+    !in_function && !in_block
 }
 
 /// Returns targets of one name together: one of several that a word may mean is enough.

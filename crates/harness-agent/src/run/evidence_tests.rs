@@ -295,6 +295,8 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
     let added = format!("{PRICING}\n\ndef subtotal(lines):\n    return sum(lines)\n");
     let comment = format!("{PRICING}\n# subtotal\n");
     let value = format!("{PRICING}\nX = \"subtotal\"\n");
+    let never = format!("{PRICING}\n\nif False:\n    def subtotal(lines):\n        return 0\n");
+    let inside = format!("{PRICING}\n\ndef later():\n    def subtotal(lines):\n        return 0\n");
     let gift = PRICING.replace("(price, quantity)", "(price, quantity, gift=False)");
     let passed = REPORT
         .replace("report(lines)", "report(lines, gift=False)")
@@ -316,6 +318,7 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         "{TESTS}\n    def test_more(self):\n        self.assertEqual(line_total(1, 1), 1)\n"
     );
     let empty_tests = format!("{TESTS}\n    def test_more(self):\n        pass\n");
+    let remarked = REPORT.replace("):\n", "):  # Better now.\n");
     let moved = "def euros(cents):\n    return f\"{cents / 100:.2f}\"\n";
     let without_euros = REPORT.replace(
         "def euros(cents):\n    return f\"{cents / 100:.2f}\"\n\n\n",
@@ -341,6 +344,8 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("added as a definition", add, vec![(pricing, &added)], green, "proven"),
         ("added as a comment", add, vec![(pricing, &comment)], green, NOT_ADDED),
         ("added as a value", add, vec![(pricing, &value)], green, NOT_ADDED),
+        ("added where it never runs", add, vec![(pricing, &never)], green, NOT_ADDED),
+        ("added inside of another", add, vec![(pricing, &inside)], green, NOT_ADDED),
         ("added to a note", add, vec![("NOTES.md", "subtotal\n")], green, NOT_ADDED),
         ("added elsewhere", add, vec![("shop/other.py", "def subtotal(lines):\n    return sum(lines)\n")], green, NOT_ADDED),
         ("a parameter and its caller", parameter, vec![(pricing, &gift), (report, &passed)], green, "proven"),
@@ -366,6 +371,7 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("a change of another definition", "make report in shop/report.py faster", vec![(pricing, &gift)], green, NOTHING),
         ("a change of documentation only", "simplify apply_discount in shop/pricing.py", vec![(pricing, &documented)], green, NOTHING),
         ("a readme for a change", "simplify apply_discount in shop/pricing.py", vec![("README.md", "# Simple\n")], green, NOTHING),
+        ("comments where it was to be cleaned", "clean up shop/report.py", vec![(report, &remarked)], green, NOTHING),
         ("code beside what was to be cleaned", "clean up shop/report.py", vec![(report, &appended)], green, NOTHING),
         ("a file without definitions", "change the title in README.md", vec![("README.md", "# Shop two\n")], green, "proven"),
     ];
