@@ -280,7 +280,13 @@ class Tests:
     __test__: ClassVar[Literal[False]]
 
     def __new__(
-        cls, *, command: str, before: Counts | None = None, after: Counts | None = None, sandbox: str = ""
+        cls,
+        *,
+        command: str,
+        before: Counts | None = None,
+        after: Counts | None = None,
+        sandbox: str = "",
+        unsteady: Sequence[str] = (),
     ) -> Tests: ...
     @property
     def command(self) -> str:
@@ -294,6 +300,9 @@ class Tests:
     @property
     def sandbox(self) -> str:
         """Which sandbox held them."""
+    @property
+    def unsteady(self) -> tuple[str, ...]:
+        """Tests that passed and failed on the same state."""
     def as_dict(self) -> dict[str, Any]:
         """The same as a dictionary, as `--json` and the server show it."""
     def __eq__(self, other: object, /) -> bool: ...

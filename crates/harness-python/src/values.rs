@@ -177,12 +177,13 @@ pub(crate) struct Tests(agent::Tests);
 
 value_class!(Tests, {
     #[new]
-    #[pyo3(signature = (*, command, before = None, after = None, sandbox = String::new()), text_signature = "(*, command, before=None, after=None, sandbox='')")]
+    #[pyo3(signature = (*, command, before = None, after = None, sandbox = String::new(), unsteady = Vec::new()), text_signature = "(*, command, before=None, after=None, sandbox='', unsteady=())")]
     fn new(
         command: String,
         before: Option<&Bound<'_, Counts>>,
         after: Option<&Bound<'_, Counts>>,
         sandbox: String,
+        unsteady: Vec<String>,
     ) -> Tests {
         let counts = |counts: &Bound<'_, Counts>| counts.get().0;
         Tests(agent::Tests {
@@ -190,6 +191,7 @@ value_class!(Tests, {
             before: before.map(counts),
             after: after.map(counts),
             sandbox,
+            unsteady,
         })
     }
 
@@ -222,6 +224,12 @@ value_class!(Tests, {
     fn sandbox(&self) -> &str {
         &self.0.sandbox
     }
+
+    /// Tests that passed and failed on the same state.
+    #[getter]
+    fn unsteady<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.0.unsteady)
+    }
 });
 
 impl Tests {
@@ -231,6 +239,7 @@ impl Tests {
         fields.set_item("before", self.before())?;
         fields.set_item("after", self.after())?;
         fields.set_item("sandbox", &self.0.sandbox)?;
+        fields.set_item("unsteady", PyTuple::new(py, &self.0.unsteady)?)?;
         Ok(fields)
     }
 }
