@@ -32,6 +32,8 @@ pub struct RunnerOptions {
     pub walls: Walls,
     /// How much each may take.
     pub limits: Limits,
+    /// How long a single test may run, where the user settled it.
+    pub each_test: Option<Duration>,
     /// Places that they may read beside the project, the system and their toolchain.
     pub readable: Vec<PathBuf>,
     /// Names of variables that they inherit beside those that hold no secret by their meaning.
@@ -42,6 +44,7 @@ pub struct RunnerOptions {
 #[derive(Debug)]
 pub struct Runner {
     project: PathBuf,
+    origin: PathBuf,
     options: RunnerOptions,
     sandbox: Sandbox,
     is_copy: bool,
@@ -96,6 +99,7 @@ impl Runner {
     pub(crate) fn new(project: &Path, options: RunnerOptions) -> Runner {
         Runner {
             project: project.to_path_buf(),
+            origin: project.to_path_buf(),
             options,
             sandbox: platform::available(),
             is_copy: false,
@@ -117,6 +121,16 @@ impl Runner {
         self.options.limits
     }
 
+    /// Returns how long a single test may run, where the user settled it.
+    pub(crate) fn each_test(&self) -> Option<Duration> {
+        self.options.each_test
+    }
+
+    /// Returns the project that a copy is one of, else the project itself.
+    pub(crate) fn origin(&self) -> &Path {
+        &self.origin
+    }
+
     /// Returns the names of the variables that programs inherit beside the usual ones.
     pub(crate) fn variables(&self) -> &[String] {
         &self.options.variables
@@ -131,6 +145,7 @@ impl Runner {
     pub fn for_copy(&self, copy: &Path) -> Runner {
         Runner {
             project: copy.to_path_buf(),
+            origin: self.origin.clone(),
             options: self.options.clone(),
             sandbox: self.sandbox,
             is_copy: true,

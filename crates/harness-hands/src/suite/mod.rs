@@ -18,6 +18,7 @@ mod reused;
 mod select;
 mod tool;
 pub mod tried;
+mod usual;
 #[cfg(unix)]
 pub mod worker;
 #[cfg(not(unix))]
@@ -26,6 +27,7 @@ pub mod worker;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use harness_code::suite::Suite;
 
@@ -73,6 +75,8 @@ pub struct Failure {
     pub file: Option<String>,
     /// That line.
     pub line: Option<u32>,
+    /// How long it ran before it was ended, when it did not end by itself.
+    pub hung: Option<Duration>,
 }
 
 impl Failure {
@@ -164,6 +168,16 @@ impl SuiteReport {
             restored,
             ..SuiteReport::empty(outcome, words, finished.sandbox)
         }
+    }
+
+    /// Returns how long the tests took, without those that did not end by themselves.
+    pub fn seconds_that_ended(&self) -> f64 {
+        let hung: Duration = self
+            .failures
+            .iter()
+            .filter_map(|failure| failure.hung)
+            .sum();
+        (self.seconds - hung.as_secs_f64()).max(0.0)
     }
 
     /// Counts one test.

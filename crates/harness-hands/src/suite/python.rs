@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use harness_code::suite::{Runner as Framework, Suite};
 use serde::{Deserialize, Serialize};
@@ -11,9 +12,17 @@ use serde::{Deserialize, Serialize};
 use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
 use crate::suite::interpreter::{Interpreter, Unusable};
+use crate::suite::usual::{Seen, TestLimits, Usual};
 use crate::suite::{Failure, Outcome, Selection, SuiteReport, Verdict, select, shown_path};
 
-pub(super) const SCRIPT: &str = include_str!("report.py");
+/// The script that runs the tests, and what it loads from its own folder.
+pub(super) const SCRIPTS: [(&str, &str); 2] = [
+    ("report.py", include_str!("report.py")),
+    ("watchdog.py", include_str!("watchdog.py")),
+];
+
+/// Each is a test that could be ended only together with its process; more than a few have one reason.
+const MOST_PROCESSES: u32 = 20;
 
 /// No honest report of a suite is larger; a runaway one must not fill our memory.
 const REPORT_LIMIT: u64 = 256 * 1024 * 1024;
@@ -34,13 +43,14 @@ struct Config<'a> {
     report: &'a Path,
     folder: &'a Path,
     root: &'a Path,
+    limits: TestLimits,
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum Line {
     Collected { count: u32 },
-    Test(TestLine),
+    Test(Box<TestLine>),
     End { exit: i32 },
     Refused {},
 }
@@ -54,6 +64,10 @@ struct TestLine {
     file: Option<String>,
     line: Option<u32>,
     stage: String,
+    #[serde(default)]
+    seconds: f64,
+    hung: Option<f64>,
+    definition: Option<(String, String)>,
 }
 
 /// Says whether a suite is a Python script of the project, such as Django's `manage.py test`.
@@ -160,6 +174,11 @@ impl Python<'_> {
         }
     }
 
+    fn process(&self, job: &Job<'_>, cancel: &AtomicBool) -> Result<SuiteReport, RunnerError> {
+        let finished = self.runner.run(job, &self.private, cancel)?;
+        Ok(SuiteReport::of_process(&finished))
+    }
+
     fn try_run(
         &self,
         mode: Mode,
@@ -176,6 +195,8 @@ impl Python<'_> {
         let (arguments, chosen) =
             arguments(self.suite, mode, selection, &folder, &place.join("cache"))
                 .map_err(Failed::Selection)?;
+        let stack = place.join("stack.txt");
+        let usual = Usual::of(self.runner.origin(), self.suite);
         let config = Config {
             mode,
             arguments,
@@ -183,17 +204,23 @@ impl Python<'_> {
             report: &report,
             folder: &folder,
             root,
+            limits: usual.limits(self.runner, &stack),
         };
-        let (script, settings) = (place.join("report.py"), place.join("config.json"));
+        let settings = place.join("config.json");
         let text =
             serde_json::to_vec(&config).map_err(|error| RunnerError::Private(error.into()))?;
-        std::fs::write(&script, SCRIPT).map_err(RunnerError::Private)?;
+        for (name, script) in SCRIPTS {
+            std::fs::write(place.join(name), script).map_err(RunnerError::Private)?;
+        }
         std::fs::write(&settings, text).map_err(RunnerError::Private)?;
         // A second try must not read what the first wrote.
-        let _ = std::fs::remove_file(&report);
-        let job = Job {
+        for left in [&report, &stack] {
+            let _ = std::fs::remove_file(left);
+        }
+        let script = place.join("report.py").into_os_string();
+        let mut job = Job {
             program: &self.interpreter.executable,
-            arguments: vec![script.into_os_string(), settings.into_os_string()],
+            arguments: vec![script, settings.into_os_string()],
             folder: &folder,
             environment: self.interpreter.environment(self.runner, &self.private),
             reach: Reach::Project {
@@ -202,9 +229,22 @@ impl Python<'_> {
             },
             limits: self.runner.limits(),
         };
-        let finished = self.runner.run(&job, &self.private, cancel)?;
-        let mut answer = SuiteReport::of_process(&finished);
-        read_report(&report, root, mode, &mut answer);
+        let mut answer = self.process(&job, cancel)?;
+        for _ in 1..MOST_PROCESSES {
+            let ended_by_us = std::fs::metadata(&stack).is_ok_and(|found| found.len() > 0);
+            let spent = Duration::from_secs_f64(answer.seconds);
+            job.limits.time = self.runner.limits().time.saturating_sub(spent);
+            if !ended_by_us || answer.outcome != Outcome::NoReport || job.limits.time.is_zero() {
+                break;
+            }
+            // It goes on with the tests that are left.
+            let before = (answer.seconds, std::mem::take(&mut answer.restored));
+            answer = self.process(&job, cancel)?;
+            answer.seconds += before.0;
+            answer.restored.extend(before.1);
+        }
+        let seen = read_report(&report, root, mode, &mut answer);
+        usual.keep(seen);
         Ok(answer)
     }
 }
@@ -275,23 +315,24 @@ fn after(command: &[String], module: &str) -> Vec<String> {
 }
 
 /// Reads the report. What was written before a crash is read too, but then nothing counts as run.
-fn read_report(path: &Path, root: &Path, mode: Mode, answer: &mut SuiteReport) {
+fn read_report(path: &Path, root: &Path, mode: Mode, answer: &mut SuiteReport) -> Seen {
     let Ok(file) = std::fs::File::open(path) else {
-        return;
+        return Seen::default();
     };
     let lines = BufReader::new(file.take(REPORT_LIMIT))
         .split(b'\n')
         .map_while(Result::ok);
-    read_lines(lines, root, mode, answer);
+    read_lines(lines, root, mode, answer)
 }
 
-/// Reads the lines of a report.
+/// Reads the lines of a report. Returns what is to be known of these tests when they run again.
 pub(super) fn read_lines(
     lines: impl Iterator<Item = Vec<u8>>,
     root: &Path,
     mode: Mode,
     answer: &mut SuiteReport,
-) {
+) -> Seen {
+    let mut seen = Seen::default();
     let mut missing = Vec::new();
     let mut exit = None;
     let mut last_words = String::new();
@@ -311,7 +352,11 @@ pub(super) fn read_lines(
                 }
                 ran += u32::from(test.stage != "collect");
                 last_words.clone_from(&test.id);
-                count(test, root, answer);
+                seen.definitions.extend(test.definition.clone());
+                if test.outcome == "passed" {
+                    seen.passed.push((test.id.clone(), test.seconds));
+                }
+                count(*test, root, answer);
             }
             Ok(Line::End { exit: code }) => exit = Some(code),
             Ok(Line::Refused {}) if answer.outcome == Outcome::NoReport => {
@@ -350,6 +395,7 @@ pub(super) fn read_lines(
     if answer.passed == 0 && answer.missing_dependency.is_none() && answer.outcome != Outcome::Ran {
         answer.missing_dependency = early;
     }
+    seen
 }
 
 fn count(test: TestLine, root: &Path, answer: &mut SuiteReport) {
@@ -365,6 +411,7 @@ fn count(test: TestLine, root: &Path, answer: &mut SuiteReport) {
         traceback: test.traceback,
         file: test.file.map(|file| shown_path(&file, root)),
         line: test.line,
+        hung: test.hung.map(Duration::from_secs_f64),
     };
     answer.count(verdict, failure);
 }

@@ -411,7 +411,7 @@ def serve_unittest(config, server, report):
         def run(self, suite):
             tests = list(report.each_test(suite))
             if not tests:
-                tests = [test for folder in ("tests", "test") for test in report.found_in(folder)]
+                tests = [test for folder in ("tests", "test") for test in report.found_in(folder, unittest.TestLoader())]
             by_name = {}
             for test in tests:
                 by_name.setdefault(report.name_of(test), test)

@@ -299,6 +299,7 @@ mod tests {
             traceback: String::new(),
             file: None,
             line: None,
+            hung: None,
         };
         let failures = [
             failure("a", "AttributeError: module 're' has no attribute 'word'"),
