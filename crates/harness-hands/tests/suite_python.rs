@@ -372,3 +372,23 @@ fn what_hangs_around_tests_is_named() {
     );
     assert_eq!(report.passed_ids, ["test_x.B.test_left_running"]);
 }
+
+#[test]
+fn a_test_that_takes_long_is_told_of_while_it_runs() {
+    let folder = project(&[("test_x.py", &one_test("time.sleep(4.5)"))]);
+    let project = Project::open(folder.path(), None, Access::Writing).unwrap();
+    let mut told = Vec::new();
+    let report = suite::run_telling(
+        project.runner().unwrap(),
+        &unittest(),
+        &Selection::All,
+        &AtomicBool::new(false),
+        &mut |running| told.push(running.test.clone()),
+    );
+    assert_eq!(
+        (report.outcome, report.passed),
+        (Outcome::Ran, 3),
+        "{report:#?}"
+    );
+    assert_eq!(told, ["test_x.T.test_b"]);
+}

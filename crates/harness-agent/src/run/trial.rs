@@ -95,8 +95,7 @@ impl Trial {
 
     fn run_suite(&self, session: &mut Session<'_>, when: &str) -> Option<SuiteReport> {
         let suite = self.suite.as_ref()?;
-        let runner = session.project.runner()?;
-        let report = suite::run(runner, suite, &Selection::All, &session.cancel.flag());
+        let report = session.run_tests(suite, &Selection::All)?;
         let text = match crate::run::evidence::unusable(&report) {
             Some(problem) => format!("tests {when}: {problem}"),
             None => format!(

@@ -15,6 +15,7 @@ pub mod quick;
 mod remembered;
 #[cfg(unix)]
 mod reused;
+pub mod running;
 mod select;
 mod tool;
 pub mod tried;
@@ -35,6 +36,7 @@ use crate::process::output::Output;
 use crate::process::runner::{Runner, RunnerError};
 use crate::process::sandbox::Sandbox;
 use crate::process::{Ended, Finished};
+use crate::suite::running::Running;
 
 /// Which tests to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -247,8 +249,19 @@ pub fn run(
     selection: &Selection,
     cancel: &AtomicBool,
 ) -> SuiteReport {
+    run_telling(runner, suite, selection, cancel, &mut |_| {})
+}
+
+/// Runs the tests and tells of each that takes long while it runs, where the runner tells us.
+pub fn run_telling(
+    runner: &Runner,
+    suite: &Suite,
+    selection: &Selection,
+    cancel: &AtomicBool,
+    tell: &mut dyn FnMut(&Running),
+) -> SuiteReport {
     if python::mode(suite).is_some() {
-        return python::run(runner, suite, selection, cancel);
+        return python::run(runner, suite, selection, cancel, tell);
     }
     tool::run(runner, suite, selection, cancel)
 }

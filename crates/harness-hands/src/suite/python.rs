@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use harness_code::suite::{Runner as Framework, Suite};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
 use crate::suite::interpreter::{Interpreter, Unusable};
+use crate::suite::running::{Follower, LOOK_AGAIN, Running};
 use crate::suite::usual::{Seen, TestLimits, Usual};
 use crate::suite::{Failure, Outcome, Selection, SuiteReport, Verdict, select, shown_path};
 
@@ -86,6 +88,7 @@ pub(super) fn run(
     suite: &Suite,
     selection: &Selection,
     cancel: &AtomicBool,
+    tell: &mut dyn FnMut(&Running),
 ) -> SuiteReport {
     let private = match Private::new() {
         Ok(private) => private,
@@ -113,8 +116,10 @@ pub(super) fn run(
         private,
     };
     match mode(suite).unwrap_or(Mode::Unittest) {
-        Mode::Pytest if !python.interpreter.has_pytest => python.without_pytest(selection, cancel),
-        mode => python.run(mode, selection, cancel),
+        Mode::Pytest if !python.interpreter.has_pytest => {
+            python.without_pytest(selection, cancel, tell)
+        }
+        mode => python.run(mode, selection, cancel, tell),
     }
 }
 
@@ -145,8 +150,13 @@ struct Python<'a> {
 
 impl Python<'_> {
     /// Tests that are unittest classes run without pytest too; others say what they miss.
-    fn without_pytest(&self, selection: &Selection, cancel: &AtomicBool) -> SuiteReport {
-        let report = self.run(Mode::Unittest, selection, cancel);
+    fn without_pytest(
+        &self,
+        selection: &Selection,
+        cancel: &AtomicBool,
+        tell: &mut dyn FnMut(&Running),
+    ) -> SuiteReport {
+        let report = self.run(Mode::Unittest, selection, cancel, tell);
         let says_something = report.outcome == Outcome::Ran && report.passed + report.failed > 0;
         let was_stopped = matches!(report.outcome, Outcome::Interrupted | Outcome::TimedOut);
         if says_something || was_stopped {
@@ -164,8 +174,14 @@ impl Python<'_> {
         }
     }
 
-    fn run(&self, mode: Mode, selection: &Selection, cancel: &AtomicBool) -> SuiteReport {
-        match self.try_run(mode, selection, cancel) {
+    fn run(
+        &self,
+        mode: Mode,
+        selection: &Selection,
+        cancel: &AtomicBool,
+        tell: &mut dyn FnMut(&Running),
+    ) -> SuiteReport {
+        match self.try_run(mode, selection, cancel, tell) {
             Ok(report) => report,
             Err(Failed::Runner(error)) => SuiteReport::not_started(&error, self.runner.sandbox()),
             Err(Failed::Selection(words)) => {
@@ -174,9 +190,29 @@ impl Python<'_> {
         }
     }
 
-    fn process(&self, job: &Job<'_>, cancel: &AtomicBool) -> Result<SuiteReport, RunnerError> {
-        let finished = self.runner.run(job, &self.private, cancel)?;
-        Ok(SuiteReport::of_process(&finished))
+    /// Runs one process to its end and reads along meanwhile. Listeners are told in the thread that asked.
+    fn process(
+        &self,
+        job: &Job<'_>,
+        follower: &mut Follower,
+        cancel: &AtomicBool,
+        tell: &mut dyn FnMut(&Running),
+    ) -> Result<SuiteReport, RunnerError> {
+        let (sender, ended) = mpsc::channel();
+        let finished = std::thread::scope(|scope| {
+            scope.spawn(move || sender.send(self.runner.run(job, &self.private, cancel)));
+            loop {
+                match ended.recv_timeout(LOOK_AGAIN) {
+                    Ok(finished) => return Some(finished),
+                    Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+                    Err(mpsc::RecvTimeoutError::Timeout) => {
+                        follower.look().iter().for_each(&mut *tell);
+                    }
+                }
+            }
+        });
+        let gone = || RunnerError::Private(std::io::ErrorKind::BrokenPipe.into());
+        Ok(SuiteReport::of_process(&finished.ok_or_else(gone)??))
     }
 
     fn try_run(
@@ -184,6 +220,7 @@ impl Python<'_> {
         mode: Mode,
         selection: &Selection,
         cancel: &AtomicBool,
+        tell: &mut dyn FnMut(&Running),
     ) -> Result<SuiteReport, Failed> {
         let root = self.runner.project();
         let folder = match &self.suite.folder {
@@ -229,7 +266,8 @@ impl Python<'_> {
             },
             limits: self.runner.limits(),
         };
-        let mut answer = self.process(&job, cancel)?;
+        let mut follower = Follower::new(report.clone());
+        let mut answer = self.process(&job, &mut follower, cancel, tell)?;
         for _ in 1..MOST_PROCESSES {
             let ended_by_us = std::fs::metadata(&stack).is_ok_and(|found| found.len() > 0);
             let spent = Duration::from_secs_f64(answer.seconds);
@@ -239,7 +277,7 @@ impl Python<'_> {
             }
             // It goes on with the tests that are left.
             let before = (answer.seconds, std::mem::take(&mut answer.restored));
-            answer = self.process(&job, cancel)?;
+            answer = self.process(&job, &mut follower, cancel, tell)?;
             answer.seconds += before.0;
             answer.restored.extend(before.1);
         }
