@@ -7,6 +7,7 @@ A folder is `tests/scenarios/NNN_name/`:
     options.json    optional: {"command": "run" | "ask", "steps": 3, "dry_run": true, "scope": "src", "files": {...}}
     replies/*       what the model says, in order; the last one repeats. `NN.txt` is a reply, `NN.fail` an engine that
                     fails (`status 500`, `error`, `cut`), `NN.wait` one that says nothing: there the run is interrupted
+    config.toml     optional: the user's config file
     expected/       the files that differ afterwards, whole; all others must be as before
     result.json     the fields of the result that must hold (`refusals` lists the rules, `attempt` lines of the patch
                     that a run which takes its changes back leaves; no `attempt` means that there is none)
@@ -65,6 +66,15 @@ class Scenario:
         project = place / "project"
         shutil.copytree(self.folder / "project", project)
         return project
+
+    def settle(self, place):
+        """Puts the user's config file where each system has it."""
+        config = self.folder / "config.toml"
+        for folder in (".config", "Library/Application Support", "."):
+            home = place / "home" / folder / "harness"
+            if config.exists():
+                home.mkdir(parents=True, exist_ok=True)
+                shutil.copy(config, home)
 
     def expected_files(self):
         files = contents(self.folder / "project")
@@ -235,6 +245,7 @@ def test_scenario(folder, tmp_path):
         place = tmp_path / door
         place.mkdir()
         project = scenario.lay_out(place)
+        scenario.settle(place)
         with ScriptedServer(scenario.replies) as server:
             result = THROUGH[door](scenario, project, environment(server, place), place)
             results[door] = settled(result, project, server, place)

@@ -39,6 +39,8 @@ pub struct UserConfig {
     pub max_send: Option<u64>,
     /// How long the tests of a project may run, in seconds.
     pub test_seconds: Option<u64>,
+    /// How long a single test may run, in seconds.
+    pub test_seconds_each: Option<u64>,
     /// Places that tests may read beside the project, the system and their toolchain.
     #[serde(default)]
     pub test_readable: Vec<PathBuf>,
@@ -112,6 +114,9 @@ impl UserConfig {
 
     /// Looks at what tests are given beside the usual; `~` is the home folder.
     fn check_tests(&mut self, home: Option<PathBuf>) -> Result<(), String> {
+        if self.test_seconds_each == Some(0) {
+            return Err("test_seconds_each: no test ends in 0 seconds".to_owned());
+        }
         for place in &mut self.test_readable {
             if let (Ok(rest), Some(home)) = (place.strip_prefix("~"), &home) {
                 *place = home.join(rest);
@@ -172,6 +177,11 @@ impl UserConfig {
     /// Returns how long tests may run, when the user settled it.
     pub fn test_time(&self) -> Option<Duration> {
         self.test_seconds.map(Duration::from_secs)
+    }
+
+    /// Returns how long a single test may run, when the user settled it.
+    pub fn test_time_each(&self) -> Option<Duration> {
+        self.test_seconds_each.map(Duration::from_secs)
     }
 
     /// Returns the test command that the user settled for a project.
@@ -271,6 +281,7 @@ mod tests {
             ("test_readable = [\"~\"]", "the whole home folder"),
             ("test_variables = [\"A=b\"]", "no name of a variable"),
             ("test_variables = [\"\"]", "no name of a variable"),
+            ("test_seconds_each = 0", "no test ends in 0 seconds"),
         ] {
             let message = read(text).unwrap_err();
             assert!(message.contains(words), "{text}: {message}");

@@ -8,9 +8,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use harness_code::suite::{Runner as Framework, Suite};
 use harness_hands::permit::{Access, Project};
+use harness_hands::process::runner::RunnerOptions;
 use harness_hands::suite::{self, Outcome, Selection, SuiteReport};
 
 fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -40,6 +42,15 @@ fn interpreter() -> Option<PathBuf> {
 }
 
 fn run(folder: &Path, arguments: &[&str], selection: &Selection) -> Option<SuiteReport> {
+    run_with(folder, arguments, selection, RunnerOptions::default())
+}
+
+fn run_with(
+    folder: &Path,
+    arguments: &[&str],
+    selection: &Selection,
+    options: RunnerOptions,
+) -> Option<SuiteReport> {
     let python = interpreter()?.display().to_string();
     let mut command = vec![python.clone(), "-m".to_string(), "pytest".to_string()];
     command.extend(arguments.iter().map(ToString::to_string));
@@ -51,6 +62,7 @@ fn run(folder: &Path, arguments: &[&str], selection: &Selection) -> Option<Suite
         why: String::new(),
     };
     let project = Project::open(folder, None, Access::Writing).unwrap();
+    let project = project.with_runner_options(options);
     Some(suite::run(
         project.runner().unwrap(),
         &suite,
@@ -259,5 +271,81 @@ fn workers_of_the_project_still_report() {
         (report.outcome, report.passed, report.failed),
         (Outcome::Ran, 19, 1),
         "{report:#?}"
+    );
+}
+
+const HANGING: &str = "
+import pytest, time
+from count import count
+
+@pytest.fixture(scope='module')
+def server():
+    time.sleep(4715)
+
+@pytest.fixture
+def late():
+    yield
+    count(1)
+
+@pytest.mark.parametrize('n', [0, 1])
+def test_count(n):
+    assert count(n) == n
+
+def test_setup(server):
+    pass
+
+def test_setup_again(server):
+    pass
+
+def test_teardown(late):
+    pass
+
+def test_swallows():
+    while True:
+        try:
+            sum(range(9))
+        except BaseException:
+            pass
+
+def test_good():
+    pass
+";
+
+/// Tests, fixtures, imports: each that hangs is red with its place, and the others run.
+#[test]
+fn what_hangs_is_red_and_the_others_run() {
+    let count = "def count(n):\n    while n:\n        pass\n    return n\n";
+    let folder = project(&[
+        ("test_x.py", HANGING),
+        ("test_y.py", "while True:\n    pass\n"),
+        ("count.py", count),
+    ]);
+    let options = RunnerOptions {
+        each_test: Some(Duration::from_secs(1)),
+        ..RunnerOptions::default()
+    };
+    let Some(report) = run_with(folder.path(), &[], &Selection::All, options) else {
+        return;
+    };
+    assert_eq!(report.outcome, Outcome::Ran, "{report:#?}");
+    let shown: Vec<String> = report
+        .failures
+        .iter()
+        .map(|failure| failure.shown())
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "test_y.py (test_y.py:1): hung at test_y.py:1 (`while True:`) after 3 s",
+            "test_x.py::test_count[1] (count.py:2): hung at count.py:2 (`while n:`) after 1 s",
+            "test_x.py::test_setup (test_x.py:7): hung at test_x.py:7 (`time.sleep(4715)`) after 3 s",
+            "test_x.py::test_setup_again (test_x.py:7): Hung: hung at test_x.py:7 (`time.sleep(4715)`) after 3 s",
+            "test_x.py::test_teardown (count.py:2): hung at count.py:2 (`while n:`) after 1 s",
+            "test_x.py::test_swallows (test_x.py:28): hung at test_x.py:28 (`while True:`) after 1 s",
+        ]
+    );
+    assert_eq!(
+        report.passed_ids,
+        ["test_x.py::test_count[0]", "test_x.py::test_good"]
     );
 }

@@ -241,3 +241,154 @@ fn processes_with(word: &str) -> usize {
         })
         .count()
 }
+
+/// Runs tests that may take a second each.
+fn run_limited(folder: &Path, suite: &Suite, selection: &Selection) -> SuiteReport {
+    let project = Project::open(folder, None, Access::Writing).unwrap();
+    let project = project.with_runner_options(RunnerOptions {
+        each_test: Some(Duration::from_secs(1)),
+        ..RunnerOptions::default()
+    });
+    let cancel = AtomicBool::new(false);
+    suite::run(project.runner().unwrap(), suite, selection, &cancel)
+}
+
+const COUNT: &str = "def count(n):\n    total = 0\n    while n:\n        total += one()\n    return total\n\n\ndef one():\n    return 1\n";
+
+/// Runs three tests of which the second hangs: it is red with its place, and the others pass.
+fn check_hanging(places: &[(&str, &str)]) {
+    for (body, words) in places {
+        let folder = project(&[("test_x.py", &one_test(body)), ("count.py", COUNT)]);
+        let report = run_limited(folder.path(), &unittest(), &Selection::All);
+        assert_eq!(report.outcome, Outcome::Ran, "{body}: {report:#?}");
+        let counts = (
+            report.passed,
+            report.failed,
+            report.errors,
+            report.collected,
+        );
+        assert_eq!(counts, (2, 1, 0, 3), "{body}: {report:#?}");
+        let failure = &report.failures[0];
+        let told = (failure.id.as_str(), failure.message.as_str());
+        assert_eq!(told, ("test_x.T.test_b", *words));
+        assert_eq!(failure.hung, Some(Duration::from_secs(1)));
+        assert!(
+            failure.traceback.contains("test_x.py\", line "),
+            "{failure:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_test_that_hangs_is_red_and_the_others_run() {
+    check_hanging(&[
+        (
+            "from count import count\ncount(3)",
+            "hung at count.py:3 (`while n:`) after 1 s",
+        ),
+        (
+            "time.sleep(4713)",
+            "hung at test_x.py:7 (`time.sleep(4713)`) after 1 s",
+        ),
+        (
+            "for n in range(2):\n    with self.subTest(n=n):\n        time.sleep(4713)",
+            "hung at test_x.py:9 (`time.sleep(4713)`) after 1 s",
+        ),
+        (
+            "import asyncio\nasyncio.run(asyncio.sleep(4713))",
+            "hung at test_x.py:8 (`asyncio.run(asyncio.sleep(4713))`) after 1 s",
+        ),
+    ]);
+}
+
+#[test]
+fn a_test_that_cannot_be_interrupted_is_ended_with_its_process() {
+    check_hanging(&[
+        (
+            "while True:\n    try:\n        sum(range(9))\n    except BaseException:\n        pass",
+            "hung at test_x.py:7 (`while True:`) after 1 s",
+        ),
+        // The interpreter itself never gets a turn.
+        (
+            "7 ** (10 ** 9)",
+            "hung at test_x.py:7 (`7 ** (10 ** 9)`) after 1 s",
+        ),
+        // The timer is the test's own.
+        (
+            "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass",
+            "hung at test_x.py:9 (`while True: pass`) after 1 s",
+        ),
+    ]);
+}
+
+/// The way there is in the traceback, so that the definition is blamed; a second test costs no more than it must.
+#[test]
+fn where_it_hung_is_told_like_an_error() {
+    let text = "import unittest\nfrom count import count\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        count(1)\n    def test_b(self):\n        count(2)\n";
+    let folder = project(&[("test_x.py", text), ("count.py", COUNT)]);
+    let report = run_limited(folder.path(), &unittest(), &Selection::All);
+    let shown: Vec<String> = report
+        .failures
+        .iter()
+        .map(|failure| failure.shown())
+        .collect();
+    let words = "(count.py:3): hung at count.py:3 (`while n:`) after 1 s";
+    assert_eq!(
+        shown,
+        [
+            format!("test_x.T.test_a {words}"),
+            format!("test_x.T.test_b {words}")
+        ]
+    );
+    let trace = &report.failures[0].traceback;
+    assert!(trace.contains("in test_a\n    count(1)\n"), "{trace}");
+    assert!(
+        trace.contains("count.py\", line ") && !trace.contains("unittest/"),
+        "{trace}"
+    );
+    assert!(report.seconds_that_ended() < report.seconds - 1.9);
+}
+
+#[test]
+fn what_hangs_around_tests_is_named() {
+    let text = "import threading, time, unittest\n\nclass A(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls):\n        time.sleep(4714)\n    def test_never(self):\n        pass\n\nclass B(unittest.TestCase):\n    def test_left_running(self):\n        threading.Thread(target=time.sleep, args=(4714,)).start()\n";
+    let folder = project(&[
+        ("test_x.py", text),
+        ("test_y.py", "import time\ntime.sleep(4714)\n"),
+    ]);
+    let report = run_limited(folder.path(), &unittest(), &Selection::All);
+    assert_eq!(report.outcome, Outcome::Ran, "{report:#?}");
+    let shown: Vec<String> = report
+        .failures
+        .iter()
+        .map(|failure| failure.shown())
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "setUpClass (test_x.A) (test_x.py:6): hung at test_x.py:6 (`time.sleep(4714)`) after 3 s",
+            "test_y (test_y.py:2): hung at test_y.py:2 (`time.sleep(4714)`) after 3 s",
+        ]
+    );
+    assert_eq!(report.passed_ids, ["test_x.B.test_left_running"]);
+}
+
+#[test]
+fn a_test_that_takes_long_is_told_of_while_it_runs() {
+    let folder = project(&[("test_x.py", &one_test("time.sleep(4.5)"))]);
+    let project = Project::open(folder.path(), None, Access::Writing).unwrap();
+    let mut told = Vec::new();
+    let report = suite::run_telling(
+        project.runner().unwrap(),
+        &unittest(),
+        &Selection::All,
+        &AtomicBool::new(false),
+        &mut |running| told.push(running.test.clone()),
+    );
+    assert_eq!(
+        (report.outcome, report.passed),
+        (Outcome::Ran, 3),
+        "{report:#?}"
+    );
+    assert_eq!(told, ["test_x.T.test_b"]);
+}

@@ -49,6 +49,7 @@ fn check(suite: &Suite, id: impl Fn(&str) -> String) {
         near: &[],
         rest: true,
         limit: Duration::from_secs(20),
+        waiting: Duration::from_secs(5),
         rest_limit: Duration::from_secs(20),
     };
     let fails = |name: &str, broke| (id(name), broke);
@@ -287,6 +288,7 @@ fn a_try_judges_each_test_as_pytest_does() {
             near: &[],
             rest: false,
             limit: Duration::from_secs(20),
+            waiting: Duration::from_secs(5),
             rest_limit: Duration::from_secs(20),
         };
         match quick.run(&wanted, &cancel).unwrap() {
@@ -311,6 +313,7 @@ fn a_try_judges_each_test_as_pytest_does() {
         near: &[],
         rest: true,
         limit: Duration::from_secs(20),
+        waiting: Duration::from_secs(5),
         rest_limit: Duration::from_secs(20),
     };
     let tried = quick.run(&wanted, &cancel).unwrap();
@@ -319,4 +322,63 @@ fn a_try_judges_each_test_as_pytest_does() {
         matches!(tried, Tried::Passed { tests, .. } if tests == others),
         "{tried:?}"
     );
+}
+
+/// A test that never ends is followed for a moment, and a change that leaves it so costs no more than its limit.
+#[test]
+fn a_test_that_hangs_costs_little() {
+    const COUNT: &str =
+        "def count(n):\n    total = 0\n    while n:\n        total += 1\n    return total\n";
+    const TEST: &str = "import unittest\nfrom count import count\n\nclass T(unittest.TestCase):\n    def test_hangs(self):\n        self.assertEqual(count(3), 3)\n    def test_none(self):\n        self.assertEqual(count(0), 0)\n";
+    let folder = laid_out(&[("count.py", COUNT), ("test_count.py", TEST)]);
+    let cancel = AtomicBool::new(false);
+    let project = Project::open(folder.path(), None, Access::Writing).unwrap();
+    let runner = project.runner().unwrap();
+    let scratch = runner.scratch(project.door()).unwrap();
+    let suite = Suite {
+        runner: Framework::Unittest,
+        command: ["python3", "-m", "unittest", "discover"]
+            .map(str::to_string)
+            .to_vec(),
+        interpreter: Some("python3".to_string()),
+        folder: None,
+        why: String::new(),
+    };
+    let mut quick = Quick::start(runner, &suite, scratch, &cancel).unwrap();
+    let first = ["test_count.T.test_hangs".to_string()];
+    let begun = std::time::Instant::now();
+    let traces = quick
+        .trace(&first, &first, Duration::from_secs(60), &cancel)
+        .unwrap();
+    // The lines of the loop are known, and the other test was looked at too.
+    let lines: Vec<_> = traces
+        .iter()
+        .map(|trace| (trace.failing, trace.lines["count.py"].clone()))
+        .collect();
+    assert_eq!(lines, [(true, vec![1, 2, 3, 4]), (false, vec![1, 2, 3, 5])]);
+    let wanted = Wanted {
+        first: &first,
+        red: &first,
+        near: &[],
+        rest: true,
+        limit: Duration::from_millis(200),
+        waiting: Duration::from_secs(1),
+        rest_limit: Duration::from_secs(5),
+    };
+    let path = RelPath::parse("count.py").unwrap();
+    let mut attempt = |from: &str, to: &str| {
+        let text = COUNT.replace(from, to);
+        quick
+            .try_change(&path, text.as_bytes(), &wanted, &cancel)
+            .unwrap()
+    };
+    assert_eq!(attempt("total += 1", "total += 2"), Tried::Lost);
+    let sleeps = "__import__('time').sleep(4716)";
+    assert_eq!(attempt("total += 1", sleeps), Tried::Lost);
+    let mended = "total += 1\n        n -= 1";
+    assert!(matches!(
+        attempt("total += 1", mended),
+        Tried::Passed { tests: 2, .. }
+    ));
+    assert!(begun.elapsed() < Duration::from_secs(30));
 }

@@ -108,10 +108,13 @@ impl<'a> Asked<'a> {
                 },
                 name: spot.name.clone(),
             };
-            // Places further down are guesses: they count once somebody followed them.
-            let is_followed = |spot: &Spot| changes.iter().any(|one| one.path == spot.path);
+            // Places further down that the task does not name are guesses: they count once somebody followed them.
+            let is_meant = |spot: &Spot| {
+                plan.mentions().paths.contains(&spot.path)
+                    || changes.iter().any(|one| one.path == spot.path)
+            };
             let spots = spots.enumerate();
-            let spots = spots.filter(|(rank, spot)| *rank == 0 || is_followed(spot));
+            let spots = spots.filter(|(rank, spot)| *rank == 0 || is_meant(spot));
             targets = spots.map(|(_, spot)| target(spot)).collect();
         }
         Asked {

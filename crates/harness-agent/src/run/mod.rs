@@ -129,6 +129,7 @@ fn runner_options(order: &Order<'_>) -> RunnerOptions {
     RunnerOptions {
         walls,
         limits: Limits { time, ..limits },
+        each_test: order.config.test_time_each(),
         readable: order.config.test_readable.clone(),
         variables: order.config.test_variables.clone(),
     }

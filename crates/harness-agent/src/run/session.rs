@@ -9,6 +9,9 @@ use harness_code::suite::{self, Suite, SuiteEnvironment};
 use harness_code::tree::SourceTree;
 use harness_hands::journal::RunId;
 use harness_hands::permit::Project;
+use harness_hands::scratch::Scratch;
+use harness_hands::suite::running::Running;
+use harness_hands::suite::{Selection, SuiteReport, Watch, run_watched};
 use serde_json::{Map, Value, json};
 
 use crate::cancel::Cancel;
@@ -177,6 +180,40 @@ impl<'a> Session<'a> {
             seconds,
             text: text.to_owned(),
         });
+    }
+
+    /// Runs the tests of a private version of the project and tells of one that takes long while it runs.
+    pub(super) fn run_tests(
+        &mut self,
+        version: &Scratch,
+        suite: &Suite,
+        selection: &Selection,
+        watch: &Watch,
+    ) -> Option<SuiteReport> {
+        let runner = self.project.runner()?.in_scratch(version);
+        let (listener, began) = (&mut *self.listener, self.began);
+        let mut tell = |running: &Running| {
+            let data = [
+                ("running", json!(running.test)),
+                ("running_seconds", json!(running.seconds)),
+            ];
+            listener.event(&Event {
+                kind: EventKind::Tests,
+                data: data
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .into_iter()
+                    .collect(),
+                seconds: began.elapsed().as_secs_f64(),
+                text: format!(
+                    "{} has been running for {} s",
+                    running.test, running.seconds
+                ),
+            });
+        };
+        let flag = self.cancel.flag();
+        Some(run_watched(
+            &runner, suite, selection, watch, &flag, &mut tell,
+        ))
     }
 
     /// Tells that the run began and where it will look.

@@ -12,7 +12,7 @@ use harness_hands::door::DoorError;
 use harness_hands::journal;
 use harness_hands::lock::{LockError, Waiting};
 use harness_hands::scratch::{Scratch, ScratchError, Touch};
-use harness_hands::suite::{self, Selection, SuiteReport, Watch};
+use harness_hands::suite::{Selection, SuiteReport, Watch};
 use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::guard::{self, Change, Facts};
@@ -151,16 +151,14 @@ impl Trial {
 
     fn run_in(
         &self,
-        session: &Session<'_>,
+        session: &mut Session<'_>,
         version: &Scratch,
         selection: &Selection,
         watch: &Watch,
     ) -> SuiteReport {
-        let (Some(runner), Some(suite)) = (session.project.runner(), &self.suite) else {
-            return not_started(session, &ScratchError::TooLarge);
-        };
-        let flag = session.cancel.flag();
-        suite::run_watched(&runner.in_scratch(version), suite, selection, watch, &flag)
+        let suite = self.suite.as_ref();
+        let report = suite.and_then(|suite| session.run_tests(version, suite, selection, watch));
+        report.unwrap_or_else(|| not_started(session, &ScratchError::TooLarge))
     }
 
     /// Returns what tells two states of the staged files apart.

@@ -121,6 +121,7 @@ fn end(session: &mut Session<'_>, trial: Trial, ended: (Stopped, String)) -> End
     match ended {
         (Stopped::Done, summary) => trial.keep(session, summary),
         (stopped, summary) => {
+            let summary = with_hang(&trial, summary);
             // A run that only made things worse says so.
             let broke = trial
                 .broke
@@ -134,6 +135,15 @@ fn end(session: &mut Session<'_>, trial: Trial, ended: (Stopped, String)) -> End
                 None => trial.take_back(session, stopped, summary),
             }
         }
+    }
+}
+
+/// Adds the place of a test that hangs: whoever reads on alone begins there.
+fn with_hang(trial: &Trial, summary: String) -> String {
+    let failures = trial.before().map_or(&[][..], |before| &before.failures);
+    match failures.iter().find(|failure| failure.hung.is_some()) {
+        Some(failure) => format!("{summary}; {} {}", failure.id, failure.message),
+        None => summary,
     }
 }
 

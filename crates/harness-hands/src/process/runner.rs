@@ -33,6 +33,8 @@ pub struct RunnerOptions {
     pub walls: Walls,
     /// How much each may take.
     pub limits: Limits,
+    /// How long a single test may run, where the user settled it.
+    pub each_test: Option<Duration>,
     /// Places that they may read beside the project, the system and their toolchain.
     pub readable: Vec<PathBuf>,
     /// Names of variables that they inherit beside those that hold no secret by their meaning.
@@ -43,6 +45,7 @@ pub struct RunnerOptions {
 #[derive(Debug)]
 pub struct Runner {
     project: PathBuf,
+    origin: PathBuf,
     options: RunnerOptions,
     sandbox: Sandbox,
     version: Version,
@@ -58,7 +61,7 @@ enum Version {
     /// A version at the project's own path.
     Mounted(Overlay),
     /// A copy at a path of its own; what is not copied is read from the project.
-    Copy { of: PathBuf, build: PathBuf },
+    Copy { build: PathBuf },
 }
 
 /// Why nothing was started.
@@ -110,6 +113,7 @@ impl Runner {
     pub(crate) fn new(project: &Path, options: RunnerOptions) -> Runner {
         Runner {
             project: project.to_path_buf(),
+            origin: project.to_path_buf(),
             options,
             sandbox: platform::available(),
             version: Version::Own,
@@ -130,6 +134,16 @@ impl Runner {
     /// Returns how much a program may take.
     pub fn limits(&self) -> Limits {
         self.options.limits
+    }
+
+    /// Returns how long a single test may run, where the user settled it.
+    pub(crate) fn each_test(&self) -> Option<Duration> {
+        self.options.each_test
+    }
+
+    /// Returns the project that a copy is one of, else the project itself.
+    pub(crate) fn origin(&self) -> &Path {
+        &self.origin
     }
 
     /// Returns the names of the variables that programs inherit beside the usual ones.
@@ -172,16 +186,13 @@ impl Runner {
         let (project, version) = match scratch.layers() {
             Some(overlay) => (self.project.clone(), Version::Mounted(overlay.clone())),
             None => {
-                let of = match &self.version {
-                    Version::Copy { of, .. } => of.clone(),
-                    Version::Own | Version::Mounted(_) => self.project.clone(),
-                };
                 let build = scratch.build_folder();
-                (scratch.root().to_path_buf(), Version::Copy { of, build })
+                (scratch.root().to_path_buf(), Version::Copy { build })
             }
         };
         Runner {
             project,
+            origin: self.origin.clone(),
             options: self.options.clone(),
             sandbox: self.sandbox,
             version,
@@ -204,7 +215,7 @@ impl Runner {
     pub(crate) fn build_folder(&self) -> Option<&Path> {
         match &self.version {
             Version::Own | Version::Mounted(_) => None,
-            Version::Copy { build, .. } => Some(build),
+            Version::Copy { build } => Some(build),
         }
     }
 
@@ -312,8 +323,8 @@ impl Runner {
                 match &self.version {
                     Version::Own => {}
                     Version::Mounted(overlay) => confinement.overlay = Some(overlay.clone()),
-                    Version::Copy { of, build } => {
-                        confinement.readable.push(of.clone());
+                    Version::Copy { build } => {
+                        confinement.readable.push(self.origin.clone());
                         confinement.writable.push(build.clone());
                     }
                 }

@@ -81,6 +81,7 @@ fn failure(id: String, traceback: &str) -> Failure {
         traceback: traceback.to_string(),
         file,
         line,
+        hung: None,
     }
 }
 

@@ -85,6 +85,7 @@ pub(super) fn read(text: &str, root: &Path, answer: &mut SuiteReport) -> bool {
                 line: line_in(&test.err.stack, test.file.as_deref()),
                 file: test.file.map(|file| shown_path(&file, root)),
                 traceback: test.err.stack.chars().take(8000).collect(),
+                hung: None,
             };
             answer.count(verdict, failure);
         }
@@ -101,6 +102,7 @@ fn read_file(file: JestFile, root: &Path, answer: &mut SuiteReport) {
             traceback: file.message.chars().take(8000).collect(),
             file: Some(shown),
             line: None,
+            hung: None,
         };
         answer.count(Verdict::Error, failure);
         return;
@@ -119,6 +121,7 @@ fn read_file(file: JestFile, root: &Path, answer: &mut SuiteReport) {
             line: line_in(&told, Some(&file.name)),
             traceback: told.chars().take(8000).collect(),
             file: Some(shown.clone()),
+            hung: None,
         };
         answer.count(verdict, failure);
     }

@@ -92,6 +92,7 @@ fn begun(attributes: &[(String, String)]) -> Failure {
         traceback: String::new(),
         file,
         line: None,
+        hung: None,
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
             traceback: words.unwrap_or_default(),
             file,
             line,
+            hung: None,
         };
         answer.count(verdict, failure);
     }

@@ -15,9 +15,11 @@ pub mod quick;
 mod remembered;
 #[cfg(unix)]
 mod reused;
+pub mod running;
 mod select;
 mod tool;
 pub mod tried;
+mod usual;
 #[cfg(unix)]
 pub mod worker;
 #[cfg(not(unix))]
@@ -27,6 +29,7 @@ pub mod worker;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use harness_code::suite::Suite;
 
@@ -34,6 +37,7 @@ use crate::process::output::Output;
 use crate::process::runner::{Runner, RunnerError};
 use crate::process::sandbox::Sandbox;
 use crate::process::{Ended, Finished};
+use crate::suite::running::Running;
 
 /// Which tests to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +90,8 @@ pub struct Failure {
     pub file: Option<String>,
     /// That line.
     pub line: Option<u32>,
+    /// How long it ran before it was ended, when it did not end by itself.
+    pub hung: Option<Duration>,
 }
 
 impl Failure {
@@ -190,6 +196,16 @@ impl SuiteReport {
         }
     }
 
+    /// Returns how long the tests took, without those that did not end by themselves.
+    pub fn seconds_that_ended(&self) -> f64 {
+        let hung: Duration = self
+            .failures
+            .iter()
+            .filter_map(|failure| failure.hung)
+            .sum();
+        (self.seconds - hung.as_secs_f64()).max(0.0)
+    }
+
     /// Counts one test.
     fn count(&mut self, verdict: Verdict, failure: Failure) {
         match verdict {
@@ -257,19 +273,22 @@ pub fn run(
     selection: &Selection,
     cancel: &AtomicBool,
 ) -> SuiteReport {
-    run_watched(runner, suite, selection, &Watch::default(), cancel)
+    let watch = Watch::default();
+    run_watched(runner, suite, selection, &watch, cancel, &mut |_| {})
 }
 
-/// Runs the tests and finds out more about them on the way.
+/// Runs the tests, finds out more about them on the way, and tells of each that takes long while it runs, where the
+/// runner tells us.
 pub fn run_watched(
     runner: &Runner,
     suite: &Suite,
     selection: &Selection,
     watch: &Watch,
     cancel: &AtomicBool,
+    tell: &mut dyn FnMut(&Running),
 ) -> SuiteReport {
     if python::mode(suite).is_some() {
-        return python::run(runner, suite, selection, watch, cancel);
+        return python::run(runner, suite, selection, watch, cancel, tell);
     }
     tool::run(runner, suite, selection, cancel)
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use harness_code::suite::{Runner as Framework, Suite};
 use serde::{Deserialize, Serialize};
@@ -12,11 +14,20 @@ use serde::{Deserialize, Serialize};
 use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
 use crate::suite::interpreter::{Interpreter, Unusable};
+use crate::suite::running::{Follower, LOOK_AGAIN, Running};
+use crate::suite::usual::{Seen, TestLimits, Usual};
 use crate::suite::{
     Failure, Lines, Outcome, Selection, SuiteReport, Verdict, Watch, select, shown_path,
 };
 
-pub(super) const SCRIPT: &str = include_str!("report.py");
+/// The script that runs the tests, and what it loads from its own folder.
+pub(super) const SCRIPTS: [(&str, &str); 2] = [
+    ("report.py", include_str!("report.py")),
+    ("watchdog.py", include_str!("watchdog.py")),
+];
+
+/// Each is a test that could be ended only together with its process; more than a few have one reason.
+const MOST_PROCESSES: u32 = 20;
 
 /// No honest report of a suite is larger; a runaway one must not fill our memory.
 const REPORT_LIMIT: u64 = 256 * 1024 * 1024;
@@ -39,13 +50,14 @@ struct Config<'a> {
     root: &'a Path,
     modules: &'a [String],
     lines: bool,
+    limits: TestLimits,
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum Line {
     Collected { count: u32 },
-    Test(TestLine),
+    Test(Box<TestLine>),
     Modules { files: BTreeMap<String, String> },
     Lines { id: String, files: Lines },
     End { exit: i32 },
@@ -61,6 +73,10 @@ struct TestLine {
     file: Option<String>,
     line: Option<u32>,
     stage: String,
+    #[serde(default)]
+    seconds: f64,
+    hung: Option<f64>,
+    definition: Option<(String, String)>,
 }
 
 /// Says whether a suite is a Python script of the project, such as Django's `manage.py test`.
@@ -80,6 +96,7 @@ pub(super) fn run(
     selection: &Selection,
     watch: &Watch,
     cancel: &AtomicBool,
+    tell: &mut dyn FnMut(&Running),
 ) -> SuiteReport {
     let private = match Private::new() {
         Ok(private) => private,
@@ -108,8 +125,10 @@ pub(super) fn run(
         watch,
     };
     match mode(suite).unwrap_or(Mode::Unittest) {
-        Mode::Pytest if !python.interpreter.has_pytest => python.without_pytest(selection, cancel),
-        mode => python.run(mode, selection, cancel),
+        Mode::Pytest if !python.interpreter.has_pytest => {
+            python.without_pytest(selection, cancel, tell)
+        }
+        mode => python.run(mode, selection, cancel, tell),
     }
 }
 
@@ -141,8 +160,13 @@ struct Python<'a> {
 
 impl Python<'_> {
     /// Tests that are unittest classes run without pytest too; others say what they miss.
-    fn without_pytest(&self, selection: &Selection, cancel: &AtomicBool) -> SuiteReport {
-        let report = self.run(Mode::Unittest, selection, cancel);
+    fn without_pytest(
+        &self,
+        selection: &Selection,
+        cancel: &AtomicBool,
+        tell: &mut dyn FnMut(&Running),
+    ) -> SuiteReport {
+        let report = self.run(Mode::Unittest, selection, cancel, tell);
         let says_something = report.outcome == Outcome::Ran && report.passed + report.failed > 0;
         let was_stopped = matches!(report.outcome, Outcome::Interrupted | Outcome::TimedOut);
         if says_something || was_stopped {
@@ -160,8 +184,14 @@ impl Python<'_> {
         }
     }
 
-    fn run(&self, mode: Mode, selection: &Selection, cancel: &AtomicBool) -> SuiteReport {
-        match self.try_run(mode, selection, cancel) {
+    fn run(
+        &self,
+        mode: Mode,
+        selection: &Selection,
+        cancel: &AtomicBool,
+        tell: &mut dyn FnMut(&Running),
+    ) -> SuiteReport {
+        match self.try_run(mode, selection, cancel, tell) {
             Ok(report) => report,
             Err(Failed::Runner(error)) => SuiteReport::not_started(&error, self.runner.sandbox()),
             Err(Failed::Selection(words)) => {
@@ -170,11 +200,37 @@ impl Python<'_> {
         }
     }
 
+    /// Runs one process to its end and reads along meanwhile. Listeners are told in the thread that asked.
+    fn process(
+        &self,
+        job: &Job<'_>,
+        follower: &mut Follower,
+        cancel: &AtomicBool,
+        tell: &mut dyn FnMut(&Running),
+    ) -> Result<SuiteReport, RunnerError> {
+        let (sender, ended) = mpsc::channel();
+        let finished = std::thread::scope(|scope| {
+            scope.spawn(move || sender.send(self.runner.run(job, &self.private, cancel)));
+            loop {
+                match ended.recv_timeout(LOOK_AGAIN) {
+                    Ok(finished) => return Some(finished),
+                    Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+                    Err(mpsc::RecvTimeoutError::Timeout) => {
+                        follower.look().iter().for_each(&mut *tell);
+                    }
+                }
+            }
+        });
+        let gone = || RunnerError::Private(std::io::ErrorKind::BrokenPipe.into());
+        Ok(SuiteReport::of_process(&finished.ok_or_else(gone)??))
+    }
+
     fn try_run(
         &self,
         mode: Mode,
         selection: &Selection,
         cancel: &AtomicBool,
+        tell: &mut dyn FnMut(&Running),
     ) -> Result<SuiteReport, Failed> {
         let root = self.runner.project();
         let folder = match &self.suite.folder {
@@ -186,6 +242,8 @@ impl Python<'_> {
         let (arguments, chosen) =
             arguments(self.suite, mode, selection, &folder, &place.join("cache"))
                 .map_err(Failed::Selection)?;
+        let stack = place.join("stack.txt");
+        let usual = Usual::of(self.runner.origin(), self.suite);
         let config = Config {
             mode,
             arguments,
@@ -195,17 +253,23 @@ impl Python<'_> {
             root,
             modules: &self.watch.modules,
             lines: self.watch.lines,
+            limits: usual.limits(self.runner, &stack),
         };
-        let (script, settings) = (place.join("report.py"), place.join("config.json"));
+        let settings = place.join("config.json");
         let text =
             serde_json::to_vec(&config).map_err(|error| RunnerError::Private(error.into()))?;
-        std::fs::write(&script, SCRIPT).map_err(RunnerError::Private)?;
+        for (name, script) in SCRIPTS {
+            std::fs::write(place.join(name), script).map_err(RunnerError::Private)?;
+        }
         std::fs::write(&settings, text).map_err(RunnerError::Private)?;
         // A second try must not read what the first wrote.
-        let _ = std::fs::remove_file(&report);
-        let job = Job {
+        for left in [&report, &stack] {
+            let _ = std::fs::remove_file(left);
+        }
+        let script = place.join("report.py").into_os_string();
+        let mut job = Job {
             program: &self.interpreter.executable,
-            arguments: vec![script.into_os_string(), settings.into_os_string()],
+            arguments: vec![script, settings.into_os_string()],
             folder: &folder,
             environment: self.interpreter.environment(self.runner, &self.private),
             reach: Reach::Project {
@@ -214,9 +278,23 @@ impl Python<'_> {
             },
             limits: self.runner.limits(),
         };
-        let finished = self.runner.run(&job, &self.private, cancel)?;
-        let mut answer = SuiteReport::of_process(&finished);
-        read_report(&report, root, mode, &mut answer);
+        let mut follower = Follower::new(report.clone());
+        let mut answer = self.process(&job, &mut follower, cancel, tell)?;
+        for _ in 1..MOST_PROCESSES {
+            let ended_by_us = std::fs::metadata(&stack).is_ok_and(|found| found.len() > 0);
+            let spent = Duration::from_secs_f64(answer.seconds);
+            job.limits.time = self.runner.limits().time.saturating_sub(spent);
+            if !ended_by_us || answer.outcome != Outcome::NoReport || job.limits.time.is_zero() {
+                break;
+            }
+            // It goes on with the tests that are left.
+            let before = (answer.seconds, std::mem::take(&mut answer.restored));
+            answer = self.process(&job, &mut follower, cancel, tell)?;
+            answer.seconds += before.0;
+            answer.restored.extend(before.1);
+        }
+        let seen = read_report(&report, root, mode, &mut answer);
+        usual.keep(seen);
         Ok(answer)
     }
 }
@@ -287,23 +365,24 @@ fn after(command: &[String], module: &str) -> Vec<String> {
 }
 
 /// Reads the report. What was written before a crash is read too, but then nothing counts as run.
-fn read_report(path: &Path, root: &Path, mode: Mode, answer: &mut SuiteReport) {
+fn read_report(path: &Path, root: &Path, mode: Mode, answer: &mut SuiteReport) -> Seen {
     let Ok(file) = std::fs::File::open(path) else {
-        return;
+        return Seen::default();
     };
     let lines = BufReader::new(file.take(REPORT_LIMIT))
         .split(b'\n')
         .map_while(Result::ok);
-    read_lines(lines, root, mode, answer);
+    read_lines(lines, root, mode, answer)
 }
 
-/// Reads the lines of a report.
+/// Reads the lines of a report. Returns what is to be known of these tests when they run again.
 pub(super) fn read_lines(
     lines: impl Iterator<Item = Vec<u8>>,
     root: &Path,
     mode: Mode,
     answer: &mut SuiteReport,
-) {
+) -> Seen {
+    let mut seen = Seen::default();
     let mut missing = Vec::new();
     let mut exit = None;
     let mut last_words = String::new();
@@ -323,7 +402,11 @@ pub(super) fn read_lines(
                 }
                 ran += u32::from(test.stage != "collect");
                 last_words.clone_from(&test.id);
-                count(test, root, answer);
+                seen.definitions.extend(test.definition.clone());
+                if test.outcome == "passed" {
+                    seen.passed.push((test.id.clone(), test.seconds));
+                }
+                count(*test, root, answer);
             }
             Ok(Line::Modules { files }) => {
                 let is_inside = |file: &str| Path::new(file).starts_with(root);
@@ -368,6 +451,7 @@ pub(super) fn read_lines(
     if answer.passed == 0 && answer.missing_dependency.is_none() && answer.outcome != Outcome::Ran {
         answer.missing_dependency = early;
     }
+    seen
 }
 
 fn count(test: TestLine, root: &Path, answer: &mut SuiteReport) {
@@ -383,6 +467,7 @@ fn count(test: TestLine, root: &Path, answer: &mut SuiteReport) {
         traceback: test.traceback,
         file: test.file.map(|file| shown_path(&file, root)),
         line: test.line,
+        hung: test.hung.map(Duration::from_secs_f64),
     };
     answer.count(verdict, failure);
 }

@@ -232,21 +232,30 @@ class Server:
         def say(**fields):
             write_all(out, (json.dumps(fields) + "\n").encode("ascii"))
 
+        class TooLong(BaseException):
+            """Ends one test: it may never end by itself."""
+
         def late(signum, frame):
             sys.settrace(None)
+            if not given_up and time.monotonic() < until - 0.02:
+                given_up.append(current[0])
+                signal.setitimer(signal.ITIMER_REAL, max(until - time.monotonic(), 0.01))
+                raise TooLong
             if current[0]:
                 say(kind="lines", test=current[0], failing=current[1], lines={k: sorted(v) for k, v in lines.items()})
             say(kind="end", passed=False, test="", ran=0, cpu=0.0)
             os._exit(0)
 
-        current = ["", True]
+        current, given_up = ["", True], []
+        until, each = time.monotonic() + request["seconds"], request["each"]
         signal.signal(signal.SIGALRM, late)
-        signal.setitimer(signal.ITIMER_REAL, request["seconds"])
         first = [name for name in request["first"] if name in self.known]
         touched = set()
         for name in first:
             current[:] = [name, True]
             lines.clear()
+            del given_up[:]
+            signal.setitimer(signal.ITIMER_REAL, max(min(each, until - time.monotonic()), 0.01))
             threading.settrace(on_call)
             sys.settrace(on_call)
             try:
@@ -254,8 +263,13 @@ class Server:
             finally:
                 sys.settrace(None)
                 threading.settrace(None)
+            if given_up:
+                # The others likely hang in the same place.
+                each = min(each, request["each_again"])
             touched.update(lines)
             say(kind="lines", test=name, failing=True, lines={path: sorted(found) for path, found in lines.items()})
+        given_up.append("")
+        signal.setitimer(signal.ITIMER_REAL, max(until - time.monotonic(), 0.01))
         files = files or touched
         skip = set(request["red"]) | set(first)
         for name in self.names if not request.get("path") else ():
@@ -376,8 +390,17 @@ def quiet_protocol():
     return pytest_runtest_protocol
 
 
-def serve_pytest(config, server):
+def serve_pytest(config, server, report, watch):
     import pytest
+
+    class Imports:
+        """Gives each import of a file with tests its limit."""
+
+        def __init__(self):
+            self.watch, self.report = watch, watch.report
+
+        around = pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        pytest_make_collect_report = around(report.PytestPlugin.pytest_make_collect_report)
 
     Plugin.pytest_runtestloop = pytest.hookimpl(tryfirst=True)(Plugin.pytest_runtestloop)
     try:
@@ -388,14 +411,16 @@ def serve_pytest(config, server):
     plugin = Plugin(server)
     sys.argv = ["pytest"] + config["arguments"]
     server.calls.start()
-    pytest.main(config["arguments"], plugins=[plugin])
+    pytest.main(config["arguments"], plugins=[plugin, Imports()])
 
 
 # --- unittest ---------------------------------------------------------------------------------------
 
 
-def serve_unittest(config, server, report):
+def serve_unittest(config, server, report, watch):
     import unittest
+
+    loader = report.make_loader(watch)
 
     class Quiet(unittest.TestResult):
         def __init__(self):
@@ -411,7 +436,7 @@ def serve_unittest(config, server, report):
         def run(self, suite):
             tests = list(report.each_test(suite))
             if not tests:
-                tests = [test for folder in ("tests", "test") for test in report.found_in(folder)]
+                tests = [test for folder in ("tests", "test") for test in report.found_in(folder, loader)]
             by_name = {}
             for test in tests:
                 by_name.setdefault(report.name_of(test), test)
@@ -429,7 +454,8 @@ def serve_unittest(config, server, report):
 
     arguments = config["arguments"] or ["discover"]
     server.calls.start()
-    unittest.main(module=None, argv=["python -m unittest"] + arguments, testRunner=Runner, exit=False)
+    argv = ["python -m unittest"] + arguments
+    unittest.main(module=None, argv=argv, testRunner=Runner, testLoader=loader, exit=False)
 
 
 def main():
@@ -443,10 +469,10 @@ def main():
     report = load("report")
     sys.path[0] = config["folder"]
     server = Server(config, requests, answers)
-    if config["mode"] == "pytest":
-        serve_pytest(config, server)
-    else:
-        serve_unittest(config, server, report)
+    nobody = report.Report(nothing)
+    watch = report.watchdog.Watchdog(config["limits"], nobody, server.root)
+    serve = serve_pytest if config["mode"] == "pytest" else serve_unittest
+    serve(config, server, report, watch)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::python::{self, Mode};
 use crate::suite::reused::{Process, Start};
 use crate::suite::tried::{Trace, Tried, Wanted};
+use crate::suite::usual::TestLimits;
 use crate::suite::worker::WorkerError;
 
 const SCRIPT: &str = include_str!("quick.py");
@@ -27,6 +28,14 @@ const PIECES: &str = include_str!("pieces.py");
 
 /// Collecting the tests of a large project takes its time.
 const COLLECTING: Duration = Duration::from_secs(60);
+
+/// A file whose import hangs is given up after three times this.
+const IMPORT: Duration = Duration::from_secs(3);
+
+/// How long a failing test is followed that may never end: long enough to see every line of its loop.
+const TRACED: f64 = 2.0;
+/// The same once one did not end: the next one likely hangs in the same place.
+const TRACED_AGAIN: f64 = 0.3;
 
 /// A test process with everything collected.
 #[derive(Debug)]
@@ -42,6 +51,7 @@ struct Config<'a> {
     arguments: Vec<String>,
     folder: &'a Path,
     root: &'a Path,
+    limits: TestLimits,
 }
 
 #[derive(Deserialize)]
@@ -110,6 +120,7 @@ impl Quick {
             arguments,
             folder: &folder,
             root,
+            limits: TestLimits::for_tries(IMPORT),
         };
         let start = Start {
             runner: &runner,
@@ -167,7 +178,7 @@ impl Quick {
             "rest": wanted.rest,
             "cpu": wanted.limit.as_secs_f64(),
             // A sleeping test is cut off too, later: the machine may be busy.
-            "seconds": wanted.limit.as_secs_f64() * 3.0 + 5.0,
+            "seconds": wanted.limit.as_secs_f64() * 3.0 + wanted.waiting.as_secs_f64(),
             "rest_seconds": wanted.rest_limit.as_secs_f64(),
         });
         if let Some((path, old)) = changed {
@@ -217,6 +228,8 @@ impl Quick {
             "red": red,
             "seconds": limit.as_secs_f64(),
             "rest_seconds": 0.0,
+            "each": TRACED,
+            "each_again": TRACED_AGAIN,
         });
         self.traces(&request, limit, cancel)
     }
@@ -240,6 +253,8 @@ impl Quick {
             "red": [],
             "seconds": limit.as_secs_f64(),
             "rest_seconds": 0.0,
+            "each": TRACED,
+            "each_again": TRACED_AGAIN,
         });
         let traces = self.traces(&request, limit, cancel);
         self.scratch.put(path, &old)?;
@@ -261,6 +276,8 @@ impl Quick {
             "files": [path.as_str()],
             "seconds": limit.as_secs_f64(),
             "rest_seconds": 0.0,
+            "each": TRACED,
+            "each_again": TRACED_AGAIN,
         });
         let mut traces = self.traces(&request, limit, cancel)?;
         traces.retain(|trace| {

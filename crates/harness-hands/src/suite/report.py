@@ -3,9 +3,11 @@
 Started by the harness with the project's own interpreter:
     python report.py CONFIG.json
 One JSON object a line goes to the report file that the configuration names. The last line says that
-the run came to its end; without it nothing counts, however the process exited.
+the run came to its end; without it nothing counts, however the process exited. A test that begins is a line too: who
+reads along knows what is running.
 """
 
+import importlib.util
 import io
 import json
 import os
@@ -25,13 +27,29 @@ def shortened(text, limit):
     return text[:head] + "\n[...]\n" + text[-tail:]
 
 
-class Report:
-    """The report file. Children that the tests fork cannot write to it."""
+def load(name):
+    """Loads a file that lies beside this one; the tests' own modules of that name are others."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
+    spec = importlib.util.spec_from_file_location("_harness_" + name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["_harness_" + name] = module
+    spec.loader.exec_module(module)
+    return module
 
-    def __init__(self, path, modules=()):
+
+watchdog = load("watchdog")
+
+
+class Report:
+    """The report file, or a pipe. Children that the tests fork cannot write to it."""
+
+    def __init__(self, descriptor):
         self.owner = os.getpid()
-        self.modules = modules
-        self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600)
+        self.file = descriptor
+        # What a process before this one judged, and whether it said how many tests there are.
+        self.judged, self.counted = set(), False
+        # Modules whose files are told, and what sees which lines a test runs.
+        self.modules, self.lines = (), None
 
     def line(self, **fields):
         if os.getpid() != self.owner:
@@ -49,7 +67,18 @@ class Report:
             self.line(kind="modules", files=files)
         self.line(kind="end", exit=code)
 
-    def test(self, name, outcome, message="", trace="", path=None, line=None, seconds=0.0, stage="run"):
+    def collected(self, count):
+        if not self.counted:
+            self.line(kind="collected", count=count)
+
+    def hung(self, name, verdict, stage="run"):
+        seconds, place = verdict["seconds"], (verdict["path"], verdict["line"])
+        more = {"hung": seconds, "definition": verdict["definition"]}
+        self.test(name, "failed", verdict["message"], verdict["trace"], *place, seconds=seconds, stage=stage, **more)
+
+    def test(self, name, outcome, message="", trace="", path=None, line=None, seconds=0.0, stage="run", **more):
+        if name in self.judged:
+            return
         self.line(
             kind="test",
             id=name,
@@ -60,6 +89,7 @@ class Report:
             line=line,
             seconds=seconds,
             stage=stage,
+            **more
         )
 
 
@@ -119,23 +149,54 @@ class PytestPlugin:
 
     WORSE = {"passed": 0, "skipped": 1, "failed": 2, "error": 3}
 
-    def __init__(self, report, root, lines=None):
+    def __init__(self, report, root, watch):
         self.report = report
         self.root = root
-        self.lines = lines
+        self.watch = watch
         self.open = {}
         self.ended = False
 
+    def pytest_make_collect_report(self, collector):
+        name = collector.nodeid
+        if name and name in self.report.judged:
+            # It never got through its import in the process before this one.
+            collector.collect = lambda: []
+        self.watch.begin(name, "collect", setting_up=True)
+        yield
+        self.watch.end()
+
+    def pytest_collection_modifyitems(self, items):
+        items[:] = [item for item in items if item.nodeid not in self.report.judged]
+
     def pytest_runtest_logstart(self, nodeid, location):
-        if self.lines:
-            self.lines.begin()
+        if self.report.lines:
+            self.report.lines.begin()
 
     def pytest_runtest_logfinish(self, nodeid, location):
-        if self.lines:
-            self.report.line(kind="lines", id=nodeid, files=self.lines.end())
+        if self.report.lines:
+            self.report.line(kind="lines", id=nodeid, files=self.report.lines.end())
 
     def pytest_collection_finish(self, session):
-        self.report.line(kind="collected", count=len(session.items))
+        self.report.collected(len(session.items))
+
+    def pytest_runtestloop(self, session):
+        yield
+        self.watch.rest()
+
+    def pytest_runtest_setup(self, item):
+        self.watch.begin(item.nodeid, setting_up=True)
+        yield
+        self.watch.end()
+
+    def pytest_runtest_call(self, item):
+        self.watch.begin(item.nodeid)
+        yield
+        self.watch.end()
+
+    def pytest_runtest_teardown(self, item):
+        self.watch.begin(item.nodeid, setting_up=True)
+        yield
+        self.watch.end()
 
     def pytest_collectreport(self, report):
         if report.failed:
@@ -167,6 +228,10 @@ class PytestPlugin:
 
     def finish(self, name, found, stage):
         outcome, message, trace, path, line, seconds = found
+        verdict = self.watch.verdicts.pop(name, None)
+        if verdict is not None:
+            self.report.hung(name, verdict, stage)
+            return
         self.report.test(name, outcome, message, trace, path, line, seconds, stage)
 
     def outcome_of(self, report, bad):
@@ -187,6 +252,15 @@ class PytestPlugin:
         return (bad, message, text, path, line, seconds)
 
 
+AROUND = (
+    "pytest_make_collect_report",
+    "pytest_runtestloop",
+    "pytest_runtest_setup",
+    "pytest_runtest_call",
+    "pytest_runtest_teardown",
+)
+
+
 def last_line(text):
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1].strip() if lines else ""
@@ -195,48 +269,72 @@ def last_line(text):
 def run_pytest(config, report, more=()):
     import pytest
 
-    plugin = PytestPlugin(report, config["root"], watched_lines(config))
-    if hasattr(pytest, "hookimpl"):
-        # The last to be told: what other plugins do at the end is over then.
-        PytestPlugin.pytest_sessionfinish = pytest.hookimpl(trylast=True)(PytestPlugin.pytest_sessionfinish)
+    class Hung(pytest.fail.Exception):
+        """What pytest takes for a failure of the test, and remembers of a fixture."""
+
+    Hung.__qualname__ = "Hung"
+    watch = watchdog.Watchdog(config["limits"], report, config["root"], (Hung, Hung))
+    plugin = PytestPlugin(report, config["root"], watch)
+    # The last to be told: what other plugins do at the end is over then.
+    for name in ("pytest_sessionfinish", "pytest_collection_modifyitems"):
+        setattr(PytestPlugin, name, pytest.hookimpl(trylast=True)(getattr(PytestPlugin, name)))
+    for name in AROUND:
+        setattr(PytestPlugin, name, pytest.hookimpl(hookwrapper=True, tryfirst=True)(getattr(PytestPlugin, name)))
     sys.argv = ["pytest"] + config["arguments"]
     code = pytest.main(config["arguments"], plugins=[plugin] + list(more))
     if not plugin.ended:
         # It did not understand its arguments or settings: no session ever began.
         report.line(kind="refused", exit=int(code))
+    watch.leave()
     return code
 
 
 # --- unittest ---------------------------------------------------------------------------------------
 
 
-def watched_lines(config):
-    return Lines(config["root"]) if config.get("lines") else None
-
-
-def make_result_class(report, config):
+def make_result_class(report, root, watch, following=None):
+    """Returns the class of results. `following` tells the name of the test that comes after another one."""
     import time
     import unittest
 
-    root, lines = config["root"], watched_lines(config)
-
     class Result(unittest.TextTestResult):
         """Tells the report what the text result is told."""
+
+        def startTestRun(self):
+            super().startTestRun()
+            self.between(None)
+
+        def stopTestRun(self):
+            watch.rest()
+            super().stopTestRun()
+
+        def between(self, test):
+            """The setup of a class or module belongs to the test that comes after it."""
+            if following:
+                name = following(test and name_of(test))
+                watch.begin(name, "between", setting_up=True) if name else watch.rest()
 
         def startTest(self, test):
             super().startTest(test)
             self.begun = time.time()
             self.verdict = None
-            if lines:
-                lines.begin()
+            watch.begin(name_of(test))
+            if report.lines:
+                report.lines.begin()
 
         def stopTest(self, test):
-            if lines:
-                report.line(kind="lines", id=name_of(test), files=lines.end())
+            name, hung = name_of(test), watch.end()
+            if report.lines:
+                report.line(kind="lines", id=name, files=report.lines.end())
             super().stopTest(test)
-            outcome, message, trace, path, line = self.verdict or ("passed", "", "", None, None)
-            report.test(name_of(test), outcome, message, trace, path, line, time.time() - self.begun, stage_of(test))
+            hung = hung or watch.verdicts.get(name)
+            if hung:
+                report.hung(name, hung, stage_of(test))
+            else:
+                outcome, message, trace, path, line = self.verdict or ("passed", "", "", None, None)
+                report.test(name, outcome, message, trace, path, line, time.time() - self.begun, stage_of(test))
             self.verdict = None
+            self.between(test)
 
         def note(self, test, outcome, error):
             import traceback as words
@@ -248,6 +346,9 @@ def make_result_class(report, config):
             if isinstance(test, unittest.TestCase):
                 if self.verdict is None or self.verdict[0] == "skipped":
                     self.verdict = found
+            elif watch.verdict is not None:
+                hung, watch.verdict = watch.verdict, None
+                report.hung(name_of(test), hung)
             else:
                 # A class or module that could not be set up is no test of its own.
                 report.test(name_of(test), *found)
@@ -316,30 +417,70 @@ def wanted(name, selection):
     return False
 
 
+def make_loader(watch):
+    """Returns a loader whose imports have a limit each."""
+    import unittest
+
+    class Loader(unittest.TestLoader):
+        def _get_module_from_name(self, name):
+            if name in watch.report.judged:
+                raise ImportError("its import never ended")
+            watch.begin(name, "collect", setting_up=True)
+            try:
+                return super()._get_module_from_name(name)
+            finally:
+                watch.end()
+
+        def loadTestsFromName(self, name, module=None):
+            if name in watch.report.judged:
+                return self.suiteClass()
+            watch.begin(name, "collect", setting_up=True)
+            try:
+                return super().loadTestsFromName(name, module)
+            except watchdog.Hung:
+                watch.report.hung(name, watch.verdict, "collect")
+                return self.suiteClass()
+            finally:
+                watch.end()
+
+    return Loader()
+
+
+def order_of(tests):
+    """Returns what tells the name of the test that comes after another one, and at the beginning the first."""
+    names = [name_of(test) for test in tests]
+    after = dict(zip([None] + names, names))
+    return after.get
+
+
 def run_unittest(config, report):
     import unittest
 
-    result_class = make_result_class(report, config)
+    watch = watchdog.Watchdog(config["limits"], report, config["root"])
+    loader = make_loader(watch)
     selection = config["selection"]
 
     class Runner(unittest.TextTestRunner):
-        resultclass = result_class
-
         def run(self, suite):
+            watch.rest()
             tests = list(each_test(suite))
             if not tests and not selection:
-                tests = [test for folder in ("tests", "test") for test in found_in(folder)]
+                tests = [test for folder in ("tests", "test") for test in found_in(folder, loader)]
             if selection:
                 tests = [test for test in tests if wanted(name_of(test), selection)]
-            report.line(kind="collected", count=len(tests))
+            tests = [test for test in tests if name_of(test) not in report.judged]
+            report.collected(len(tests))
+            self.resultclass = make_result_class(report, config["root"], watch, order_of(tests))
             # The text runner asks some things of the suite that only a real one knows.
             return super().run(unittest.TestSuite(tests))
 
     arguments = config["arguments"] or ["discover"]
-    program = unittest.main(module=None, argv=["python -m unittest"] + arguments, testRunner=Runner, exit=False)
+    argv = ["python -m unittest"] + arguments
+    program = unittest.main(module=None, argv=argv, testRunner=Runner, testLoader=loader, exit=False)
     result = program.result
     code = 0 if result.wasSuccessful() else 1
     report.end(code)
+    watch.leave()
     return code
 
 
@@ -347,27 +488,26 @@ def run_chosen(config, report):
     """Runs tests by their full names, without looking at the others."""
     import unittest
 
-    result_class = make_result_class(report, config)
+    watch = watchdog.Watchdog(config["limits"], report, config["root"])
     for option in ("-t", "--top-level-directory", "-s", "--start-directory"):
         if option in config["arguments"][:-1]:
             folder = config["arguments"][config["arguments"].index(option) + 1]
             sys.path.insert(0, os.path.abspath(folder))
             break
-    loader = unittest.TestLoader()
+    loader = make_loader(watch)
     tests = [test for name in config["selection"] for test in each_test(loader.loadTestsFromName(name))]
-    report.line(kind="collected", count=len(tests))
+    report.collected(len(tests))
+    result_class = make_result_class(report, config["root"], watch, order_of(tests))
     runner = unittest.TextTestRunner(stream=io.StringIO(), resultclass=result_class)
     result = runner.run(unittest.TestSuite(tests))
     report.end(0 if result.wasSuccessful() else 1)
 
 
-def found_in(folder):
+def found_in(folder, loader):
     """Tests in a folder that is no package, which discovery from above does not enter."""
-    import unittest
-
     if not os.path.isdir(folder):
         return []
-    return list(each_test(unittest.TestLoader().discover(folder, top_level_dir=folder)))
+    return list(each_test(loader.discover(folder, top_level_dir=folder)))
 
 
 # --- other scripts that end up in unittest, such as Django's ------------------------------------------
@@ -377,7 +517,15 @@ def run_script(config, report):
     import runpy
     import unittest
 
-    unittest.TextTestRunner.resultclass = make_result_class(report, config)
+    watch = watchdog.Watchdog(config["limits"], report, config["root"])
+    unittest.TextTestRunner.resultclass = make_result_class(report, config["root"], watch)
+    if report.judged:
+        run = unittest.TextTestRunner.run
+
+        def run_rest(runner, suite):
+            return run(runner, unittest.TestSuite(test for test in each_test(suite) if name_of(test) not in report.judged))
+
+        unittest.TextTestRunner.run = run_rest
     sys.argv = config["arguments"]
     code = 0
     try:
@@ -385,13 +533,18 @@ def run_script(config, report):
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     report.end(code)
+    watch.leave()
     return code
 
 
 def main():
     with io.open(sys.argv[1], encoding="utf-8") as file:
         config = json.load(file)
-    report = Report(config["report"], config.get("modules") or ())
+    report = Report(os.open(config["report"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600))
+    report.modules = config.get("modules") or ()
+    report.lines = Lines(config["root"]) if config.get("lines") else None
+    if os.path.exists(config["limits"]["stack"]):
+        watchdog.resume(config["limits"], report, config["report"], config["root"])
     # As `python -m` has it: the folder the tests start in, not the folder of this file.
     sys.path[0] = config["folder"]
     if config["mode"] == "script":

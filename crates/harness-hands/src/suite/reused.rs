@@ -55,7 +55,7 @@ impl Process {
         } = *start;
         let place = private.report();
         let (program, settings) = (place.join(name), place.join("config.json"));
-        for (name, text) in beside.iter().chain(&[("report.py", python::SCRIPT)]) {
+        for (name, text) in beside.iter().chain(&python::SCRIPTS) {
             std::fs::write(place.join(name), text)?;
         }
         std::fs::write(&program, script)?;

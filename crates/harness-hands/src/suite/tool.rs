@@ -11,6 +11,7 @@ use harness_code::suite::{Runner as Framework, Suite};
 use crate::environment;
 use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
+use crate::suite::usual::Usual;
 use crate::suite::{Outcome, Selection, SuiteReport, gotest, jest, junit, libtest};
 use crate::user;
 
@@ -87,6 +88,8 @@ fn try_run(
     }
     let mut limits = runner.limits();
     limits.output = limits.output.max(OUTPUT);
+    let usual = Usual::of(runner.origin(), suite);
+    limits.time = usual.suite_limit(limits.time);
     let begun = SystemTime::now();
     let job = Job {
         program: Path::new(&plan.program),
@@ -119,6 +122,9 @@ fn try_run(
     };
     if is_whole && answer.outcome == Outcome::NoReport {
         answer.complete();
+    }
+    if *selection == Selection::All {
+        usual.keep_suite(&answer);
     }
     Ok(answer)
 }

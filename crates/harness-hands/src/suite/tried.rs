@@ -16,6 +16,8 @@ pub struct Wanted<'a> {
     pub rest: bool,
     /// How long the failing tests may take, in time of the processor.
     pub limit: Duration,
+    /// How long they may wait beside that, for a sleep or a busy machine.
+    pub waiting: Duration,
     /// How long the rest may take.
     pub rest_limit: Duration,
 }

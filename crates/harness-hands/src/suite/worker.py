@@ -26,36 +26,6 @@ def load_report(folder):
     return module
 
 
-class PipeReport:
-    """Stands in for the report file; the other end is read by the process that forked."""
-
-    def __init__(self, report, descriptor):
-        self.report = report
-        self.file = descriptor
-        self.owner = os.getpid()
-
-    def line(self, **fields):
-        self.report.Report.line(self, **fields)
-
-    def test(self, *arguments, **fields):
-        self.report.Report.test(self, *arguments, **fields)
-
-
-class LateReport:
-    """A report that has nowhere to go until a try begins."""
-
-    def __init__(self):
-        self.inner = None
-
-    def line(self, **fields):
-        if self.inner is not None:
-            self.inner.line(**fields)
-
-    def test(self, *arguments, **fields):
-        if self.inner is not None:
-            self.inner.test(*arguments, **fields)
-
-
 class EarlyLook:
     """Sees whether the changed file is imported before any test is looked for, as by a conftest.py."""
 
@@ -79,7 +49,7 @@ class BeforeCollection:
         if descriptor is None:
             os._exit(0)
         self.is_try = True
-        self.report.inner = PipeReport(self.worker.report, descriptor)
+        self.report.file, self.report.owner = descriptor, os.getpid()
         importlib.invalidate_caches()
 
 
@@ -131,7 +101,7 @@ class Worker:
 
     def run_tests(self, descriptor, more=()):
         """Runs in a fork: runs the tests, tells the parent through the pipe."""
-        report = PipeReport(self.report, descriptor)
+        report = self.report.Report(descriptor)
         importlib.invalidate_caches()
         config = dict(self.config)
         if config["mode"] == "pytest":
@@ -184,7 +154,8 @@ class Worker:
         """Serves tries that begin where pytest would collect."""
         import pytest
 
-        report = LateReport()
+        # It has nowhere to go until a try begins.
+        report = self.report.Report(os.open(os.devnull, os.O_WRONLY))
         holder = BeforeCollection(self, report, requests, answers)
         BeforeCollection.pytest_collection = pytest.hookimpl(tryfirst=True)(BeforeCollection.pytest_collection)
         try:

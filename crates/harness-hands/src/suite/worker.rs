@@ -15,6 +15,7 @@ use crate::scratch::{Scratch, ScratchError};
 use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::python::{self, Mode};
 use crate::suite::reused::{Process, Start};
+use crate::suite::usual::TestLimits;
 use crate::suite::{Outcome, Selection, SuiteReport};
 
 const SCRIPT: &str = include_str!("worker.py");
@@ -24,6 +25,9 @@ const PROCESSES: usize = 3;
 
 /// Learning what to import runs the tests once.
 const LEARNING: Duration = Duration::from_secs(60);
+
+/// A test that hangs is given up after this: those of a search take moments.
+const EACH: Duration = Duration::from_secs(2);
 
 /// Why there are no quick tries; the suite can still be run the long way.
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +82,7 @@ struct Config<'a> {
     root: &'a Path,
     changed: &'a Path,
     learn_seconds: f64,
+    limits: TestLimits,
 }
 
 #[derive(Deserialize)]
@@ -207,6 +212,7 @@ impl Worker {
             root,
             changed: &changed,
             learn_seconds: LEARNING.as_secs_f64(),
+            limits: TestLimits::for_tries(EACH),
         };
         let start = Start {
             runner: &self.runner,

@@ -57,8 +57,9 @@ impl Listener for Progress {
         if let Some(live) = &self.live {
             live.now(event);
         }
-        // The live line shows that something was sent; plain output needs no line for it.
-        if self.lines && event.kind != EventKind::Finished {
+        // The live line shows for how long a test has been running; plain output gets a line now and then.
+        let is_live = self.live.is_some() && running(event).is_some();
+        if self.lines && event.kind != EventKind::Finished && !is_live {
             text::notice(&event.text);
         }
         let result = event.data.get("result").and_then(|value| value.as_str());
@@ -131,6 +132,18 @@ impl Doing {
     }
 }
 
+/// Returns the test that an event says is running, since it began.
+fn running(event: &Event) -> Option<Doing> {
+    let test = event.data.get("running")?.as_str()?;
+    let seconds = event.data.get("running_seconds")?.as_u64()?;
+    let doing = Doing::begun(text::clean(&format!("running {test}")));
+    let since = doing.since.checked_sub(Duration::from_secs(seconds));
+    Some(Doing {
+        since: since.unwrap_or(doing.since),
+        ..doing
+    })
+}
+
 /// One line at the bottom that says what is going on and for how long.
 struct LiveLine {
     doing: Arc<Mutex<Option<Doing>>>,
@@ -168,7 +181,7 @@ impl LiveLine {
             EventKind::Sent | EventKind::Started | EventKind::Engine => {
                 Some(Doing::begun(text::clean(&event.text)))
             }
-            _ => None,
+            _ => running(event),
         };
         *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;
     }

@@ -26,6 +26,29 @@ const ACCUSED: f32 = 8.0;
 /// The same, and what comes in its place is what Python suggests.
 const SUGGESTED: f32 = 20.0;
 
+/// A change of the line that a loop which never ends begins with.
+const LOOP_HEAD: f32 = 3.0;
+/// A line that such a loop forgot.
+const LOOP_STEP: f32 = 4.0;
+/// Any other change in such a loop.
+const IN_LOOP: f32 = 1.5;
+
+/// Returns how much the places where tests hung speak for a change of a line.
+pub(super) fn hang_weight(failures: &[Failure], path: &RelPath, line: u32, kind: &str) -> f32 {
+    let hung = failures.iter().filter(|failure| failure.hung.is_some());
+    let of_file = hung.filter(|failure| failure.file.as_deref() == Some(path.as_str()));
+    let weight = |head: u32| match line {
+        _ if line == head => LOOP_HEAD,
+        _ if line > head && kind == "line missing" => LOOP_STEP,
+        _ if line > head => IN_LOOP,
+        _ => 1.0,
+    };
+    of_file
+        .filter_map(|failure| failure.line)
+        .map(weight)
+        .fold(1.0, f32::max)
+}
+
 /// What is known besides the traces.
 pub(super) struct Hints<'a> {
     /// Definitions that the task names.
@@ -299,6 +322,7 @@ mod tests {
             traceback: String::new(),
             file: None,
             line: None,
+            hung: None,
         };
         let failures = [
             failure("a", "AttributeError: module 're' has no attribute 'word'"),
@@ -319,6 +343,25 @@ mod tests {
     }
 
     use super::*;
+
+    #[test]
+    fn a_loop_that_never_ends_is_where_to_look() {
+        let path = RelPath::parse("shop/count.py").unwrap();
+        let failure = |hung| Failure {
+            id: "a".to_owned(),
+            message: String::new(),
+            traceback: String::new(),
+            file: Some("shop/count.py".to_owned()),
+            line: Some(3),
+            hung,
+        };
+        let hung = [failure(Some(std::time::Duration::from_secs(10)))];
+        let weight = |line, kind| hang_weight(&hung, &path, line, kind);
+        assert!(weight(5, "line missing") > weight(3, "comparison"));
+        assert!(weight(3, "comparison") > weight(4, "constant"));
+        assert!(weight(4, "constant") > weight(2, "constant"));
+        assert_eq!(hang_weight(&[failure(None)], &path, 3, "comparison"), 1.0);
+    }
 
     #[test]
     fn tracebacks_are_read_in_both_forms() {

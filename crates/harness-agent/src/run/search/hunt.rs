@@ -39,6 +39,15 @@ const MOST_RED: usize = 40;
 const MOST_FOUND: usize = 12;
 /// The longest that failing tests may take at each try, in seconds of the processor.
 const LONGEST_TRY: f64 = 5.0;
+/// The same where a test never ends: nearly every change leaves it so, and each costs this much. One that mends it takes
+/// moments.
+const SHORTEST_TRY: f64 = 0.08;
+/// The second look at those that did not end in that time.
+const SECOND_TRY: f64 = 1.0;
+/// How long tests may wait at each try, for a sleep or a busy machine.
+const WAITING: Duration = Duration::from_secs(5);
+/// The same where a test never ends.
+const SHORT_WAITING: Duration = Duration::from_secs(1);
 /// How much of the time goes to what can be tried quickly where something else is left to try.
 const QUICK_SHARE: f32 = 0.7;
 /// Changes that need a new import are slow to try; so many are, at most.
@@ -112,7 +121,7 @@ impl Hunt {
         let place = suspects.first().map(|suspect| suspect.name.clone());
         shared.update(|state| state.place = place.unwrap_or_default());
         let accused = blame::accused(&self.failures, &targets);
-        let mut candidates = candidates(&suspects, &files, &accused);
+        let mut candidates = candidates(&suspects, &files, &accused, &self.failures);
         shared.update(|state| state.suspected = candidates.len());
         let mut bench = Bench {
             shared,
@@ -122,8 +131,10 @@ impl Hunt {
             task: &self.task,
             quick: &mut quick,
             limit: Duration::from_secs_f64(LONGEST_TRY),
+            waiting: WAITING,
             rest_limit: Duration::from_secs_f64((self.suite_seconds * 6.0).clamp(3.0, 40.0)),
             stale: Vec::new(),
+            lost: Vec::new(),
             way: Way {
                 traces: &traces,
                 failures: &self.failures,
@@ -132,7 +143,14 @@ impl Hunt {
             },
             also_red: &also_red,
         };
-        bench.measure(&targets)?;
+        let hangs = |failure: &Failure| failure.hung.is_some() && targets.contains(&failure.id);
+        let is_hung = self.failures.iter().any(hangs);
+        if is_hung {
+            bench.limit = Duration::from_secs_f64(SHORTEST_TRY);
+            bench.waiting = SHORT_WAITING;
+        } else {
+            bench.measure(&targets)?;
+        }
         candidates.reverse();
         let mut more: Option<usize> = None;
         loop {
@@ -147,6 +165,11 @@ impl Hunt {
             }
             for candidate in bench.drafts() {
                 candidates.push(candidate);
+            }
+            if candidates.is_empty() && is_hung && shared.found() == 0 {
+                bench.limit = Duration::from_secs_f64(SECOND_TRY);
+                candidates = std::mem::take(&mut bench.lost);
+                candidates.reverse();
             }
             let Some(candidate) = candidates.pop() else {
                 break;
@@ -187,7 +210,12 @@ impl Hunt {
 }
 
 /// Returns every change of every suspect, likeliest first; what guts the code comes last.
-fn candidates(suspects: &[Suspect], files: &Files, accused: &Accused) -> Vec<Candidate> {
+fn candidates(
+    suspects: &[Suspect],
+    files: &Files,
+    accused: &Accused,
+    failures: &[Failure],
+) -> Vec<Candidate> {
     let mut found = Vec::new();
     let heaviest = suspects
         .iter()
@@ -204,6 +232,8 @@ fn candidates(suspects: &[Suspect], files: &Files, accused: &Accused) -> Vec<Can
         found.extend(mutations.into_iter().map(|mut mutation| {
             let old = text.content().get(mutation.range.clone());
             mutation.prior *= share * accused.weight(old.unwrap_or_default(), &mutation.text);
+            mutation.prior *=
+                blame::hang_weight(failures, &suspect.path, mutation.line, mutation.kind);
             Candidate {
                 suspect: index,
                 mutation,
@@ -225,8 +255,11 @@ struct Bench<'a> {
     task: &'a Task,
     quick: &'a mut Quick,
     limit: Duration,
+    waiting: Duration,
     rest_limit: Duration,
     stale: Vec<Candidate>,
+    /// Those that did not end in time.
+    lost: Vec<Candidate>,
     way: Way<'a>,
     also_red: &'a [Trace],
 }
@@ -240,6 +273,7 @@ impl Bench<'_> {
             near: &[],
             rest: false,
             limit: self.limit,
+            waiting: self.waiting,
             rest_limit: self.rest_limit,
         };
         let tried = self.quick.run(&wanted, &self.shared.stop)?;
@@ -289,6 +323,7 @@ impl Bench<'_> {
             near: &suspect.near,
             rest: true,
             limit: self.limit,
+            waiting: self.waiting,
             rest_limit: self.rest_limit,
         };
         let tried = self
@@ -308,6 +343,7 @@ impl Bench<'_> {
             Tried::Stale(_) if !candidate.mutation.guts && may_happen() => {
                 self.stale.push(candidate);
             }
+            Tried::Lost if self.limit.as_secs_f64() < SECOND_TRY => self.lost.push(candidate),
             Tried::Passed { .. } | Tried::Stale(_) | Tried::Failed { .. } | Tried::Lost => {}
         }
         Ok(())
@@ -351,6 +387,7 @@ impl Bench<'_> {
             near: &[],
             rest: false,
             limit: self.rest_limit,
+            waiting: self.waiting,
             rest_limit: self.rest_limit,
         };
         let tried = self

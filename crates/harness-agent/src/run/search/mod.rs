@@ -150,8 +150,13 @@ impl Search {
             scope: RelPath::parse(&session.options.scope)
                 .ok()
                 .filter(|scope| !scope.as_str().is_empty()),
-            suite_seconds: before.seconds,
-            budget: BUDGET,
+            suite_seconds: before.seconds_that_ended(),
+            // What was spent on tests that hang is not spent again.
+            budget: BUDGET
+                .saturating_sub(Duration::from_secs_f64(
+                    before.seconds - before.seconds_that_ended(),
+                ))
+                .max(BUDGET / 2),
         };
         let shared = Arc::new(Shared {
             state: Mutex::default(),
