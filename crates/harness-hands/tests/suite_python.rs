@@ -378,10 +378,11 @@ fn a_test_that_takes_long_is_told_of_while_it_runs() {
     let folder = project(&[("test_x.py", &one_test("time.sleep(4.5)"))]);
     let project = Project::open(folder.path(), None, Access::Writing).unwrap();
     let mut told = Vec::new();
-    let report = suite::run_telling(
+    let report = suite::run_watched(
         project.runner().unwrap(),
         &unittest(),
         &Selection::All,
+        &suite::Watch::default(),
         &AtomicBool::new(false),
         &mut |running| told.push(running.test.clone()),
     );

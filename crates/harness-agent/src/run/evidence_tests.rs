@@ -47,6 +47,7 @@ fn report(line: &str) -> SuiteReport {
                     traceback: format!("tests/test_shop.py:11: in test_{name}\n{place}: in it\n"),
                     file: Some("tests/test_shop.py".to_owned()),
                     line: Some(11),
+                    hung: None,
                 });
             }
         }
