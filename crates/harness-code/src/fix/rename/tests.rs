@@ -162,7 +162,32 @@ fn an_access_on_anything_that_the_standard_library_has_too_is_refused() {
 }
 
 #[test]
-fn collisions_shadowing_keywords_and_builtins_are_refused() {
+fn a_builtin_s_name_is_free_where_nobody_uses_the_builtin() {
+    let kind = ("a.py", "def kind(x):\n    return x\n");
+    let used = |text| {
+        let files = [kind, ("b.py", text)];
+        renamed(&files, &named("kind", "type"))
+    };
+    assert_eq!(
+        used("from a import kind\nkind(1)\n"),
+        "-- a.py\ndef type(x):\n    return x\n-- b.py\nfrom a import type\ntype(1)\n"
+    );
+    assert_eq!(
+        used("from a import kind\nkind(type(1))\n"),
+        "refused: `type` would shadow another `type` that is used there [\"b.py:2\"]"
+    );
+    assert_eq!(
+        used("from a import *\ntype(1)\n"),
+        "refused: star imports would hide Python's builtin `type` []"
+    );
+    assert_eq!(
+        used("import a\na.kind(type(1))\n"),
+        "-- a.py\ndef type(x):\n    return x\n-- b.py\nimport a\na.type(type(1))\n"
+    );
+}
+
+#[test]
+fn collisions_shadowing_and_keywords_are_refused() {
     let code = [(
         "a.py",
         "def old(x):\n    new = 1\n    return new + x\ndef other():\n    return old(2)\n",
@@ -181,11 +206,6 @@ fn collisions_shadowing_keywords_and_builtins_are_refused() {
         &code,
         &named("old", "class"),
         "refused: `class` is a keyword of Python []",
-    );
-    check(
-        &code,
-        &named("old", "list"),
-        "refused: `list` would shadow Python's builtin of that name []",
     );
     check(
         &code,
