@@ -488,7 +488,7 @@ fn counts(report: &SuiteReport) -> Counts {
 }
 
 /// A file as it will be at its new place.
-fn moved(
+pub(super) fn moved(
     session: &Session<'_>,
     changes: &[Change],
     from: &RelPath,
