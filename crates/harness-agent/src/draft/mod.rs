@@ -314,6 +314,16 @@ fn misplaced(path: &RelPath, problem: &PassageProblem) -> Refusal {
                 ),
             )
         }
+        PassageProblem::InsideWords(lines) => {
+            let listed: Vec<String> = lines.iter().take(6).map(usize::to_string).collect();
+            (
+                "patch.misplaced",
+                format!(
+                    "the passage is only a part of longer words in `{path}` (lines {}): copy whole lines",
+                    listed.join(", ")
+                ),
+            )
+        }
         PassageProblem::Empty => (
             "patch.misplaced",
             format!("nothing says where in `{path}`: give the lines to replace"),
