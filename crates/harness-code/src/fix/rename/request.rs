@@ -164,13 +164,19 @@ impl<'w, 't> Form<'w, 't> {
         }
     }
 
-    /// "rename A to B", "A should be renamed to B", "rename to B the function A".
+    /// "rename A to B", "rename A so it is called B", "A should be renamed to B", "rename to B the function A".
     fn renaming(words: &'w [Word<'t>], at: usize) -> Option<Form<'w, 't>> {
         let (before, rest) = (&words[..at], &words[at + 1..]);
         let to = |word: &Word<'_>| word.is_arrow() || word.is("to into");
         let joint = (0..rest.len())
             .find(|at| to(&rest[*at]) && read_new(&rest[at + 1..], None).is_some())
-            .or_else(|| rest.iter().position(|word| word.is("as with by")))?;
+            .or_else(|| rest.iter().position(|word| word.is("called named")))
+            .or_else(|| rest.iter().position(|word| word.is("as with by")));
+        // "to B, rename A".
+        let Some(joint) = joint else {
+            let new = &before[before.iter().position(to)? + 1..];
+            return Some(Form::two(rest, new));
+        };
         let (old, new) = (&rest[..joint], &rest[joint + 1..]);
         if joint > 0 {
             return Some(Form { before, old, new });

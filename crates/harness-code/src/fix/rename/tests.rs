@@ -561,7 +561,15 @@ const SENTENCES: &[(&str, &[(&str, &str)])] = &[
         &[("alpha", "name")],
     ),
     ("rename alpha to the name helper", &[("alpha", "helper")]),
-    ("to result, rename alpha to make it clearer", &[]),
+    (
+        "to result, rename alpha to make it clearer",
+        &[("alpha", "result")],
+    ),
+    (
+        "rename alpha so that it is called helper everywhere",
+        &[("alpha", "helper")],
+    ),
+    ("to type, rename alpha everywhere", &[("alpha", "type")]),
     // Quotes make a name of any word.
     ("rename `a` to `b`", &[("a", "b")]),
     ("rename 'it' to \"the\"", &[("it", "the")]),
