@@ -22,7 +22,7 @@ fn main() -> std::io::Result<()> {
             Some("rename") => answer_rename(&question),
             Some("read_rename") => {
                 let task = question["task"].as_str().unwrap_or_default();
-                json!({"request": read_rename(task).map(|request| format!("{request:?}"))})
+                json!({"readings": format!("{:?}", read_rename(task))})
             }
             _ => json!({"error": "unknown question"}),
         };
@@ -109,6 +109,7 @@ fn answer_rename(question: &Value) -> Value {
         old: text("old"),
         new: text("new"),
         file: RelPath::parse(&text("file")).ok(),
+        class_is_guess: false,
         class: question["class"].as_str().map(str::to_string),
         line: number("line"),
         column: number("column"),

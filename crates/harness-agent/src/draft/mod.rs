@@ -81,22 +81,23 @@ fn draft(
             }
         }
         Action::Patch { hunks, .. } => {
-            let mut at = opened(files, focus, action.path(), drafts)?;
             let finds_something = hunks.iter().any(|hunk| !hunk.old.trim().is_empty());
-            if drafts[at].before.is_none()
-                && finds_something
-                && let Some(meant) = files.ending_with(action.path())
-            {
-                drafts.remove(at);
-                at = opened(files, None, meant.as_str(), drafts)?;
-            }
+            let at = if finds_something {
+                opened_known(files, focus, action.path(), drafts)?
+            } else {
+                opened(files, focus, action.path(), drafts)?
+            };
             let path = drafts[at].path.clone();
             let after = patched(&path, drafts[at].after.as_deref(), hunks, focus)?;
             drafts[at].after = Some(after);
         }
         Action::Edit { name, content, .. } => {
             let focus_there = |path: &RelPath| focus.filter(|focus| &focus.path == path);
-            let mut at = opened(files, focus, action.path(), drafts)?;
+            let mut at = if name.is_empty() {
+                opened(files, focus, action.path(), drafts)?
+            } else {
+                opened_known(files, focus, action.path(), drafts)?
+            };
             // Code for another place goes there, when the reply named none and only one place has that name.
             if action.path().is_empty()
                 && let Some(text) = drafts[at].after.as_deref()
@@ -117,13 +118,13 @@ fn draft(
             drafts[at].after = Some(after);
         }
         Action::Remove { path } => {
-            let at = opened(files, focus, path, drafts)?;
+            let at = opened_known(files, focus, path, drafts)?;
             if drafts[at].after.take().is_none() {
                 return Err(no_such_file(&drafts[at].path));
             }
         }
         Action::Move { path, to, hunks } => {
-            let from = opened(files, focus, path, drafts)?;
+            let from = opened_known(files, focus, path, drafts)?;
             let path = drafts[from].path.clone();
             if drafts[from].after.is_none() {
                 return Err(no_such_file(&path));
@@ -171,6 +172,27 @@ fn opened(
         before,
     });
     Ok(drafts.len() - 1)
+}
+
+/// Returns which draft is of a file that must be there: the one with this path, else the only one that ends like it.
+fn opened_known(
+    files: &dyn Files,
+    focus: Option<&Focus>,
+    path: &str,
+    drafts: &mut Vec<FileDraft>,
+) -> Result<usize, Refusal> {
+    let is_there =
+        |at: usize, drafts: &[FileDraft]| drafts[at].before.is_some() || drafts[at].after.is_some();
+    let at = opened(files, focus, path, drafts);
+    if at.as_ref().is_ok_and(|at| is_there(*at, drafts)) {
+        return at;
+    }
+    let Some(meant) = files.ending_with(path) else {
+        return at;
+    };
+    // The path as it was written is none of the project's.
+    drafts.retain(|draft| draft.before.is_some() || draft.after.is_some());
+    opened(files, None, meant.as_str(), drafts)
 }
 
 fn no_such_file(path: &RelPath) -> Refusal {
@@ -288,6 +310,16 @@ fn misplaced(path: &RelPath, problem: &PassageProblem) -> Refusal {
                 format!(
                     "the passage stands in {} places of `{path}` (lines {}): give more lines around it",
                     lines.len(),
+                    listed.join(", ")
+                ),
+            )
+        }
+        PassageProblem::InsideWords(lines) => {
+            let listed: Vec<String> = lines.iter().take(6).map(usize::to_string).collect();
+            (
+                "patch.misplaced",
+                format!(
+                    "the passage is only a part of longer words in `{path}` (lines {}): copy whole lines",
                     listed.join(", ")
                 ),
             )

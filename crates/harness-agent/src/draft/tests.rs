@@ -203,6 +203,18 @@ fn a_file_moves_and_goes() {
 }
 
 #[test]
+fn the_last_part_of_a_path_is_enough_where_one_file_has_it() {
+    let after = "def g():\n    return 4\n";
+    check(
+        &patch("b.py", "return 3", "return 4"),
+        &[("shop/b.py", Some(after))],
+    );
+    check(&edit("b.py", "g", after), &[("shop/b.py", Some(after))]);
+    let path = "b.py".to_owned();
+    check(&Action::Remove { path }, &[("shop/b.py", None)]);
+}
+
+#[test]
 fn what_is_no_change_is_refused_with_what_to_do() {
     refused(&patch("", "return 1", "return 1"), "draft.no_change");
     refused(&edit("", "", "return 5\n"), "draft.fragment");

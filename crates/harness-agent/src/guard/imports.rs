@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use harness_code::imports::Resolver;
 use harness_code::language::Language;
+use harness_code::path::RelPath;
 use harness_code::scope::{Depth, Import, Source};
 use harness_code::stdlib;
 use harness_code::tree::SourceTree;
@@ -83,12 +84,22 @@ fn missing(
             .definitions
             .iter()
             .any(|known| known.name() == member);
+    let folder = file.path.folder();
+    let submodule = [
+        format!("{folder}/{member}.py"),
+        format!("{folder}/{member}/__init__.py"),
+    ];
+    let of_package = |path: &RelPath| {
+        file.path.stem() == "__init__" && submodule.iter().any(|module| module == path.as_str())
+    };
     // What this run or this very change added is not in the tree yet.
     let added = facts
         .beside
         .iter()
         .chain(std::iter::once(change))
-        .any(|other| other.path == file.path && other.after.contains(member));
+        .any(|other| {
+            other.path == file.path && other.after.contains(member) || of_package(&other.path)
+        });
     (!is_module && !has && !added).then(|| format!("{shown}.{member}"))
 }
 

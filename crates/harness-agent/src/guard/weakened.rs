@@ -17,8 +17,13 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<
     }
     let touched = match &change.before {
         Some(before) => {
-            let before = renamed(before, task);
-            weaken::weakened(change.language, &before, &change.after)?
+            let touched = |before: &str| weaken::weakened(change.language, before, &change.after);
+            let mut renamed = renamed(before, task).into_iter();
+            // Without what the task renames nothing else may differ.
+            if renamed.any(|before| touched(&before).is_none()) {
+                return None;
+            }
+            touched(before)?
         }
         // A new one reaches every test beside it.
         None if path.file_name() == "conftest.py" => "conftest".to_owned(),
@@ -77,30 +82,33 @@ pub(crate) fn decides_tests(path: &RelPath) -> bool {
         || (is_data && (in_data || words.into_iter().any(|word| DATA_NAMES.contains(&word))))
 }
 
-/// Returns a test as it reads once what the task renames has its new name.
-fn renamed(before: &str, task: &Task) -> String {
-    let request = (task.kind == Kind::Rename).then(|| fix::read_rename(&task.text));
-    let Some(request) = request.flatten() else {
-        return before.to_owned();
-    };
+/// Returns a test as it reads once what the task renames has its new name, for each way to read the task.
+fn renamed(before: &str, task: &Task) -> Vec<String> {
+    if task.kind != Kind::Rename {
+        return Vec::new();
+    }
     let last = |name: &str| {
         let name = name.strip_suffix(".py").unwrap_or(name);
         name.rsplit(['.', '/']).next().unwrap_or(name).to_owned()
     };
-    let (old, new) = (last(&request.old), last(&request.new));
+    let readings = fix::read_rename(&task.text);
+    let readings = readings.iter();
+    readings
+        .map(|request| with_new_name(before, &last(&request.old), &last(&request.new)))
+        .collect()
+}
+
+/// Returns a text with a new name wherever the old one stands as a whole word.
+fn with_new_name(before: &str, old: &str, new: &str) -> String {
+    let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut text = String::with_capacity(before.len());
     let mut rest = before;
-    let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
-    while let Some(at) = rest.find(&old) {
+    while let Some(at) = rest.find(old).filter(|_| !old.is_empty()) {
         let behind = &rest[at + old.len()..];
-        let stands_alone = !text
-            .chars()
-            .chain(rest[..at].chars())
-            .next_back()
-            .is_some_and(part_of_name)
-            && !behind.chars().next().is_some_and(part_of_name);
         text.push_str(&rest[..at]);
-        text.push_str(if stands_alone { &new } else { &old });
+        let stands_alone = !text.chars().next_back().is_some_and(part_of_name)
+            && !behind.chars().next().is_some_and(part_of_name);
+        text.push_str(if stands_alone { new } else { old });
         rest = behind;
     }
     text.push_str(rest);

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use harness_code::edit;
-use harness_code::fix::{
-    self, Answer, Installed, MisspellingRequest, Place, Proposal, RenameRequest,
-};
+use harness_code::fix::{self, Answer, Installed, MisspellingRequest, Place, Proposal};
 use harness_code::locate::Noted;
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
@@ -186,18 +184,13 @@ fn renamed(
     environment: &Environment,
     scope: Option<RelPath>,
 ) -> Answer {
-    let Some(request) = fix::read_rename(&task.text) else {
-        return Answer::Nothing;
-    };
+    let mut readings = fix::read_rename(&task.text);
     let installed = installed(tree, environment);
-    fix::rename(
-        tree,
-        &RenameRequest {
-            scope,
-            installed,
-            ..request
-        },
-    )
+    for reading in &mut readings {
+        reading.scope.clone_from(&scope);
+        reading.installed.clone_from(&installed);
+    }
+    fix::rename_read(tree, &readings)
 }
 
 /// Returns the words that a proposal takes out.

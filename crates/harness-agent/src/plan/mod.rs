@@ -161,7 +161,8 @@ impl Plan {
         let spots = spots(task, tree, &mentions, &located);
         let found = fix::find(task, tree, noted, &mentions, environment, &options.scope);
         let names_nothing = !mentions.names_a_place() && found.plan.is_none();
-        let vague = task.kind.writes() && names_nothing;
+        // Where only one file can be meant there is nothing to choose.
+        let vague = task.kind.writes() && names_nothing && located.files.len() != 1;
         let question = found
             .question
             .or_else(|| vague.then(|| which_place(task, &located)));

@@ -51,10 +51,15 @@ fn block<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Hunk, String> 
             Some(Marker::Replace) => {
                 return Err(format!("the block has no `=======`: {WHOLE}"));
             }
+            Some(Marker::Divider) => {
+                return Err(format!(
+                    "the block has a second `=======`; one that belongs to the text is written `\\=======`: {WHOLE}"
+                ));
+            }
             Some(Marker::Search | Marker::Broken) => {
                 return Err(format!("a block begins before the last one ends: {WHOLE}"));
             }
-            Some(Marker::Divider) | None => {
+            None => {
                 let words = line.trim();
                 if divided && (words.starts_with(":start_line:") || words.starts_with(":end_line:"))
                 {

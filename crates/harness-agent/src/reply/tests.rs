@@ -311,6 +311,7 @@ fn half_a_block_is_told_what_it_lacks() {
         "a.py\n<<<<<<< SEARCH\nx\n>>>>>>> REPLACE",
         "a.py\n<<<<<<< SEARCH\nx\n=======\ny\n",
         "=======\nx\n>>>>>>> REPLACE",
+        "a.py\n<<<<<<< SEARCH\nx\n=======\ny\n=======\nz\n>>>>>>> REPLACE",
     ] {
         let reading = read(reply);
         assert_eq!(reading.action, None, "{reply}");

@@ -324,7 +324,10 @@ impl<'a> Asked<'a> {
     }
 
     fn missing_rename(&self) -> Option<Missing> {
-        let Some(request) = fix::read_rename(&self.task.text) else {
+        let readings = fix::read_rename(&self.task.text);
+        let is_known = |old: &str| !self.homes_of(last_part(old)).is_empty();
+        let known = readings.iter().find(|request| is_known(&request.old));
+        let Some(request) = known.or(readings.first()) else {
             return match self.task.moved_name() {
                 Some((name, to)) => self.missing_move(&name, &to),
                 None => self.missing_change(),

@@ -3,8 +3,10 @@
 use harness_code::edit;
 use harness_code::fix::Proposal;
 use harness_code::language::Language;
+use harness_code::path::RelPath;
+use harness_hands::door::protected;
 
-use crate::guard::Change;
+use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
 use crate::plan::FixPlan;
 use crate::run::event::EventKind;
@@ -12,7 +14,7 @@ use crate::run::evidence::{self, Verdict};
 use crate::run::result::Stopped;
 use crate::run::session::{Ending, Session};
 use crate::run::staged;
-use crate::run::trial::Trial;
+use crate::run::trial::{Trial, moved};
 
 /// Tries the plan's fix, if it has one. `None` means that the run goes on with the next rung.
 pub(super) fn perform(session: &mut Session<'_>) -> Option<Ending> {
@@ -43,7 +45,13 @@ pub(super) fn perform(session: &mut Session<'_>) -> Option<Ending> {
         ],
     );
     if session.read_only() {
-        let diff = changes.iter().map(staged::diff_of).collect();
+        let moved = moved_files(session, &changes, &proposal.moves);
+        if let Some(refusal) = refusal(session, &changes, &moved) {
+            session.refuse(&refusal);
+            let summary = format!("nothing would be changed: {}", refusal.reason);
+            return Some(Ending::new(Stopped::Stuck, summary));
+        }
+        let diff = diff(&changes, &moved);
         let summary = format!(
             "{} (read-only: this is what would change)",
             proposal.summary
@@ -102,6 +110,60 @@ fn settle(session: &mut Session<'_>, mut trial: Trial, proposal: &Proposal) -> O
             None
         }
     }
+}
+
+/// Returns why a run that writes would refuse the fix; what may not change is asked about before anything is shown.
+fn refusal(
+    session: &Session<'_>,
+    changes: &[Change],
+    moved: &[(RelPath, Change)],
+) -> Option<Refusal> {
+    let named = &session.plan.mentions().paths;
+    let door = session.project.door();
+    let mut beside = changes.to_vec();
+    beside.extend(moved.iter().map(|(_, change)| change.clone()));
+    let facts = Facts {
+        tree: Some(session.whole_tree()),
+        installed: session.installed(),
+        beside: &beside,
+    };
+    changes.iter().find_map(|change| {
+        let allowed = door.within_scope(&change.path);
+        let allowed = allowed.and_then(|()| protected::check(door, &change.path, named));
+        let trespass = allowed.err().map(crate::tool::look::trespass);
+        trespass.or_else(|| guard::refusal(change, &session.task, &facts))
+    })
+}
+
+/// Returns the files that get another path: where each was, and what it is at its new place.
+fn moved_files(
+    session: &Session<'_>,
+    changes: &[Change],
+    moves: &[(RelPath, RelPath)],
+) -> Vec<(RelPath, Change)> {
+    let file =
+        |(from, to): &(RelPath, RelPath)| Some((from.clone(), moved(session, changes, from, to)?));
+    moves.iter().filter_map(file).collect()
+}
+
+/// Returns what the fix would change, in the order of a run that writes; a file that moves goes from one path and comes
+/// at another.
+fn diff(changes: &[Change], moved: &[(RelPath, Change)]) -> String {
+    let stays = |change: &&Change| moved.iter().all(|(from, _)| *from != change.path);
+    let mut parts: Vec<(&RelPath, String)> = changes
+        .iter()
+        .filter(stays)
+        .chain(moved.iter().map(|(_, change)| change))
+        .map(|change| (&change.path, staged::diff_of(change)))
+        .collect();
+    for (from, change) in moved {
+        let before = changes.iter().find(|change| change.path == *from);
+        let before = before.and_then(|change| change.before.as_deref());
+        let gone = edit::unified_diff(from.as_str(), before.or(Some(&change.after)), None);
+        parts.push((from, gone));
+    }
+    parts.sort_by_key(|(path, _)| *path);
+    parts.into_iter().map(|(_, part)| part).collect()
 }
 
 /// Returns what the fix would make of each file.

@@ -744,7 +744,7 @@ fn unreadable(path: &RelPath, error: &DoorError) -> Refusal {
 }
 
 /// A file as it will be at its new place.
-fn moved(
+pub(super) fn moved(
     session: &Session<'_>,
     changes: &[Change],
     from: &RelPath,

@@ -1,5 +1,7 @@
 //! What kind of task a sentence is, and whether it would change files. Reads words only; never looks at the project.
 
+use harness_code::fix::read_rename;
+
 use crate::task::words::{Clause, Word, among, clauses, gist};
 
 /// What a task asks for.
@@ -39,9 +41,13 @@ impl Kind {
         let readings: Vec<Reading> = clauses.iter().map(read_clause).collect();
         // An order outweighs a remark: "why is it wrong? fix it" is a fix, whatever the question before it.
         let first = |wanted: fn(&Reading) -> Option<Kind>| readings.iter().find_map(wanted);
+        let order = specific_order(&readings);
         first(Reading::naming)
-            .or_else(|| specific_order(&readings))
-            .or_else(|| first(Reading::asking))
+            .or(order.filter(|kind| *kind != Kind::Change))
+            .or_else(|| first(Reading::asking).filter(|_| order.is_none()))
+            // "across the code base rename a to b, please": what stands before the order hides it from a clause's reader.
+            .or_else(|| (!read_rename(text).is_empty()).then_some(Kind::Rename))
+            .or(order)
             .or_else(|| first(Reading::remark))
             .unwrap_or(if text.trim_end().ends_with('?') {
                 Kind::Question
@@ -551,6 +557,22 @@ mod tests {
             }
         }
         f64::from(right) / f64::from(all)
+    }
+
+    #[test]
+    fn a_sentence_that_reads_as_a_rename_is_one() {
+        let kind = |text: &str| Kind::of(text).name();
+        assert_eq!(kind("across the code base rename alpha to beta"), "rename");
+        assert_eq!(
+            kind("across the code base rename alpha to beta and update all callers"),
+            "rename"
+        );
+        assert_eq!(kind("change alpha to return 3"), "change");
+        assert_eq!(kind("how do I rename alpha to beta?"), "question");
+        assert_eq!(
+            kind("the rename of alpha to beta broke the tests, fix it"),
+            "fix"
+        );
     }
 
     #[test]

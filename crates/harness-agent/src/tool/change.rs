@@ -84,15 +84,7 @@ impl Files for Project<'_> {
     }
 
     fn ending_with(&self, path: &str) -> Option<RelPath> {
-        let tail = format!("/{}", path.replace('\\', "/").trim_start_matches("./"));
-        let mut meant = self
-            .tree
-            .files()
-            .iter()
-            .map(|file| &file.path)
-            .filter(|known| known.as_str().ends_with(&tail));
-        let found = meant.next()?;
-        meant.next().is_none().then(|| found.clone())
+        self.tree.ending_with(path).cloned()
     }
 
     fn home_of(&self, name: &str) -> Option<RelPath> {

@@ -18,12 +18,10 @@ impl Unit {
     /// Returns how `content` indents: by the first step in that most lines agree on; `None` when nothing is indented.
     pub(super) fn of(content: &str) -> Option<Unit> {
         let (mut tabs, mut steps) = (0usize, [0usize; 9]);
-        let mut last = 0usize;
-        for line in content
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .take(2_000)
-        {
+        let lines = || content.lines().filter(|line| !line.trim().is_empty());
+        // How deep the first line stands says where the code was cut out, not how wide a level is.
+        let mut last = lines().next().map_or(0, width);
+        for line in lines().take(2_000) {
             if line.starts_with('\t') {
                 tabs += 1;
                 continue;

@@ -8,6 +8,7 @@ use ruff_text_size::Ranged;
 use super::import_name::names_of;
 use super::misspelled::{Finding, Repaired, Search, Verdict, is_special};
 use super::program::{File, FileId, Module};
+use crate::path::RelPath;
 use crate::scope::{Suspect, known};
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
@@ -116,14 +117,31 @@ pub(crate) fn possibilities(
         return Possible::None;
     }
     let mut statements: Vec<(String, String)> = Vec::new();
-    if stdlib::is_module(name) && is_used_as(file, suspect, name) {
+    let names_of = |id: FileId| {
+        let path = search.program.path(id).map(RelPath::as_str);
+        path.map_or(Vec::new(), |path| search.program.names_of(path))
+    };
+    let own = names_of(file.id);
+    // A module of the project hides the standard library's of that name, from itself too.
+    let is_standard = |module: &str| {
+        let found = search.program.module(file.id, module, false);
+        matches!(found, Module::Standard(_)) && !own.iter().any(|name| name == module)
+    };
+    if stdlib::is_module(name) && is_used_as(file, suspect, name) && is_standard(name) {
         statements.push((name.to_string(), format!("import {name}")));
     }
-    for module in stdlib::modules_with(name) {
-        statements.push((module.to_string(), format!("from {module} import {name}")));
+    for module in stdlib::modules_with(name)
+        .iter()
+        .filter(|module| is_standard(module))
+    {
+        statements.push((
+            (*module).to_string(),
+            format!("from {module} import {name}"),
+        ));
     }
     for id in search.program.defining(name).iter().copied() {
-        if id == file.id {
+        // Its stub is the same module.
+        if id == file.id || names_of(id).iter().any(|name| own.contains(name)) {
             continue;
         }
         let Some(module) = module_name(search, file, id) else {

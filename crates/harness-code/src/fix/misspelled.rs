@@ -77,6 +77,8 @@ pub(crate) enum Verdict {
     },
     /// Several could be.
     Several(Vec<String>),
+    /// Nothing that is known could be; it is said beside what is fixed.
+    Unknown,
 }
 
 /// What the kinds of findings need.
@@ -251,6 +253,7 @@ impl Repaired {
             match &finding.verdict {
                 Verdict::Fix { right, .. } => repaired.right.extend([right.clone()]),
                 Verdict::Several(names) => repaired.right.extend(names.iter().cloned()),
+                Verdict::Unknown => {}
             }
         }
         repaired
@@ -349,7 +352,7 @@ fn keep_traced(program: &Program<'_>, request: &MisspellingRequest, findings: &m
     };
     let wanted: Vec<String> = findings
         .iter()
-        .filter(|finding| traced(finding))
+        .filter(|finding| !matches!(finding.verdict, Verdict::Unknown) && traced(finding))
         .map(|finding| finding.wrong.clone())
         .collect();
     if !wanted.is_empty() {
@@ -368,7 +371,7 @@ fn inside_scope(program: &Program<'_>, request: &MisspellingRequest, finding: &F
 
 fn answer(program: &Program<'_>, findings: &[Finding]) -> Answer {
     let mut edits: Vec<Edit> = Vec::new();
-    let mut changed: Vec<(String, String)> = Vec::new();
+    let mut changed: Vec<(&str, &str, &'static str)> = Vec::new();
     let mut doubtful: Vec<&Finding> = Vec::new();
     let mut kind = "misspelled_name";
     let mut where_found = None;
@@ -380,7 +383,7 @@ fn answer(program: &Program<'_>, findings: &[Finding]) -> Answer {
             Verdict::Fix { right, edits: new } => {
                 kind = finding.kind;
                 where_found.get_or_insert_with(|| path.clone());
-                changed.push((finding.wrong.clone(), right.clone()));
+                changed.push((&finding.wrong, right, finding.kind));
                 edits.extend(new.iter().map(|(range, text)| Edit {
                     path: path.clone(),
                     range: range.clone(),
@@ -388,29 +391,36 @@ fn answer(program: &Program<'_>, findings: &[Finding]) -> Answer {
                 }));
             }
             Verdict::Several(_) => doubtful.push(finding),
+            Verdict::Unknown => {}
         }
     }
     // The same name must mean the same thing at all its places, or it is not certain at any.
-    let contested = changed.iter().any(|(wrong, right)| {
+    let contested = changed.iter().any(|(wrong, right, _)| {
         doubtful.iter().any(|finding| finding.wrong == *wrong)
             || changed
                 .iter()
-                .any(|(other, other_right)| other == wrong && other_right != right)
+                .any(|(other, other_right, _)| other == wrong && other_right != right)
     });
     if contested || edits.is_empty() {
         return question(program, findings);
     }
-    edits.sort_by(|one, other| (&one.path, one.range.start).cmp(&(&other.path, other.range.start)));
+    // Two names that lack the same import insert it once.
+    let key = |edit: &Edit| (edit.path.clone(), edit.range.start, edit.text.clone());
+    edits.sort_by_key(key);
     edits.dedup();
     changed.sort_unstable();
     changed.dedup();
     let said: Vec<String> = changed
         .iter()
-        .map(|(wrong, right)| sentence(kind, wrong, right))
+        .map(|(wrong, right, kind)| sentence(kind, wrong, right))
         .collect();
     let place = where_found.map_or(String::new(), |path| format!(" in {path}"));
-    let summary = format!("{}{place}", said.join(", "));
-    let names = changed.into_iter().map(|(_, right)| right).collect();
+    let left = left_unresolved(program, findings, &changed);
+    let summary = format!("{}{place}{left}", said.join(", "));
+    let names = changed
+        .into_iter()
+        .map(|(_, right, _)| right.to_string())
+        .collect();
     Answer::Certain(Proposal {
         kind,
         edits,
@@ -418,6 +428,40 @@ fn answer(program: &Program<'_>, findings: &[Finding]) -> Answer {
         summary,
         names,
     })
+}
+
+/// How many names that stay unresolved are listed; the rest is counted.
+const MOST_LEFT: usize = 4;
+
+/// Says which names stay unresolved after the changes, with the first place of each.
+fn left_unresolved(
+    program: &Program<'_>,
+    findings: &[Finding],
+    changed: &[(&str, &str, &str)],
+) -> String {
+    let mut left: Vec<(&str, String)> = Vec::new();
+    for finding in findings {
+        let wrong = finding.wrong.as_str();
+        let is_said = changed.iter().any(|(name, _, _)| *name == wrong)
+            || left.iter().any(|(name, _)| *name == wrong);
+        if !is_said
+            && let (Some(path), Some(file)) =
+                (program.path(finding.file), program.file(finding.file))
+        {
+            let line = place(path, file.content(), finding.span.start).line;
+            left.push((wrong, format!("`{wrong}` at {path}:{line}")));
+        }
+    }
+    let listed: Vec<&str> = left
+        .iter()
+        .take(MOST_LEFT)
+        .map(|(_, place)| place.as_str())
+        .collect();
+    match left.len().saturating_sub(MOST_LEFT) {
+        _ if left.is_empty() => String::new(),
+        0 => format!("; still unresolved: {}", listed.join(", ")),
+        more => format!("; still unresolved: {} and {more} more", listed.join(", ")),
+    }
 }
 
 /// Whether every corrected name resolves once the proposal is applied: the nearest name may be deleted by then, or not
@@ -479,7 +523,9 @@ fn question(program: &Program<'_>, findings: &[Finding]) -> Answer {
     let Some(finding) = findings
         .iter()
         .find(|finding| matches!(finding.verdict, Verdict::Several(_)))
-        .or(findings.first())
+        .or(findings
+            .iter()
+            .find(|finding| matches!(finding.verdict, Verdict::Fix { .. })))
     else {
         return Answer::Nothing;
     };
@@ -488,6 +534,7 @@ fn question(program: &Program<'_>, findings: &[Finding]) -> Answer {
         match &other.verdict {
             Verdict::Several(names) => options.extend(names.iter().cloned()),
             Verdict::Fix { right, .. } => options.push(right.clone()),
+            Verdict::Unknown => {}
         }
     }
     let mut seen = FxHashSet::default();

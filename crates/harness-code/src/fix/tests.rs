@@ -47,11 +47,7 @@ fn lay_out(folder: &std::path::Path, files: &[(&str, &str)]) {
 /// One file, named by the task.
 #[track_caller]
 fn check(code: &str, expected: &str) {
-    let request = MisspellingRequest {
-        files: vec![RelPath::parse("a.py").unwrap()],
-        ..MisspellingRequest::default()
-    };
-    let shown = corrected(&[("a.py", code)], &request);
+    let shown = corrected(&[("a.py", code)], &named_file("a.py"));
     assert_eq!(
         shown.strip_prefix("-- a.py\n").unwrap_or(&shown),
         expected,
@@ -384,4 +380,99 @@ fn only_the_names_that_it_may_be_about_are_corrected() {
         ..about(&["prcie"])
     };
     assert_eq!(corrected(&files, &elsewhere), "nothing");
+}
+
+#[test]
+fn a_flag_is_not_called() {
+    let base = |line: &str| {
+        format!(
+            "class Base:\n    def __init__(self):\n        self.closed = False\n    def __exit__(self, *_):\n        {line}\n"
+        )
+    };
+    untouched(&base("self.close()"));
+    check(&base("return self.clsoed"), &base("return self.closed"));
+    untouched(
+        "class Base:\n    @property\n    def closed(self):\n        return True\n    def __exit__(self, *_):\n        self.close()\n",
+    );
+    check(
+        "class Base:\n    def __init__(self, handler=None):\n        self.handler = None\n    def run(self):\n        self.hadnler()\n",
+        "class Base:\n    def __init__(self, handler=None):\n        self.handler = None\n    def run(self):\n        self.handler()\n",
+    );
+}
+
+#[test]
+fn what_a_subclass_defines_is_not_misspelled() {
+    let files = [
+        (
+            "a.py",
+            "class Base:\n    def clone(self): ...\n    def __exit__(self, *_):\n        self.close()\n",
+        ),
+        (
+            "b.py",
+            "from a import Base\nclass File(Base):\n    def close(self): ...\n",
+        ),
+    ];
+    assert_eq!(corrected(&files, &named_file("a.py")), "nothing");
+}
+
+#[test]
+fn a_module_does_not_import_from_itself() {
+    let code = "def start():\n    return getaddrinfo(None, 1), getnameinfo\n";
+    assert_eq!(
+        corrected(&[("socket.py", code)], &named_file("socket.py")),
+        "nothing"
+    );
+    let stub = [
+        ("net.py", "def start():\n    return open_line()\n"),
+        ("net.pyi", "def open_line(): ...\n"),
+    ];
+    assert_eq!(corrected(&stub, &named_file("net.py")), "nothing");
+}
+
+#[test]
+fn an_import_that_two_places_lack_is_inserted_once() {
+    let code = "def f():\n    return namedtuple(), dataclass, namedtuple()\n";
+    check(
+        code,
+        "from collections import namedtuple\nfrom dataclasses import dataclass\ndef f():\n    return namedtuple(), dataclass, namedtuple()\n",
+    );
+}
+
+#[test]
+fn what_stays_unresolved_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(
+        folder.path(),
+        &[(
+            "a.py",
+            "total = 1\nprint(totla)\nprint(frobnicate, frobnicate)\n",
+        )],
+    );
+    let tree = SourceTree::read(folder.path(), None).unwrap();
+    let Answer::Certain(proposal) = misspelled(&tree, &named_file("a.py")) else {
+        panic!("the first name is certain");
+    };
+    assert_eq!(
+        proposal.summary,
+        "`totla` is now `total` in a.py; still unresolved: `frobnicate` at a.py:3"
+    );
+}
+
+#[test]
+fn one_option_is_no_question() {
+    let files = [
+        (
+            "a.py",
+            "import b\ndef f():\n    return make_line()\ndef g():\n    return b\n",
+        ),
+        ("b.py", "import a\ndef make_line():\n    return a\n"),
+    ];
+    assert_eq!(corrected(&files, &named_file("a.py")), "nothing");
+}
+
+fn named_file(path: &str) -> MisspellingRequest {
+    MisspellingRequest {
+        files: vec![RelPath::parse(path).unwrap()],
+        ..MisspellingRequest::default()
+    }
 }

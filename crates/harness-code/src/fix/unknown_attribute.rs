@@ -1,12 +1,14 @@
 //! Attributes that a module or the class of `self` certainly lacks.
 
-use ruff_python_ast::{self as ast};
+use ruff_python_ast::{self as ast, Expr};
+use ruff_text_size::Ranged;
 
 use super::import_name::names_of;
-use super::members::{Receiver, receiver};
+use super::members::{MemberKind, Receiver, last_name, receiver};
 use super::misspelled::{Finding, Search, Verdict, is_quoted, is_special};
 use super::program::File;
 use super::values::{ClassRef, Value};
+use crate::scope::BindingKind;
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
 
@@ -23,34 +25,46 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>) -> Vec<Find
         if node.ctx != ast::ExprContext::Load || guarded || is_special(name) {
             continue;
         }
-        let known = match receiver(&file.scopes, attribute.scope, &node.value) {
+        let (known, class) = match receiver(&file.scopes, attribute.scope, &node.value) {
             Some(Receiver::Instance(scope) | Receiver::Class(scope)) => {
-                let lineage = search.program.lineage(ClassRef::Read(file.id, scope));
-                names_of_classes(search, lineage.open, &lineage.classes, name)
+                let class = ClassRef::Read(file.id, scope);
+                let lineage = search.program.lineage(class);
+                let names = names_of_classes(search, lineage.open, &lineage.classes, name);
+                (names, Some(class))
             }
             None => match search.program.value(file, attribute.scope, &node.value) {
-                Value::Module(module) => names_of(search, file, &module, name),
+                Value::Module(module) => (names_of(search, file, &module, name), None),
                 Value::Class(class @ ClassRef::Read(..)) => {
-                    names_of_other(search, file, class, 0, name)
-                        .filter(|_| !stdlib::class_has("builtins", "type", name))
+                    let names = names_of_other(search, file, class, 0, name)
+                        .filter(|_| !stdlib::class_has("builtins", "type", name));
+                    (names, Some(class))
                 }
                 Value::Instance(class @ ClassRef::Read(..)) => {
-                    names_of_other(search, file, class, 0, name)
+                    (names_of_other(search, file, class, 0, name), Some(class))
                 }
-                Value::Super(class) => names_of_other(search, file, class, 1, name),
-                _ => None,
+                Value::Super(class) => (names_of_other(search, file, class, 1, name), Some(class)),
+                _ => (None, None),
             },
         };
         let Some(known) = known else { continue };
+        let is_called = || {
+            let mut calls = file.scopes.calls.iter();
+            calls.any(|call| call.node.func.range() == node.range)
+        };
+        // A flag that is called was not meant: `self.close()` is not `self.closed()`, whoever provides `close`.
+        let fits = |right: &str| {
+            let value = class.is_some_and(|class| is_value(search, class, right));
+            !value || !is_called()
+        };
         let verdict = match closest_name(name, known.iter().map(String::as_str)) {
-            Closest::One(right) => Verdict::Fix {
+            Closest::One(right) if fits(right) => Verdict::Fix {
                 right: right.to_string(),
                 edits: vec![(node.attr.range.into(), right.to_string())],
             },
-            Closest::Several(names) => {
+            Closest::Several(names) if names.iter().all(|name| fits(name)) => {
                 Verdict::Several(names.into_iter().map(str::to_string).collect())
             }
-            Closest::None => continue,
+            Closest::One(_) | Closest::Several(_) | Closest::None => continue,
         };
         // Set by someone, or asked for by its name: then it exists for a reason that reading does not show.
         if is_quoted(file, name) || search.is_defined_somewhere(name) {
@@ -65,6 +79,43 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>) -> Vec<Find
         });
     }
     found
+}
+
+/// Whether a member is a value that cannot be called: set to literals everywhere, or a property.
+fn is_value(search: &Search<'_, '_>, class: ClassRef, name: &str) -> bool {
+    let Some((ClassRef::Read(id, scope), _)) = search.program.find_member(class, name) else {
+        return false;
+    };
+    let Some(file) = search.program.file(id) else {
+        return false;
+    };
+    let places = file.members().classes.get(&scope);
+    let places = places.and_then(|class| class.members.get(name));
+    let of_value = |kind: BindingKind<'_>| match kind {
+        BindingKind::Assigned(value) | BindingKind::Annotated(_, Some(value)) => {
+            value.is_literal_expr() && !value.is_none_literal_expr()
+                || matches!(
+                    value,
+                    Expr::List(_)
+                        | Expr::Dict(_)
+                        | Expr::Set(_)
+                        | Expr::Tuple(_)
+                        | Expr::Compare(_)
+                )
+        }
+        BindingKind::Function(node) => node.decorator_list.iter().any(|decorator| {
+            let name = last_name(&decorator.expression);
+            matches!(name, Some("property" | "cached_property"))
+        }),
+        _ => false,
+    };
+    places.is_some_and(|places| {
+        let mut kinds = places.iter().filter_map(|place| match place.kind {
+            MemberKind::Body(kind) | MemberKind::Set(kind, _) => Some(kind),
+            MemberKind::Slot => None,
+        });
+        kinds.next().is_some_and(of_value) && kinds.all(of_value)
+    })
 }
 
 /// The members of a class that something else than `self` is or belongs to. An object can be of a subclass and get

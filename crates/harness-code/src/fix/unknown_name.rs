@@ -48,9 +48,8 @@ pub(crate) fn findings(
         {
             imports = imports.likely(search, name);
         }
-        if let Some(verdict) = verdict(name, suspect, &near, &imports)
-            && !search.is_added_builtin(name)
-        {
+        let verdict = verdict(name, suspect, &near, &imports);
+        if !search.is_added_builtin(name) {
             let kind = if matches!(near, Closest::None) {
                 "missing_import"
             } else {
@@ -74,20 +73,19 @@ fn verdict(
     suspect: &Suspect,
     near: &Closest<'_>,
     imports: &missing_import::Possible,
-) -> Option<Verdict> {
+) -> Verdict {
     match (near, imports) {
         (Closest::One(right), missing_import::Possible::None) => {
             let edits = vec![(suspect.span.into(), (*right).to_string())];
-            Some(Verdict::Fix {
+            Verdict::Fix {
                 right: (*right).to_string(),
                 edits,
-            })
+            }
         }
-        (Closest::None, missing_import::Possible::One { module, edit }) => Some(Verdict::Fix {
+        (Closest::None, missing_import::Possible::One { module, edit }) => Verdict::Fix {
             right: module.clone(),
             edits: vec![edit.clone()],
-        }),
-        (Closest::None, missing_import::Possible::None) => None,
+        },
         (near, imports) => {
             let mut options: Vec<String> = match near {
                 Closest::One(one) => vec![(*one).to_string()],
@@ -97,7 +95,11 @@ fn verdict(
                 Closest::None => Vec::new(),
             };
             options.extend(imports.described(name));
-            Some(Verdict::Several(options))
+            // One that is not certain is no choice: an import that would be a circle.
+            match options.len() {
+                0 | 1 => Verdict::Unknown,
+                _ => Verdict::Several(options),
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Passages with a middle left out: `...`, `# existing code`, or a block whose inside is only hinted at.
 
-use super::lines::{Line, Relaxed, find, indent, width};
+use super::lines::{Line, Relaxed, find, indent, is_ended, width};
 use super::{PassageProblem, bytes_of, merge, several_lines, spliced};
 use crate::text::line_ending;
 
@@ -201,7 +201,7 @@ fn whole_block(
             None => format!("{there}{}", line.trim()),
         })
         .collect();
-    let close = if file[last].text.ends_with('\n') && !moved.is_empty() {
+    let close = if is_ended(file[last].text) && !moved.is_empty() {
         ending
     } else {
         ""

@@ -15,21 +15,28 @@ impl Line<'_> {
     }
 }
 
-/// Returns the lines of a file.
+/// Returns the lines of a file, each with its own ending: `\n`, `\r\n` or a lone `\r`.
 pub(super) fn of(content: &str) -> Vec<Line<'_>> {
-    let mut at = 0;
-    let line = |text: &'_ str| {
-        let start = at;
-        at += text.len();
-        start
-    };
-    let starts: Vec<usize> = content.split_inclusive('\n').map(line).collect();
-    let texts = content.split_inclusive('\n');
-    starts
-        .into_iter()
-        .zip(texts)
-        .map(|(start, text)| Line { start, text })
-        .collect()
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for at in memchr::memchr2_iter(b'\n', b'\r', content.as_bytes()) {
+        let lone = content.as_bytes().get(at + 1) != Some(&b'\n');
+        if content.as_bytes()[at] == b'\n' || lone {
+            let text = &content[start..=at];
+            lines.push(Line { start, text });
+            start = at + 1;
+        }
+    }
+    if start < content.len() {
+        let text = &content[start..];
+        lines.push(Line { start, text });
+    }
+    lines
+}
+
+/// Returns whether a text ends with the end of a line.
+pub(super) fn is_ended(text: &str) -> bool {
+    text.ends_with(['\n', '\r'])
 }
 
 /// Returns the lines of a passage without empty ones at its ends.

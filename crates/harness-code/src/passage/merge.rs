@@ -2,7 +2,7 @@
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use super::lines::{Line, indent, width};
+use super::lines::{Line, indent, is_ended, width};
 use super::{bytes_of, spliced};
 use crate::text::line_ending;
 
@@ -82,7 +82,7 @@ fn merged(
                 .for_each(|row| text.push_str(file[row].text)),
             DiffTag::Delete => {}
             DiffTag::Insert | DiffTag::Replace => {
-                if !text.is_empty() && !text.ends_with('\n') {
+                if !text.is_empty() && !is_ended(&text) {
                     text.push_str(ending);
                 }
                 for at in op.new_range() {
@@ -93,7 +93,7 @@ fn merged(
         }
     }
     let last = places.iter().rev().find(|place| !place.is_empty());
-    let ends_file = last.is_some_and(|place| !file[place.end - 1].text.ends_with('\n'));
+    let ends_file = last.is_some_and(|place| !is_ended(file[place.end - 1].text));
     if ends_file && let Some(bare) = text.strip_suffix(ending) {
         return bare.to_owned();
     }
@@ -186,9 +186,11 @@ impl<'a> Depths<'a> {
 
 /// Returns the white space that one level has in most of these lines.
 fn unit<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let mut last = "";
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    for line in lines.filter(|line| !line.trim().is_empty()).take(2_000) {
+    let mut lines = lines.filter(|line| !line.trim().is_empty()).take(2_000);
+    // How deep the first line stands says where the passage was cut out, not how wide a level is.
+    let mut last = lines.next().map_or("", indent);
+    for line in lines {
         let own = indent(line);
         if let Some(step) = own.strip_prefix(last)
             && !step.is_empty()

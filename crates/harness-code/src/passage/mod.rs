@@ -29,6 +29,9 @@ pub enum PassageProblem {
     /// It stands in several places, on these lines.
     #[error("the passage stands in {} places", .0.len())]
     Several(Vec<usize>),
+    /// It stands only as a part of longer words, on these lines.
+    #[error("the passage is only a part of longer words")]
+    InsideWords(Vec<usize>),
     /// There is nothing to look for.
     #[error("the passage is empty")]
     Empty,
@@ -174,6 +177,14 @@ fn results(content: &str, old: &str, new: &str) -> Result<Vec<String>, PassagePr
             return Ok(results);
         }
     }
+    let wanted = old.trim();
+    let inside = content
+        .match_indices(wanted)
+        .map(|(at, _)| line_of(content, at));
+    let inside: Vec<usize> = inside.collect();
+    if !inside.is_empty() {
+        return Err(PassageProblem::InsideWords(inside));
+    }
     Err(PassageProblem::Absent {
         closest: nearest::closest(&file, &lines::block(old)),
     })
@@ -194,8 +205,8 @@ fn exact(content: &str, old: &str, new: &str) -> Result<Option<String>, PassageP
         .filter(|place| is_word_by_word(content, place))
         .collect();
     let is_whole = |place: &&Range<usize>| {
-        let starts = place.start == 0 || content.as_bytes()[place.start - 1] == b'\n';
-        let ends = content[..place.end].ends_with('\n')
+        let starts = place.start == 0 || lines::is_ended(&content[..place.start]);
+        let ends = lines::is_ended(&content[..place.end])
             || content[place.end..].is_empty()
             || content[place.end..].starts_with(['\r', '\n']);
         starts && ends
@@ -207,7 +218,7 @@ fn exact(content: &str, old: &str, new: &str) -> Result<Option<String>, PassageP
         several => match several.iter().filter(is_whole).collect::<Vec<_>>()[..] {
             [only] => only,
             _ => {
-                let line = |place: &Range<usize>| content[..place.start].matches('\n').count() + 1;
+                let line = |place: &Range<usize>| line_of(content, place.start);
                 return Err(PassageProblem::Several(several.iter().map(line).collect()));
             }
         },
@@ -242,6 +253,10 @@ fn is_word_by_word(content: &str, place: &Range<usize>) -> bool {
     let last = content[place.clone()].chars().next_back();
     let after = content[place.end..].chars().next();
     !cuts(before, first) && !cuts(last, after)
+}
+
+fn line_of(content: &str, at: usize) -> usize {
+    content[..at].matches('\n').count() + 1
 }
 
 fn spliced(content: &str, range: Range<usize>, text: &str) -> String {

@@ -175,10 +175,10 @@ fn what_changes_must_stand_there() {
 
 #[test]
 fn a_word_is_not_found_inside_another() {
-    assert!(matches!(
-        replace("max = 10\n", "x = 1", "x = 2"),
-        Err(PassageProblem::Absent { .. })
-    ));
+    assert_eq!(
+        replace("limit = 1\nmax = 10\n", "x = 1", "x = 2"),
+        Err(PassageProblem::InsideWords(vec![2]))
+    );
     assert_eq!(
         replace("x = 12\ny(x = 1)\n", "x = 1", "x = 2").as_deref(),
         Ok("x = 12\ny(x = 2)\n")
@@ -246,4 +246,32 @@ fn all_places_are_found_and_replaced_when_asked_for() {
     assert_eq!(places("foo\nFoo\nfoo", "foo"), [0..3, 8..11]);
     assert_eq!(places("foo", "   "), vec![0..0; 1]);
     assert_eq!(places("foo(a, b)", "foo(a,b)"), vec![0..9; 1]);
+}
+
+#[test]
+fn a_passage_that_was_moved_by_a_blank_or_two_keeps_its_own_steps() {
+    let file = "class A:\n    def f(self):\n        x = 1\n        return x\n";
+    for moved in [" ", "  ", "   "] {
+        let old = format!("{moved}x = 1\n{moved}return x\n");
+        let new = format!("{moved}x = 1\n{moved}if x:\n{moved}    return x\n");
+        assert_eq!(
+            replace(file, &old, &new).as_deref(),
+            Ok("class A:\n    def f(self):\n        x = 1\n        if x:\n            return x\n"),
+            "{moved:?}"
+        );
+    }
+}
+
+#[test]
+fn a_line_that_ends_in_a_lone_carriage_return_keeps_it() {
+    let file = "a = 1\rb = 2\r\nc = 3\r\n";
+    assert_eq!(
+        replace(file, "a = 1\nb = 2\n", "a = 1\nb = 5\n").as_deref(),
+        Ok("a = 1\rb = 5\r\nc = 3\r\n")
+    );
+    let file = "a = 1\r\nb = 2\r\nc = 3\r";
+    assert_eq!(
+        replace(file, " b = 2\n c = 3", " b = 2\n c = 3\n d = 4").as_deref(),
+        Ok("a = 1\r\nb = 2\r\nc = 3\rd = 4\r\n")
+    );
 }

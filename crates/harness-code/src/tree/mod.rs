@@ -142,6 +142,18 @@ impl SourceTree {
         self.files.iter().filter(|file| file.language.is_source())
     }
 
+    /// Returns the one file whose path ends with these parts; none where several do.
+    pub fn ending_with(&self, parts: &str) -> Option<&RelPath> {
+        let tail = format!("/{}", parts.replace('\\', "/").trim_start_matches("./"));
+        let mut meant = self
+            .files()
+            .iter()
+            .map(|file| &file.path)
+            .filter(|known| known.as_str().ends_with(&tail));
+        let found = meant.next()?;
+        meant.next().is_none().then_some(found)
+    }
+
     /// Returns the file at this path.
     pub fn file(&self, path: &RelPath) -> Option<&SourceFile> {
         self.position(path).map(|at| &self.files[at])

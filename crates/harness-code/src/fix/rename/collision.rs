@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::program::File;
 use super::{Renaming, Step, Stop};
-use crate::scope::{ScopeId, SymbolId, known};
+use crate::scope::{ScopeId, SymbolId};
 
 impl<'s> Renaming<'_, 's> {
     /// Refuses when giving `symbol` the new name changes what any name in its file refers to.
@@ -83,16 +83,5 @@ impl<'s> Renaming<'_, 's> {
                 .and_then(|scope| scope.parent);
         }
         false
-    }
-
-    /// Refuses names that hide what every module can use.
-    pub(super) fn check_builtin(&self) -> Step<()> {
-        if known::is_builtin(self.new) {
-            return Err(Stop::because(format!(
-                "`{}` would shadow Python's builtin of that name",
-                self.new
-            )));
-        }
-        Ok(())
     }
 }

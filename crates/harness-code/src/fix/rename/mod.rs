@@ -10,6 +10,7 @@ mod member;
 mod module;
 mod parameter;
 mod request;
+mod sentence;
 mod spoken;
 mod stub;
 mod taken;
@@ -45,6 +46,8 @@ pub struct RenameRequest {
     pub file: Option<RelPath>,
     /// The class or function that holds it.
     pub class: Option<String>,
+    /// Whether `class` is only a word behind "in", which may hold nothing.
+    pub class_is_guess: bool,
     /// A line that it stands on, from 1.
     pub line: Option<u32>,
     /// The column it stands at, in characters from 1.
@@ -91,6 +94,28 @@ pub(super) struct Renaming<'r, 's> {
     pub(super) moves: Vec<(RelPath, RelPath)>,
 }
 
+/// Renames what a sentence asks for, of which these are the readings; several that fit are a question.
+pub fn rename_read(tree: &SourceTree, readings: &[RenameRequest]) -> Answer {
+    let fitting: Vec<(&RenameRequest, Answer)> = readings
+        .iter()
+        .map(|request| (request, rename(tree, request)))
+        .filter(|(_, answer)| *answer != Answer::Nothing)
+        .collect();
+    match fitting.as_slice() {
+        [] => Answer::Nothing,
+        [(_, answer)] => answer.clone(),
+        several => Answer::Ask {
+            text: "the sentence can be read in more than one way; which rename is meant?"
+                .to_string(),
+            options: several
+                .iter()
+                .take(4)
+                .map(|(request, _)| format!("rename `{}` to `{}`", request.old, request.new))
+                .collect(),
+        },
+    }
+}
+
 /// Renames what the request names, everywhere.
 pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
     let Some(request) = &named(tree, request) else {
@@ -116,21 +141,32 @@ pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
         Ok(answer) => answer,
         Err(Stop::Refuse(reason, places)) => Answer::Refuse { reason, places },
         Err(Stop::Ask(text, options)) => Answer::Ask { text, options },
+        Err(Stop::Nothing) if request.class_is_guess => rename(
+            tree,
+            &RenameRequest {
+                class: None,
+                class_is_guess: false,
+                ..request.clone()
+            },
+        ),
         Err(Stop::Nothing) => Answer::Nothing,
     }
 }
 
-/// The request with its name, which a place alone tells too.
+/// The request with its file as the project has it, and with its name, which a place alone tells too.
 fn named(tree: &SourceTree, request: &RenameRequest) -> Option<RenameRequest> {
-    if !request.old.is_empty() {
-        return Some(request.clone());
+    let mut request = request.clone();
+    if let Some(file) = &request.file
+        && tree.file(file).is_none()
+        && let Some(meant) = tree.ending_with(file.as_str())
+    {
+        request.file = Some(meant.clone());
     }
-    let text = tree.text(request.file.as_ref()?).ok()?;
-    let old = request::name_at(text.content(), request.line?, request.column)?;
-    Some(RenameRequest {
-        old,
-        ..request.clone()
-    })
+    if request.old.is_empty() {
+        let text = tree.text(request.file.as_ref()?).ok()?;
+        request.old = request::name_at(text.content(), request.line?, request.column)?;
+    }
+    Some(request)
 }
 
 impl<'s> Renaming<'_, 's> {

@@ -1,239 +1,432 @@
 //! A rename in a sentence: "rename A to B", "call it B instead of A", `A -> B`, with a file, a class or a place.
+//!
+//! Read word by word. A word such as `name` or `helper` is a kind of thing only where a name stands beside it;
+//! where a sentence can be read in two ways, both readings are returned and the project decides.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::RenameRequest;
+use super::sentence::{Mark, Word, words_of};
 use crate::path::RelPath;
 
-/// A dotted name or the path of a Python file, in quotes of any kind or none.
-const NAME: &str = r#"[`'"“‘]?@?([A-Za-z_][\w]*(?:[./][A-Za-z_][\w]*)*)(?:\(\))?[`'"”’]?"#;
-/// A place: `path:line` or `path:line:column`.
-const AT: &str = r"[`'\x22]?[\w./\\-]+\.pyi?:\d+(?::\d+)?[`'\x22]?";
 /// Words that say what kind of thing a name is.
-const KIND: &str = r"(?:all\s+(?:uses|occurrences|references)\s+of\s+)?(?:(?:the|a|my|our|this|every|all|private|public|local|global|class|instance|static|module|python)\s+)*(?:(?:function|method|class|variable|parameter|argument|param|arg|attribute|attr|field|property|constant|module|package|file|name|symbol|identifier|helper|decorator|exception|type|enum|member)\s+)?";
+const KINDS: &str = "function method class variable parameter argument param arg attribute attr field property \
+    constant module package file name symbol identifier helper decorator exception type enum member local script test";
+/// What may stand before a name or its kind and belongs to neither.
+const BEFORE_NAMES: &str = "the a an my our your this that these those its their every all each both of uses usages \
+    occurrences references instances from private public local global static existing current old new python \
+    please kindly everywhere globally just now also i we you i'd we'd want would like need to have let make get \
+    should could can";
+/// Words of a sentence that go on after a name; none of them is taken for a name behind a word of kind.
+const AFTER_NAMES: &str = "in on of at by for from with within inside into onto across throughout through over under \
+    around about above below behind between beside besides against everywhere anywhere somewhere wherever where \
+    whenever when while before after until till since because so as if unless whether then than and or but nor yet \
+    too also only just even again now today tomorrow tonight yesterday soon asap pronto immediately quickly finally \
+    eventually first next later afterwards afterward once always forever instead rather per via without plus \
+    including excluding except along together all every each any some both either the a an this that these those my \
+    our your its their his her it they them we you i he she us me please pls plz kindly thanks thank thankyou thx ty \
+    cheers ok okay yes right alright btw globally locally consistently accordingly completely entirely fully properly \
+    correctly carefully safely simply possibly preferably automatically directly permanently project-wide projectwide \
+    repo-wide repowide to be is are was were will would should could can may might must shall do does did has have \
+    had not no don't dont never let let's lets want need like which who whose what how why there here up down out off \
+    already still anyway though however using keeping leaving making updating ensuring changing note everyone everybody everything mate buddy dear sir folks guys man";
+/// Words that stand where a name would and are none.
+const NO_NAMES: &str = "it this that these those the something anything everything a an be to all them from at in on of by for with \
+    and or as so not like";
+/// What a verb acts on: a word before one of these is a verb and no name.
+const OBJECTS: &str =
+    "it them things this that these the a an sure everything everyone us me you our my its their";
+/// Places in a sentence that hold no name: "in the whole code base".
+const NO_HOLDERS: &str = "project projects code codebase base repo repository workspace tree source sources file files \
+    module modules package packages place places use uses usage usages call calls caller callers test tests comment \
+    comments docstring docstrings docs import imports whole entire general total advance order one go there here full \
+    line lines directory folder app application program";
 
-static FORMS: LazyLock<Vec<(Regex, bool)>> = LazyLock::new(|| {
-    // Each form with whether the new name comes first.
-    let forms = [
-        // Whose it is comes first: "rename Cart's method total to amount".
-        (
-            format!(
-                r"(?i)\brename\s+(?:the\s+)?[`']?(?P<holder>[A-Za-z_]\w*)[`']?(?:\(\))?['’]s\s+{KIND}{NAME}\s+(?:to|into|as|->|=>|→)\s+{KIND}{NAME}"
-            ),
-            false,
-        ),
-        (
-            format!(r"(?i)\bchange\s+{KIND}{NAME}['’]s\s+name\s+(?:to|into)\s+{NAME}"),
-            false,
-        ),
-        (
-            format!(
-                r"(?i)\b(?:replace|change)\s+the\s+name\s+{NAME}\s+(?:with|by|to|into)\s+{KIND}{NAME}"
-            ),
-            false,
-        ),
-        (
-            format!(r"(?i)\bcall\s+{KIND}{NAME}\s+{NAME}\s+instead\s*[.!]?$"),
-            false,
-        ),
-        (
-            format!(
-                r"(?i)\b(?:rename|renaming)\s+{KIND}{NAME}(?:.*?)\s+(?:to|into|as|->|=>|→)\s+{KIND}{NAME}"
-            ),
-            false,
-        ),
-        (
-            format!(
-                r"(?i)\bchange\s+the\s+name\s+of\s+{KIND}{NAME}(?:.*?)\s+(?:to|into)\s+{KIND}{NAME}"
-            ),
-            false,
-        ),
-        (
-            format!(
-                r"(?i)\bchange\s+{KIND}name\s+(?:from\s+)?{NAME}(?:.*?)\s+(?:to|into)\s+{KIND}{NAME}"
-            ),
-            false,
-        ),
-        (
-            format!(r"(?i)\bcall\s+(?:it|this|that|{KIND})\s*{NAME}\s+instead\s+of\s+{NAME}"),
-            true,
-        ),
-        (
-            format!(r"(?i)\buse\s+the\s+name\s+{NAME}\s+instead\s+of\s+{NAME}"),
-            true,
-        ),
-        (
-            format!(r"(?i)\b{NAME}\s+should\s+be\s+(?:called|named|renamed(?:\s+to)?)\s+{NAME}"),
-            false,
-        ),
-        (
-            format!(r"(?i)\bcall\s+{KIND}{NAME}\s+{NAME}\s+from\s+now\s+on"),
-            false,
-        ),
-        (format!(r"^\s*{NAME}\s*(?:->|=>|→)\s*{NAME}\s*$"), false),
-    ];
-    forms
-        .into_iter()
-        .filter_map(|(form, swapped)| Some((Regex::new(&form).ok()?, swapped)))
-        .collect()
-});
-
-static PLACE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"([\w./\\-]+\.pyi?):(\d+)(?::(\d+))?").ok());
-static FILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:in|from|of|at|inside|within)\s+(?:the\s+)?(?:file\s+|module\s+)?[`'\x22]?([\w./\\-]+\.pyi?)[`'\x22]?").ok()
-});
-static HOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:in|of|on|inside|within)\s+(?:the\s+)?(?:class|function|method)\s+[`'\x22]?([A-Za-z_]\w*)|\b(?:in|of|on|from)\s+(?:the\s+)?[`'\x22]?([A-Za-z_]\w*)[`'\x22]?\s+(?:class|function|method)\b").ok()
+/// Words by which a task asks for more than the rename.
+static MORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:and|then|also)\s+(?:then\s+|also\s+)?(?:add|fix|make|remove|delete|implement|write|rewrite|return|raise|document|test|extract|split|sort|convert|handle|explain|move|create|inline|drop|keep|leave)\b").ok()
 });
 static COMMENTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:including|also|and)\s+(?:also\s+)?(?:(?:in|the|all|its|their|update|change|every)\s+)*(?:comments?|docstrings?|docs)\b").ok()
 });
-/// A place alone, whose name the file itself tells.
-static PLACED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(&format!(
-        r"(?i)^(?:(?:please\s+)?rename\s+{KIND}(?:at\s+|in\s+)?)?{AT}\s*(?:to|into|as|->|=>|→)\s*{KIND}{NAME}\s*[.!]?$"
-    ))
-    .ok()
-});
-/// A place before the name.
-static NAMED_AT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(&format!(
-        r"(?i)\brename\s+(?:in\s+|at\s+)?{AT}:?\s+{KIND}{NAME}\s+(?:to|into|as|->|=>|→)\s+{KIND}{NAME}"
-    ))
-    .ok()
-});
-/// What a name belongs to, right behind it: "parameter x of f", "attribute size on Box".
-static BEHIND: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:parameter|argument|param|arg|attribute|attr|field|property|method|variable|local)\s+[`'\x22]?\w+[`'\x22]?(?:\(\))?\s+(?:of|on|in|from)\s+(?:the\s+)?[`'\x22]?([A-Za-z_]\w*)(?:\(\))?[`'\x22]?\s+(?:to|into|as|->|=>|→)\s").ok()
-});
-/// Words by which a task asks for more than the rename.
-static MORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:and|then|also)\s+(?:then\s+|also\s+)?(?:add|fix|make|remove|delete|implement|write|rewrite|return|raise|document|test|extract|split|sort|convert|handle|explain)\b").ok()
-});
 
-/// Words that stand where a name would and are none.
-const NO_NAMES: &[&str] = &[
-    "it",
-    "this",
-    "that",
-    "the",
-    "something",
-    "a",
-    "an",
-    "be",
-    "to",
-    "file",
-    "files",
-    "everything",
-    "all",
-    "them",
-    "variables",
-    "functions",
-    "names",
-    "from",
-    "at",
-    "in",
-    "uses",
-];
-
-/// Reads a rename out of a task; `None` when it asks for none, or for more than that.
-pub fn read_rename(task: &str) -> Option<RenameRequest> {
+/// Returns every way to read a rename out of a task; empty when it asks for none, or for more than that.
+pub fn read_rename(task: &str) -> Vec<RenameRequest> {
     let task = task.trim();
     if MORE.as_ref().is_some_and(|more| more.is_match(task)) {
-        return None;
+        return Vec::new();
     }
-    if let Some(placed) = PLACED.as_ref().and_then(|placed| placed.captures(task)) {
-        let mut request = RenameRequest {
-            new: placed.get(1)?.as_str().to_string(),
-            ..RenameRequest::default()
-        };
-        read_place(task, &mut request);
-        return Some(request);
+    let readings = read(task);
+    // An answer to a question stands on a line of its own and says what is meant.
+    match (readings.len(), task.rsplit_once('\n')) {
+        (2.., Some((_, answer))) => Some(read(answer))
+            .filter(|chosen| chosen.len() == 1)
+            .unwrap_or(readings),
+        _ => readings,
     }
-    let named_at = NAMED_AT.as_ref().and_then(|form| form.captures(task));
-    let (captures, swapped) = match named_at {
-        Some(captures) => (captures, false),
-        None => FORMS
-            .iter()
-            .find_map(|(form, swapped)| Some((form.captures(task)?, *swapped)))?,
-    };
-    let holder = captures.name("holder");
-    let names: Vec<_> = captures
-        .iter()
-        .skip(1)
-        .flatten()
-        .filter(|name| holder != Some(*name))
-        .collect();
-    let [first, second] = names.as_slice() else {
-        return None;
-    };
-    let (old, new) = if swapped {
-        (second, first)
-    } else {
-        (first, second)
-    };
-    let (old, new) = (old.as_str(), new.as_str());
-    let no_name = |name: &str| NO_NAMES.contains(&name.to_lowercase().as_str());
-    if no_name(old) || no_name(new) || old == new {
-        return None;
-    }
-    let mut request = RenameRequest {
-        old: old.to_string(),
-        new: new.to_string(),
-        ..RenameRequest::default()
-    };
-    if !read_place(task, &mut request)
-        && let Some(file) = FILE.as_ref().and_then(|file| file.captures(task))
-    {
-        let path = file.get(1).map(|path| path.as_str());
-        // "rename a.py to b.py" names no third file.
-        request.file = path
-            .filter(|path| !path.starts_with(old))
-            .and_then(|path| RelPath::parse(path).ok());
-    }
-    if let Some(holder) = holder {
-        request.class = Some(holder.as_str().to_string());
-    } else if let Some(behind) = BEHIND.as_ref().and_then(|behind| behind.captures(task)) {
-        request.class = behind
-            .get(1)
-            .map(|name| name.as_str().to_string())
-            .filter(|name| {
-                !no_name(name)
-                    && !matches!(
-                        name.as_str(),
-                        "class" | "function" | "method" | "module" | "file"
-                    )
-            });
-    }
-    if request.class.is_none()
-        && let Some(holder) = HOLDER.as_ref().and_then(|holder| holder.captures(task))
-    {
-        request.class = holder
-            .get(1)
-            .or_else(|| holder.get(2))
-            .map(|name| name.as_str().to_string())
-            .filter(|name| !no_name(name));
-    }
-    request.in_comments = COMMENTS
-        .as_ref()
-        .is_some_and(|comments| comments.is_match(task));
-    Some(request)
 }
 
-/// Reads `path:line` or `path:line:column`; whether there is one.
-fn read_place(task: &str, request: &mut RenameRequest) -> bool {
-    let Some(place) = PLACE.as_ref().and_then(|place| place.captures(task)) else {
-        return false;
+fn read(task: &str) -> Vec<RenameRequest> {
+    let words = words_of(task);
+    let Some(form) = Form::of(&words) else {
+        return Vec::new();
     };
-    request.file = place
-        .get(1)
-        .and_then(|path| RelPath::parse(path.as_str()).ok());
-    request.line = place.get(2).and_then(|line| line.as_str().parse().ok());
-    request.column = place.get(3).and_then(|column| column.as_str().parse().ok());
-    true
+    let old = OldPhrase::read(form.old);
+    let Some((news, behind)) = read_new(form.new, old.kind) else {
+        return Vec::new();
+    };
+    if asks_for_another(behind) {
+        return Vec::new();
+    }
+    let mut request = RenameRequest {
+        in_comments: COMMENTS
+            .as_ref()
+            .is_some_and(|comments| comments.is_match(task)),
+        ..RenameRequest::default()
+    };
+    if let Some(place) = words.iter().find(|word| word.line.is_some()) {
+        request.file = RelPath::parse(place.text).ok();
+        (request.line, request.column) = (place.line, place.column);
+    }
+    if let Some(test) = old.names.iter().find_map(|name| name.file) {
+        request.file = RelPath::parse(test).ok();
+    }
+    request.class = old.holder.map(str::to_owned);
+    for phrase in [old.rest, behind, form.before] {
+        read_places(phrase, &mut request);
+    }
+    let names: Vec<&str> = old.names.iter().map(|word| word.text).collect();
+    // A place alone says what stands there.
+    let only_kinds = old.names.iter().all(|word| word.is(KINDS));
+    let olds = if only_kinds && request.line.is_some() {
+        vec![""]
+    } else {
+        names
+    };
+    let mut readings = Vec::new();
+    for old in olds {
+        for new in &news {
+            if old != *new {
+                readings.push(RenameRequest {
+                    old: old.to_owned(),
+                    new: (*new).to_owned(),
+                    ..request.clone()
+                });
+            }
+        }
+    }
+    readings
+}
+
+/// The parts of a sentence that ask for a rename.
+struct Form<'w, 't> {
+    before: &'w [Word<'t>],
+    old: &'w [Word<'t>],
+    new: &'w [Word<'t>],
+}
+
+impl<'w, 't> Form<'w, 't> {
+    fn of(words: &'w [Word<'t>]) -> Option<Form<'w, 't>> {
+        let verb = |any: &str| words.iter().position(|word| word.is(any));
+        if let Some(at) = verb("rename renames renaming renamed re-name") {
+            let negated = words[..at]
+                .iter()
+                .any(|word| word.is("not don't dont never"));
+            return Form::renaming(words, at).filter(|_| !negated);
+        }
+        if let Some(at) = verb("called named").filter(|at| *at > 0 && words[at - 1].is("be been")) {
+            return Some(Form::two(
+                before_auxiliaries(&words[..at]),
+                &words[at + 1..],
+            ));
+        }
+        if let Some(at) = verb("call") {
+            return Form::calling(&words[at + 1..]);
+        }
+        if let Some(at) = verb("change replace use") {
+            return Form::naming(&words[at + 1..]);
+        }
+        // `old -> new` says all of it; a kind or a word such as "please" may stand before.
+        let at = words
+            .iter()
+            .position(Word::is_arrow)
+            .filter(|at| (1..4).contains(at))?;
+        Some(Form::two(&words[..at], &words[at + 1..]))
+    }
+
+    fn two(old: &'w [Word<'t>], new: &'w [Word<'t>]) -> Form<'w, 't> {
+        Form {
+            before: &[],
+            old,
+            new,
+        }
+    }
+
+    /// "rename A to B", "rename A so it is called B", "A should be renamed to B", "rename to B the function A".
+    fn renaming(words: &'w [Word<'t>], at: usize) -> Option<Form<'w, 't>> {
+        let (before, rest) = (&words[..at], &words[at + 1..]);
+        let to = |word: &Word<'_>| word.is_arrow() || word.is("to into");
+        let joint = (0..rest.len())
+            .find(|at| to(&rest[*at]) && read_new(&rest[at + 1..], None).is_some())
+            .or_else(|| rest.iter().position(|word| word.is("called named")))
+            .or_else(|| rest.iter().position(|word| word.is("as with by")));
+        // "to B, rename A".
+        let Some(joint) = joint else {
+            let new = &before[before.iter().position(to)? + 1..];
+            return Some(Form::two(rest, new));
+        };
+        let (old, new) = (&rest[..joint], &rest[joint + 1..]);
+        if joint > 0 {
+            return Some(Form { before, old, new });
+        }
+        let named = before_auxiliaries(before);
+        if !OldPhrase::read(named).names.is_empty() {
+            return Some(Form::two(named, new));
+        }
+        let starts_old = |word: &Word<'_>| word.is("the from my our this");
+        let at = new.iter().skip(1).position(starts_old)? + 1;
+        Some(Form {
+            before,
+            old: &new[at..],
+            new: &new[..at],
+        })
+    }
+
+    /// "call it B instead of A", "call A B instead", "call A B from now on".
+    fn calling(rest: &'w [Word<'t>]) -> Option<Form<'w, 't>> {
+        if let Some(at) = instead_of(rest) {
+            let skipped = rest
+                .iter()
+                .take_while(|word| word.is("it this that"))
+                .count();
+            return Some(Form::two(&rest[at + 2..], rest.get(skipped..at)?));
+        }
+        let from_now = |at: &usize| {
+            let words = rest[*at..].iter().map(|word| word.text).take(3);
+            words.eq(["from", "now", "on"])
+        };
+        let instead = rest.iter().position(|word| word.is("instead"));
+        let end = instead.or_else(|| (0..rest.len()).find(from_now))?;
+        let (new, old) = rest[..end].split_last()?;
+        Some(Form::two(old, std::slice::from_ref(new)))
+    }
+
+    /// "change the name of A to B", "change A's name to B", "replace the name A with B", "use the name B instead of A".
+    fn naming(rest: &'w [Word<'t>]) -> Option<Form<'w, 't>> {
+        let name = rest.iter().position(|word| word.is("name"))?;
+        let (owner, behind) = (&rest[..name], &rest[name + 1..]);
+        if let Some(at) = instead_of(behind) {
+            return Some(Form::two(&behind[at + 2..], &behind[..at]));
+        }
+        let joint = behind
+            .iter()
+            .position(|word| word.is_arrow() || word.is("to into with by"))?;
+        let (old, new) = (&behind[..joint], &behind[joint + 1..]);
+        match old.first() {
+            None if owner.last().is_some_and(|word| word.possessive) => Some(Form::two(owner, new)),
+            // "change the name field to optional" is about a field.
+            Some(first) if !first.is(KINDS) => Some(Form::two(old, new)),
+            None | Some(_) => None,
+        }
+    }
+}
+
+fn instead_of(words: &[Word<'_>]) -> Option<usize> {
+    let pairs = words.windows(2);
+    pairs
+        .into_iter()
+        .position(|pair| pair[0].is("instead") && pair[1].is("of"))
+}
+
+/// Returns what is spoken of before "should be renamed", "needs to be called" and the like.
+fn before_auxiliaries<'w, 't>(words: &'w [Word<'t>]) -> &'w [Word<'t>] {
+    const AUXILIARIES: &str = "should must needs need to has have had is are be been being gets get got ought will \
+        would shall please better";
+    let end = words
+        .iter()
+        .rposition(|word| !word.is(AUXILIARIES))
+        .map_or(0, |last| last + 1);
+    &words[..end]
+}
+
+/// What is said of the thing that gets another name.
+#[derive(Default)]
+struct OldPhrase<'w, 't> {
+    /// What its name may be; a word of kind only where there is no other.
+    names: Vec<Word<'t>>,
+    /// The word of kind beside the name.
+    kind: Option<&'t str>,
+    /// Whose it is: "Cart's method total".
+    holder: Option<&'t str>,
+    /// What is said behind the name.
+    rest: &'w [Word<'t>],
+}
+
+impl<'w, 't> OldPhrase<'w, 't> {
+    fn read(words: &'w [Word<'t>]) -> OldPhrase<'w, 't> {
+        let is_place = |at: usize| words.get(at).is_some_and(|word| word.line.is_some());
+        let mut start = 0;
+        while let Some(word) = words.get(start)
+            && (word.is(BEFORE_NAMES)
+                || is_place(start)
+                || word.is("in at") && words.get(start + 1).is_some_and(Word::is_path)
+                || start > 0 && word.is_path() && words[start - 1].is("in at"))
+        {
+            start += 1;
+        }
+        // "rename old to new": a word that often stands before a name can be one.
+        if start == words.len() {
+            start = words
+                .iter()
+                .rposition(|word| !is_no_name(word))
+                .unwrap_or(start);
+        }
+        let mut holder = None;
+        if let [first, _, ..] = &words[start..]
+            && first.possessive
+        {
+            holder = Some(first.text);
+            start += 1;
+        }
+        let goes_on = |at: &usize| {
+            let after_stop = *at > start && words[at - 1].stop;
+            !after_stop && (*at == start || !words[*at].is(AFTER_NAMES))
+        };
+        let end = (start..words.len())
+            .take_while(goes_on)
+            .last()
+            .map_or(start, |last| last + 1);
+        let head = &words[start..end];
+        let named = |word: &&Word<'t>| word.is_name() && !is_no_name(word);
+        let quoted = |word: &&Word<'t>| word.mark == Mark::Quoted;
+        let kind = head
+            .iter()
+            .find(|word| word.is(KINDS))
+            .map(|word| word.text);
+        let choose = |chosen: &dyn Fn(&&Word<'t>) -> bool| -> Vec<Word<'t>> {
+            head.iter().filter(named).filter(chosen).copied().collect()
+        };
+        let mut names = choose(&quoted);
+        if names.is_empty() {
+            names = choose(&|word| !word.is(KINDS));
+        }
+        if names.is_empty() {
+            names = choose(&|_| true);
+        }
+        OldPhrase {
+            names,
+            kind,
+            holder,
+            rest: &words[end..],
+        }
+    }
+}
+
+/// Returns what the new name may be, and the words behind it.
+fn read_new<'w, 't>(
+    words: &'w [Word<'t>],
+    old_kind: Option<&str>,
+) -> Option<(Vec<&'t str>, &'w [Word<'t>])> {
+    let ends = |at: usize| {
+        at == 0 || words[at - 1].stop || words.get(at).is_none_or(|word| word.is(AFTER_NAMES))
+    };
+    let mut at = 0;
+    while words
+        .get(at)?
+        .is("the a an new just simply be called named")
+        && !ends(at + 1)
+    {
+        at += 1;
+    }
+    let has_article = words[..at].iter().any(|word| word.is("the a an"));
+    let word = words
+        .get(at)
+        .filter(|word| word.is_name() && !is_no_name(word))?;
+    let rest = &words[at + 1..];
+    let only = Some((vec![word.text], rest));
+    // "to make it clearer" says what the rename is for.
+    let is_verb = !word.stop && rest.first().is_some_and(|next| next.is(OBJECTS));
+    if word.mark == Mark::Plain && is_verb {
+        return None;
+    }
+    if word.mark != Mark::Plain || ends(at + 1) {
+        return only;
+    }
+    let next = rest.first()?;
+    let is_adverb = next.text.ends_with("ly") || next.text.ends_with("wide");
+    if !word.is(KINDS) {
+        // "to total function" says the kind behind the name; "to total price" is no name at all.
+        return only.filter(|_| next.is(KINDS) && ends(at + 2) || is_adverb);
+    }
+    if !next.is_name() {
+        return only;
+    }
+    let behind = &rest[1..];
+    // Said of the old name too, it is the kind of the new one; behind an article it is, unless another kind follows.
+    let is_kind = next.mark != Mark::Plain
+        || word.is("class")
+        || has_article && word.is("name")
+        || old_kind == Some(word.text)
+        || has_article && !next.is(KINDS);
+    if is_kind && !is_adverb {
+        return Some((vec![next.text], behind));
+    }
+    Some((vec![word.text, next.text], behind))
+}
+
+fn is_no_name(word: &Word<'_>) -> bool {
+    word.is(NO_NAMES)
+}
+
+/// Whether a second rename follows: "rename a to b and c to d".
+fn asks_for_another(behind: &[Word<'_>]) -> bool {
+    let passed = |word: &&Word<'_>| {
+        !(word.is(BEFORE_NAMES) && !word.is("to") || word.is(KINDS) || word.is("rename change"))
+    };
+    let starts =
+        (0..behind.len()).filter(|&at| behind[at].is("and then") || at > 0 && behind[at - 1].stop);
+    starts.into_iter().any(|start| {
+        let mut words = behind[start..]
+            .iter()
+            .filter(|word| !word.is("and then"))
+            .filter(passed);
+        let name = words.next().is_some_and(Word::is_name);
+        name && words
+            .next()
+            .is_some_and(|word| word.is_arrow() || word.is("to into"))
+    })
+}
+
+/// Reads where the thing is: "in shop/cart.py", "of the class Cart", "in f".
+fn read_places(words: &[Word<'_>], request: &mut RenameRequest) {
+    const HOLDING: &str = "class function method";
+    for (at, _) in words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| word.is("in of on at from inside within"))
+    {
+        let mut rest = words[at + 1..].iter().peekable();
+        let mut says_kind = false;
+        while let Some(word) = rest.next_if(|word| word.is("the file module") || word.is(HOLDING)) {
+            says_kind |= word.is(HOLDING);
+        }
+        let Some(word) = rest.next() else { continue };
+        if word.is_path() {
+            if request.file.is_none() {
+                request.file = RelPath::parse(word.text).ok();
+            }
+        } else if request.class.is_none()
+            && word.is_name()
+            && !word.is(AFTER_NAMES)
+            && !word.is(NO_HOLDERS)
+        {
+            says_kind |= !word.stop && rest.next().is_some_and(|word| word.is(HOLDING));
+            request.class = Some(word.text.to_owned());
+            request.class_is_guess = !says_kind && word.mark == Mark::Plain;
+        }
+    }
 }
 
 /// The name that stands at a place: at the column, else the one that the line defines.

@@ -10,11 +10,10 @@ use super::super::values::Value;
 use super::computed::Owner;
 use super::target::{joins, whole_words};
 use super::{Renaming, Step, Stop};
-use crate::scope::{BindingKind, Role, ScopeKind, SymbolId, doctest};
+use crate::scope::{BindingKind, Role, ScopeKind, SymbolId, doctest, known};
 
 impl<'s> Renaming<'_, 's> {
     pub(super) fn rename_variable(&mut self, id: FileId, symbol: SymbolId) -> Step<()> {
-        self.check_builtin()?;
         let file = self.program.file(id).ok_or(Stop::Nothing)?;
         self.check_parsed(&file)?;
         self.check_definitions(&file, symbol)?;
@@ -182,8 +181,14 @@ impl<'s> Renaming<'_, 's> {
         Ok(())
     }
 
-    /// A star import leaves out names that begin with an underscore.
+    /// A star import leaves out names that begin with an underscore, and hides builtins from all that stands below it.
     fn check_hidden(&self, stars: &[FileId]) -> Step<()> {
+        if known::is_builtin(self.new) && !stars.is_empty() {
+            return Err(Stop::because(format!(
+                "star imports would hide Python's builtin `{}`",
+                self.new
+            )));
+        }
         if self.new.starts_with('_') && !self.old.starts_with('_') && !stars.is_empty() {
             return Err(Stop::because(format!(
                 "star imports would no longer bring `{}`",

@@ -1,0 +1,3 @@
+from shop import prices
+
+print(prices.total([1, 2]))

@@ -1,0 +1,5 @@
+def helper(prices):
+    return sum(prices)
+
+
+print(helper([1]))
