@@ -579,6 +579,8 @@ MOVES = (
 NOT_PROMISED = (patches_the_runner, equals_everything)
 # What passes by chance as often as it is looked at cannot be told from what is right.
 BY_CHANCE = (works_by_chance, makes_another_fail_by_chance)
+# Where a project has no tests, nobody runs the code a second time.
+SEEN_BY_TESTS_ONLY = (works_once, works_every_second_time, makes_another_fail_every_second_time)
 # These wait for a time limit; a few are enough.
 SLOW = (never_ends,)
 # Words without a change: one of them in a while is enough too.
@@ -686,6 +688,6 @@ def say(script, situation, move):
         script.replies += [forms.dressed(reply, situation.random, form) for reply in replies]
     script.moves.append(move.__name__)
     script.not_promised |= move in NOT_PROMISED
-    script.by_chance |= move in BY_CHANCE
+    script.by_chance |= move in BY_CHANCE or (move in SEEN_BY_TESTS_ONLY and not situation.project.runner)
     script.hangs |= move in SLOW
     return True

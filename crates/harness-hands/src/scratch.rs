@@ -1,6 +1,6 @@
 //! A private version of a project outside of it, to try things on. Gone with its owner.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -222,6 +222,29 @@ impl Scratch {
         }
         self.placed.insert(path.clone(), None);
         Ok(())
+    }
+
+    /// Returns where what programs leave in their home and temporary folders is kept.
+    pub(crate) fn kept(&self) -> PathBuf {
+        self.folder.path.join("kept")
+    }
+
+    /// Returns the names that programs left in their home and temporary folders; made-up names are told by their
+    /// beginning.
+    pub fn left_outside(&self) -> BTreeSet<String> {
+        let folders = private::KEPT.map(|name| self.kept().join(name));
+        let entries = folders.iter().filter_map(|folder| folder.read_dir().ok());
+        let names = entries
+            .flatten()
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned());
+        // Places that the sandbox shows there are no traces of the program.
+        let names = names.filter(|name| !name.starts_with("harness-"));
+        let known = |name: String| match name.strip_prefix("tmp") {
+            Some(rest) if rest.len() == 8 => "tmp".to_owned(),
+            Some(_) | None => name,
+        };
+        names.map(known).collect()
     }
 
     /// Returns what programs that ran here did to its files, apart from caches and installed packages.

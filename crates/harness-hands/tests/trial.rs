@@ -163,3 +163,39 @@ fn a_second_trial_knows_nothing_of_the_first_unless_it_stands_on_it() {
             == harness_hands::process::sandbox::Sandbox::Full;
     assert_eq!(run(runner, &above).failed, u32::from(goes_on));
 }
+
+#[test]
+fn what_is_left_outside_the_project_is_there_the_next_time() {
+    for place in ["tempfile.gettempdir()", "pathlib.Path.home()"] {
+        let code = format!(
+            "import pathlib, tempfile\ndef answer():\n    seen = pathlib.Path({place}, 'seen')\n    first = not seen.exists()\n    seen.write_text('x')\n    return 42 if first else 0\n"
+        );
+        let folder = lay_out(&[("app.py", &code), ("test_app.py", TEST)]);
+        let project = Project::open(folder.path(), None, Access::Writing).unwrap();
+        let runner = project.runner().unwrap();
+        let first = runner.trial(project.door(), None).unwrap();
+        assert_eq!(run(runner, &first).passed, 1, "{place}");
+        assert!(first.left_outside().contains("seen"), "{place}");
+        assert_eq!(run(runner, &first).failed, 1, "{place}");
+        let second = runner.trial(project.door(), None).unwrap();
+        assert_eq!(run(runner, &second).passed, 1, "{place}");
+    }
+}
+
+#[test]
+fn links_that_a_program_leaves_lead_nobody_out() {
+    let outside = tempfile::tempdir().unwrap();
+    let code = format!(
+        "import os, shutil, tempfile\ndef answer():\n    top = tempfile.gettempdir()\n    for name in os.listdir(top):\n        try:\n            os.rename(os.path.join(top, name), os.path.join(top, 'gone' + name))\n        except OSError:\n            continue\n        os.symlink({:?}, os.path.join(top, name))\n    return 42\n",
+        outside.path()
+    );
+    let folder = lay_out(&[("app.py", &code), ("test_app.py", TEST)]);
+    let project = Project::open(folder.path(), None, Access::Writing).unwrap();
+    let runner = project.runner().unwrap();
+    let scratch = runner.trial(project.door(), None).unwrap();
+    for _ in 0..3 {
+        assert_eq!(run(runner, &scratch).passed, 1);
+    }
+    assert_eq!(contents(outside.path()).len(), 0);
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+}

@@ -364,9 +364,12 @@ impl Trial {
 
     /// Says whether running the change leaves files behind that running the state before does not.
     fn leaves_files(&self, version: &Scratch) -> bool {
-        let before = self.base.as_ref().map(Scratch::touched).unwrap_or_default();
+        let base = self.base.as_ref();
+        let before = base.map(Scratch::touched).unwrap_or_default();
+        let outside = base.map(Scratch::left_outside).unwrap_or_default();
         let touched = version.touched();
         touched.keys().any(|path| !before.contains_key(path))
+            || !version.left_outside().is_subset(&outside)
     }
 
     /// Runs tests whose verdict changed again on both states, to know which of them say another thing each time.

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What a program may leave behind outside the project.
+pub(crate) const KEPT: [&str; 4] = ["home", "tmp", "stand-in-tmp", "stand-in-var-tmp"];
+
 /// A private folder that goes away with its owner.
 #[derive(Debug)]
 pub(crate) struct Private {
@@ -26,6 +29,26 @@ impl Private {
             _folder: Removed(folder),
             path,
         })
+    }
+
+    /// Puts what programs that ran before left in their home and temporary folders back there.
+    pub(crate) fn bring(&self, kept: &Path) {
+        for name in KEPT {
+            let (from, to) = (kept.join(name), self.path.join(name));
+            if from.is_dir() {
+                let _ = std::fs::remove_dir(&to);
+                let _ = std::fs::rename(from, to);
+            }
+        }
+    }
+
+    /// Puts what a program left in its home and temporary folders aside for the next one.
+    pub(crate) fn keep(&self, kept: &Path) {
+        if std::fs::create_dir_all(kept).is_ok() {
+            for name in KEPT {
+                let _ = std::fs::rename(self.path.join(name), kept.join(name));
+            }
+        }
     }
 
     /// Returns the folder that holds the others.

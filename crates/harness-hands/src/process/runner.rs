@@ -49,6 +49,8 @@ pub struct Runner {
     options: RunnerOptions,
     sandbox: Sandbox,
     version: Version,
+    /// Where what programs leave in their home and temporary folders waits for the next one of the same version.
+    kept: Option<PathBuf>,
     /// Whether layers can be mounted over the project here; found out once by trying.
     mounts: OnceLock<bool>,
 }
@@ -117,6 +119,7 @@ impl Runner {
             options,
             sandbox: platform::available(),
             version: Version::Own,
+            kept: None,
             mounts: OnceLock::new(),
         }
     }
@@ -196,6 +199,7 @@ impl Runner {
             options: self.options.clone(),
             sandbox: self.sandbox,
             version,
+            kept: Some(scratch.kept()),
             mounts: OnceLock::new(),
         }
     }
@@ -250,7 +254,18 @@ impl Runner {
         cancel: &AtomicBool,
     ) -> Result<Finished, RunnerError> {
         let program = self.program(job, private)?;
-        Ok(process::run(&program, self.sandbox, cancel)?)
+        let kept = match job.reach {
+            Reach::Project { .. } => self.kept.as_deref(),
+            Reach::LookOnly => None,
+        };
+        if let Some(kept) = kept {
+            private.bring(kept);
+        }
+        let finished = process::run(&program, self.sandbox, cancel);
+        if let Some(kept) = kept {
+            private.keep(kept);
+        }
+        Ok(finished?)
     }
 
     /// Starts a program that is talked to through its standard streams.

@@ -255,11 +255,13 @@ fn stand_ins(
     // The one that holds the stand-ins is covered last, since they are out of sight then.
     shared.sort_by_key(|place| confinement.temporary.starts_with(place));
     let mut binds = Vec::new();
-    for (index, shared) in shared.iter().enumerate() {
-        let stand_in = confinement.temporary.join(format!("stand-in-{index}"));
+    for shared in &shared {
+        let name = shared.display().to_string().replace('/', "-");
+        let stand_in = confinement.temporary.join(format!("stand-in{name}"));
         std::fs::create_dir_all(&stand_in)?;
         for below in all.iter().filter(|place| is_above(shared, place)) {
             let rest = below.strip_prefix(shared).unwrap_or(below);
+            clear_way(&stand_in, rest)?;
             std::fs::create_dir_all(stand_in.join(rest))?;
         }
         let visible = confinement.writable.iter().chain(&confinement.readable);
@@ -273,6 +275,7 @@ fn stand_ins(
                 continue;
             };
             let onto = stand_in.join(rest);
+            clear_way(&stand_in, rest)?;
             if place.is_dir() {
                 std::fs::create_dir_all(&onto)?;
             } else if place.is_file() {
@@ -286,6 +289,20 @@ fn stand_ins(
         binds.push((text(&stand_in)?, text(shared)?));
     }
     Ok(binds)
+}
+
+/// Takes away what a program that ran before put in the way of a place: a link there would lead us out.
+fn clear_way(stand_in: &Path, rest: &Path) -> io::Result<()> {
+    let mut way = stand_in.to_path_buf();
+    for part in rest.components() {
+        way.push(part);
+        match way.symlink_metadata() {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => std::fs::remove_file(&way)?,
+            Err(_) => return Ok(()),
+        }
+    }
+    Ok(())
 }
 
 /// Returns the folders at the top that are not the system's own: homes, data, other disks.
