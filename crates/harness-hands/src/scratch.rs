@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime};
 use harness_code::path::RelPath;
 
 use crate::door::{Door, reason};
-use crate::process::private;
 
 /// Folders that are not copied: records, installed packages, caches and what is built anew.
 const LEFT_OUT: &[&str] = &[
@@ -43,6 +42,9 @@ const BUILD: &str = ".harness-build";
 
 /// How copies are called, so that those of a killed process can be found and removed.
 const PREFIX: &str = "harness-scratch-";
+
+/// What a program may leave behind outside the project: parts of its private folder.
+pub(crate) const KEPT: [&str; 4] = ["home", "tmp", "stand-in-tmp", "stand-in-var-tmp"];
 
 /// A copy this old belongs to nobody: no run takes a day.
 const FORGOTTEN: Duration = Duration::from_secs(24 * 3600);
@@ -117,7 +119,7 @@ impl ScratchError {
 impl Scratch {
     /// Copies a project. Links that stay inside are made again, others are left out.
     pub(crate) fn copy(door: &Door) -> Result<Scratch, ScratchError> {
-        let folder = OwnFolder::new().map_err(|error| ScratchError::disk(door.root(), error))?;
+        let folder = new_folder().map_err(|error| ScratchError::disk(door.root(), error))?;
         // The same name as the project's: some tests look at it.
         let name = door.root().file_name().unwrap_or("project".as_ref());
         let root = folder.path.join(name);
@@ -136,7 +138,7 @@ impl Scratch {
     /// Prepares layers over a project, above those of another scratch when there is one. Nothing is copied. Gives
     /// nothing where the kernel could not be told the paths.
     pub(crate) fn overlay(door: &Door, above: Option<&Scratch>) -> Option<Scratch> {
-        let folder = OwnFolder::new().ok()?;
+        let folder = new_folder().ok()?;
         let (upper, work) = (folder.path.join("upper"), folder.path.join("work"));
         std::fs::create_dir(&upper).ok()?;
         std::fs::create_dir(&work).ok()?;
@@ -232,7 +234,7 @@ impl Scratch {
     /// Returns the names that programs left in their home and temporary folders; made-up names are told by their
     /// beginning.
     pub fn left_outside(&self) -> BTreeSet<String> {
-        let folders = private::KEPT.map(|name| self.kept().join(name));
+        let folders = KEPT.map(|name| self.kept().join(name));
         let entries = folders.iter().filter_map(|folder| folder.read_dir().ok());
         let names = entries
             .flatten()
@@ -278,24 +280,47 @@ impl Scratch {
     }
 }
 
-/// A temporary folder that goes with its owner, whatever programs left in it.
+/// A temporary folder that goes with its owner, also where programs left folders in it that nobody may enter.
 #[derive(Debug)]
-struct OwnFolder {
-    path: PathBuf,
-    _folder: private::Removed,
+pub(crate) struct OwnFolder {
+    /// The real path: walls and mounts work on those, and the temporary folder may be reached by a link.
+    pub(crate) path: PathBuf,
+    folder: tempfile::TempDir,
 }
 
 impl OwnFolder {
-    fn new() -> io::Result<OwnFolder> {
-        sweep();
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
+    pub(crate) fn new(prefix: &str) -> io::Result<OwnFolder> {
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir()?;
         let path = folder.path().canonicalize()?;
-        Ok(OwnFolder {
-            path,
-            _folder: private::Removed(folder),
-        })
+        Ok(OwnFolder { path, folder })
     }
 }
+
+impl Drop for OwnFolder {
+    fn drop(&mut self) {
+        // The owner of a folder that nobody may enter may still open it.
+        if std::fs::remove_dir_all(self.folder.path()).is_err() {
+            unlock(self.folder.path(), 0);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn unlock(folder: &Path, depth: usize) {
+    use std::os::unix::fs::PermissionsExt;
+    // Deeper trees are left to the system's own cleaning.
+    const DEEPEST: usize = 64;
+    let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700));
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && depth < DEEPEST {
+            unlock(&entry.path(), depth + 1);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn unlock(_folder: &Path, _depth: usize) {}
 
 impl Overlay {
     /// Returns what the kernel is told of the layers, or nothing where it would not understand the paths.
@@ -564,6 +589,12 @@ fn see_through(_from: &Path, _to: &Path) {}
 
 #[cfg(not(unix))]
 fn copy_link(_from: &Path, _to: &Path) {}
+
+/// Returns a folder for a new scratch.
+fn new_folder() -> io::Result<OwnFolder> {
+    sweep();
+    OwnFolder::new(PREFIX)
+}
 
 /// Removes copies that a killed process left behind.
 fn sweep() {

@@ -7,8 +7,6 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// At this length a file has become two.
-const LONGEST_FILE: usize = 600;
 /// Files that may read the environment, each the one such file of its crate.
 const ENVIRONMENT_ROOMS: [&str; 2] = [
     "harness-agent/src/env.rs",
@@ -176,17 +174,6 @@ fn rooms_import_only_lower_floors() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn files_are_short() {
-    let long: Vec<String> = sources()
-        .iter()
-        .map(|source| (source.text.lines().count(), &source.path))
-        .filter(|(lines, _)| *lines > LONGEST_FILE)
-        .map(|(lines, path)| format!("{path} has {lines} lines"))
-        .collect();
-    assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
 #[test]

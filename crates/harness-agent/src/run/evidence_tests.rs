@@ -159,6 +159,21 @@ fn id(name: &str) -> String {
     format!("tests.test_shop.PricingTest.test_{name}")
 }
 
+/// What it shows, the task, the files afterwards, the tests before and after, the verdict.
+type Fixing<'a> = (&'a str, &'a str, Files<'a>, &'a str, &'a str, &'a str);
+/// What it shows, the files afterwards, the tests before and after, what else was seen, the verdict.
+type Seen<'a> = (
+    &'a str,
+    &'a [(&'a str, &'a str)],
+    &'a str,
+    &'a str,
+    Observed,
+    &'a str,
+);
+/// What it shows, the task, the files afterwards, the tests after, the verdict.
+type Asking<'a> = (&'a str, &'a str, Files<'a>, &'a str, &'a str);
+type Files<'a> = Vec<(&'a str, &'a str)>;
+
 const FIX: &str = "fix apply_discount in shop/pricing.py: it subtracts the percentage";
 const NOTHING: &str = "finish.nothing_changed";
 const FAILING: &str = "finish.tests_failing";
@@ -189,7 +204,7 @@ fn fixes_are_judged_by_the_tests_that_blame_what_the_task_names() {
     let far = "total+ discount- odd-@shop/report.py:9";
     let pricing = "shop/pricing.py";
     #[rustfmt::skip]
-    let stories: Vec<(&str, &str, Vec<(&str, &str)>, &str, &str, &str)> = vec![
+    let stories: Vec<Fixing<'_>> = vec![
         ("a right fix", FIX, vec![(pricing, &fixed)], red, "total+ discount+", "proven"),
         ("an unrelated new file", FIX, vec![("shop/other.py", "OTHER = 1\n")], red, red, FAILING),
         ("a readme", FIX, vec![("README.md", "# Shop\nfixed\n")], red, red, FAILING),
@@ -259,7 +274,7 @@ fn what_was_seen_beside_the_reports_counts() {
     };
     let (odd, odd_after) = ("total+ discount- other-", "total+ discount+ other-");
     #[rustfmt::skip]
-    let stories: Vec<(&str, &[(&str, &str)], &str, &str, Observed, &str)> = vec![
+    let stories: Vec<Seen<'_>> = vec![
         ("the blamed test passes only sometimes", &wrong, red, green, unsteady_after("discount"), FAILING),
         ("a steady test became unsteady", &right, red, green, unsteady_after("total"), "worse"),
         ("an unsteady test stays so", &right, red, green, both("total"), "proven"),
@@ -341,7 +356,7 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
     let move_it = "move euros from shop/report.py to shop/money.py";
     let green = "total+ discount+";
     #[rustfmt::skip]
-    let stories: Vec<(&str, &str, Vec<(&str, &str)>, &str, &str)> = vec![
+    let stories: Vec<Asking<'_>> = vec![
         ("added as a definition", add, vec![(pricing, &added)], green, "proven"),
         ("added as a comment", add, vec![(pricing, &comment)], green, NOT_ADDED),
         ("added as a value", add, vec![(pricing, &value)], green, NOT_ADDED),

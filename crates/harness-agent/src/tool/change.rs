@@ -11,6 +11,7 @@ use crate::draft::{self, FileDraft, Files, Focus};
 use crate::guard::Change;
 use crate::history::Refusal;
 use crate::plan::Spot;
+use crate::tool::Contents;
 use crate::tool::look::trespass;
 
 /// What an action would do to the project.
@@ -36,7 +37,7 @@ impl Draft {
 pub(crate) fn proposed(
     tree: &SourceTree,
     door: &Door,
-    staged: &dyn Fn(&RelPath) -> Result<Option<Vec<u8>>, DoorError>,
+    contents: &Contents<'_>,
     focus: Option<&Spot>,
     action: &Action,
 ) -> Result<Draft, Refusal> {
@@ -44,7 +45,11 @@ pub(crate) fn proposed(
         path: spot.path.clone(),
         name: spot.name.clone(),
     });
-    let project = Project { tree, door, staged };
+    let project = Project {
+        tree,
+        door,
+        contents,
+    };
     let mut draft = Draft::default();
     for FileDraft {
         path,
@@ -68,14 +73,13 @@ pub(crate) fn proposed(
 struct Project<'a> {
     tree: &'a SourceTree,
     door: &'a Door,
-    /// The bytes of a file as the run would leave it, or nothing when it is not there.
-    staged: &'a dyn Fn(&RelPath) -> Result<Option<Vec<u8>>, DoorError>,
+    contents: &'a Contents<'a>,
 }
 
 impl Files for Project<'_> {
     fn open(&self, written: &str) -> Result<(RelPath, Option<String>), Refusal> {
         let path = self.door.request(written).map_err(trespass)?;
-        let bytes = (self.staged)(&path).map_err(|error| refused(&path, &error))?;
+        let bytes = (self.contents)(&path).map_err(|error| refused(&path, &error))?;
         let content = match bytes {
             Some(bytes) => Some(content(&path, &bytes)?),
             None => None,

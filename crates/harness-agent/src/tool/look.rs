@@ -10,6 +10,7 @@ use harness_hands::door::{Door, DoorError};
 
 use crate::guard::Change;
 use crate::history::Refusal;
+use crate::tool::Contents;
 
 /// Lines of one view: published figures have 100 lines beat whole files.
 const WINDOW: usize = 100;
@@ -21,16 +22,14 @@ const MOST_HITS: usize = 20;
 const LONGEST_HIT: usize = 160;
 
 /// Shows a file, or the part around a line or a definition.
-///
-/// `content` gives the bytes of a file as the run would leave it, or nothing when it is not there.
 pub(crate) fn read(
     door: &Door,
-    content: &dyn Fn(&RelPath) -> Result<Option<Vec<u8>>, DoorError>,
+    contents: &Contents<'_>,
     path: &str,
     place: &str,
 ) -> Result<String, Refusal> {
     let path = door.request(path).map_err(trespass)?;
-    let there = content(&path).and_then(|found| match found {
+    let there = contents(&path).and_then(|found| match found {
         Some(bytes) => Ok(bytes),
         None => door.read(&path),
     });
