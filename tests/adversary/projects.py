@@ -402,9 +402,10 @@ class BookTest(unittest.TestCase):
         self.book = Book()
         self.book.add("rent", -500)
         self.book.add("pay", 900)
+        self.book.add("aid", 100)
 
     def test_balance(self):
-        self.assertEqual(self.book.balance(), 400)
+        self.assertEqual(self.book.balance(), 500)
 
     def test_largest(self):
         self.assertEqual(self.book.largest(), ("pay", 900))
