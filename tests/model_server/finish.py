@@ -16,12 +16,20 @@ import tempfile
 
 # Runs every test that unittest finds and prints which passed.
 PROBE = """
-import json, sys, unittest
+import json, signal, sys, unittest
 sys.path.insert(0, '.')
+def hung(*_):
+    raise TimeoutError('hung')
 class Seen(unittest.TestResult):
     def __init__(self):
         super().__init__()
         self.passed = []
+    def startTest(self, test):
+        super().startTest(test)
+        if hasattr(signal, 'alarm'):
+            # One that never ends has not passed.
+            signal.signal(signal.SIGALRM, hung)
+            signal.alarm(5)
     def addSuccess(self, test):
         self.passed.append(test.id())
 seen = Seen()

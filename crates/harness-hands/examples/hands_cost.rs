@@ -39,11 +39,13 @@ fn main() {
         sandboxed(&python, folder.path(), rounds),
     );
     let tries = tries(&python, folder.path(), rounds * 5);
+    let (in_place, trial) = trials(&python, rounds);
     let (small_plain, small_edit) = edits(folder.path(), 2_000, rounds);
     let (large_plain, large_edit) = edits(folder.path(), 10_000_000, rounds.min(10));
     let shown = serde_json::json!({
         "rounds": rounds,
         "bare_test": bare, "sandboxed_test": sandboxed, "try": tries,
+        "in_place": in_place, "trial": trial,
         "small_plain": small_plain, "small_edit": small_edit,
         "large_plain": large_plain, "large_edit": large_edit,
     });
@@ -112,6 +114,35 @@ fn sandboxed(python: &str, folder: &Path, rounds: u32) -> [f64; 2] {
         );
         assert_eq!(report.passed, 1, "{report:#?}");
     })
+}
+
+/// One test in a project of 3,000 files: in the project itself, and in a private version with one file changed, with a
+/// look at what the run touched.
+fn trials(python: &str, rounds: u32) -> ([f64; 2], [f64; 2]) {
+    let folder = tempfile::tempdir_in(".").unwrap();
+    std::fs::write(folder.path().join("test_app.py"), TEST).unwrap();
+    std::fs::write(folder.path().join("app.py"), APP).unwrap();
+    for number in 0..3_000 {
+        let place = folder.path().join(format!("package{}", number / 50));
+        std::fs::create_dir_all(&place).unwrap();
+        let text = format!("VALUE = {number}\n").repeat(200);
+        std::fs::write(place.join(format!("module{number}.py")), text).unwrap();
+    }
+    let in_place = sandboxed(python, folder.path(), rounds);
+    let project = Project::open(folder.path(), None, Access::Writing).unwrap();
+    let runner = project.runner().unwrap();
+    let path = RelPath::parse("app.py").unwrap();
+    let trial = cost(rounds, || {
+        let mut version = runner.trial(project.door(), None).unwrap();
+        version
+            .put(&path, b"def one():\n    return 2 - 1\n")
+            .unwrap();
+        let runner = runner.in_scratch(&version);
+        let report = suite::run(&runner, &unittest(python), &Selection::All, &GO_ON);
+        assert_eq!(report.passed, 1, "{report:#?}");
+        assert!(version.touched().is_empty());
+    });
+    (in_place, trial)
 }
 
 /// The process ends with the measurement, so that its CPU time is seen.

@@ -24,6 +24,10 @@ mod tests {
     fn only_a_file_that_the_task_wants_gone_may_go() {
         let path = RelPath::parse("shop/old.py").unwrap();
         assert!(super::check(&path, &Task::bare("tidy up the shop")).is_some());
+        let part = "remove the function total from shop/old.py";
+        assert!(super::check(&path, &Task::bare(part)).is_some());
+        let all = "move total from shop/old.py to a.py and delete shop/old.py";
+        assert!(super::check(&path, &Task::bare(all)).is_none());
         assert!(super::check(&path, &Task::bare("fix total until old.py passes")).is_some());
         assert!(super::check(&path, &Task::bare("remove shop/old.py")).is_none());
         assert!(super::check(&path, &Task::bare("old.py is not needed, delete it")).is_none());

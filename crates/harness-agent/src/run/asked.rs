@@ -175,23 +175,30 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Says whether the text of a test speaks of a definition, for tests of which it is not known what they ran.
+    /// Says whether the text of a test speaks of a definition, for tests of which it is not known what they ran. One
+    /// whose text is not found may.
     pub(super) fn test_speaks_of(&self, failure: &Failure, target: &Target) -> bool {
         let name = target.last_name();
         let id = failure.id.split('[').next().unwrap_or(&failure.id);
         let test = id.rsplit([':', '.', ' ']).next().unwrap_or(id);
-        let files = self.tree.files().iter();
-        let holding = files.filter(|file| {
-            let holds = |one: &Definition| one.name() == test;
-            file.facts.names.contains(name) && file.facts.definitions.iter().any(holds)
-        });
-        let mut found = holding.filter_map(|file| {
+        // Other languages name a test by a sentence: `suite > counts words`, `test.counts words`.
+        let title = id.rsplit(" > ").next().unwrap_or(id);
+        let title = title.split_once('.').map_or(title, |(_, title)| title);
+        let tests = self.tree.files().iter().filter(|file| file.test);
+        let mut found = tests.filter_map(|file| {
+            let mut definitions = file.facts.definitions.iter();
+            let own = definitions.find(|one| one.name() == test);
             let text = self.tree.text(&file.path).ok()?.into_content();
-            let mut tests = file.facts.definitions.iter();
-            let one = tests.find(|one| one.name() == test)?;
-            text.get(one.span()).map(|body| has_word(body, name))
+            match own {
+                Some(own) => Some(has_word(text.get(own.span())?, name)),
+                None if lies_in(id, &file.path) || text.contains(title) => {
+                    Some(has_word(&text, name))
+                }
+                None => None,
+            }
         });
-        found.any(|speaks| speaks)
+        let first = found.next();
+        first.is_none_or(|speaks| speaks || found.any(|speaks| speaks))
     }
 
     /// Returns what the task asks for and is not there.

@@ -171,10 +171,18 @@ const ABOUT_WORDS: [&str; 20] = [
 impl Task {
     /// Returns what a name does in the sentence; the weightiest, where it stands several times.
     pub fn role_of(&self, name: &str) -> Role {
+        self.roles_of(name)
+            .into_iter()
+            .max()
+            .unwrap_or(Role::Object)
+    }
+
+    /// Returns what a name does wherever it stands.
+    fn roles_of(&self, name: &str) -> Vec<Role> {
         let lower = self.text.to_lowercase();
         let reason = REASONS.iter().filter_map(|words| lower.find(words)).min();
         let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
-        let mut found: Option<Role> = None;
+        let mut found = Vec::new();
         for (at, _) in self.text.match_indices(name) {
             let before = self.text[..at].chars().next_back();
             let after = self.text[at + name.len()..].chars().next();
@@ -189,9 +197,9 @@ impl Task {
             } else {
                 role_behind(&self.text[..at])
             };
-            found = found.max(Some(role));
+            found.push(role);
         }
-        found.unwrap_or(Role::Object)
+        found
     }
 
     /// Returns the name or the path of what the sentence asks to be gone as a whole.
@@ -225,7 +233,11 @@ impl Task {
     pub fn wants_gone(&self, path: &RelPath) -> bool {
         let lower = self.text.to_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
-        self.names_path(path) && words.any(|word| UNWANTED.contains(&word))
+        let names = [path.as_str(), path.file_name()];
+        let is_object = names
+            .iter()
+            .any(|name| self.roles_of(name).contains(&Role::Object));
+        is_object && words.any(|word| UNWANTED.contains(&word))
     }
 
     /// Returns whether the task is about comments, documentation or layout.
