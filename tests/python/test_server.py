@@ -444,6 +444,7 @@ def quietly(call, *words, **more):
 
 
 def test_the_page_and_last_show_what_a_run_of_the_command_line_changed(project):
+    (project / "shop/pricing.py").write_text(RIGHT, encoding="utf-8")
     done = subprocess.run([PROGRAM, "run", project, "rename discount to rebate", "--json"], capture_output=True, text=True, timeout=120)
     result = json.loads(done.stdout)
     assert done.returncode == 0 and result["ok"], done.stderr

@@ -66,7 +66,7 @@ def test_a_result_is_a_dictionary_that_json_takes():
         "refusals": [REFUSAL.as_dict()],
         "stopped": "done",
         "run_id": "r1",
-        "tests": {"command": "python -m unittest", "before": {"passed": 1, "failed": 1, "collected": 2}, "after": None, "sandbox": "landlock"},
+        "tests": {"command": "python -m unittest", "before": {"passed": 1, "failed": 1, "collected": 2}, "after": None, "sandbox": "landlock", "unsteady": []},
         "diff": "--- a\n+++ b\n",
         "usage": RESULT.usage.as_dict(),
         "hint": "",

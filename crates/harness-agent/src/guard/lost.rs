@@ -13,7 +13,10 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<
         .iter()
         // One that moved out of or into a class, or was asked away, is not lost.
         .filter(|old| {
-            !after.iter().any(|new| new.name() == old.name()) && !task.speaks_of(old.name())
+            // A member goes with what it belongs to.
+            let mut parts = old.qualified.split('.');
+            !after.iter().any(|new| new.name() == old.name())
+                && !parts.any(|part| task.speaks_of(part))
         })
         .map(|old| format!("`{}`", old.qualified))
         .collect();

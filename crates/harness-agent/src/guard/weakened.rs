@@ -1,8 +1,10 @@
 //! Existing tests and what they compare with stay as they are, unless changing them is what the task asks for.
 
 use harness_code::fix;
+use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::weaken;
+use harness_code::symbols;
 use harness_code::tree;
 
 use super::{Change, Facts};
@@ -12,8 +14,18 @@ use crate::task::kind::Kind;
 
 pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
     let path = &change.path;
-    if !(tree::is_test(path) || decides_tests(path)) || task.asks_to_change_test(path) {
+    if task.asks_to_change_test(path) {
         return None;
+    }
+    if !(tree::is_test(path) || decides_tests(path)) {
+        let touched = inline_test(change).or_else(|| {
+            let may_change = task.kind != Kind::Fix || task.is_about_words();
+            changed_example(change).filter(|_| !may_change)
+        })?;
+        let reason = format!(
+            "`{touched}` in `{path}` is a test: leave it as it is and change the code that it checks"
+        );
+        return Some(Refusal::new("draft.test_weakened", reason, path.as_str()));
     }
     let touched = match &change.before {
         Some(before) => {
@@ -35,6 +47,49 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<
     Some(Refusal::new("draft.test_weakened", reason, path.as_str()))
 }
 
+/// Returns a test inside of a file of Rust code that would change or go.
+fn inline_test(change: &Change) -> Option<String> {
+    let before = change.before.as_deref()?;
+    if change.language != Language::Rust {
+        return None;
+    }
+    let new = symbols::definitions(change.language, &change.after);
+    let old = symbols::definitions(change.language, before);
+    let is_test = |one: &symbols::Definition| {
+        let head = before[..one.header_start()].trim_end();
+        one.kind.is_function() && (head.ends_with("#[test]") || one.qualified.starts_with("tests."))
+    };
+    let stays = |one: &symbols::Definition| {
+        let text = before.get(one.span());
+        let mut new = new.iter().filter(|other| other.qualified == one.qualified);
+        new.any(|other| change.after.get(other.span()) == text)
+    };
+    let touched = old.iter().find(|one| is_test(one) && !stays(one))?;
+    Some(touched.qualified.to_string())
+}
+
+/// Returns an example with its result in Python documentation that would change or go.
+fn changed_example(change: &Change) -> Option<String> {
+    let before = change
+        .before
+        .as_deref()
+        .filter(|_| change.language == Language::Python)?;
+    let examples = |text: &str| -> Vec<String> {
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        let starts = (0..lines.len()).filter(|at| lines[*at].starts_with(">>>"));
+        let example = |at: usize| {
+            let result = lines[at + 1..].iter().take_while(|line| {
+                !line.is_empty() && !line.starts_with(">>>") && !line.starts_with("\"\"\"")
+            });
+            let rest: Vec<&str> = result.copied().collect();
+            format!("{} {}", lines[at], rest.join(" "))
+        };
+        starts.map(example).collect()
+    };
+    let new = examples(&change.after);
+    examples(before).into_iter().find(|one| !new.contains(one))
+}
+
 /// Folders of data that tests compare with, wherever they lie.
 const DATA_FOLDERS: [&str; 9] = [
     "fixtures",
@@ -52,11 +107,14 @@ const DATA_NAMES: [&str; 4] = ["expected", "golden", "snapshot", "fixture"];
 /// Endings of such files.
 const DATA_ENDINGS: [&str; 4] = [".snap", ".golden", ".approved", ".expected"];
 /// Files by which test runners are told what to do.
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 12] = [
     "conftest.py",
     "sitecustomize.py",
     "usercustomize.py",
     "pytest.ini",
+    ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
     "tox.ini",
     "setup.cfg",
     "pyproject.toml",
@@ -73,7 +131,7 @@ pub(crate) fn decides_tests(path: &RelPath) -> bool {
         let mut parts = folder.parts();
         parts.any(|part| DATA_FOLDERS.contains(&part))
     });
-    let is_data = !harness_code::language::Language::of(path).is_source();
+    let is_data = !Language::of(path).is_source();
     SETTINGS.contains(&name)
         || name.ends_with(".pth")
         || path.as_str().contains(".egg-info/")
@@ -162,6 +220,21 @@ mod tests {
         check("rename f to g", &turned, "draft.test_weakened");
         let moved = SUITE.replace("unittest", "unittests");
         check("rename lib/unittest.py to lib/unittests.py", &moved, "ok");
+    }
+
+    #[test]
+    fn tests_inside_of_code_stay() {
+        let code = "fn f() -> u8 {\n    1\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {\n        assert_eq!(super::f(), 3);\n    }\n}\n";
+        let rule = |after: &str| verdict(super::check, "fix f", &change("src/lib.rs", code, after));
+        assert_eq!(rule(&code.replace(", 3)", ", 1)")), "draft.test_weakened");
+        assert_eq!(rule(&code.replace("    1\n", "    3\n")), "ok");
+        let code = "def f(x):\n    \"\"\"Adds.\n\n    >>> f(1)\n    3\n    \"\"\"\n    return x\n";
+        let rule = |after: &str| verdict(super::check, "fix f", &change("a.py", code, after));
+        assert_eq!(
+            rule(&code.replace("    3\n", "    1\n")),
+            "draft.test_weakened"
+        );
+        assert_eq!(rule(&code.replace("return x", "return x + 2")), "ok");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use harness_code::fix;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
-use harness_code::symbols::code::code_tokens;
+use harness_code::symbols::code::{CodeToken, code_tokens};
 use harness_code::symbols::{self, Definition};
 use harness_code::tree::{self, SourceTree};
 use harness_hands::suite::Failure;
@@ -94,6 +94,7 @@ impl<'a> Asked<'a> {
                 });
             }
         }
+        let named = meant(named, task, plan);
         let mut targets = named.clone();
         if targets.is_empty() {
             let spots = plan
@@ -203,6 +204,16 @@ impl<'a> Asked<'a> {
 
     /// Returns what the task asks for and is not there.
     pub(super) fn missing(&self) -> Option<Missing> {
+        self.missing_of_kind().or_else(|| {
+            // "Fix a, and delete b."
+            let names = self.plan.mentions().definitions.iter();
+            let names = names.map(|hit| last_part(&hit.qualified));
+            let mut gone = names.filter(|name| self.task.wants_removed(name));
+            gone.find_map(|name| self.left_of(name))
+        })
+    }
+
+    fn missing_of_kind(&self) -> Option<Missing> {
         match self.task.kind {
             Kind::Question => None,
             Kind::Tests => self.missing_use(),
@@ -210,7 +221,9 @@ impl<'a> Asked<'a> {
             Kind::Add => self.missing_addition(),
             Kind::Fix => self.missing_code(),
             Kind::Change => match self.task.removed_name() {
-                Some(name) => self.missing_removal(&name),
+                Some(name) => self
+                    .missing_removal(&name)
+                    .or_else(|| self.missing_other_removals(&name)),
                 None => self.missing_change(),
             },
         }
@@ -222,9 +235,28 @@ impl<'a> Asked<'a> {
         let is_code = |change: &Change| {
             !tree::is_test(&change.path) || self.task.asks_to_change_test(&change.path)
         };
-        (!changes.any(is_code)).then(|| {
+        if !changes.any(is_code) {
             let words = "the code itself is not changed yet: change the definition, not its tests";
-            (NOTHING_CHANGED, words.to_owned())
+            return Some((NOTHING_CHANGED, words.to_owned()));
+        }
+        let is_near = self.named.is_empty() || self.changes.iter().any(|one| self.is_near(one));
+        (!is_near).then(|| not_changed(&self.named[..1]))
+    }
+
+    /// Says whether a change lies in the file of something that the task names, or in something that this file uses.
+    fn is_near(&self, change: &Change) -> bool {
+        self.named.iter().any(|one| {
+            if one.path == change.path {
+                return true;
+            }
+            let Ok(text) = self.tree.text(&one.path) else {
+                return false;
+            };
+            let tokens = code_tokens(Language::of(&one.path), text.content());
+            let uses = |name: &str| tokens.iter().any(|token| token.text == name);
+            let definitions = symbols::definitions(change.language, &change.after);
+            let mut names = definitions.iter().map(Definition::name);
+            uses(change.path.stem()) || names.any(uses)
         })
     }
 
@@ -243,7 +275,7 @@ impl<'a> Asked<'a> {
     }
 
     fn missing_change(&self) -> Option<Missing> {
-        let groups = grouped(&self.named);
+        let groups = grouped(&self.named, self.task, self.plan);
         let open: Vec<Target> = groups
             .iter()
             .filter(|group| !group.iter().any(|one| self.is_changed(one)))
@@ -279,9 +311,11 @@ impl<'a> Asked<'a> {
     }
 
     fn missing_addition(&self) -> Option<Missing> {
-        let wish = self.task.wish();
-        if let Some(Wish { name, noun, .. }) = &wish
-            && !self.defines(last_part(name), *noun)
+        // What is there already is where something goes.
+        let is_new = |wish: &Wish| self.homes_of(last_part(&wish.name)).is_empty();
+        let wish = self.task.wish().filter(is_new);
+        if let Some(Wish { name, noun, member }) = &wish
+            && !self.defines(last_part(name), *noun, Some(*member))
         {
             return Some((NOT_ADDED, format!("`{name}` is not there yet: add it")));
         }
@@ -312,7 +346,30 @@ impl<'a> Asked<'a> {
 
     /// New tests use what they are for.
     fn missing_use(&self) -> Option<Missing> {
-        let groups = grouped(&self.named);
+        let is_code = |one: &&Change| one.language.is_source() && !tree::is_test(&one.path);
+        if let Some(change) = self.changes.iter().find(is_code) {
+            let path = &change.path;
+            let words = format!("the task asks for tests: leave `{path}` as it is");
+            return Some(("finish.changes_code", words));
+        }
+        let named = self.plan.mentions().paths.iter().cloned();
+        let mut homes = named
+            .chain(self.new_paths())
+            .filter(tree::is_test)
+            .peekable();
+        if homes.peek().is_some() && !homes.any(|path| self.change_of(&path).is_some()) {
+            let words = "the new tests are not in the file that the task names: put them there";
+            return Some(("finish.no_new_test", words.to_owned()));
+        }
+        let mut tests = self.new_names().into_iter();
+        let missing = tests.find(|name| {
+            name.starts_with("test_") && !self.defines(last_part(name), Noun::Function, None)
+        });
+        if let Some(name) = missing {
+            let words = format!("there is no test `{name}` yet: write it");
+            return Some(("finish.no_new_test", words));
+        }
+        let groups = grouped(&self.named, self.task, self.plan);
         if groups.is_empty() || self.changed_tests() {
             return None;
         }
@@ -320,11 +377,11 @@ impl<'a> Asked<'a> {
             let mut changes = self.changes.iter();
             changes.any(|one| tree::is_test(&one.path) && added_tokens(one, name) > 0)
         };
-        let used = groups
+        let mut unused = groups
             .iter()
-            .any(|group| group.iter().any(|one| speaks(one.last_name())));
-        (!used).then(|| {
-            let name = groups[0][0].last_name();
+            .filter(|group| !group.iter().any(|one| speaks(one.last_name())));
+        unused.next().map(|group| {
+            let name = group[0].last_name();
             let words = format!("the new test does not use `{name}`: test that");
             ("finish.no_new_test", words)
         })
@@ -343,7 +400,8 @@ impl<'a> Asked<'a> {
         let (old, new) = (last_part(&request.old), last_part(&request.new));
         // A module gets its new name by its path.
         let is_path = |path: &RelPath| path.stem() == new || path.folder().ends_with(new);
-        if !self.defines(new, Noun::Anything) && !self.changes.iter().any(|one| is_path(&one.path))
+        if !self.defines(new, Noun::Anything, None)
+            && !self.changes.iter().any(|one| is_path(&one.path))
         {
             return Some((
                 NOT_ADDED,
@@ -354,30 +412,53 @@ impl<'a> Asked<'a> {
     }
 
     fn missing_move(&self, name: &str, to: &str) -> Option<Missing> {
-        let is_there = |change: &Change| {
-            let (language, text) = (change.language, change.after.as_str());
+        let is_target = |path: &RelPath| {
+            let mut files = self.tree.files().iter();
+            let is_known = files.any(|file| file.path.as_str() == to);
+            path.as_str() == to || (!is_known && path.as_str().ends_with(&format!("/{to}")))
+        };
+        if let Ok(from) = RelPath::parse(name)
+            && self.tree.file(&from).is_some()
+        {
+            let is_there = self.changes.iter().any(|one| is_target(&one.path));
+            let words = format!("`{from}` is not at `{to}` yet: move it there");
+            let stays = !is_there || !self.gone.contains(&from);
+            return stays.then_some((NOT_ADDED, words));
+        }
+        let name = last_part(name);
+        let homes = self.homes_of(name);
+        let code_in = |path: &RelPath, text: &str| -> Option<Vec<String>> {
+            let language = Language::of(path);
             let definitions = symbols::definitions(language, text);
             let mut named = definitions.iter().filter(|one| one.name() == name);
-            change.path.as_str().ends_with(to)
-                && named.any(|one| is_seen(language, text, &definitions, one))
+            let one = named.find(|one| is_seen(language, text, &definitions, one))?;
+            let tokens = code_tokens(language, text).into_iter();
+            let inside = tokens.filter(|token| one.span().contains(&token.range.start));
+            Some(inside.map(|token| token.text).collect())
+        };
+        let old: Vec<Vec<String>> = homes
+            .iter()
+            .filter_map(|path| code_in(path, self.tree.text(path).ok()?.content()))
+            .collect();
+        let is_there = |change: &Change| {
+            let new = code_in(&change.path, &change.after);
+            is_target(&change.path) && new.is_some_and(|new| old.is_empty() || old.contains(&new))
         };
         if !self.changes.iter().any(is_there) {
-            return Some((
-                NOT_ADDED,
-                format!("`{name}` is not in `{to}` yet: move it there"),
-            ));
+            let words = format!("`{name}` is not in `{to}` as it was: move it there");
+            return Some((NOT_ADDED, words));
         }
-        let stays = self.homes_of(name).into_iter().find(|path| {
-            !path.as_str().ends_with(to)
-                && self.text_now(path).is_some_and(|text| {
-                    let definitions = symbols::definitions(Language::of(path), &text);
-                    definitions.iter().any(|one| one.name() == name)
-                })
+        let left = homes.iter().filter(|path| !is_target(path));
+        let mut stays = left.clone().filter(|path| {
+            let text = self.text_now(path);
+            text.is_some_and(|text| code_in(path, &text).is_some())
         });
-        stays.map(|path| {
+        if let Some(path) = stays.next() {
             let words = format!("`{name}` is still in `{path}`: take it away there");
-            (STILL_THERE, words)
-        })
+            return Some((STILL_THERE, words));
+        }
+        left.clone()
+            .find_map(|path| self.still_imported(path, name))
     }
 
     fn missing_removal(&self, name: &str) -> Option<Missing> {
@@ -385,7 +466,8 @@ impl<'a> Asked<'a> {
             && self.tree.file(&path).is_some()
         {
             let words = format!("`{path}` is still there: remove it");
-            return (!self.gone.contains(&path)).then_some((STILL_THERE, words));
+            let stays = (!self.gone.contains(&path)).then_some((STILL_THERE, words));
+            return stays.or_else(|| self.still_imported(&path, path.stem()));
         }
         let name = last_part(name);
         if self.homes_of(name).is_empty() {
@@ -395,9 +477,66 @@ impl<'a> Asked<'a> {
         self.left_of(name)
     }
 
+    /// In "remove a and b" both go.
+    fn missing_other_removals(&self, first: &str) -> Option<Missing> {
+        let objects = self.named.iter().filter(|one| {
+            let name = one.last_name();
+            name != last_part(first) && self.task.role_of(name) == Role::Object
+        });
+        let mut open = objects.filter_map(|one| self.left_of(one.last_name()));
+        open.next()
+    }
+
+    /// Returns a definition that is still there though it should be gone, where other definitions share its name.
+    fn still_defined(&self, name: &str) -> Option<Missing> {
+        let meant = self.named.iter().filter(|one| one.last_name() == name);
+        let mut open = meant.filter(|one| {
+            let text = self.text_now(&one.path).unwrap_or_default();
+            let definitions = symbols::definitions(Language::of(&one.path), &text);
+            definitions
+                .iter()
+                .any(|known| *known.qualified == *one.name)
+        });
+        open.next().map(|one| {
+            let words = format!("`{}` is still in `{}`: take it away", one.name, one.path);
+            (STILL_THERE, words)
+        })
+    }
+
+    /// Returns where a module is still imported from, or a name from its old module.
+    fn still_imported(&self, module: &RelPath, name: &str) -> Option<Missing> {
+        let stem = module.stem();
+        for file in self.tree.sources() {
+            if file.language != Language::Python || file.path == *module {
+                continue;
+            }
+            let Some(text) = self.text_now(&file.path) else {
+                continue;
+            };
+            let imports = |line: &&str| {
+                let line = line.trim_start();
+                let is_import = line.starts_with("from ") || line.starts_with("import ");
+                is_import && has_word(line, stem) && has_word(line, name)
+            };
+            if let Some(at) = text.lines().position(|line| imports(&line)) {
+                let (path, line) = (&file.path, at + 1);
+                let words = format!("`{path}`, line {line}, still imports `{name}`: change it too");
+                return Some((STILL_THERE, words));
+            }
+        }
+        None
+    }
+
     /// Returns where a name is still defined or used that should be gone. Where other things have the same name, only
     /// the files that the change is about are asked.
     fn left_of(&self, name: &str) -> Option<Missing> {
+        let definitions = self.tree.definitions();
+        let sharing = definitions.filter(|(_, one)| one.name() == name).count();
+        if sharing > 1 && !self.named.is_empty() {
+            let meant = self.named.iter().find(|one| one.last_name() == name);
+            let imported = || self.still_imported(&meant?.path, name);
+            return self.still_defined(name).or_else(imported);
+        }
         let homes = self.homes_of(name);
         let in_question = |path: &RelPath| {
             homes.len() <= 1
@@ -414,7 +553,12 @@ impl<'a> Asked<'a> {
                 continue;
             };
             let tokens = code_tokens(Language::of(&path), &text);
-            if let Some(token) = tokens.iter().find(|token| token.text == name) {
+            // A module's list of names holds them as texts.
+            let lists_names = text.contains("__all__");
+            let is_left = |token: &&CodeToken| {
+                token.text == name || lists_names && token.text.trim_matches(['"', '\'']) == name
+            };
+            if let Some(token) = tokens.iter().find(is_left) {
                 let line = text[..token.range.start].matches('\n').count() + 1;
                 let words = format!("`{name}` is still in `{path}`, line {line}: change it too");
                 return Some((STILL_THERE, words));
@@ -450,7 +594,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Says whether a change brings a definition of this name, where the task wants it.
-    fn defines(&self, name: &str, noun: Noun) -> bool {
+    fn defines(&self, name: &str, noun: Noun, member: Option<bool>) -> bool {
         let fits = |one: &Definition| match noun {
             Noun::Anything => true,
             Noun::Function => one.kind.is_function(),
@@ -460,6 +604,10 @@ impl<'a> Asked<'a> {
             let definitions = symbols::definitions(language, text);
             let named = definitions.iter().filter(|one| one.name() == name);
             let named = named.filter(|one| is_seen(language, text, &definitions, one));
+            let named = named.filter(|one| match member {
+                None => true,
+                Some(member) => one.qualified.contains('.') == member,
+            });
             named.filter(|one| fits(one)).count()
         };
         let paths: Vec<&RelPath> = self
@@ -480,7 +628,10 @@ impl<'a> Asked<'a> {
     /// Says whether a change brings a name into code, or into a file that is no code.
     fn brings(&self, name: &str) -> bool {
         self.changes.iter().any(|change| {
-            added_tokens(change, name) > 0
+            let quoted = [format!("\"{name}\""), format!("'{name}'")];
+            let count = |name: &str| added_tokens(change, name);
+            count(name) > 0
+                || quoted.iter().any(|text| count(text) > 0)
                 || !change.language.is_source() && change.after.contains(name)
         })
     }
@@ -566,15 +717,58 @@ fn is_seen(language: Language, text: &str, all: &[Definition], one: &Definition)
         .rfind('\n')
         .map_or(0, |at| at + 1);
     let is_indented = line < one.header_start();
-    let in_block = language == Language::Python && parent.is_none() && is_indented;
+    let indent = |at: usize| at - text[..at].rfind('\n').map_or(0, |at| at + 1);
+    // The first line of a class says how deep its own definitions stand.
+    let depth = parent.map(|parent| {
+        let body = text.get(parent.header_start()..).unwrap_or_default();
+        let mut lines = body.lines().skip(1).filter(|line| !line.trim().is_empty());
+        lines
+            .next()
+            .map_or(0, |line| line.len() - line.trim_start().len())
+    });
+    let in_block = language == Language::Python
+        && match depth {
+            None => is_indented,
+            Some(depth) => indent(one.header_start()) > depth,
+        };
     !in_function && !in_block
 }
 
-/// Returns targets of one name together: one of several that a word may mean is enough.
-fn grouped(targets: &[Target]) -> Vec<Vec<&Target>> {
+/// Leaves out those of several definitions of one name that the task's files or classes speak against.
+fn meant(named: Vec<Target>, task: &Task, plan: &Plan) -> Vec<Target> {
+    let in_named_file = |one: &Target| plan.mentions().paths.contains(&one.path);
+    let in_named_class = |one: &Target| {
+        let around = one
+            .name
+            .rsplit_once('.')
+            .map(|(around, _)| last_part(around));
+        around.is_some_and(|around| task.speaks_of(around))
+    };
+    let speaks_for = |one: &Target, other: &Target| {
+        let is_better = |sign: &dyn Fn(&Target) -> bool| sign(other) && !sign(one);
+        one.last_name() == other.last_name()
+            && (is_better(&in_named_file) || is_better(&in_named_class))
+    };
+    let all = named.clone();
+    let named = named.into_iter();
+    named
+        .filter(|one| !all.iter().any(|other| speaks_for(one, other)))
+        .collect()
+}
+
+/// Returns targets together of which one is enough: several that a word may mean. Those that the task tells apart, by
+/// class or by file, count each.
+fn grouped<'t>(targets: &'t [Target], task: &Task, plan: &Plan) -> Vec<Vec<&'t Target>> {
     let mut groups: Vec<Vec<&Target>> = Vec::new();
     for target in targets {
-        let same = |group: &&mut Vec<&Target>| group[0].last_name() == target.last_name();
+        let is_told =
+            |one: &Target| plan.mentions().paths.contains(&one.path) || task.speaks_of(&one.name);
+        let same = |group: &&mut Vec<&Target>| {
+            let first = group[0];
+            let both_told = is_told(first) && is_told(target);
+            let is_apart = both_told && (first.path != target.path || first.name != target.name);
+            first.last_name() == target.last_name() && !is_apart
+        };
         match groups.iter_mut().find(same) {
             Some(group) => group.push(target),
             None => groups.push(vec![target]),
@@ -604,8 +798,7 @@ fn all_code(language: Language, text: &str) -> Vec<String> {
 fn added_tokens(change: &Change, name: &str) -> usize {
     let count = |text: &str| {
         let tokens = code_tokens(change.language, text);
-        let is_named = |text: &str| text == name || text.trim_matches(['"', '\'']) == name;
-        tokens.iter().filter(|one| is_named(&one.text)).count()
+        tokens.iter().filter(|one| one.text == name).count()
     };
     if !change.language.is_source() {
         return 0;

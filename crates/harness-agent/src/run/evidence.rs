@@ -92,6 +92,11 @@ impl Evidence<'_> {
             );
         }
         let asked = self.asked();
+        if !self.has_suite && self.tree.files().iter().any(|file| file.test) {
+            let words = "the project has test files, and no way to run them was found";
+            let hint = "name the command in the user's config (`[[project]] tests`)";
+            return Verdict::Unverified(format!("{words}; {hint}"));
+        }
         if !self.has_suite {
             let untouched = || asked.untouched().filter(|_| self.task.kind == Kind::Fix);
             return match asked.missing().or_else(untouched) {
@@ -111,6 +116,11 @@ impl Evidence<'_> {
         }
         if let Some(broken) = self.broken(after) {
             return Verdict::Worse(broken);
+        }
+        if after.passed == 0 {
+            let shown = after.failures.first().map(Failure::shown);
+            let reason = format!("no test passes yet\n{}", shown.unwrap_or_default());
+            return unfinished("finish.tests_failing", &reason);
         }
         if let Some((rule, reason)) = asked
             .missing()
@@ -225,7 +235,8 @@ impl Evidence<'_> {
             return None;
         }
         let passes = |id: &String| {
-            after.passed_ids.contains(id) && !self.observed.unsteady_after.contains(id)
+            let is_steady = !self.observed.unsteady_after.contains(id);
+            (after.passed_ids.contains(id) || set_up_again(after, id)) && is_steady
         };
         let blamed = self.blamed(asked, after).into_iter();
         let first = blamed.into_iter().find(|id| !passes(id))?;
@@ -378,6 +389,21 @@ fn renumbered(before: &SuiteReport, after: &SuiteReport, id: &str) -> bool {
     !failing(after, id) && passing(after) >= passing(before)
 }
 
+/// Says whether what is no test itself, a module that could not be imported or a class that could not be set up, runs
+/// its tests now.
+fn set_up_again(after: &SuiteReport, id: &str) -> bool {
+    let inner = id
+        .split_once('(')
+        .map_or(id, |(_, inner)| inner.trim_end_matches(')'));
+    let is_inside = |test: &String| {
+        let rest = test.strip_prefix(inner);
+        rest.is_some_and(|rest| rest.starts_with(['.', ':']))
+    };
+    let mut failures = after.failures.iter();
+    let is_red = failures.any(|failure| failure.id == id || is_inside(&failure.id));
+    !is_red && after.passed_ids.iter().any(is_inside)
+}
+
 /// Says whether a traceback names a line of a definition, or of a file that is meant as a whole.
 fn passes_through(traceback: &str, target: &Target) -> bool {
     let path = target.path.as_str();
@@ -426,11 +452,8 @@ pub(super) fn unusable(report: &SuiteReport) -> Option<String> {
     }
 }
 
-/// Returns why tests that ran prove nothing about the change: none passed, or they ran other code.
+/// Returns why tests that ran prove nothing about the change: they ran other code.
 fn other_copy(report: &SuiteReport) -> Option<String> {
-    if report.passed == 0 {
-        return Some("no test passes".to_owned());
-    }
     let (module, path) = report.imported_elsewhere.iter().next()?;
     Some(format!(
         "the tests ran another copy of `{module}`, at {path}; `python -m pip install -e .` in their environment makes them run this one"

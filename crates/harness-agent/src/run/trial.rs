@@ -473,8 +473,9 @@ impl Trial {
         if self.before.is_none() || !self.staged.paths().any(is_test) {
             return;
         }
-        if matches!(session.task.kind, Kind::Rename) {
-            // Tests that use the old name cannot run without their part of the rename.
+        let is_asked = |path: &RelPath| session.task.asks_to_change_test(path);
+        if matches!(session.task.kind, Kind::Rename) || self.staged.paths().any(is_asked) {
+            // Tests that use the old name, or were asked to say another thing, cannot run without their part of it.
             return;
         }
         let report = match self.version(session, |path| !is_test(path)) {

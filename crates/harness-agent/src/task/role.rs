@@ -69,7 +69,12 @@ const UNWANTED: [&str; 9] = [
     "rid",
 ];
 /// Words before the name of what goes.
-const BEFORE_GONE: [&str; 24] = [
+const BEFORE_GONE: [&str; 29] = [
+    "functions",
+    "methods",
+    "classes",
+    "helpers",
+    "both",
     "the",
     "a",
     "an",
@@ -202,6 +207,18 @@ impl Task {
         found
     }
 
+    /// Returns whether the sentence orders, wherever it does, that something of this name goes.
+    pub fn wants_removed(&self, name: &str) -> bool {
+        let words: Vec<&str> = self.text.split_whitespace().map(plain).collect();
+        let is_before = |word: &str| BEFORE_GONE.contains(&word.to_lowercase().as_str());
+        words.iter().enumerate().any(|(at, word)| {
+            let before = words[..at].iter().rev().find(|word| !is_before(word));
+            let is_order =
+                before.is_some_and(|word| REMOVING.contains(&word.to_lowercase().as_str()));
+            is_order && word.rsplit('.').next() == Some(name)
+        })
+    }
+
     /// Returns the name or the path of what the sentence asks to be gone as a whole.
     pub fn removed_name(&self) -> Option<String> {
         let words = order(&self.text);
@@ -268,9 +285,16 @@ impl Task {
         let orders = words.iter().enumerate();
         let mut orders =
             orders.filter(|(_, word)| CHANGING.contains(&word.to_lowercase().as_str()));
+        const NOT: [&str; 7] = ["not", "don't", "dont", "without", "never", "no", "nothing"];
         let is_asked = orders.any(|(at, _)| {
+            // "without changing the tests", "there is no need to update them".
+            let mut before = words[at.saturating_sub(4)..at].iter();
+            if before.any(|word| NOT.contains(&word.to_lowercase().as_str())) {
+                return false;
+            }
             let behind = words.iter().skip(at + 1).take(REACH);
-            let mut object = behind.take_while(|word| !PLACING.contains(word));
+            let ends = |word: &&&str| PLACING.contains(*word) || NOT.contains(*word);
+            let mut object = behind.take_while(|word| !ends(word));
             object.any(|word| is_test(word))
         });
         // Where files of tests are named, the others stay.
@@ -415,6 +439,9 @@ mod tests {
             ("rewrite the tests of total", true),
             ("update test_total to expect 5", true),
             ("update tests/test_other.py for the new tax rate", false),
+            ("refactor cart.py without changing the tests", false),
+            ("use a loop, there is no need to update the tests", false),
+            ("do not change the tests in tests/test_shop.py", false),
             (
                 "change total in shop/pricing.py until tests/test_shop.py passes",
                 false,

@@ -1,5 +1,7 @@
 //! What an `add` task wants to have: the name of something new, and whether a test is to come with it.
 
+use harness_code::language::Language;
+
 use crate::task::Task;
 
 /// Words before a name that say what it is.
@@ -194,7 +196,9 @@ fn word(raw: &str) -> Word<'_> {
             .is_some_and(|c| c.is_alphabetic() || c == '_')
             && letters.all(|c| c.is_alphanumeric() || c == '_')
     };
-    let is_name = head.split('.').all(part) && !head.contains('/');
+    let is_file = harness_code::path::RelPath::parse(head)
+        .is_ok_and(|path| head.contains('.') && Language::of(&path) != Language::Other);
+    let is_name = head.split('.').all(part) && !head.contains('/') && !is_file;
     Word {
         lower: inner.to_lowercase(),
         name: is_name.then_some(head),

@@ -132,6 +132,8 @@ const CONFIGURATION: &[&str] = &[
     "setup.cfg",
     "tox.ini",
     "noxfile.py",
+    "pytest.toml",
+    ".pytest.toml",
     "pytest.ini",
     ".pytest.ini",
     ".coveragerc",
