@@ -704,7 +704,10 @@ impl<'a> Asked<'a> {
                 .map(|token| token.text)
                 .collect()
         };
-        of(before) != of(&change.after)
+        let (old, new) = (of(before), of(&change.after));
+        // What is to change is not to be gone.
+        let is_lost = new.is_empty() && !old.is_empty() && self.task.kind != Kind::Rename;
+        old != new && !is_lost
     }
 }
 

@@ -136,7 +136,7 @@ impl Evidence<'_> {
             return unfinished(rule, &reason);
         }
         if let Some(report) = &self.observed.without_new_tests
-            && let Some(reason) = self.hangs_on_new_tests(&asked, report)
+            && let Some(reason) = self.hangs_on_new_tests(&asked, after, report)
         {
             return unfinished("finish.hangs_on_new_tests", &reason);
         }
@@ -315,10 +315,22 @@ impl Evidence<'_> {
     }
 
     /// Returns why the tests that were there before do not prove the change by themselves.
-    fn hangs_on_new_tests(&self, asked: &Asked<'_>, without: &SuiteReport) -> Option<String> {
+    fn hangs_on_new_tests(
+        &self,
+        asked: &Asked<'_>,
+        after: &SuiteReport,
+        without: &SuiteReport,
+    ) -> Option<String> {
+        let only_beside = || {
+            let mut red = self.before?.failures.iter().map(|failure| &failure.id);
+            let passes = |report: &SuiteReport, id: &String| report.passed_ids.contains(id);
+            let id = red.find(|id| passes(after, id) && !passes(without, id))?;
+            Some(format!("{id} passes only beside them"))
+        };
         let problem = unusable(without)
             .or_else(|| self.broken(without))
-            .or_else(|| self.still_failing(asked, without))?;
+            .or_else(|| self.still_failing(asked, without))
+            .or_else(only_beside)?;
         Some(format!(
             "the tests pass only beside what this run adds to them: change the code, not what surrounds it\n{problem}"
         ))

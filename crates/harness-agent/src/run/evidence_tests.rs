@@ -408,6 +408,7 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("a change", "make line_total in shop/pricing.py take a gift flag", vec![(pricing, &gift)], green, "proven"),
         ("a change of another definition", "make report in shop/report.py faster", vec![(pricing, &gift)], green, NOTHING),
         ("a change of documentation only", "simplify apply_discount in shop/pricing.py", vec![(pricing, &documented)], green, NOTHING),
+        ("taken away in place of changed", "simplify apply_discount in shop/pricing.py", vec![(pricing, "X = 1\n")], green, NOTHING),
         ("a readme for a change", "simplify apply_discount in shop/pricing.py", vec![("README.md", "# Simple\n")], green, NOTHING),
         ("comments where it was to be cleaned", "clean up shop/report.py", vec![(report, &remarked)], green, NOTHING),
         ("code beside what was to be cleaned", "clean up shop/report.py", vec![(report, &appended)], green, NOTHING),
