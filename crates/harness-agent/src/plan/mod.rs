@@ -6,7 +6,7 @@ mod home;
 use std::ops::Range;
 
 use harness_code::locate::{self, LocateOptions, Located, Noted};
-use harness_code::mention::Mentions;
+use harness_code::mention::{Mentions, NamedDefinition};
 use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 use serde::Serialize;
@@ -258,20 +258,22 @@ impl Plan {
 
     /// Returns whether the task names this test: by its id, or as a function of a test file.
     pub fn names_test(&self, id: &str) -> bool {
-        let by_id = |name: &str| !name.is_empty() && id.contains(name);
-        let last = id.rsplit([':', '.']).next().unwrap_or(id);
-        let last = last.split('[').next().unwrap_or(last);
-        self.mentions.tests.iter().any(|test| by_id(&test.name))
-            || self.named_test_functions().any(|name| name == last)
+        let ids = self.mentions.tests.iter();
+        let mut ids = ids.filter(|test| !test.name.is_empty()).peekable();
+        if ids.peek().is_some() {
+            return ids.any(|test| is_test_called(id, &test.path, &test.name));
+        }
+        let mut functions = self.named_test_functions();
+        functions.any(|named| is_test_called(id, &named.path, &named.qualified))
     }
 
-    fn named_test_functions(&self) -> impl Iterator<Item = &str> {
-        self.mentions
-            .definitions
-            .iter()
-            .filter(|named| harness_code::tree::is_test(&named.path))
-            .map(|named| last_part(&named.qualified))
-            .filter(|name| name.to_ascii_lowercase().starts_with("test"))
+    fn named_test_functions(&self) -> impl Iterator<Item = &NamedDefinition> {
+        let definitions = self.mentions.definitions.iter();
+        let tests = definitions.filter(|named| harness_code::tree::is_test(&named.path));
+        tests.filter(|named| {
+            let name = last_part(&named.qualified);
+            name.to_ascii_lowercase().starts_with("test")
+        })
     }
 
     /// Returns the skills to load.
@@ -343,6 +345,43 @@ impl Plan {
     }
 }
 
+/// Says whether a test of a report is the one that a file and a name tell: `TestA::test_total`, `TestA.test_total`, or
+/// one case of it, `test_total[add]`.
+fn is_test_called(id: &str, path: &RelPath, name: &str) -> bool {
+    let cut = |text: &str| -> (Vec<String>, Option<String>) {
+        let (base, case) = match text.split_once('[') {
+            Some((base, case)) => (base, Some(case.to_owned())),
+            None => (text, None),
+        };
+        let dotted = base.replace("::", ".");
+        (dotted.split('.').map(str::to_owned).collect(), case)
+    };
+    let ((parts, case), (wanted, wanted_case)) = (cut(id), cut(name));
+    let is_python = path.extension() == Some("py");
+    parts.ends_with(&wanted)
+        && (wanted_case.is_none() || wanted_case == case)
+        && (!is_python || lies_in(id, path))
+}
+
+/// Says whether a test lies in a file, by its id: `tests/test_a.py::test_b` or `tests.test_a.T.test_b`.
+pub(crate) fn lies_in(id: &str, path: &RelPath) -> bool {
+    let file = path.as_str();
+    let module = file
+        .rsplit_once('.')
+        .map_or(file, |(stem, _)| stem)
+        .replace('/', ".");
+    let dotted = |module: &str| {
+        let rest = id.strip_prefix(module);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    // Discovery may start in the folder of the tests.
+    let short = module.rsplit('.').next().unwrap_or(&module);
+    let by_path = id.strip_prefix(file);
+    by_path.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        || dotted(&module)
+        || (harness_code::tree::is_test(path) && dotted(short))
+}
+
 fn section<'a>(
     text: &mut String,
     title: &str,
@@ -405,9 +444,8 @@ fn spots(task: &Task, tree: &SourceTree, mentions: &Mentions, located: &Located)
         }
     };
     let wanted = |path: &RelPath| !tree.file(path).is_some_and(|file| file.test);
-    let named = |named: &harness_code::mention::NamedDefinition| {
-        definition(tree, &named.path, &named.qualified, named.line)
-    };
+    let named =
+        |named: &NamedDefinition| definition(tree, &named.path, &named.qualified, named.line);
     mentions
         .definitions
         .iter()
@@ -532,4 +570,52 @@ fn which_place(task: &Task, located: &Located) -> Question {
         format!("\"{gist}\" names no file and no function; which one is it about?"),
         options,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_named_as_a_whole() {
+        let cases = [
+            ("tests/test_a.py::test_total", "test_total", true),
+            ("tests/test_a.py::test_total[add]", "test_total", true),
+            ("tests/test_a.py::test_total[add]", "test_total[add]", true),
+            ("tests/test_a.py::test_total[mul]", "test_total[add]", false),
+            ("tests/test_a.py::test_total_tax", "test_total", false),
+            ("tests/test_b.py::test_total", "test_total", false),
+            (
+                "tests/test_a.py::TestA::test_total",
+                "TestA::test_total",
+                true,
+            ),
+            (
+                "tests/test_a.py::TestB::test_total",
+                "TestA::test_total",
+                false,
+            ),
+            ("tests.test_a.TestA.test_total", "TestA::test_total", true),
+            ("test_a.TestA.test_total", "TestA.test_total", true),
+        ];
+        let path = RelPath::parse("tests/test_a.py").unwrap();
+        for (id, name, expected) in cases {
+            assert_eq!(is_test_called(id, &path, name), expected, "{id} {name}");
+        }
+    }
+
+    #[test]
+    fn tests_lie_in_files() {
+        let path = RelPath::parse("tests/test_shop.py").unwrap();
+        let cases = [
+            ("tests/test_shop.py::PricingTest::test_a", true),
+            ("tests.test_shop.PricingTest.test_a", true),
+            ("test_shop.PricingTest.test_a", true),
+            ("tests.test_shopping.T.test_a", false),
+            ("tests/test_other.py::test_a", false),
+        ];
+        for (id, expected) in cases {
+            assert_eq!(lies_in(id, &path), expected, "{id}");
+        }
+    }
 }

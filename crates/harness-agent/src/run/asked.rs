@@ -11,8 +11,7 @@ use harness_code::tree::{self, SourceTree};
 use harness_hands::suite::Failure;
 
 use crate::guard::Change;
-use crate::plan::{Plan, Spot};
-use crate::run::evidence::lies_in;
+use crate::plan::{Plan, Spot, lies_in};
 use crate::task::Task;
 use crate::task::kind::Kind;
 use crate::task::role::Role;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use harness_code::path::RelPath;
-use harness_code::tree::{self, SourceTree};
+use harness_code::tree::SourceTree;
 use harness_hands::suite::{Failure, Lines, Outcome, SuiteReport};
 
 use crate::guard::Change;
@@ -236,7 +236,12 @@ impl Evidence<'_> {
         }
         let passes = |id: &String| {
             let is_steady = !self.observed.unsteady_after.contains(id);
-            (after.passed_ids.contains(id) || set_up_again(after, id)) && is_steady
+            let has_passed = after.passed_ids.contains(id)
+                || set_up_again(after, id)
+                || self
+                    .before
+                    .is_some_and(|before| all_cases_pass(before, after, id));
+            has_passed && is_steady
         };
         let blamed = self.blamed(asked, after).into_iter();
         let first = blamed.into_iter().find(|id| !passes(id))?;
@@ -401,6 +406,23 @@ fn renumbered(before: &SuiteReport, after: &SuiteReport, id: &str) -> bool {
     !failing(after, id) && passing(after) >= passing(before)
 }
 
+/// Says whether a red case only has another name now, as in `renumbered`: all cases of its test pass.
+fn all_cases_pass(before: &SuiteReport, after: &SuiteReport, id: &str) -> bool {
+    let Some((test, _)) = id.split_once('[') else {
+        return false;
+    };
+    let of_test = |id: &&str| id.split_once('[').is_some_and(|(base, _)| base == test);
+    let passed = |report: &SuiteReport| {
+        let ids = report.passed_ids.iter().map(String::as_str);
+        ids.filter(of_test).count()
+    };
+    let failed = |report: &SuiteReport| {
+        let ids = report.failures.iter().map(|failure| failure.id.as_str());
+        ids.filter(of_test).count()
+    };
+    failed(after) == 0 && passed(after) >= passed(before) + failed(before)
+}
+
 /// Says whether what is no test itself, a module that could not be imported or a class that could not be set up, runs
 /// its tests now.
 fn set_up_again(after: &SuiteReport, id: &str) -> bool {
@@ -475,22 +497,3 @@ fn other_copy(report: &SuiteReport) -> Option<String> {
 #[cfg(test)]
 #[path = "evidence_tests.rs"]
 mod tests;
-
-/// Says whether a test lies in a file, by its id: `tests/test_a.py::test_b` or `tests.test_a.T.test_b`.
-pub(super) fn lies_in(id: &str, path: &RelPath) -> bool {
-    let file = path.as_str();
-    let module = file
-        .rsplit_once('.')
-        .map_or(file, |(stem, _)| stem)
-        .replace('/', ".");
-    let dotted = |module: &str| {
-        let rest = id.strip_prefix(module);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    // Discovery may start in the folder of the tests.
-    let short = module.rsplit('.').next().unwrap_or(&module);
-    let by_path = id.strip_prefix(file);
-    by_path.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-        || dotted(&module)
-        || (tree::is_test(path) && dotted(short))
-}

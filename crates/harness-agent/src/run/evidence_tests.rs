@@ -444,18 +444,3 @@ fn without_any_tests_what_is_asked_for_must_be_there() {
         assert_eq!(word(&story.verdict()), expected, "{task}");
     }
 }
-
-#[test]
-fn tests_lie_in_files() {
-    let path = RelPath::parse("tests/test_shop.py").unwrap();
-    let cases = [
-        ("tests/test_shop.py::PricingTest::test_a", true),
-        ("tests.test_shop.PricingTest.test_a", true),
-        ("test_shop.PricingTest.test_a", true),
-        ("tests.test_shopping.T.test_a", false),
-        ("tests/test_other.py::test_a", false),
-    ];
-    for (id, expected) in cases {
-        assert_eq!(lies_in(id, &path), expected, "{id}");
-    }
-}

@@ -37,6 +37,8 @@ const PATIENCE: usize = 400;
 const MOST_RED: usize = 40;
 /// More passing changes than this tell that the tests say little.
 const MOST_FOUND: usize = 12;
+/// Those that are never believed alone do not end the search before there are so many.
+const MOST_SHAKY: usize = 120;
 /// The longest that failing tests may take at each try, in seconds of the processor.
 const LONGEST_TRY: f64 = 5.0;
 /// The same where a test never ends: nearly every change leaves it so, and each costs this much. One that mends it takes
@@ -160,7 +162,11 @@ impl Hunt {
                 QUICK_SHARE
             };
             let late = began.elapsed() > self.budget.mul_f32(share) || more == Some(0);
-            if stop.load(Ordering::Relaxed) || late || shared.found() >= MOST_FOUND {
+            if stop.load(Ordering::Relaxed)
+                || late
+                || shared.sound() >= MOST_FOUND
+                || shared.found() >= MOST_SHAKY
+            {
                 break;
             }
             for candidate in bench.drafts() {
