@@ -1,7 +1,8 @@
 //! The one path that every change takes, whoever made it: guard, stage, run the suite on a private version of the
 //! project, judge, and only then write.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
 
 use harness_code::language::Language;
 use harness_code::path::RelPath;
@@ -33,6 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) struct Trial {
     /// Where proven changes are written; nothing else writes.
     transaction: Transaction,
+    /// Files that the model is shown, as they were when the run began.
+    shown: BTreeMap<RelPath, Vec<u8>>,
     /// What the run would change.
     staged: Staged,
     /// The same before the last draft.
@@ -45,6 +48,8 @@ pub(super) struct Trial {
     before: Option<SuiteReport>,
     after: Option<SuiteReport>,
     observed: Observed,
+    /// When the tests were last started to judge what is staged.
+    judged_at: SystemTime,
     /// A change was dropped because it made the suite worse.
     pub(super) broke: Option<String>,
     /// The last change that was dropped, as a patch.
@@ -78,8 +83,13 @@ impl Trial {
         if let Some(holder) = waited {
             session.tell(EventKind::Started, &format!("waited for {holder}"), []);
         }
+        let door = session.project.door();
+        let spots = session.plan.spots().iter().map(|spot| spot.path.clone());
+        let shown = spots.filter_map(|path| door.read(&path).ok().map(|bytes| (path, bytes)));
+        let shown = shown.collect();
         Ok(Trial {
             transaction,
+            shown,
             staged: Staged::default(),
             earlier: Staged::default(),
             harmless: None,
@@ -88,6 +98,7 @@ impl Trial {
             before: None,
             after: None,
             observed: Observed::default(),
+            judged_at: SystemTime::now(),
             broke: None,
             attempt: String::new(),
         })
@@ -185,6 +196,9 @@ impl Trial {
                 return Err(refusal);
             }
         }
+        for change in &draft.changes {
+            self.keeps_what_was_saved(session, change)?;
+        }
         self.earlier = self.staged.clone();
         let staged = self.stage(session, &draft.changes).and_then(|()| {
             let door = session.project.door();
@@ -216,6 +230,33 @@ impl Trial {
             beside,
         };
         guard::refusal(change, &session.task, &facts).map_or(Ok(()), Err)
+    }
+
+    /// Refuses a draft that would drop lines which somebody saved after the model was shown the file.
+    fn keeps_what_was_saved(&self, session: &Session<'_>, change: &Change) -> Result<(), Refusal> {
+        let shown = self.shown.get(&change.path);
+        let now = session.project.door().read(&change.path).ok();
+        let (Some(shown), Some(now)) = (shown, now) else {
+            return Ok(());
+        };
+        let text = |bytes: &[u8]| {
+            Text::decode(bytes)
+                .map(Text::into_content)
+                .unwrap_or_default()
+        };
+        let (shown, now) = (text(shown), text(&now));
+        let saved = now
+            .lines()
+            .filter(|line| !shown.lines().any(|old| old == *line));
+        let mut lost = saved.filter(|line| !change.after.lines().any(|new| new == *line));
+        lost.next().map_or(Ok(()), |line| {
+            let path = &change.path;
+            let reason = format!(
+                "`{path}` was saved by someone else meanwhile, and `{}` would be lost: read it again",
+                line.trim()
+            );
+            Err(Refusal::new("write.changed_meanwhile", reason, path.as_str()))
+        })
     }
 
     fn stage(&mut self, session: &Session<'_>, changes: &[Change]) -> Result<(), Refusal> {
@@ -306,6 +347,7 @@ impl Trial {
     pub(super) fn judge(&mut self, session: &mut Session<'_>) -> Verdict {
         self.after = None;
         self.observed = Observed::default();
+        self.judged_at = SystemTime::now();
         if self.suite.is_none() && session.task.kind == Kind::Tests {
             // The first tests of a project are what its suite is told from.
             self.suite = self.suite_with_staged(session);
@@ -571,12 +613,46 @@ impl Trial {
     }
 
     /// Writes what is staged into the project and ends the run with it.
-    pub(super) fn keep(self, session: &mut Session<'_>, summary: String) -> Ending {
+    pub(super) fn keep(mut self, session: &mut Session<'_>, mut summary: String) -> Ending {
+        if self.suite.is_some() && self.was_saved_meanwhile(session) {
+            // The tests judged files that are others now.
+            session.tell(
+                EventKind::Tests,
+                "files were saved meanwhile: looking again",
+                [],
+            );
+            let had_baseline = self.before.take().is_some();
+            self.base = None;
+            if had_baseline {
+                self.baseline(session);
+            }
+            let (proven, words) = match self.judge(session) {
+                Verdict::Proven(words) => (true, words),
+                Verdict::Worse(words) | Verdict::Unverified(words) => (false, words),
+                Verdict::Unfinished { reason, .. } => (false, reason),
+            };
+            let words = format!("files were saved meanwhile, and now: {words}");
+            if !proven {
+                return self.take_back(session, Stopped::Stuck, words);
+            }
+            summary = format!("{summary}; {words}");
+        }
         let ending = Ending {
             tests: self.tests(),
             ..Ending::new(Stopped::Done, summary)
         };
         self.write(session, ending)
+    }
+
+    /// Says whether a file of the project was saved since the tests were last started.
+    fn was_saved_meanwhile(&self, session: &Session<'_>) -> bool {
+        let root = session.tree.root();
+        let files = session.whole_tree().files().iter();
+        let mut times = files.filter_map(|file| {
+            let found = file.path.under(root).symlink_metadata();
+            found.and_then(|found| found.modified()).ok()
+        });
+        times.any(|time| time > self.judged_at)
     }
 
     fn write(mut self, session: &mut Session<'_>, mut ending: Ending) -> Ending {
