@@ -115,7 +115,7 @@ impl Agent {
             .spawn(move || {
                 let outcome = call(&worker, task.as_deref(), &mut line, &watched);
                 // Nobody hears it only when the caller is gone, and then nobody needs it.
-                drop(say.send(Message::Ended(outcome)));
+                drop(say.send(Message::Ended(Box::new(outcome))));
             });
         thread.map_err(|error| {
             python_side::fault(py, &format!("a thread cannot be started: {error}"))
@@ -131,7 +131,7 @@ impl Agent {
 enum Message {
     Event(agent::Event, Sender<()>),
     Question(agent::Question, Sender<Option<String>>),
-    Ended(Outcome),
+    Ended(Box<Outcome>),
 }
 
 /// The run's end of the line. Each call waits until the caller has dealt with it, as a plain call would.
@@ -184,7 +184,7 @@ fn attend(
         match py.detach(move || line.recv_timeout(LOOK_FOR_SIGNALS)) {
             Ok(Message::Ended(outcome)) => {
                 caller.look_for_signals();
-                return caller.stopped_by.map_or(Ok(outcome), Err);
+                return caller.stopped_by.map_or(Ok(*outcome), Err);
             }
             Ok(Message::Event(event, heard)) => {
                 caller.tell(&event);
