@@ -9,8 +9,8 @@ use harness_code::tree;
 
 use super::{Change, Facts};
 use crate::history::Refusal;
-use crate::task::Task;
 use crate::task::kind::Kind;
+use crate::task::{Task, whole_words};
 
 pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
     let path = &change.path;
@@ -158,19 +158,14 @@ fn renamed(before: &str, task: &Task) -> Vec<String> {
 
 /// Returns a text with a new name wherever the old one stands as a whole word.
 fn with_new_name(before: &str, old: &str, new: &str) -> String {
-    let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut text = String::with_capacity(before.len());
-    let mut rest = before;
-    while let Some(at) = rest.find(old).filter(|_| !old.is_empty()) {
-        let behind = &rest[at + old.len()..];
-        text.push_str(&rest[..at]);
-        let stands_alone = !text.chars().next_back().is_some_and(part_of_name)
-            && !behind.chars().next().is_some_and(part_of_name);
-        text.push_str(if stands_alone { new } else { old });
-        rest = behind;
+    let mut end = 0;
+    for at in whole_words(before, old) {
+        text.push_str(&before[end..at]);
+        text.push_str(new);
+        end = at + old.len();
     }
-    text.push_str(rest);
-    text
+    text + &before[end..]
 }
 
 #[cfg(test)]

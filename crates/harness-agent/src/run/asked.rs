@@ -12,10 +12,10 @@ use harness_hands::suite::Failure;
 
 use crate::guard::Change;
 use crate::plan::{Plan, Spot, lies_in};
-use crate::task::Task;
 use crate::task::kind::Kind;
 use crate::task::role::Role;
 use crate::task::wish::{Noun, Wish};
+use crate::task::{Task, whole_words};
 
 /// A place that the task is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -810,12 +810,7 @@ fn added_tokens(change: &Change, name: &str) -> usize {
 }
 
 fn has_word(text: &str, name: &str) -> bool {
-    let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(name).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + name.len()..].chars().next();
-        !before.is_some_and(part_of_name) && !after.is_some_and(part_of_name)
-    })
+    whole_words(text, name).next().is_some()
 }
 
 fn last_part(qualified: &str) -> &str {

@@ -30,13 +30,7 @@ impl Task {
 
     /// Returns whether the sentence has this name as a whole word.
     pub fn speaks_of(&self, name: &str) -> bool {
-        let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
-        !name.is_empty()
-            && self.text.match_indices(name).any(|(at, _)| {
-                let before = self.text[..at].chars().next_back();
-                let after = self.text[at + name.len()..].chars().next();
-                !before.is_some_and(part_of_name) && !after.is_some_and(part_of_name)
-            })
+        whole_words(&self.text, name).next().is_some()
     }
 
     /// Returns whether the sentence names this file, by its whole path or by its file name.
@@ -75,6 +69,17 @@ impl Task {
         });
         names
     }
+}
+
+/// Returns where a name stands in a text as a whole word.
+pub(crate) fn whole_words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
+    let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let places = text.match_indices(name).map(|(at, _)| at);
+    places.filter(move |at| {
+        let before = text[..*at].chars().next_back();
+        let after = text[at + name.len()..].chars().next();
+        !name.is_empty() && !before.is_some_and(part_of_name) && !after.is_some_and(part_of_name)
+    })
 }
 
 #[cfg(test)]

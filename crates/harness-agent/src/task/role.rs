@@ -4,8 +4,8 @@
 use harness_code::path::RelPath;
 use harness_code::tree;
 
-use crate::task::Task;
 use crate::task::kind::Kind;
+use crate::task::{Task, whole_words};
 
 /// What a name does in a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -186,25 +186,11 @@ impl Task {
     fn roles_of(&self, name: &str) -> Vec<Role> {
         let lower = self.text.to_lowercase();
         let reason = REASONS.iter().filter_map(|words| lower.find(words)).min();
-        let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
-        let mut found = Vec::new();
-        for (at, _) in self.text.match_indices(name) {
-            let before = self.text[..at].chars().next_back();
-            let after = self.text[at + name.len()..].chars().next();
-            if name.is_empty()
-                || before.is_some_and(part_of_name)
-                || after.is_some_and(part_of_name)
-            {
-                continue;
-            }
-            let role = if reason.is_some_and(|reason| at > reason) {
-                Role::Reference
-            } else {
-                role_behind(&self.text[..at])
-            };
-            found.push(role);
-        }
-        found
+        let role = |at: usize| match reason {
+            Some(reason) if at > reason => Role::Reference,
+            Some(_) | None => role_behind(&self.text[..at]),
+        };
+        whole_words(&self.text, name).map(role).collect()
     }
 
     /// Returns whether the sentence orders, wherever it does, that something of this name goes.
