@@ -271,6 +271,31 @@ mod tests {
     }
 
     #[test]
+    fn pytest_runs_what_unittest_would_leave_out() {
+        let plain = "from a import b\n\n\nclass TestB:\n    def test_b(self):\n        assert b\n";
+        for (path, text) in [
+            ("tests/test_b.py", plain),
+            ("tests/b_test.py", UNITTEST),
+            ("tests/unit/test_b.py", UNITTEST),
+        ] {
+            check(
+                &[
+                    ("tests/__init__.py", ""),
+                    ("tests/test_a.py", UNITTEST),
+                    (path, text),
+                ],
+                Some(&format!(
+                    "pytest: /bin/python3 -m pytest (unittest does not find `{path}`)"
+                )),
+            );
+        }
+        check(
+            &[("test_b.py", plain)],
+            Some("pytest: /bin/python3 -m pytest (`test_b.py` has tests in classes)"),
+        );
+    }
+
+    #[test]
     fn the_projects_own_environment_is_used() {
         let python = if cfg!(windows) {
             "venv/Scripts/python.exe"

@@ -72,7 +72,11 @@ fn runner(project: &Project<'_>) -> Option<(Runner, Vec<String>, String)> {
             file.path
         ));
     }
-    let file = first(&|file| is_test_module(file) && imports(file, "unittest"))?;
+    let uses_unittest = |file: &SourceFile| is_test_module(file) && imports(file, "unittest");
+    let Some(file) = first(&uses_unittest) else {
+        return first(&has_tests)
+            .and_then(|file| pytest(format!("`{}` has tests in classes", file.path)));
+    };
     let why = format!("`{}` uses unittest", file.path);
     // Discovery from the project folder enters only packages.
     let folder = file
@@ -86,7 +90,50 @@ fn runner(project: &Project<'_>) -> Option<(Runner, Vec<String>, String)> {
         }
         Some(_) | None => "-m unittest discover".to_string(),
     };
+    let start = folder.filter(|_| arguments.contains(" -s "));
+    if let Some(file) = first(&|file| has_tests(file) && !unittest_finds(project, file, start)) {
+        return pytest(format!("unittest does not find `{}`", file.path));
+    }
     Some((Runner::Unittest, words(&arguments), why))
+}
+
+/// Says whether a file has tests: functions of that name in classes.
+fn has_tests(file: &SourceFile) -> bool {
+    let is_test = |name: &str| name.starts_with("test_");
+    let mut definitions = file.facts.definitions.iter();
+    is_test_module(file) && definitions.any(|one| one.kind.is_function() && is_test(one.name()))
+}
+
+/// Says whether unittest's discovery from a folder, or from the project's own, runs the tests of a file: it enters
+/// packages only, reads `test*.py`, and knows its own classes.
+fn unittest_finds(project: &Project<'_>, file: &SourceFile, start: Option<&str>) -> bool {
+    let folders: Vec<&str> = file.path.parts().collect();
+    let folders = &folders[..folders.len().saturating_sub(1)];
+    let is_inside = start.is_none_or(|start| folders.first() == Some(&start));
+    let above = usize::from(start.is_some());
+    let mut packages = (above + 1)..=folders.len();
+    is_inside
+        && file.path.stem().starts_with("test")
+        && packages.all(|end| project.has(&format!("{}/__init__.py", folders[..end].join("/"))))
+        && !file.facts.imports.is_empty()
+        && derives_from_something(project, file)
+}
+
+/// Says whether every class with tests has a base: one without is pytest's.
+fn derives_from_something(project: &Project<'_>, file: &SourceFile) -> bool {
+    let Some(text) = project.text(file.path.as_str()) else {
+        return true;
+    };
+    let definitions = &file.facts.definitions;
+    let tests = definitions
+        .iter()
+        .filter(|one| one.kind.is_function() && one.name().starts_with("test_"));
+    let mut classes = tests.filter_map(|one| definitions.get(one.parent? as usize));
+    classes.all(|class| {
+        let head = text.get(class.header_start()..).unwrap_or_default();
+        let head = head.split(':').next().unwrap_or_default();
+        head.contains('(')
+    })
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -14,6 +14,16 @@ use crate::language::Language;
 use crate::path::RelPath;
 use crate::stdlib;
 
+/// Functions that take the name of a module as text.
+const LOADERS: [&str; 6] = [
+    "import_module",
+    "__import__",
+    "run_module",
+    "find_spec",
+    "find_loader",
+    "patch",
+];
+
 impl<'s> Renaming<'_, 's> {
     pub(super) fn rename_module(&mut self, module: &Module) -> Step<()> {
         let path = self.module_path(module)?;
@@ -43,7 +53,8 @@ impl<'s> Renaming<'_, 's> {
                 }
             }
         }
-        self.check_mentions(&path)
+        self.check_mentions(&path)?;
+        self.check_scripts(self.old)
     }
 
     /// The file or folder of a module, without `.py` and `__init__`.
@@ -199,28 +210,26 @@ impl<'s> Renaming<'_, 's> {
             let content = text.content();
             places.extend(whole_words(content, &dotted).map(|at| place(&file.path, content, at)));
         }
-        if dotted.contains('.') {
-            for file in self.files() {
-                let mut spans: Vec<Range<usize>> = Vec::new();
-                for call in &file.scopes.calls {
-                    for text in call
-                        .node
-                        .arguments
-                        .args
-                        .iter()
-                        .filter_map(Expr::as_string_literal_expr)
-                    {
-                        let value = text.value.to_str();
-                        let inside = value
-                            .strip_prefix(dotted.as_str())
-                            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':']));
-                        if inside {
-                            spans.push(text.range.into());
-                        }
+        for file in self.files() {
+            let mut spans: Vec<Range<usize>> = Vec::new();
+            for call in &file.scopes.calls {
+                // A lone word means a module only to what imports by name.
+                let loads = match &*call.node.func {
+                    Expr::Name(name) => LOADERS.contains(&name.id.as_str()),
+                    Expr::Attribute(attribute) => LOADERS.contains(&attribute.attr.as_str()),
+                    _ => false,
+                };
+                let arguments = call.node.arguments.args.iter();
+                for text in arguments.filter_map(Expr::as_string_literal_expr) {
+                    let rest = text.value.to_str().strip_prefix(dotted.as_str());
+                    let is_name = |rest: &str| rest.is_empty() || rest.starts_with(['.', ':']);
+                    let inside = rest.is_some_and(is_name) && (loads || dotted.contains('.'));
+                    if inside {
+                        spans.push(text.range.into());
                     }
                 }
-                places.extend(self.places(&file, spans));
             }
+            places.extend(self.places(&file, spans));
         }
         if places.is_empty() {
             return Ok(());

@@ -35,6 +35,34 @@ fn a_stub_changes_with_its_module() {
 }
 
 #[test]
+fn what_a_script_starts_keeps_its_name() {
+    let code = ("m.py", "def send_all(): ...\n");
+    let script = ("run.sh", "python -c 'import m; m.send_all()'\n");
+    check(
+        &[code, script],
+        &named("send_all", "post_all"),
+        "refused: `send_all` is reached by its name from a script [\"run.sh:1\"]",
+    );
+    // A command of the same name is another thing.
+    check(
+        &[code, ("run.sh", "send_all --now\n")],
+        &named("send_all", "post_all"),
+        "-- m.py\ndef post_all(): ...\n",
+    );
+    let module = ("old_mod.py", "A = 1\n");
+    check(
+        &[module, ("Makefile", "go:\n\tpython -m old_mod\n")],
+        &named("old_mod.py", "new_mod.py"),
+        "refused: `old_mod` is reached by its name from a script [\"Makefile:2\"]",
+    );
+    check(
+        &[module, ("u.py", "import importlib\nimportlib.import_module('old_mod')\n")],
+        &named("old_mod.py", "new_mod.py"),
+        "refused: `old_mod` is named in text that is no import [\"u.py:2\"]",
+    );
+}
+
+#[test]
 fn overloads_share_their_parameters() {
     check(
         &[(
