@@ -114,7 +114,12 @@ fn draft(
                 name,
                 code: content,
             };
-            let after = edit.placed(drafts[at].after.as_deref())?;
+            let mut after = edit.placed(drafts[at].after.as_deref())?;
+            let is_unchanged = drafts[at].after.as_ref() == Some(&after);
+            if is_unchanged && name.is_empty() && is_shortened(&after, content) {
+                // The whole file with something taken out of it.
+                after = with_line_ending(content, line_ending(&after)).into_owned();
+            }
             drafts[at].after = Some(after);
         }
         Action::Remove { path } => {
@@ -142,6 +147,15 @@ fn draft(
         | Action::Done { .. } => {}
     }
     Ok(())
+}
+
+/// Says whether a text is another one without some of its lines: most of it, so that a lone definition is none.
+fn is_shortened(text: &str, shorter: &str) -> bool {
+    let lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+    let (all, kept) = (lines(text), lines(shorter));
+    let mut rest = text.lines();
+    let mut found = shorter.lines().filter(|line| !line.trim().is_empty());
+    kept < all && 2 * kept >= all && found.all(|line| rest.any(|other| other == line))
 }
 
 /// Returns which draft is of this file; opens it when it is the first.

@@ -215,6 +215,20 @@ fn the_last_part_of_a_path_is_enough_where_one_file_has_it() {
 }
 
 #[test]
+fn the_whole_file_without_something_takes_it_away() {
+    let shorter = A.replace("def f():\n    return 1\n\n\n", "");
+    check(
+        &edit("shop/a.py", "", &shorter),
+        &[("shop/a.py", Some(&shorter))],
+    );
+    // One definition as it is says nothing of the others.
+    refused(
+        &edit("shop/a.py", "", "def f():\n    return 1\n"),
+        "draft.no_change",
+    );
+}
+
+#[test]
 fn what_is_no_change_is_refused_with_what_to_do() {
     refused(&patch("", "return 1", "return 1"), "draft.no_change");
     refused(&edit("", "", "return 5\n"), "draft.fragment");

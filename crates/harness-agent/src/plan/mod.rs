@@ -347,7 +347,7 @@ impl Plan {
 
 /// Says whether a test of a report is the one that a file and a name tell: `TestA::test_total`, `TestA.test_total`, or
 /// one case of it, `test_total[add]`.
-fn is_test_called(id: &str, path: &RelPath, name: &str) -> bool {
+pub(crate) fn is_test_called(id: &str, path: &RelPath, name: &str) -> bool {
     let cut = |text: &str| -> (Vec<String>, Option<String>) {
         let (base, case) = match text.split_once('[') {
             Some((base, case)) => (base, Some(case.to_owned())),

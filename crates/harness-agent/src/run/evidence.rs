@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 use harness_hands::suite::{Failure, Lines, Outcome, SuiteReport};
@@ -44,6 +45,10 @@ pub(super) struct Observed {
     pub(super) lines: BTreeMap<String, Lines>,
     /// Tests, their settings and code that running the change rewrote.
     pub(super) rewritten: Vec<RelPath>,
+    /// Files of the project that the command of the suite names.
+    pub(super) run_by_name: Vec<RelPath>,
+    /// Tests that were red, pass now, and no longer run what the task names.
+    pub(super) unreached: Vec<String>,
 }
 
 impl Observed {
@@ -82,6 +87,9 @@ const RED_NAMED: usize = 3;
 /// Red tests beyond this are not looked at line by line: each costs a run.
 const MOST_TRACED: usize = 40;
 
+/// Tests that turned green beyond this are not looked at line by line.
+const MOST_TURNED: usize = 12;
+
 impl Evidence<'_> {
     /// Judges.
     pub(super) fn verdict(&self) -> Verdict {
@@ -92,7 +100,7 @@ impl Evidence<'_> {
             );
         }
         let asked = self.asked();
-        if !self.has_suite && self.tree.files().iter().any(|file| file.test) {
+        if !self.has_suite && self.has_tests() {
             let words = "the project has test files, and no way to run them was found";
             let hint = "name the command in the user's config (`[[project]] tests`)";
             return Verdict::Unverified(format!("{words}; {hint}"));
@@ -122,14 +130,27 @@ impl Evidence<'_> {
             let reason = format!("no test passes yet\n{}", shown.unwrap_or_default());
             return unfinished("finish.tests_failing", &reason);
         }
+        let ids: Vec<&str> = self.before.map_or(Vec::new(), |before| {
+            let failed = before.failures.iter().map(|failure| failure.id.as_str());
+            failed
+                .chain(before.passed_ids.iter().map(String::as_str))
+                .collect()
+        });
         if let Some((rule, reason)) = asked
-            .missing()
+            .changed_test(&ids, &self.observed.run_by_name)
+            .or_else(|| asked.missing())
             .or_else(|| self.missing_tests(&asked, after))
         {
             return unfinished(rule, &reason);
         }
         if let Some(reason) = self.still_failing(&asked, after) {
             return unfinished("finish.tests_failing", &reason);
+        }
+        if let Some(test) = self.observed.unreached.first() {
+            let reason = format!(
+                "{test} passes, but no longer runs what the task names: change that, not what leads to it"
+            );
+            return unfinished("finish.unreached", &reason);
         }
         let shown_by_no_test = self.task.kind == Kind::Fix && self.blamed(&asked, after).is_empty();
         if let Some((rule, reason)) = asked.untouched().filter(|_| shown_by_no_test) {
@@ -141,6 +162,17 @@ impl Evidence<'_> {
             return unfinished("finish.hangs_on_new_tests", &reason);
         }
         Verdict::Proven(self.proof(after))
+    }
+
+    /// Says whether the project has tests, by the names of files or of what they define.
+    fn has_tests(&self) -> bool {
+        let is_test = |name: &str| name.starts_with("test_");
+        self.tree.files().iter().any(|file| {
+            let mut definitions = file.facts.definitions.iter();
+            let python = file.language == Language::Python;
+            file.test
+                || python && definitions.any(|one| one.kind.is_function() && is_test(one.name()))
+        })
     }
 
     fn asked(&self) -> Asked<'_> {
@@ -216,14 +248,15 @@ impl Evidence<'_> {
             return Some(("finish.new_test_fails", reason));
         }
         let is_new = |id: &&String| !known(id) && !self.observed.unsteady_after.contains(id);
-        if after.passed_ids.iter().any(|id| is_new(&id)) {
-            return None;
+        let new: Vec<&String> = after.passed_ids.iter().filter(is_new).collect();
+        if !new.is_empty() {
+            return asked.unused_by(&new);
         }
         // Counting tools that name no test still say how many there were.
         let names_none = after.passed_ids.is_empty();
         let more = after.collected > self.before.map_or(0, |before| before.collected);
         if (names_none && more) || asked.changed_tests() {
-            return None;
+            return asked.unused_by(&[]);
         }
         let reason = "no new test ran: add one that the suite finds".to_owned();
         Some((NO_NEW_TEST, reason))
@@ -319,6 +352,34 @@ impl Evidence<'_> {
             .collect()
     }
 
+    /// Returns the tests of a fix that were red and pass now, with the definitions that the task names, before and after.
+    pub(super) fn turned(&self) -> Option<(Vec<String>, Vec<Target>, Vec<Target>)> {
+        let (before, after) = (self.before?, self.after?);
+        let asked = self.asked();
+        let (old, new) = asked.named_before_and_after();
+        if self.task.kind != Kind::Fix || old.is_empty() || new.len() != old.len() {
+            return None;
+        }
+        let red = before.failures.iter().map(|failure| failure.id.clone());
+        let turned = red.filter(|id| after.passed_ids.contains(id));
+        Some((turned.take(MOST_TURNED).collect(), old, new))
+    }
+
+    /// Returns the tests that ran one of the definitions before the change and none of them after it.
+    pub(super) fn unreached(
+        tests: &[String],
+        (old, before): (&[Target], &BTreeMap<String, Lines>),
+        (new, after): (&[Target], &BTreeMap<String, Lines>),
+    ) -> Vec<String> {
+        let reaches = |lines: Option<&Lines>, targets: &[Target]| {
+            lines.is_some_and(|lines| targets.iter().any(|target| ran(lines, target)))
+        };
+        let tests = tests
+            .iter()
+            .filter(|id| reaches(before.get(*id), old) && !reaches(after.get(*id), new));
+        tests.cloned().collect()
+    }
+
     /// Returns why the tests that were there before do not prove the change by themselves.
     fn hangs_on_new_tests(
         &self,
@@ -396,14 +457,41 @@ fn failing(report: &SuiteReport, id: &str) -> bool {
 }
 
 /// Returns whether a case of a test only has another name now: some are named after their place in a set, or after the
-/// address of an object. Then as many cases of its test pass as before.
+/// address of an object. Then as many cases of its test pass as before, and but for numbers they have the same names. A
+/// case that is nothing but a number is named after its value.
 fn renumbered(before: &SuiteReport, after: &SuiteReport, id: &str) -> bool {
-    let Some((test, _)) = id.split_once('[') else {
+    let Some((test, case)) = id.split_once('[') else {
         return false;
     };
-    let of_test = |id: &str| id.split_once('[').is_some_and(|(base, _)| base == test);
-    let passing = |report: &SuiteReport| report.passed_ids.iter().filter(|id| of_test(id)).count();
-    !failing(after, id) && passing(after) >= passing(before)
+    let is_value = case.chars().all(|c| !c.is_alphabetic());
+    let cases = |report: &SuiteReport| -> Vec<String> {
+        let ids = report.passed_ids.iter().filter_map(|id| id.split_once('['));
+        let of_test = ids.filter(|(base, _)| *base == test);
+        let mut names: Vec<String> = of_test.map(|(_, case)| without_numbers(case)).collect();
+        names.sort();
+        names
+    };
+    let (old, new) = (cases(before), cases(after));
+    let is_among = |name: &String| {
+        let count = |all: &[String]| all.iter().filter(|other| *other == name).count();
+        count(&new) >= count(&old)
+    };
+    !is_value && !failing(after, id) && old.iter().all(is_among)
+}
+
+/// Returns the name of a case without its numbers and addresses.
+fn without_numbers(case: &str) -> String {
+    let words = case.split(|c: char| !c.is_alphanumeric());
+    let is_number = |word: &&str| {
+        let digits = word.strip_prefix("0x").unwrap_or(word);
+        digits.chars().all(|c| c.is_ascii_hexdigit())
+            && digits.contains(|c: char| c.is_ascii_digit())
+    };
+    let kept: Vec<&str> = words
+        .filter(|word| !is_number(word))
+        .map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()))
+        .collect();
+    kept.join("-")
 }
 
 /// Says whether a red case only has another name now, as in `renumbered`: all cases of its test pass.

@@ -354,6 +354,27 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         "",
     );
     let appended = format!("{REPORT}\n\ndef clean_lines(lines):\n    return lines\n");
+    let called = added.replace(
+        "return total - percent",
+        "return subtotal([total, -percent])",
+    );
+    let used =
+        format!("{TESTS}\n    def test_more(self):\n        self.assertEqual(subtotal([1]), 1)\n");
+    let shorter = PRICING.replace("total - percent", "total -percent + 0");
+    let beside = PRICING.replace("price * quantity", "quantity * price") + "\n\ngift = 1\n";
+    let deleted = format!("{added}\n\ndel subtotal\n");
+    let taken = format!("{added}\n\nsubtotal = None\n");
+    let wrapped = format!("{added}\n\nsubtotal = cached(subtotal)\n");
+    let default = format!("{PRICING}\n\ndef other(SUBTOTAL=None):\n    return SUBTOTAL\n");
+    let constant = format!("{PRICING}\n\nSUBTOTAL = 10\n");
+    let commented = PRICING.replace(
+        "    return price",
+        "    # The price of a line.\n    return price",
+    );
+    let explained = PRICING.replace(
+        "    return price",
+        "    \"\"\"The price of a line.\"\"\"\n    return price",
+    );
     let documented = PRICING.replace("The total less", "The whole less");
     let (pricing, report, lib, suite) = (
         "shop/pricing.py",
@@ -403,6 +424,25 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("one of two is removed", "remove the functions line_total and apply_discount from shop/pricing.py", vec![(pricing, &removed), (report, &unused), (suite, "import unittest\n")], green, STILL_THERE),
         ("removed and imported still", "remove shop/pricing.py", vec![(pricing, ""), (report, &no_uses)], green, STILL_THERE),
         ("tests that use it", write, vec![(suite, &tests)], "total+ discount+ more+", "proven"),
+        ("a later order left out", "fix line_total in shop/pricing.py, and delete apply_discount.", vec![(pricing, &gift)], green, STILL_THERE),
+        ("a rename beside an addition", "Add a function `subtotal` to shop/pricing.py. Also rename `apply_discount` to `discounted`.", vec![(pricing, &added)], green, NOT_ADDED),
+        ("an addition that nobody calls", "Add a function `subtotal` to shop/pricing.py and call it from `apply_discount`", vec![(pricing, &added)], green, NOTHING),
+        ("an addition that is called", "Add a function `subtotal` to shop/pricing.py and call it from `apply_discount`", vec![(pricing, &called)], green, "proven"),
+        ("an addition and a test of nothing", "Add a function `subtotal` to shop/pricing.py and a test for it", vec![(pricing, &added), (suite, &empty_tests)], "total+ discount+ more+", "finish.no_new_test"),
+        ("an addition and its test", "Add a function `subtotal` to shop/pricing.py and a test for it", vec![(pricing, &added), (suite, &used)], "total+ discount+ more+", "proven"),
+        ("a fix and no test", "Fix apply_discount in shop/pricing.py and add a test for it", vec![(pricing, &gift)], green, "finish.no_new_test"),
+        ("tests stay green", "simplify apply_discount in shop/pricing.py, keep the tests green", vec![(pricing, &shorter)], green, "proven"),
+        ("one of two moved", "move euros and report from shop/report.py to shop/money.py", vec![("shop/money.py", moved), (report, &without_euros)], green, NOT_ADDED),
+        ("a parameter as a value", "add a parameter gift to line_total in shop/pricing.py", vec![(pricing, &beside)], green, NOT_ADDED),
+        ("a parameter", "add a parameter gift to line_total in shop/pricing.py", vec![(pricing, &gift)], green, "proven"),
+        ("a parameter that stays", "remove the parameter quantity from line_total in shop/pricing.py", vec![(pricing, &gift)], green, STILL_THERE),
+        ("deleted right away", add, vec![(pricing, &deleted)], green, NOT_ADDED),
+        ("another value right away", add, vec![(pricing, &taken)], green, NOT_ADDED),
+        ("decorated later", add, vec![(pricing, &wrapped)], green, "proven"),
+        ("a constant as a parameter", "add a constant SUBTOTAL to shop/pricing.py", vec![(pricing, &default)], green, NOT_ADDED),
+        ("a constant", "add a constant SUBTOTAL to shop/pricing.py", vec![(pricing, &constant)], green, "proven"),
+        ("a comment for a docstring", "add a docstring to line_total in shop/pricing.py", vec![(pricing, &commented)], green, NOT_ADDED),
+        ("a docstring", "add a docstring to line_total in shop/pricing.py", vec![(pricing, &explained)], green, "proven"),
         ("tests that use nothing", write, vec![(suite, &empty_tests)], "total+ discount+ more+", "finish.no_new_test"),
         ("tests that do not run", write, vec![(suite, &tests)], green, "finish.no_new_test"),
         ("a change", "make line_total in shop/pricing.py take a gift flag", vec![(pricing, &gift)], green, "proven"),

@@ -380,11 +380,45 @@ impl Trial {
             return;
         }
         self.observed.rewritten = self.rewritten(version);
+        self.observed.run_by_name = self.run_by_name();
         self.look_again(session, version);
         self.trace_red(session);
         if matches!(self.verdict(session), Verdict::Proven(_)) {
             self.look_without_new_tests(session);
         }
+        if matches!(self.verdict(session), Verdict::Proven(_)) {
+            self.look_whether_reached(session, version);
+        }
+    }
+
+    /// Finds tests that turned green because they no longer run what the task names.
+    fn look_whether_reached(&mut self, session: &mut Session<'_>, version: &Scratch) {
+        let changes = self.staged.changes();
+        let evidence = Evidence {
+            changes: &changes,
+            before: self.before.as_ref(),
+            after: self.after.as_ref(),
+            ..self.evidence_parts(session)
+        };
+        let (Some((tests, old, new)), Some(base)) = (evidence.turned(), &self.base) else {
+            return;
+        };
+        let is_watched = matches!(
+            self.suite.as_ref().map(|suite| suite.runner),
+            Some(Framework::Pytest | Framework::Unittest)
+        );
+        if tests.is_empty() || !is_watched || session.cancel.stopped() {
+            return;
+        }
+        let watch = Watch {
+            modules: Vec::new(),
+            lines: true,
+        };
+        let chosen = Selection::Some(tests.clone());
+        let before = self.run_in(session, base, &chosen, &watch);
+        let after = self.run_in(session, version, &chosen, &watch);
+        self.observed.unreached =
+            Evidence::unreached(&tests, (&old, &before.lines), (&new, &after.lines));
     }
 
     /// Returns tests, settings and code that running the change rewrote, and running the state before did not.
@@ -402,6 +436,31 @@ impl Trial {
             .filter(|(path, touch)| counts(path, *touch) && !before.contains_key(path))
             .map(|(path, _)| path)
             .collect()
+    }
+
+    /// Returns the changed files that the command of the suite names.
+    fn run_by_name(&self) -> Vec<RelPath> {
+        let Some(suite) = &self.suite else {
+            return Vec::new();
+        };
+        let words = format!("{} {}", suite.command.join(" "), suite.why);
+        let words: Vec<&str> = words
+            .split(|c: char| c.is_whitespace() || "`\"'".contains(c))
+            .map(|word| word.trim_start_matches("./"))
+            .collect();
+        let folder = suite.folder.as_ref().map(|folder| format!("{folder}/"));
+        let is_named = |path: &&RelPath| {
+            let path = path.as_str();
+            let inner = folder
+                .as_ref()
+                .and_then(|folder| path.strip_prefix(folder.as_str()));
+            words.contains(&inner.unwrap_or(path))
+        };
+        let sources = self
+            .staged
+            .paths()
+            .filter(|path| Language::of(path).is_source());
+        sources.filter(is_named).cloned().collect()
     }
 
     /// Says whether running the change leaves files behind that running the state before does not.

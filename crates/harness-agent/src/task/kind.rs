@@ -128,6 +128,25 @@ fn specific_order(readings: &[Reading]) -> Option<Kind> {
     })
 }
 
+/// Returns where the orders of a text begin, each with its verb.
+pub(super) fn orders(text: &str) -> Vec<(usize, String)> {
+    let clauses = clauses(text);
+    let orders = clauses
+        .iter()
+        .filter(|clause| read_clause(clause).order().is_some());
+    orders
+        .map(|clause| {
+            let at = skip_politeness(clause).at;
+            let verb = clause.words.get(at).map(|word| word.text.as_str());
+            let verb = match head_is_tests(clause, at) {
+                true => "test",
+                false => verb.unwrap_or_default(),
+            };
+            (clause.start, verb.to_owned())
+        })
+        .collect()
+}
+
 /// "don't touch the code": whatever else is said, nothing may change.
 fn forbids_change(clause: &Clause) -> bool {
     let negated = clause.says("don't|do not|dont|without|no need to|never");
@@ -222,7 +241,13 @@ fn names_anew(clause: &Clause) -> bool {
     .any(|shape| english.contains(&format!(" {shape} ")));
     let declared = clause.has("class function method module variable field constant parameter")
         && clause.says("has to become|should become|must become|becomes");
-    (naming || swapped || declared) && !clause.says("bug|returns|return")
+    // "Call it from main" wants a call.
+    let calling = clause.says(
+        "\
+             call it from|call it in|call it at|call it on|call it when|call it with|call it after|\
+             call it before|call it there|call this from|call this in",
+    );
+    (naming || swapped || declared) && !calling && !clause.says("bug|returns|return")
 }
 
 /// A wish for something that is not there: told, not ordered.
@@ -358,7 +383,7 @@ const CHANGING: &str = "\
     modernize modernise format reformat sort unify deduplicate port set shorten adjust tweak modify \
     comment annotate translate get eliminate purge strip polish rework edit revert undo disable pin hide \
     limit cache combine consolidate decouple break swap make keep log type docstrings vectorize \
-    parallelize kill ditch rearrange group adapt apply wrap freeze lint flatten";
+    parallelize kill ditch rearrange group adapt apply wrap freeze lint flatten call invoke pass";
 const ASKING_ORDERS: &str = "\
     explain describe list show tell summarize summarise walk review find locate compare outline analyze \
     analyse look check count give clarify identify investigate search inspect suggest recommend point \

@@ -1,6 +1,7 @@
 //! The task: a sentence, read. What it is about and what it names; where that lies is looked up elsewhere.
 
 pub mod kind;
+pub mod order;
 pub mod question;
 pub mod role;
 pub mod wish;

@@ -1,6 +1,7 @@
 //! What a name does in the sentence: is it what should change, where, or only what it should be like. And what the
 //! sentence asks to be gone, moved, or done to tests.
 
+use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::tree;
 
@@ -69,7 +70,10 @@ const UNWANTED: [&str; 9] = [
     "rid",
 ];
 /// Words before the name of what goes.
-const BEFORE_GONE: [&str; 29] = [
+const BEFORE_GONE: [&str; 32] = [
+    "parameter",
+    "argument",
+    "keyword",
     "functions",
     "methods",
     "classes",
@@ -190,7 +194,12 @@ impl Task {
             Some(reason) if at > reason => Role::Reference,
             Some(_) | None => role_behind(&self.text[..at]),
         };
-        whole_words(&self.text, name).map(role).collect()
+        let places: Vec<usize> = whole_words(&self.text, name).collect();
+        // `report` in `shop/report.py` is a file.
+        let outside = places.iter().filter(|at| !in_path(&self.text, **at, name));
+        let outside: Vec<usize> = outside.copied().collect();
+        let places = if outside.is_empty() { places } else { outside };
+        places.into_iter().map(role).collect()
     }
 
     /// Returns whether the sentence orders, wherever it does, that something of this name goes.
@@ -291,6 +300,18 @@ impl Task {
     }
 }
 
+/// Says whether a name stands in the path of a file of code, and is not all of it.
+fn in_path(text: &str, at: usize, name: &str) -> bool {
+    let ends = |c: char| c.is_whitespace() || "`\"'(),;".contains(c);
+    let start = text[..at].rfind(ends).map_or(0, |found| found + 1);
+    let end = text[at..].find(ends).map_or(text.len(), |found| at + found);
+    let word = text.get(start..end).unwrap_or_default();
+    let word = word.trim_end_matches(['.', ':', '?', '!']);
+    word != name
+        && RelPath::parse(word)
+            .is_ok_and(|path| Language::of(&path).is_source() && word.contains('.'))
+}
+
 fn role_behind(before: &str) -> Role {
     // The rest of a dotted name or a path belongs to the name.
     let cut = before
@@ -325,9 +346,9 @@ fn order(text: &str) -> Vec<String> {
 }
 
 fn plain(word: &str) -> &str {
-    let word = word.trim_matches(|c: char| "`\"',;:!?()[]{}".contains(c));
     let word = word.strip_suffix('.').unwrap_or(word);
-    word.strip_suffix("()").unwrap_or(word)
+    let word = word.trim_matches(|c: char| "`\"',;:!?()[]{}".contains(c));
+    word.strip_suffix('.').unwrap_or(word)
 }
 
 /// Says whether a word is where an order may begin: everything before it is politeness.

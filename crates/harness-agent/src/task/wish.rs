@@ -5,7 +5,8 @@ use harness_code::language::Language;
 use crate::task::Task;
 
 /// Words before a name that say what it is.
-const NOUNS: [&str; 14] = [
+const NOUNS: [&str; 15] = [
+    "constant",
     "function",
     "method",
     "class",
@@ -103,12 +104,15 @@ pub enum Noun {
     Function,
     /// A class.
     Class,
+    /// A value with a name.
+    Constant,
 }
 
 impl Noun {
     fn of(word: &str) -> Noun {
         match word {
             "class" | "subclass" | "exception" | "dataclass" => Noun::Class,
+            "constant" => Noun::Constant,
             "function" | "method" | "def" | "generator" | "coroutine" | "routine" => Noun::Function,
             _ => Noun::Anything,
         }
@@ -158,6 +162,24 @@ impl Task {
         found
     }
 
+    /// Returns the parameter that the task speaks of: "the parameter `x`", "an argument x=1".
+    pub fn parameter(&self) -> Option<String> {
+        let words: Vec<Word> = words(&self.text).map(word).collect();
+        let is_noun = |word: &Word| {
+            !word.like_code && matches!(word.lower.as_str(), "parameter" | "argument" | "keyword")
+        };
+        let at = words.iter().position(is_noun)?;
+        let behind = words[at + 1..].iter();
+        let mut behind = behind.filter(|word| word.like_code || !FILLERS.contains(&&*word.lower));
+        let next = behind.next()?;
+        // A default may be written with it.
+        let name = next.lower.trim_matches('`').split('=').next()?;
+        let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_plain = NOT_NAMES.contains(&name) || name.is_empty() || !is_name;
+        let written = words_of(&self.text).find(|word| word.eq_ignore_ascii_case(name))?;
+        (!is_plain).then(|| written.to_owned())
+    }
+
     /// Returns whether the task asks for a test beside something else.
     pub fn wants_test(&self) -> bool {
         let words: Vec<Word> = words(&self.text).map(word).collect();
@@ -167,6 +189,11 @@ impl Task {
             test && BEFORE_TEST.contains(&lower(at - 1)) && !AFTER_TEST.contains(&lower(at + 1))
         })
     }
+}
+
+/// Returns the names and words of a text, without signs.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
 }
 
 /// Cuts a text at blanks; a call such as `f(a, b)` stays one word.
@@ -263,6 +290,19 @@ mod tests {
             "fix_encoding",
             false,
         );
+    }
+
+    #[test]
+    fn parameters_are_read() {
+        for (text, expected) in [
+            ("add a parameter gift=False to line_total", Some("gift")),
+            ("Remove the parameter `Verbose` from f", Some("Verbose")),
+            ("add an argument called x to f", Some("x")),
+            ("add a parameter to euros and pass it", None),
+            ("change f", None),
+        ] {
+            assert_eq!(Task::bare(text).parameter().as_deref(), expected, "{text}");
+        }
     }
 
     #[test]

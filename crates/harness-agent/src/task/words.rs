@@ -15,6 +15,8 @@ pub(super) struct Clause {
     pub(super) words: Vec<Word>,
     /// The sentence that this clause belongs to ends in a question mark.
     pub(super) question: bool,
+    /// Where its first word stands in the text.
+    pub(super) start: usize,
 }
 
 impl Clause {
@@ -90,8 +92,11 @@ pub(super) fn clauses(gist: &str) -> Vec<Clause> {
     let mut clauses = Vec::new();
     let mut open = Clause::default();
     let mut sentence_start = 0;
+    let mut end = 0;
     for line in gist.lines() {
         for raw in joined_quotations(line) {
+            let start = gist[end..].find(&raw).map_or(end, |at| end + at);
+            end = start + raw.len();
             let word = word(&raw);
             let joins = !word.code && ["and", "then", "but", "&"].contains(&word.text.as_str());
             if joins {
@@ -100,6 +105,9 @@ pub(super) fn clauses(gist: &str) -> Vec<Clause> {
             }
             let lone_mark = word.text.is_empty();
             if !lone_mark {
+                if open.words.is_empty() {
+                    open.start = start;
+                }
                 open.words.push(word);
             }
             let tail = raw.trim_end_matches(['"', '\'', ')', '`']);

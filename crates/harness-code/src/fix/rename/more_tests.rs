@@ -56,7 +56,13 @@ fn what_a_script_starts_keeps_its_name() {
         "refused: `old_mod` is reached by its name from a script [\"Makefile:2\"]",
     );
     check(
-        &[module, ("u.py", "import importlib\nimportlib.import_module('old_mod')\n")],
+        &[
+            module,
+            (
+                "u.py",
+                "import importlib\nimportlib.import_module('old_mod')\n",
+            ),
+        ],
         &named("old_mod.py", "new_mod.py"),
         "refused: `old_mod` is named in text that is no import [\"u.py:2\"]",
     );

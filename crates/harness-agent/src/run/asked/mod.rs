@@ -1,18 +1,23 @@
 //! What a task asks for, held against what is changed. Reads texts; what the tests say is judged in `evidence`.
 
+mod code;
+
 use std::ops::RangeInclusive;
 
 use harness_code::fix;
 use harness_code::language::Language;
+use harness_code::mention::{Mentions, NamedDefinition};
 use harness_code::path::RelPath;
 use harness_code::symbols::code::{CodeToken, code_tokens};
-use harness_code::symbols::{self, Definition};
+use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::tree::{self, SourceTree};
 use harness_hands::suite::Failure;
 
 use crate::guard::Change;
-use crate::plan::{Plan, Spot, lies_in};
+use crate::plan::{self, Plan, Spot, lies_in};
+use crate::run::asked::code::{added_tokens, all_code, is_seen};
 use crate::task::kind::Kind;
+use crate::task::order::Order;
 use crate::task::role::Role;
 use crate::task::wish::{Noun, Wish};
 use crate::task::{Task, whole_words};
@@ -44,6 +49,10 @@ pub(super) struct Asked<'a> {
     tree: &'a SourceTree,
     changes: &'a [Change],
     gone: &'a [RelPath],
+    /// The files that the words name.
+    paths: Vec<RelPath>,
+    /// The definitions that the words name, whatever they do there.
+    mentioned: Vec<NamedDefinition>,
     /// Definitions that the task names as what should change, test code left out.
     named: Vec<Target>,
     /// The same, or where the task led to when it names none.
@@ -52,6 +61,27 @@ pub(super) struct Asked<'a> {
 
 /// A rule that is not met, with what to do.
 type Missing = (&'static str, String);
+
+/// Words of Python code that reaches things by their name.
+const BY_NAME: [&str; 6] = [
+    "__all__",
+    "getattr",
+    "hasattr",
+    "globals",
+    "attrgetter",
+    "methodcaller",
+];
+/// Files that start functions by their name.
+const SETTINGS: [&str; 8] = [
+    ".toml",
+    ".cfg",
+    ".ini",
+    ".yml",
+    ".yaml",
+    ".sh",
+    "Makefile",
+    "Dockerfile",
+];
 
 const NOTHING_CHANGED: &str = "finish.nothing_changed";
 const NOT_ADDED: &str = "finish.not_added";
@@ -66,6 +96,38 @@ impl<'a> Asked<'a> {
         changes: &'a [Change],
         gone: &'a [RelPath],
     ) -> Asked<'a> {
+        let mentions = plan.mentions();
+        Asked::read_words(
+            task,
+            (plan, tree, changes, gone),
+            mentions.paths.clone(),
+            definitions_named(task, tree, mentions),
+        )
+    }
+
+    /// Reads one order of the task: what else the task names is not asked for by it.
+    fn read_order(&self, task: &'a Task) -> Asked<'a> {
+        let mut paths = self.paths.clone();
+        paths.retain(|path| task.names_path(path));
+        if paths.is_empty() {
+            paths.clone_from(&self.paths);
+        }
+        let mut mentioned = self.mentioned.clone();
+        mentioned.retain(|hit| task.speaks_of(last_part(&hit.qualified)));
+        Asked::read_words(
+            task,
+            (self.plan, self.tree, self.changes, self.gone),
+            paths,
+            mentioned,
+        )
+    }
+
+    fn read_words(
+        task: &'a Task,
+        (plan, tree, changes, gone): (&'a Plan, &'a SourceTree, &'a [Change], &'a [RelPath]),
+        paths: Vec<RelPath>,
+        mentioned: Vec<NamedDefinition>,
+    ) -> Asked<'a> {
         let lines = |path: &RelPath, name: &str| {
             let definitions = &tree.file(path)?.facts.definitions;
             let found = definitions.iter().find(|one| &*one.qualified == name)?;
@@ -73,7 +135,7 @@ impl<'a> Asked<'a> {
         };
         let names_something_new = task.wish().is_some();
         let mut named: Vec<Target> = Vec::new();
-        for hit in &plan.mentions().definitions {
+        for hit in &mentioned {
             let role = task.role_of(last_part(&hit.qualified));
             let is_meant = match task.kind {
                 // Something new may be told by way of what is there.
@@ -93,7 +155,7 @@ impl<'a> Asked<'a> {
                 });
             }
         }
-        let named = meant(named, task, plan);
+        let named = meant(named, task, &paths);
         let mut targets = named.clone();
         if targets.is_empty() {
             let spots = plan
@@ -110,8 +172,7 @@ impl<'a> Asked<'a> {
             };
             // Places further down that the task does not name are guesses: they count once somebody followed them.
             let is_meant = |spot: &Spot| {
-                plan.mentions().paths.contains(&spot.path)
-                    || changes.iter().any(|one| one.path == spot.path)
+                paths.contains(&spot.path) || changes.iter().any(|one| one.path == spot.path)
             };
             let spots = spots.enumerate();
             let spots = spots.filter(|(rank, spot)| *rank == 0 || is_meant(spot));
@@ -123,6 +184,8 @@ impl<'a> Asked<'a> {
             tree,
             changes,
             gone,
+            paths,
+            mentioned,
             named,
             targets,
         }
@@ -131,6 +194,26 @@ impl<'a> Asked<'a> {
     /// Returns the places that the task is about.
     pub(super) fn targets(&self) -> &[Target] {
         &self.targets
+    }
+
+    /// Returns the functions that the task names, where they stood and where they stand with the changes.
+    pub(super) fn named_before_and_after(&self) -> (Vec<Target>, Vec<Target>) {
+        let now = |target: &Target| -> Option<Target> {
+            let text = self.text_now(&target.path)?;
+            let definitions = symbols::definitions(Language::of(&target.path), &text);
+            let one = definitions
+                .iter()
+                .find(|one| *one.qualified == *target.name && one.kind.is_function())?;
+            Some(Target {
+                lines: one.line..=one.end_line,
+                ..target.clone()
+            })
+        };
+        let both = self
+            .named
+            .iter()
+            .filter_map(|old| Some((old.clone(), now(old)?)));
+        both.unzip()
     }
 
     /// Returns the definitions that the task is about: those of a file that it names as a whole too.
@@ -154,7 +237,7 @@ impl<'a> Asked<'a> {
 
     /// Says whether the task names this test: by its id, as a function, or by its file.
     pub(super) fn names_test(&self, id: &str) -> bool {
-        let mut files = self.plan.mentions().paths.iter();
+        let mut files = self.paths.iter();
         self.plan.names_test(id)
             || (!self.plan.names_tests()
                 && files.any(|path| tree::is_test(path) && lies_in(id, path)))
@@ -162,7 +245,7 @@ impl<'a> Asked<'a> {
 
     /// Says whether new tests are asked for.
     pub(super) fn wants_tests(&self) -> bool {
-        self.task.kind == Kind::Tests || (self.task.kind == Kind::Add && self.task.wants_test())
+        self.task.kind == Kind::Tests || self.task.orders().iter().any(Order::wants_test)
     }
 
     /// Says whether the task asks for another form of tests that are there, and they have it.
@@ -173,6 +256,44 @@ impl<'a> Asked<'a> {
                 && change.before.is_some()
                 && self.task.asks_to_change_test(&change.path)
         })
+    }
+
+    /// Returns a test that is changed though that is not asked for, wherever it lies: a file that the runner was told to
+    /// run, or in which tests of the report lie.
+    pub(super) fn changed_test(&self, ids: &[&str], run_by_name: &[RelPath]) -> Option<Missing> {
+        let open = self.changes.iter().filter(|change| {
+            !tree::is_test(&change.path) && !self.task.asks_to_change_test(&change.path)
+        });
+        for change in open {
+            let Some(before) = &change.before else {
+                continue;
+            };
+            let path = &change.path;
+            // `cart.py::cart.total` is an example in the documentation of code.
+            let inside = ids
+                .iter()
+                .filter(|id| id.contains("::") && lies_in(id, path));
+            let names: Vec<&str> = inside
+                .filter_map(|id| id.split('[').next()?.rsplit("::").next())
+                .filter(|name| !name.contains('.') || !change.language.is_source())
+                .collect();
+            let touched = if run_by_name.contains(path) || !change.language.is_source() {
+                (run_by_name.contains(path) || !names.is_empty()) && *before != change.after
+            } else {
+                let tests = names.iter();
+                let of = |text: &str, name: &str| code::functions(change.language, text, name);
+                let mut tests = tests
+                    .filter(|name| self.task.kind != Kind::Rename || !self.task.speaks_of(name));
+                tests.any(|name| of(before, name) != of(&change.after, name))
+            };
+            if touched {
+                let words = format!(
+                    "`{path}` holds tests: leave them as they are and change the code that they check"
+                );
+                return Some(("finish.changes_tests", words));
+            }
+        }
+        None
     }
 
     /// Says whether the text of a test speaks of a definition, for tests of which it is not known what they ran. One
@@ -201,15 +322,130 @@ impl<'a> Asked<'a> {
         first.is_none_or(|speaks| speaks || found.any(|speaks| speaks))
     }
 
-    /// Returns what the task asks for and is not there.
+    /// Returns what the task asks for and is not there: of each of its orders.
     pub(super) fn missing(&self) -> Option<Missing> {
-        self.missing_of_kind().or_else(|| {
+        let orders = self.task.orders();
+        if let [only] = orders.as_slice() {
+            return self.missing_of(only, true);
+        }
+        orders.iter().enumerate().find_map(|(at, order)| {
+            let asked = self.read_order(&order.task);
+            // A later order that names nothing says how, not what.
+            let counts = at == 0 || asked.names_something();
+            asked.missing_of(order, false).filter(|_| counts)
+        })
+    }
+
+    fn names_something(&self) -> bool {
+        !self.named.is_empty()
+            || self.task.wish().is_some()
+            || self.task.removed_name().is_some()
+            || !self.new_names().is_empty()
+            || !self.new_paths().is_empty()
+    }
+
+    /// Returns what is missing of one order, which may be the only one of the task.
+    fn missing_of(&self, order: &Order, is_alone: bool) -> Option<Missing> {
+        let by_kind = match self.task.kind {
+            // Beside other orders code changes too.
+            Kind::Tests if !is_alone => None,
+            Kind::Question | Kind::Tests | Kind::Rename | Kind::Add | Kind::Fix | Kind::Change => {
+                self.missing_of_kind()
+            }
+        };
+        let by_words = || {
+            let parameter = || self.missing_parameter();
+            let call = || self.missing_call(order);
+            let docstring = || self.missing_docstring(order);
+            parameter().or_else(call).or_else(docstring)
+        };
+        by_kind.or_else(by_words).or_else(|| {
             // "Fix a, and delete b."
-            let names = self.plan.mentions().definitions.iter();
+            let names = self.mentioned.iter();
             let names = names.map(|hit| last_part(&hit.qualified));
             let mut gone = names.filter(|name| self.task.wants_removed(name));
             gone.find_map(|name| self.left_of(name))
         })
+    }
+
+    /// A parameter stands between the brackets of what it is for, or no longer.
+    fn missing_parameter(&self) -> Option<Missing> {
+        let name = self.task.parameter()?;
+        let functions = self.named.iter().filter(|one| one.is_definition());
+        let goes = self.task.wants_removed(&name);
+        if !goes && self.task.kind != Kind::Add {
+            return None;
+        }
+        for one in functions {
+            let text = self.text_now(&one.path)?;
+            let language = Language::of(&one.path);
+            let Some(signature) = code::signature(language, &text, &one.name) else {
+                continue;
+            };
+            let has = signature.contains(&name);
+            if !goes && !has {
+                let words = format!("`{}` has no parameter `{name}` yet: add it", one.name);
+                return Some((NOT_ADDED, words));
+            }
+            if goes && has {
+                let words = format!("`{}` still has the parameter `{name}`", one.name);
+                return Some((STILL_THERE, words));
+            }
+            let callers = || self.passing(one.last_name(), &name);
+            if let Some((path, line)) = goes.then(callers).flatten() {
+                let words = format!("`{path}`, line {line}, still passes `{name}`: change it too");
+                return Some((STILL_THERE, words));
+            }
+        }
+        None
+    }
+
+    /// Returns where a function is still called with a keyword.
+    fn passing(&self, function: &str, keyword: &str) -> Option<(RelPath, usize)> {
+        self.tree.sources().find_map(|file| {
+            let text = self.text_now(&file.path)?;
+            let has_both = text.contains(function) && text.contains(keyword);
+            let tokens = has_both.then(|| code_tokens(file.language, &text))?;
+            let at = code::keyword_passed(&tokens, function, keyword)?;
+            Some((file.path.clone(), text[..at].matches('\n').count() + 1))
+        })
+    }
+
+    /// "Call a from b": b has a in it.
+    fn missing_call(&self, order: &Order) -> Option<Missing> {
+        const CALLING: [&str; 4] = ["call", "invoke", "use", "pass"];
+        if !CALLING.contains(&order.verb.as_str()) {
+            return None;
+        }
+        let names = self.task.code_names().into_iter();
+        let mut names = names.filter(|name| self.task.role_of(last_part(name)) != Role::Place);
+        let object = last_part(names.next()?);
+        let is_place = |one: &&Target| self.task.role_of(one.last_name()) == Role::Place;
+        let mut places = self.named.iter().filter(is_place);
+        let place = places.find(|one| {
+            let text = self.text_now(&one.path).unwrap_or_default();
+            let code = code::definition(Language::of(&one.path), &text, &one.name);
+            one.is_definition() && !code.iter().any(|token| token == object)
+        })?;
+        let words = format!("`{}` does not use `{object}` yet: change it", place.name);
+        Some((NOTHING_CHANGED, words))
+    }
+
+    /// A docstring is no comment.
+    fn missing_docstring(&self, order: &Order) -> Option<Missing> {
+        let is_asked = matches!(order.verb.as_str(), "add" | "write" | "give");
+        let speaks = self.task.speaks_of("docstring") || self.task.speaks_of("docstrings");
+        if !is_asked || !speaks {
+            return None;
+        }
+        let python = |one: &&Target| Language::of(&one.path) == Language::Python;
+        let mut functions = self.named.iter().filter(python);
+        let bare = functions.find(|one| {
+            let text = self.text_now(&one.path).unwrap_or_default();
+            one.is_definition() && !code::has_docstring(&text, &one.name)
+        })?;
+        let words = format!("`{}` has no docstring yet: add it", bare.name);
+        Some((NOT_ADDED, words))
     }
 
     fn missing_of_kind(&self) -> Option<Missing> {
@@ -265,7 +501,7 @@ impl<'a> Asked<'a> {
             return None;
         }
         // A task about a file that is no code, or about tests, names no other place.
-        let paths = self.plan.mentions().paths.iter();
+        let paths = self.paths.iter();
         let mut paths = paths.filter(|path| !Language::of(path).is_source() || tree::is_test(path));
         if self.named.is_empty() && paths.any(|path| self.change_of(path).is_some()) {
             return None;
@@ -274,7 +510,7 @@ impl<'a> Asked<'a> {
     }
 
     fn missing_change(&self) -> Option<Missing> {
-        let groups = grouped(&self.named, self.task, self.plan);
+        let groups = grouped(&self.named, self.task, &self.paths);
         let open: Vec<Target> = groups
             .iter()
             .filter(|group| !group.iter().any(|one| self.is_changed(one)))
@@ -351,7 +587,7 @@ impl<'a> Asked<'a> {
             let words = format!("the task asks for tests: leave `{path}` as it is");
             return Some(("finish.changes_code", words));
         }
-        let named = self.plan.mentions().paths.iter().cloned();
+        let named = self.paths.iter().cloned();
         let mut homes = named
             .chain(self.new_paths())
             .filter(tree::is_test)
@@ -368,22 +604,60 @@ impl<'a> Asked<'a> {
             let words = format!("there is no test `{name}` yet: write it");
             return Some(("finish.no_new_test", words));
         }
-        let groups = grouped(&self.named, self.task, self.plan);
-        if groups.is_empty() || self.changed_tests() {
+        None
+    }
+
+    /// Returns what new tests are for and do not use, of those that passed.
+    pub(super) fn unused_by(&self, passed: &[&String]) -> Option<Missing> {
+        if self.changed_tests() {
             return None;
         }
-        let speaks = |name: &str| {
-            let mut changes = self.changes.iter();
-            changes.any(|one| tree::is_test(&one.path) && added_tokens(one, name) > 0)
+        let mut wanted: Vec<Vec<Target>> = Vec::new();
+        if self.task.kind == Kind::Tests {
+            let groups = grouped(&self.named, self.task, &self.paths);
+            let owned = groups.into_iter();
+            wanted.extend(owned.map(|group| group.into_iter().cloned().collect()));
+        }
+        let orders = self.task.orders();
+        for order in orders.iter().filter(|order| order.task.kind == Kind::Add) {
+            wanted.extend(order.task.wish().map(|wish| {
+                let path = self.changes.first().map(|change| change.path.clone());
+                let target = path.map(|path| Target {
+                    path,
+                    name: wish.name,
+                    lines: 1..=1,
+                });
+                target.into_iter().collect()
+            }));
+        }
+        let unused = wanted.iter().find(|group| {
+            let used = |one: &Target| {
+                self.changes
+                    .iter()
+                    .any(|change| self.tests(change, one, passed))
+            };
+            !group.is_empty() && !group.iter().any(used)
+        })?;
+        let name = unused.first()?.last_name();
+        let words = format!("the new test does not use `{name}`: test that");
+        Some(("finish.no_new_test", words))
+    }
+
+    /// Says whether a change brings a test that passed and uses a definition.
+    fn tests(&self, change: &Change, target: &Target, passed: &[&String]) -> bool {
+        let name = target.last_name();
+        let has_passed = |test: &str| {
+            let mut ids = passed.iter();
+            // Tools that name no test say nothing of single ones.
+            passed.is_empty() || ids.any(|id| plan::is_test_called(id, &change.path, test))
         };
-        let mut unused = groups
-            .iter()
-            .filter(|group| !group.iter().any(|one| speaks(one.last_name())));
-        unused.next().map(|group| {
-            let name = group[0].last_name();
-            let words = format!("the new test does not use `{name}`: test that");
-            ("finish.no_new_test", words)
-        })
+        let uses = |text: &str| code::uses_in_tests(change.language, text, name, &has_passed);
+        let before = change.before.as_deref().map_or(0, uses);
+        // Where several things have the name, the test says from which module it has it.
+        let is_other = self.homes_of(name).len() > 1
+            && self.paths.contains(&target.path)
+            && !has_word(&change.after, target.path.stem());
+        tree::is_test(&change.path) && uses(&change.after) > before && !is_other
     }
 
     fn missing_rename(&self) -> Option<Missing> {
@@ -392,7 +666,9 @@ impl<'a> Asked<'a> {
         let known = readings.iter().find(|request| is_known(&request.old));
         let Some(request) = known.or(readings.first()) else {
             return match self.task.moved_name() {
-                Some((name, to)) => self.missing_move(&name, &to),
+                Some((name, to)) => self
+                    .missing_move(&name, &to)
+                    .or_else(|| self.missing_other_moves(&name, &to)),
                 None => self.missing_change(),
             };
         };
@@ -458,6 +734,16 @@ impl<'a> Asked<'a> {
         }
         left.clone()
             .find_map(|path| self.still_imported(path, name))
+    }
+
+    /// In "move a and b to c.py" both go there.
+    fn missing_other_moves(&self, first: &str, to: &str) -> Option<Missing> {
+        let objects = self.named.iter().filter(|one| {
+            let name = one.last_name();
+            name != last_part(first) && self.task.role_of(name) == Role::Object
+        });
+        let mut open = objects.filter_map(|one| self.missing_move(one.last_name(), to));
+        open.next()
     }
 
     fn missing_removal(&self, name: &str) -> Option<Missing> {
@@ -538,10 +824,12 @@ impl<'a> Asked<'a> {
         }
         let homes = self.homes_of(name);
         let in_question = |path: &RelPath| {
-            homes.len() <= 1
-                || self.change_of(path).is_some()
-                || self.plan.mentions().paths.contains(path)
+            homes.len() <= 1 || self.change_of(path).is_some() || self.paths.contains(path)
         };
+        if let Some((path, line)) = self.named_in_settings(name, &homes) {
+            let words = format!("`{path}`, line {line}, still names `{name}`: change it too");
+            return Some((STILL_THERE, words));
+        }
         let files = self.tree.sources().map(|file| file.path.clone());
         let new = self.changes.iter().map(|change| change.path.clone());
         let mut paths: Vec<RelPath> = files.chain(new).filter(in_question).collect();
@@ -552,8 +840,8 @@ impl<'a> Asked<'a> {
                 continue;
             };
             let tokens = code_tokens(Language::of(&path), &text);
-            // A module's list of names holds them as texts.
-            let lists_names = text.contains("__all__");
+            // A module's list of names, and what looks things up by name, hold them as texts.
+            let lists_names = BY_NAME.iter().any(|word| has_word(&text, word));
             let is_left = |token: &&CodeToken| {
                 token.text == name || lists_names && token.text.trim_matches(['"', '\'']) == name
             };
@@ -564,6 +852,26 @@ impl<'a> Asked<'a> {
             }
         }
         None
+    }
+
+    /// Returns where settings or a script name something by its module: `module:name`, `module.name`.
+    fn named_in_settings(&self, name: &str, homes: &[RelPath]) -> Option<(RelPath, usize)> {
+        let spelled: Vec<String> = homes
+            .iter()
+            .flat_map(|home| [":", "."].map(|sign| format!("{}{sign}{name}", home.stem())))
+            .collect();
+        let files = self.tree.files().iter();
+        let settings = files.filter(|file| {
+            let path = file.path.as_str();
+            SETTINGS.iter().any(|ending| path.ends_with(ending))
+        });
+        settings.into_iter().find_map(|file| {
+            let text = self.text_now(&file.path)?;
+            let at = spelled
+                .iter()
+                .find_map(|word| whole_words(&text, word).next())?;
+            Some((file.path.clone(), text[..at].matches('\n').count() + 1))
+        })
     }
 
     /// Returns the files that define a name before the change.
@@ -598,6 +906,7 @@ impl<'a> Asked<'a> {
             Noun::Anything => true,
             Noun::Function => one.kind.is_function(),
             Noun::Class => !one.kind.is_function() && one.line < one.end_line,
+            Noun::Constant => one.kind == DefinitionKind::Variable,
         };
         let count = |language: Language, text: &str| {
             let definitions = symbols::definitions(language, text);
@@ -637,17 +946,16 @@ impl<'a> Asked<'a> {
 
     /// Returns the names that the task writes like code and that nothing has yet.
     fn new_names(&self) -> Vec<&'a str> {
-        let mentions = self.plan.mentions();
         let known = |name: &str| {
             let last = last_part(name);
-            let mut definitions = mentions.definitions.iter();
-            let mut paths = mentions.paths.iter();
+            let mut definitions = self.mentioned.iter();
+            let mut paths = self.paths.iter();
             definitions.any(|hit| hit.qualified.ends_with(last))
                 || paths.any(|path| path.as_str().ends_with(name))
         };
         let is_path = |name: &str| {
             name.contains('/')
-                || RelPath::parse(name).is_ok_and(|path| Language::of(&path).is_source())
+                || RelPath::parse(name).is_ok_and(|path| Language::of(&path) != Language::Other)
         };
         let is_told_about = |name: &str| self.task.role_of(name) == Role::Reference;
         let names = self.task.code_names().into_iter();
@@ -664,7 +972,7 @@ impl<'a> Asked<'a> {
             .split(|c: char| c.is_whitespace() || "`\"',;:!?()".contains(c));
         let paths = words.filter_map(|word| RelPath::parse(word.trim_end_matches('.')).ok());
         let is_new = |path: &RelPath| {
-            let is_file = Language::of(path).is_source() && path.as_str().contains('.');
+            let is_file = Language::of(path) != Language::Other && path.as_str().contains('.');
             let mut files = self.tree.files().iter();
             is_file && !files.any(|file| file.path.as_str().ends_with(path.as_str()))
         };
@@ -710,35 +1018,51 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Says whether others can use a definition: one inside of a function, or of a block at the top of a file that may
-/// never run, is there for nobody.
-fn is_seen(language: Language, text: &str, all: &[Definition], one: &Definition) -> bool {
-    let parent = one.parent.and_then(|at| all.get(at as usize));
-    let in_function = parent.is_some_and(|parent| parent.kind.is_function());
-    let line = text[..one.header_start()]
-        .rfind('\n')
-        .map_or(0, |at| at + 1);
-    let is_indented = line < one.header_start();
-    let indent = |at: usize| at - text[..at].rfind('\n').map_or(0, |at| at + 1);
-    // The first line of a class says how deep its own definitions stand.
-    let depth = parent.map(|parent| {
-        let body = text.get(parent.header_start()..).unwrap_or_default();
-        let mut lines = body.lines().skip(1).filter(|line| !line.trim().is_empty());
-        lines
-            .next()
-            .map_or(0, |line| line.len() - line.trim_start().len())
-    });
-    let in_block = language == Language::Python
-        && match depth {
-            None => is_indented,
-            Some(depth) => indent(one.header_start()) > depth,
-        };
-    !in_function && !in_block
+/// Returns the definitions that a task names; also those that only quotes or a noun before them tell from plain words:
+/// "fix `f`", "the method run of class A".
+fn definitions_named(task: &Task, tree: &SourceTree, mentions: &Mentions) -> Vec<NamedDefinition> {
+    const NOUNS: [&str; 4] = ["function", "method", "class", "constant"];
+    let mut named = mentions.definitions.clone();
+    let is_sign = |c: char| c.is_whitespace() || "`\"',;:!?()".contains(c);
+    let words: Vec<&str> = task
+        .text
+        .split(is_sign)
+        .filter(|word| !word.is_empty())
+        .collect();
+    let pairs = words.windows(2);
+    let pairs = pairs.filter(|pair| NOUNS.contains(&pair[0].to_lowercase().as_str()));
+    let quoted = task.text.split('`').skip(1).step_by(2);
+    let candidates: Vec<&str> = pairs.map(|pair| pair[1]).chain(quoted).collect();
+    for name in candidates {
+        if named.iter().any(|hit| last_part(&hit.qualified) == name) {
+            continue;
+        }
+        let inside = |path: &RelPath| mentions.paths.is_empty() || mentions.paths.contains(path);
+        let found = tree.definitions();
+        let found = found.filter(|(file, one)| one.name() == name && inside(&file.path));
+        named.extend(found.map(|(file, one)| NamedDefinition {
+            path: file.path.clone(),
+            qualified: one.qualified.to_string(),
+            line: one.line,
+        }));
+    }
+    // A class that is named beside its method is where that is.
+    let owners: Vec<String> = named
+        .iter()
+        .filter_map(|hit| hit.qualified.rsplit_once('.'))
+        .map(|(owner, _)| owner.to_owned())
+        .collect();
+    let speaks_of_owner = |hit: &NamedDefinition| owners.contains(&hit.qualified);
+    let is_only_owner = named.iter().any(|hit| !speaks_of_owner(hit));
+    if is_only_owner && mentions.definitions.is_empty() {
+        named.retain(|hit| !speaks_of_owner(hit));
+    }
+    named
 }
 
 /// Leaves out those of several definitions of one name that the task's files or classes speak against.
-fn meant(named: Vec<Target>, task: &Task, plan: &Plan) -> Vec<Target> {
-    let in_named_file = |one: &Target| plan.mentions().paths.contains(&one.path);
+fn meant(named: Vec<Target>, task: &Task, paths: &[RelPath]) -> Vec<Target> {
+    let in_named_file = |one: &Target| paths.contains(&one.path);
     let in_named_class = |one: &Target| {
         let around = one
             .name
@@ -760,11 +1084,10 @@ fn meant(named: Vec<Target>, task: &Task, plan: &Plan) -> Vec<Target> {
 
 /// Returns targets together of which one is enough: several that a word may mean. Those that the task tells apart, by
 /// class or by file, count each.
-fn grouped<'t>(targets: &'t [Target], task: &Task, plan: &Plan) -> Vec<Vec<&'t Target>> {
+fn grouped<'t>(targets: &'t [Target], task: &Task, paths: &[RelPath]) -> Vec<Vec<&'t Target>> {
     let mut groups: Vec<Vec<&Target>> = Vec::new();
     for target in targets {
-        let is_told =
-            |one: &Target| plan.mentions().paths.contains(&one.path) || task.speaks_of(&one.name);
+        let is_told = |one: &Target| paths.contains(&one.path) || task.speaks_of(&one.name);
         let same = |group: &&mut Vec<&Target>| {
             let first = group[0];
             let both_told = is_told(first) && is_told(target);
@@ -789,24 +1112,6 @@ fn not_changed(targets: &[Target]) -> Missing {
         .collect();
     let words = format!("{} is not changed yet: change it", names.join(", "));
     (NOTHING_CHANGED, words)
-}
-
-fn all_code(language: Language, text: &str) -> Vec<String> {
-    let tokens = code_tokens(language, text).into_iter();
-    tokens.map(|token| token.text).collect()
-}
-
-/// Returns how often a change brings a name into the code of a file, beyond what is there already.
-fn added_tokens(change: &Change, name: &str) -> usize {
-    let count = |text: &str| {
-        let tokens = code_tokens(change.language, text);
-        tokens.iter().filter(|one| one.text == name).count()
-    };
-    if !change.language.is_source() {
-        return 0;
-    }
-    let before = change.before.as_deref().map_or(0, count);
-    count(&change.after).saturating_sub(before)
 }
 
 fn has_word(text: &str, name: &str) -> bool {

@@ -1,0 +1,243 @@
+//! What a text of code says, for the rules that compare a change with a task: pure functions over texts.
+
+use harness_code::language::Language;
+use harness_code::symbols::code::{CodeToken, code_tokens};
+use harness_code::symbols::{self, Definition};
+
+use crate::guard::Change;
+use crate::task::whole_words;
+
+/// Says whether others can use a definition: one inside of a function, or of a block at the top of a file that may
+/// never run, is there for nobody.
+pub(super) fn is_seen(
+    language: Language,
+    text: &str,
+    all: &[Definition],
+    one: &Definition,
+) -> bool {
+    let parent = one.parent.and_then(|at| all.get(at as usize));
+    let in_function = parent.is_some_and(|parent| parent.kind.is_function());
+    let line = text[..one.header_start()]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    let is_indented = line < one.header_start();
+    let indent = |at: usize| at - text[..at].rfind('\n').map_or(0, |at| at + 1);
+    // The first line of a class says how deep its own definitions stand.
+    let depth = parent.map(|parent| {
+        let body = text.get(parent.header_start()..).unwrap_or_default();
+        let mut lines = body.lines().skip(1).filter(|line| !line.trim().is_empty());
+        lines
+            .next()
+            .map_or(0, |line| line.len() - line.trim_start().len())
+    });
+    let in_block = language == Language::Python
+        && match depth {
+            None => is_indented,
+            Some(depth) => indent(one.header_start()) > depth,
+        };
+    let is_lost = match language {
+        Language::Python => is_taken_again(text, parent, one),
+        _ => in_condition(language, text, one.header_start()),
+    };
+    !in_function && !in_block && !is_lost
+}
+
+/// Says whether a later line of the same block deletes a definition, or gives its name to something else.
+fn is_taken_again(text: &str, parent: Option<&Definition>, one: &Definition) -> bool {
+    let end = parent.map_or(text.len(), |parent| parent.span().end);
+    let start = text[..one.header_start()]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    let indent = text.get(start..one.header_start()).unwrap_or_default();
+    let behind = text.get(one.span().end..end).unwrap_or_default();
+    let statements = behind.lines().filter_map(|line| line.strip_prefix(indent));
+    let name = one.name();
+    let takes = |statement: &str| {
+        let is_deleted = statement
+            .strip_prefix("del ")
+            .is_some_and(|names| names.split(',').any(|other| other.trim() == name));
+        let value = statement.strip_prefix(name).map(str::trim_start);
+        let value = value.and_then(|rest| rest.strip_prefix('='));
+        // `f = cached(f)` is `f` still.
+        let is_other = value.is_some_and(|value| {
+            !value.starts_with('=') && whole_words(value, name).next().is_none()
+        });
+        is_deleted || is_other
+    };
+    statements.into_iter().any(takes)
+}
+
+/// Says whether a place lies in a block that runs only under a condition.
+fn in_condition(language: Language, text: &str, at: usize) -> bool {
+    let mut blocks: Vec<bool> = Vec::new();
+    let mut brackets: Vec<bool> = Vec::new();
+    let mut closed_condition = false;
+    let mut previous = String::new();
+    for token in code_tokens(language, text) {
+        if token.range.start >= at {
+            break;
+        }
+        match token.text.as_str() {
+            "(" => brackets.push(matches!(
+                previous.as_str(),
+                "if" | "while" | "for" | "switch"
+            )),
+            ")" => closed_condition = brackets.pop().unwrap_or_default(),
+            "{" => blocks.push(match previous.as_str() {
+                ")" => closed_condition,
+                "else" => true,
+                _ => false,
+            }),
+            "}" => {
+                blocks.pop();
+            }
+            _ => {}
+        }
+        previous = token.text;
+    }
+    blocks.contains(&true)
+}
+
+/// Returns the texts of the functions of a name.
+pub(super) fn functions(language: Language, text: &str, name: &str) -> Vec<String> {
+    let definitions = symbols::definitions(language, text);
+    let named = definitions
+        .iter()
+        .filter(|one| one.kind.is_function() && one.name() == name);
+    let texts = named.filter_map(|one| text.get(one.span()));
+    texts.map(str::to_owned).collect()
+}
+
+/// Returns the code of a definition, word by word.
+pub(super) fn definition(language: Language, text: &str, qualified: &str) -> Vec<String> {
+    let definitions = symbols::definitions(language, text);
+    let Some(one) = definitions.iter().find(|one| *one.qualified == *qualified) else {
+        return Vec::new();
+    };
+    let tokens = code_tokens(language, text).into_iter();
+    let inside = tokens.filter(|token| one.span().contains(&token.range.start));
+    inside.map(|token| token.text).collect()
+}
+
+/// Returns what stands between the brackets behind the name of a function.
+pub(super) fn signature(language: Language, text: &str, qualified: &str) -> Option<Vec<String>> {
+    let name = qualified.rsplit('.').next()?;
+    let code = definition(language, text, qualified);
+    let start = code
+        .windows(2)
+        .position(|pair| pair[0] == name && pair[1] == "(")?;
+    let mut depth = 0;
+    let mut found = Vec::new();
+    for token in &code[start + 1..] {
+        depth += match token.as_str() {
+            "(" => 1,
+            ")" => -1,
+            _ => 0,
+        };
+        if depth == 0 {
+            break;
+        }
+        found.push(token.clone());
+    }
+    Some(found)
+}
+
+/// Returns where a function is called with a keyword.
+pub(super) fn keyword_passed(tokens: &[CodeToken], function: &str, keyword: &str) -> Option<usize> {
+    let calls = tokens.windows(2).enumerate();
+    let calls = calls.filter(|(_, pair)| pair[0].text == function && pair[1].text == "(");
+    let mut starts = calls.map(|(at, _)| at + 1);
+    starts.find_map(|start| {
+        let mut depth = 0;
+        for pair in tokens[start..].windows(2) {
+            depth += match pair[0].text.as_str() {
+                "(" | "[" | "{" => 1,
+                ")" | "]" | "}" => -1,
+                _ => 0,
+            };
+            if depth == 0 {
+                break;
+            }
+            if depth == 1 && pair[0].text == keyword && pair[1].text == "=" {
+                return Some(pair[0].range.start);
+            }
+        }
+        None
+    })
+}
+
+/// Says whether a Python definition begins with a text.
+pub(super) fn has_docstring(text: &str, qualified: &str) -> bool {
+    let definitions = symbols::definitions(Language::Python, text);
+    let Some(one) = definitions.iter().find(|one| *one.qualified == *qualified) else {
+        return false;
+    };
+    let body = text.get(one.header_start()..one.span().end);
+    let tokens = code_tokens(Language::Python, text).into_iter();
+    let mut inside = tokens.filter(|token| one.span().contains(&token.range.start));
+    let mut depth = 0;
+    let colon = inside.find(|token| {
+        depth += match token.text.as_str() {
+            "(" | "[" | "{" => 1,
+            ")" | "]" | "}" => -1,
+            _ => 0,
+        };
+        depth == 0 && token.text == ":"
+    });
+    let (Some(colon), Some(_)) = (colon, body) else {
+        return false;
+    };
+    let behind = text.get(colon.range.end..).unwrap_or_default();
+    let mut lines = behind.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    first.is_some_and(|line| {
+        let line = line.trim_start_matches(['r', 'R', 'u', 'U']);
+        line.starts_with(['"', '\''])
+    })
+}
+
+/// Returns how often the tests of a file that passed use a name; importing it is no use.
+pub(super) fn uses_in_tests(
+    language: Language,
+    text: &str,
+    name: &str,
+    has_passed: &dyn Fn(&str) -> bool,
+) -> usize {
+    let definitions = symbols::definitions(language, text);
+    let is_idle = |one: &&Definition| {
+        let is_test = one.kind.is_function() && one.name().starts_with("test");
+        is_test && !has_passed(one.name())
+    };
+    let idle: Vec<_> = definitions
+        .iter()
+        .filter(is_idle)
+        .map(Definition::span)
+        .collect();
+    let counts = |token: &&CodeToken| {
+        let start = text[..token.range.start].rfind('\n').map_or(0, |at| at + 1);
+        let line = text[start..].trim_start();
+        let is_import = line.starts_with("from ") || line.starts_with("import ");
+        token.text == name
+            && !is_import
+            && !idle.iter().any(|span| span.contains(&token.range.start))
+    };
+    code_tokens(language, text).iter().filter(counts).count()
+}
+
+pub(super) fn all_code(language: Language, text: &str) -> Vec<String> {
+    let tokens = code_tokens(language, text).into_iter();
+    tokens.map(|token| token.text).collect()
+}
+
+/// Returns how often a change brings a name into the code of a file, beyond what is there already.
+pub(super) fn added_tokens(change: &Change, name: &str) -> usize {
+    let count = |text: &str| {
+        let tokens = code_tokens(change.language, text);
+        tokens.iter().filter(|one| one.text == name).count()
+    };
+    if !change.language.is_source() {
+        return 0;
+    }
+    let before = change.before.as_deref().map_or(0, count);
+    count(&change.after).saturating_sub(before)
+}

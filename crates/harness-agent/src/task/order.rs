@@ -1,0 +1,142 @@
+//! The orders of a task: "fix a, delete b and call c from d" gives three.
+
+use crate::task::kind::{self, Kind};
+use crate::task::{Task, whole_words, words};
+
+/// One thing that a task orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Its verb, in small letters; empty where the task is no order.
+    pub verb: String,
+    /// Its words, with "it" replaced by what the orders before it name.
+    pub task: Task,
+}
+
+/// Words that stand for what was named before.
+const PRONOUNS: [&str; 3] = ["it", "them", "its"];
+/// Verbs by which something new is asked for.
+const MAKING: [&str; 9] = [
+    "add",
+    "write",
+    "create",
+    "implement",
+    "include",
+    "introduce",
+    "cover",
+    "test",
+    "provide",
+];
+
+impl Order {
+    /// Returns whether it asks for a test that is not there yet.
+    pub fn wants_test(&self) -> bool {
+        let makes = MAKING.contains(&self.verb.as_str());
+        makes && (self.task.kind == Kind::Tests || self.task.wants_test())
+    }
+}
+
+impl Task {
+    /// Returns the orders of the task, in their order; the whole task where it has one or none.
+    pub fn orders(&self) -> Vec<Order> {
+        let gist = words::gist(&self.text);
+        let found = kind::orders(&gist);
+        if found.len() < 2 {
+            let verb = found.into_iter().next().map(|(_, verb)| verb);
+            return vec![Order {
+                verb: verb.unwrap_or_default(),
+                task: self.clone(),
+            }];
+        }
+        let starts: Vec<usize> = found.iter().map(|(start, _)| *start).collect();
+        let mut named: Option<String> = None;
+        let mut orders = Vec::new();
+        for (at, (start, verb)) in found.into_iter().enumerate() {
+            // What stands before the first order belongs to it.
+            let start = if at == 0 { 0 } else { start };
+            let end = starts.get(at + 1).copied().unwrap_or(gist.len());
+            let text = gist.get(start..end).unwrap_or_default();
+            let task = Task::bare(&without_pronouns(text.trim(), named.as_deref()));
+            let new = task.wish().map(|wish| wish.name);
+            named = new.or_else(|| task.parameter()).or(named);
+            orders.push(Order { verb, task });
+        }
+        orders
+    }
+}
+
+/// Puts a name in place of the words that stand for it.
+fn without_pronouns(text: &str, name: Option<&str>) -> String {
+    let Some(name) = name else {
+        return text.to_owned();
+    };
+    let mut places: Vec<(usize, &str)> = PRONOUNS
+        .iter()
+        .flat_map(|word| whole_words(text, word).map(move |at| (at, *word)))
+        .collect();
+    places.sort_unstable();
+    let mut replaced = text.to_owned();
+    for (at, word) in places.into_iter().rev() {
+        replaced.replace_range(at..at + word.len(), &format!("`{name}`"));
+    }
+    replaced
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::task::Task;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let orders = Task::bare(text).orders();
+        let shown: Vec<String> = orders
+            .iter()
+            .map(|order| {
+                let test = if order.wants_test() { " +test" } else { "" };
+                let kind = order.task.kind.name();
+                format!("{} {kind}: {}{test}", order.verb, order.task.text)
+            })
+            .collect();
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn a_task_is_cut_where_its_orders_begin() {
+        check("fix total in cart.py", &["fix fix: fix total in cart.py"]);
+        check(
+            "Fix `a` in m.py, and delete `b`.",
+            &[
+                "fix fix: Fix `a` in m.py, and",
+                "delete change: delete `b`.",
+            ],
+        );
+        check(
+            "Add a function `log_call` to m.py and call it from `main`",
+            &[
+                "add add: Add a function `log_call` to m.py and",
+                "call change: call `log_call` from `main`",
+            ],
+        );
+        check(
+            "Add `c` to m.py. Also rename `b` to `d`.",
+            &[
+                "add add: Add `c` to m.py.",
+                "rename rename: Also rename `b` to `d`.",
+            ],
+        );
+        check(
+            "Refactor total, keep the tests green",
+            &[
+                "refactor change: Refactor total,",
+                "keep tests: keep the tests green",
+            ],
+        );
+        check(
+            "Fix total and add a test for it",
+            &[
+                "fix fix: Fix total and",
+                "add tests: add a test for it +test",
+            ],
+        );
+        check("", &[" fix: "]);
+    }
+}
