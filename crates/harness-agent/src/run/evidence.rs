@@ -267,6 +267,16 @@ impl Evidence<'_> {
         if self.task.kind != Kind::Fix {
             return None;
         }
+        let said = |report: &SuiteReport| {
+            let mut failed = report.failures.iter().map(|failure| &failure.id);
+            report.passed_ids.iter().any(|id| self.plan.names_test(id))
+                || failed.any(|id| self.plan.names_test(id))
+        };
+        let names_none = after.passed_ids.is_empty();
+        if self.plan.names_tests() && !names_none && !said(after) && !self.before.is_some_and(said)
+        {
+            return Some("the test that the task names did not run".to_owned());
+        }
         let passes = |id: &String| {
             let is_steady = !self.observed.unsteady_after.contains(id);
             let has_passed = after.passed_ids.contains(id)
@@ -567,7 +577,12 @@ pub(super) fn unusable(report: &SuiteReport) -> Option<String> {
         Outcome::Ran if report.collected == 0 => Some("no tests ran".to_owned()),
         Outcome::Ran => None,
         Outcome::NoTests => Some("no tests ran".to_owned()),
-        Outcome::CouldNotStart => Some("the tests could not start".to_owned()),
+        Outcome::CouldNotStart => {
+            let said = report.output_tail.lines().map(str::trim);
+            let said = said.filter(|line| !line.is_empty()).next_back();
+            let reason = said.map_or(String::new(), |line| format!(": {line}"));
+            Some(format!("the tests could not start{reason}"))
+        }
         Outcome::TimedOut => Some("the tests took too long".to_owned()),
         Outcome::NoReport => Some("the tests gave no report".to_owned()),
         Outcome::Interrupted => Some("the tests were interrupted".to_owned()),

@@ -234,6 +234,8 @@ fn fixes_are_judged_by_the_tests_that_blame_what_the_task_names() {
         ("no test is red, its documentation was asked for", "fix the docstring of apply_discount in shop/pricing.py", vec![(pricing, &documented)], "total+", "total+", "proven"),
         ("the named test passes", named_test, vec![(pricing, &fixed)], red, "total+ discount+", "proven"),
         ("the named test stays red", named_test, vec![(pricing, &no_better)], red, red, FAILING),
+        ("the named test never ran", named_test, vec![(pricing, &fixed)], "total+ odd-", "total+ odd+", FAILING),
+        ("the named case stays red", "fix tests/test_shop.py::PricingTest::test_discount[a-b]", vec![(pricing, &no_better)], "total+ discount[a-b]- odd-", "total+ discount[a-b]- odd+", FAILING),
         ("the named test is skipped", named_test, vec![(pricing, &no_better)], red, "total+ discount~", FAILING),
         ("a test named as a function stays red", by_function, vec![(pricing, &no_better)], red, red, FAILING),
         ("a test named as a function passes", by_function, vec![(pricing, &fixed)], red, "total+ discount+", "proven"),
