@@ -1,51 +1,96 @@
-//! A new file may not take the name of a standard-library module: imports all over would find it instead.
+//! A new module may not take the name of another one: imports all over would find it instead.
 
 use harness_code::language::Language;
+use harness_code::path::RelPath;
+use harness_code::stdlib;
+use harness_code::tree::SourceTree;
 
 use super::{Change, Facts};
 use crate::history::Refusal;
 use crate::task::Task;
 
-/// Modules that nearly every program imports, directly or not.
-const COMMON: &str = " abc argparse ast asyncio base64 calendar code collections contextlib copy csv dataclasses \
-    datetime decimal email enum functools glob hashlib html http inspect io itertools json logging math operator os \
-    pathlib queue random re select socket string tempfile time types typing ";
-
-pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
-    // Deeper down a module has its package in front of its name and hides nothing.
-    let found_first = matches!(change.path.folder(), "" | "src");
-    let stem = change.path.stem();
-    let standard = COMMON.contains(&format!(" {stem} "));
-    let shadows =
-        change.before.is_none() && change.language == Language::Python && found_first && standard;
-    if !shadows || task.names_path(&change.path) {
+pub(super) fn check(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<Refusal> {
+    let path = &change.path;
+    if change.before.is_some() || change.language != Language::Python || task.names_path(path) {
         return None;
     }
-    let path = &change.path;
-    let reason =
-        format!("`{path}` would hide the standard library's `{stem}`: choose another name");
-    Some(Refusal::new(
-        "draft.shadows_standard_library",
-        reason,
-        path.as_str(),
-    ))
+    let module = module(path)?;
+    let name = module.file_name();
+    // Deeper down a module has its package in front of its name.
+    let found_first = matches!(module.folder(), "" | "src");
+    let (rule, hidden) = if found_first && stdlib::is_module(name) {
+        ("draft.shadows_standard_library", "the standard library's")
+    } else if found_first
+        && (name == "pytest" || facts.installed.top_levels().contains(&name.to_owned()))
+    {
+        ("draft.shadows_package", "the installed")
+    } else if facts
+        .tree
+        .is_some_and(|tree| has_module(tree, &module, path))
+    {
+        ("draft.shadows_module", "the project's own")
+    } else {
+        return None;
+    };
+    let reason = format!("`{path}` would hide {hidden} `{name}`: choose another name");
+    Some(Refusal::new(rule, reason, path.as_str()))
+}
+
+/// Returns the path of a module without its ending: `shop/cart` for `shop/cart.py` and `shop/cart/__init__.py`.
+fn module(path: &RelPath) -> Option<RelPath> {
+    match path.file_name() {
+        "__init__.py" => path.parent(),
+        _ => RelPath::parse(path.as_str().strip_suffix(".py")?).ok(),
+    }
+}
+
+/// Says whether the project has the module in its other form: a file beside a new package, a folder beside a new file.
+fn has_module(tree: &SourceTree, module: &RelPath, new: &RelPath) -> bool {
+    if new.file_name() == "__init__.py" {
+        let file = RelPath::parse(&format!("{module}.py"));
+        return file.is_ok_and(|file| tree.file(&file).is_some());
+    }
+    let inside = format!("{module}/");
+    let mut sources = tree.sources();
+    sources.any(|file| file.language == Language::Python && file.path.as_str().starts_with(&inside))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Change;
-    use super::super::testing::{change, verdict};
+    use super::super::testing::{change, verdict_in};
 
     #[test]
-    fn a_new_file_may_not_hide_a_standard_module() {
+    fn a_new_module_may_not_hide_another() {
         let new = |path: &str| Change {
             before: None,
             ..change(path, "", "x = 1\n")
         };
-        let rule = |change: &Change| verdict(super::check, "add a helper", change);
-        assert_eq!(rule(&new("random.py")), "draft.shadows_standard_library");
-        assert_eq!(rule(&new("src/email.py")), "draft.shadows_standard_library");
+        let files = [
+            ("shop/orders.py", "A = 1\n"),
+            ("tests/test_a.py", "def test_a(): pass\n"),
+        ];
+        let rule = |change: &Change| verdict_in(&files, super::check, "add a helper", change);
+        for path in [
+            "random.py",
+            "src/email.py",
+            "json/__init__.py",
+            "traceback.py",
+            "unittest.py",
+            "pprint.py",
+            "zoneinfo.py",
+        ] {
+            assert_eq!(rule(&new(path)), "draft.shadows_standard_library", "{path}");
+        }
+        assert_eq!(rule(&new("pytest.py")), "draft.shadows_package");
+        assert_eq!(rule(&new("numpy/__init__.py")), "draft.shadows_package");
+        assert_eq!(
+            rule(&new("shop/orders/__init__.py")),
+            "draft.shadows_module"
+        );
+        assert_eq!(rule(&new("tests.py")), "draft.shadows_module");
         assert_eq!(rule(&new("shop/random.py")), "ok");
+        assert_eq!(rule(&new("shop/__init__.py")), "ok");
         assert_eq!(rule(&change("random.py", "", "x = 1\n")), "ok");
     }
 }

@@ -204,6 +204,10 @@ fn bare(text: &str) -> String {
         .lines()
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default();
+    if line.trim_start().starts_with("```") {
+        // The value was left out; what follows is the code.
+        return String::new();
+    }
     line.trim()
         .trim_matches(|c| matches!(c, '`' | '*' | '"' | '\''))
         .trim()

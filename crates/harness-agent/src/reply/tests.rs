@@ -141,6 +141,10 @@ fn labelled_lines() {
         }),
     );
     check(
+        "Action: edit\nPath:\n```python\nx = 2\n```\n",
+        edit("", "", "x = 2\n"),
+    );
+    check(
         "Path: a.py\nAppend:\n```python\nx = 2\n```\n",
         patch("a.py", "", "x = 2\n"),
     );
