@@ -12,7 +12,7 @@ use crate::path::RelPath;
 use crate::symbols::{self, Definition, Facts, Reading};
 use crate::text::Text;
 use crate::tree::open::{read_inside, read_regular};
-use crate::tree::walk::find;
+use crate::tree::walk::{MOST_FILES, find};
 
 /// A larger source file is listed but not read: no person wrote it, and no model can be shown it.
 /// The largest module of CPython's standard library has 0.7 MB.
@@ -53,6 +53,9 @@ pub enum TreeError {
     /// The scope is not a folder of the project.
     #[error("the scope `{0}` is not a folder of the project")]
     NoSuchScope(RelPath),
+    /// The folder holds more files than a project does.
+    #[error("`{0}` holds more than {MOST_FILES} files; choose a folder inside of it")]
+    TooManyFiles(String),
     /// There is no such regular file in the project.
     #[error("`{0}` is not a file of the project")]
     NotAFile(RelPath),
@@ -83,7 +86,7 @@ impl SourceTree {
     /// Enough for what reads texts itself, such as a rename by name; most of the cost of [`SourceTree::read`] is saved.
     pub fn list(root: &Path) -> Result<SourceTree, TreeError> {
         let root = real_folder(root)?;
-        let files = find(&root, &root).into_par_iter().map(|path| {
+        let files = found(&root, &root)?.into_par_iter().map(|path| {
             let language = Language::of(&path);
             let unnamed = language == Language::Other && path.extension().is_none();
             if unnamed {
@@ -119,7 +122,7 @@ impl SourceTree {
             Some(scope) => scope_folder(&root, scope)?,
             None => root.clone(),
         };
-        let paths = find(&root, &top);
+        let paths = found(&root, &top)?;
         let (files, looked) = paths
             .into_par_iter()
             .map(|path| read_file(&root, path, &look))
@@ -179,6 +182,10 @@ impl SourceTree {
                 .map(move |definition| (file, definition))
         })
     }
+}
+
+fn found(root: &Path, top: &Path) -> Result<Vec<RelPath>, TreeError> {
+    find(root, top).ok_or_else(|| TreeError::TooManyFiles(top.display().to_string()))
 }
 
 fn real_folder(root: &Path) -> Result<PathBuf, TreeError> {

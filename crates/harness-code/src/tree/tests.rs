@@ -112,7 +112,12 @@ fn rules_of_a_hostile_clone_do_no_harm() {
     let many = |path: &Path| fs::write(path, "*.x\n".repeat(300_000)).unwrap();
     let makes: [&dyn Fn(&Path); 4] = [&pipe, &endless, &huge, &many];
     for make in makes {
-        for name in [".gitignore", "sub/.gitignore", ".git/info/exclude"] {
+        for name in [
+            ".gitignore",
+            ".ignore",
+            "sub/.gitignore",
+            ".git/info/exclude",
+        ] {
             let folder = project(&[("a.py", ""), ("sub/b.py", ""), (".git/info/keep", "")]);
             make(&folder.path().join(name));
             let tree = SourceTree::read(folder.path(), None).unwrap();

@@ -59,8 +59,14 @@ struct Rules {
     above: Option<Rc<Rules>>,
 }
 
-/// Returns the paths of all regular files below `top`, sorted.
-pub(super) fn find(root: &Path, top: &Path) -> Vec<RelPath> {
+/// More files than this are no project: the root of a disk, a home folder.
+pub(super) const MOST_FILES: usize = 300_000;
+
+/// Folders at the top of a disk that hold no files of their own.
+const MADE_BY_THE_SYSTEM: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
+
+/// Returns the paths of all regular files below `top`, sorted; nothing where there are too many.
+pub(super) fn find(root: &Path, top: &Path) -> Option<Vec<RelPath>> {
     let mut found: Vec<RelPath> = Vec::new();
     let mut marked: Vec<RelPath> = Vec::new();
     let mut folders = vec![Folder {
@@ -73,7 +79,11 @@ pub(super) fn find(root: &Path, top: &Path) -> Vec<RelPath> {
         let Ok(entries) = std::fs::read_dir(&folder.path) else {
             continue;
         };
+        if found.len() > MOST_FILES {
+            return None;
+        }
         let rules = with_own(&folder.path, ".gitignore", folder.rules.clone());
+        let rules = with_own(&folder.path, ".ignore", rules);
         for entry in entries.flatten() {
             let Ok(kind) = entry.file_type() else {
                 continue;
@@ -83,7 +93,10 @@ pub(super) fn find(root: &Path, top: &Path) -> Vec<RelPath> {
                 continue;
             }
             if kind.is_dir() {
-                if is_wanted(&entry, folder.depth + 1) {
+                let is_made = MADE_BY_THE_SYSTEM
+                    .iter()
+                    .any(|made| path == Path::new(made));
+                if !is_made && is_wanted(&entry, folder.depth + 1) {
                     folders.push(Folder {
                         path,
                         depth: folder.depth + 1,
@@ -102,7 +115,7 @@ pub(super) fn find(root: &Path, top: &Path) -> Vec<RelPath> {
     }
     found.retain(|path| !marked.iter().any(|folder| path.starts_with(folder)));
     found.sort_unstable();
-    found
+    Some(found)
 }
 
 /// Returns the rules above with those of a file of this folder, when it has any.
