@@ -6,6 +6,7 @@ use harness_code::edit::unified_diff;
 use harness_code::path::RelPath;
 
 use crate::door::folder::Folder;
+use crate::door::protected::is_backup;
 use crate::door::{Door, DoorError, Kind};
 use crate::journal::{self, ENDING, Ending, Past, RunId, Was};
 
@@ -195,8 +196,28 @@ pub(crate) fn tidy(door: &Door) {
                 remove_temporary(door, &effect.path, temp);
             }
         }
+        if left_changed(&past).is_empty() {
+            remove_copies(door, &past);
+        }
         let text = serde_json::to_vec(&unfinished()).unwrap_or_default();
         let _ = journal::place(&run, ENDING, &text);
+    }
+}
+
+/// Removes the copies of a run that was killed before it changed what it had copied.
+fn remove_copies(door: &Door, past: &Past) {
+    let effects = past.changes.iter().flat_map(|change| &change.effects);
+    for effect in effects.filter(|effect| effect.backup && effect.before == Was::Absent) {
+        let name = effect.path.file_name();
+        // The journal is only text: nothing but a copy that nobody touched goes by its word.
+        let now = door.read(&effect.path).map(|bytes| Was::file(&bytes, 0));
+        let is_untouched = now.is_ok_and(|now| now.same_bytes(&effect.after));
+        if is_backup(name)
+            && is_untouched
+            && let Ok(folder) = door.folder_of(&effect.path)
+        {
+            let _ = folder.remove(name);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use harness_code::path::RelPath;
@@ -290,9 +291,49 @@ pub(crate) struct OwnFolder {
 
 impl OwnFolder {
     pub(crate) fn new(prefix: &str) -> io::Result<OwnFolder> {
-        let folder = tempfile::Builder::new().prefix(prefix).tempdir()?;
-        let path = folder.path().canonicalize()?;
-        Ok(OwnFolder { path, folder })
+        let mut refused = io::Error::from(io::ErrorKind::NotFound);
+        for place in temporary_places() {
+            match tempfile::Builder::new().prefix(prefix).tempdir_in(&place) {
+                Ok(folder) => {
+                    let path = folder.path().canonicalize()?;
+                    return Ok(OwnFolder { path, folder });
+                }
+                Err(error) => refused = error,
+            }
+        }
+        let reason = format!("no folder for temporary files can be written: {refused}");
+        Err(io::Error::new(refused.kind(), reason))
+    }
+}
+
+/// Project folders of this process: what is made to be away from them must not lie inside.
+static PROJECTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Notes a project folder, so that no temporary folder is made inside of it.
+pub(crate) fn keep_out_of(project: &Path) {
+    let mut known = PROJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if !known.iter().any(|other| other == project) {
+        known.push(project.to_path_buf());
+    }
+}
+
+/// Returns where temporary folders may be made, the user's own choice first. A path that is relative, is not there or
+/// lies in a project is passed over.
+fn temporary_places() -> Vec<PathBuf> {
+    let mut places = vec![std::env::temp_dir()];
+    if cfg!(unix) {
+        places.extend(["/tmp", "/var/tmp"].map(PathBuf::from));
+    }
+    let projects = PROJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_outside = |place: &Path| !projects.iter().any(|project| place.starts_with(project));
+    let absolute = places.into_iter().filter(|place| place.is_absolute());
+    let real: Vec<PathBuf> = absolute
+        .filter_map(|place| place.canonicalize().ok())
+        .collect();
+    match real.iter().any(|place| is_outside(place)) {
+        true => real.into_iter().filter(|place| is_outside(place)).collect(),
+        // The project is the whole disk.
+        false => real,
     }
 }
 
@@ -598,11 +639,9 @@ fn new_folder() -> io::Result<OwnFolder> {
 
 /// Removes copies that a killed process left behind.
 fn sweep() {
-    for entry in std::fs::read_dir(std::env::temp_dir())
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
+    let places = temporary_places().into_iter();
+    let entries = places.filter_map(|place| std::fs::read_dir(place).ok());
+    for entry in entries.flatten().flatten() {
         let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
         let age = entry.metadata().and_then(|found| found.modified()).ok();
         let age = age.and_then(|then| SystemTime::now().duration_since(then).ok());

@@ -13,10 +13,11 @@ const TRACE_FILE: &str = "traces.jsonl";
 /// Appends a line to the project's own trace, making the state folder first when it is not there.
 pub fn append_in_project(door: &Door, line: &str) -> Result<(), DoorError> {
     let whole = door.unscoped()?;
-    state::open(&whole)?;
     let path = state::path(TRACE_FILE)?;
-    append(&whole.root().join(path.as_str()), line)
-        .map_err(|error| DoorError::from_io(&path, error))
+    let folder = state::open(&whole)?;
+    let broken = |error: io::Error| DoorError::from_io(&path, error);
+    let file = folder.open_or_create(TRACE_FILE).map_err(broken)?;
+    append_to(file, line).map_err(broken)
 }
 
 /// Returns where the project's own trace is.
@@ -26,7 +27,10 @@ pub fn place_in_project(door: &Door) -> PathBuf {
 
 /// Appends a line to a file that the user named.
 pub fn append(path: &Path, line: &str) -> io::Result<()> {
-    let mut file = open(path)?;
+    append_to(open(path)?, line)
+}
+
+fn append_to(mut file: File, line: &str) -> io::Result<()> {
     file.lock()?;
     // A process that died in the middle of a line must not spoil the next one.
     let torn = file.seek(SeekFrom::End(0))? > 0 && {

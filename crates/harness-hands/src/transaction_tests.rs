@@ -458,3 +458,51 @@ fn a_kill_at_any_step_leaves_whole_files_and_can_be_undone() {
         }
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_hard_link_in_the_state_folder_keeps_its_other_name() {
+    let bench = bench(&[("a.py", "a = 1\n")]);
+    let outside = tempfile::tempdir_in(bench.folder.path().parent().unwrap()).unwrap();
+    let state = bench.folder.path().join(".harness");
+    std::fs::create_dir(&state).unwrap();
+    for name in ["lock", "traces.jsonl"] {
+        let other = outside.path().join(name);
+        std::fs::write(&other, "kept\n").unwrap();
+        std::fs::hard_link(&other, state.join(name)).unwrap();
+    }
+    let mut run = bench.begin();
+    run.put(&RelPath::parse("a.py").unwrap(), b"a = 2\n")
+        .unwrap();
+    run.finish(&Ending::default()).unwrap();
+    crate::trace::append_in_project(bench.project.door(), "{}").unwrap();
+    for name in ["lock", "traces.jsonl"] {
+        let text = std::fs::read_to_string(outside.path().join(name)).unwrap();
+        assert_eq!(text, "kept\n", "{name}");
+    }
+    let traces = std::fs::read_to_string(state.join("traces.jsonl")).unwrap();
+    assert_eq!(traces, "{}\n");
+}
+
+#[test]
+fn a_copy_of_a_run_that_was_killed_before_its_change_goes() {
+    let bench = bench(&[("a.py", "a = 1\n"), ("b.py", "b = 1\n")]);
+    let mut run = bench.begin();
+    for name in ["a.py", "b.py"] {
+        let path = RelPath::parse(name).unwrap();
+        let folder = run.whole.folder_of(&path).unwrap();
+        let (bytes, seen) = folder.read_with(name, &path).unwrap();
+        run.keep_backup(&folder, &path, &bytes, &seen).unwrap();
+    }
+    // As if the process had ended here.
+    drop(run);
+    let copies = ["a.py.bak", "b.py.bak"].map(|name| bench.folder.path().join(name));
+    assert!(copies.iter().all(|copy| copy.is_file()));
+    std::fs::write(&copies[1], "mine now\n").unwrap();
+    assert!(matches!(
+        bench.undo(None, Force::Never),
+        Err(UndoError::NothingToUndo)
+    ));
+    assert!(!copies[0].exists(), "nobody touched it");
+    assert!(copies[1].exists(), "somebody wrote to it");
+}

@@ -8,8 +8,9 @@ use harness_code::path::RelPath;
 
 use crate::door::{Door, DoorError};
 use crate::journal::{self, Ending, Header, Past, RunId, Was};
-use crate::lock::Waiting;
+use crate::lock::{Holder, ProjectLock, Waiting};
 use crate::runs;
+use crate::state;
 use crate::transaction::{Backups, Transaction, WriteError, firsts, was};
 
 /// What an undo did.
@@ -82,7 +83,13 @@ pub(crate) fn undo(
     let whole = door.unscoped()?;
     let run = match run {
         Some(run) => run.clone(),
-        None => latest(&whole)?,
+        None => match latest(&whole) {
+            Err(UndoError::NothingToUndo) => {
+                clear_up(&whole, waiting)?;
+                return Err(UndoError::NothingToUndo);
+            }
+            found => found?,
+        },
     };
     let undo = RunId::new();
     let header = Header {
@@ -122,6 +129,23 @@ pub(crate) fn undo(
             Err(refused)
         }
     }
+}
+
+/// Clears up after runs that were killed before they changed anything.
+fn clear_up(door: &Door, waiting: &mut Waiting<'_>) -> Result<(), UndoError> {
+    if state::find(door)?.is_none() {
+        return Ok(());
+    }
+    let holder = Holder {
+        process: std::process::id(),
+        run: String::new(),
+        task: "undo".to_owned(),
+        since: RunId::new().began(),
+    };
+    let lock = ProjectLock::take(door, &holder, waiting).map_err(WriteError::from)?;
+    runs::tidy(door);
+    drop(lock);
+    Ok(())
 }
 
 fn latest(door: &Door) -> Result<RunId, UndoError> {

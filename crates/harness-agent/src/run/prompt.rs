@@ -30,7 +30,7 @@ const OBJECT: &str = include_str!("../../prompts/object.md");
 const READ_ONLY: &str = include_str!("../../prompts/read_only.md");
 
 /// The longest task that is shown, in characters; a pasted log is cut in its middle.
-const LONGEST_TASK: usize = 6_000;
+pub(super) const LONGEST_TASK: usize = 6_000;
 /// The most code that the first prompt shows, in characters: about 1,500 tokens.
 const MOST_CODE: usize = 6_000;
 /// The longest single definition that is shown, in characters.

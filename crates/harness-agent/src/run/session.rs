@@ -25,6 +25,7 @@ use crate::plan::fix::installed;
 use crate::record::{Record, RecordedChange};
 use crate::run::Order;
 use crate::run::event::{Event, EventKind, Listener};
+use crate::run::prompt::LONGEST_TASK;
 use crate::run::result::{RunResult, Stopped, Tests, Usage};
 use crate::secret;
 use crate::task::Task;
@@ -234,6 +235,13 @@ impl<'a> Session<'a> {
                 ("rung", rung.into()),
             ],
         );
+        let length = self.task.text.chars().count();
+        if length > LONGEST_TASK {
+            let text = format!(
+                "the task has {length} characters: a model is shown {LONGEST_TASK} of them, its beginning and its end"
+            );
+            self.tell(EventKind::Started, &text, []);
+        }
         let spots: Vec<String> = self.plan.spots().iter().map(described).collect();
         if !spots.is_empty() {
             let text = format!("looking at {}", spots.join(", "));

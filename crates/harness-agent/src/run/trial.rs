@@ -9,7 +9,7 @@ use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite};
 use harness_code::text::Text;
 use harness_code::tree;
-use harness_hands::door::DoorError;
+use harness_hands::door::{DoorError, Metadata};
 use harness_hands::journal;
 use harness_hands::lock::{LockError, Waiting};
 use harness_hands::scratch::{Scratch, ScratchError, Touch};
@@ -717,6 +717,11 @@ impl Trial {
     fn write(mut self, session: &mut Session<'_>, mut ending: Ending) -> Ending {
         let (diff, recorded) = (self.staged.diff(), self.staged.recorded());
         let door = session.project.door();
+        let seen: Vec<(RelPath, Option<Metadata>)> = self
+            .staged
+            .paths()
+            .map(|path| (path.clone(), door.metadata(path).ok().flatten()))
+            .collect();
         match self.staged.write(&mut self.transaction, door) {
             Ok(()) => {
                 for change in self.staged.changes() {
@@ -732,6 +737,14 @@ impl Trial {
                     );
                 }
                 (ending.diff, ending.changes) = (diff, recorded);
+                let door = session.project.door();
+                let now = |path: &RelPath| door.metadata(path).ok().flatten();
+                let odd = seen
+                    .iter()
+                    .filter_map(|(path, before)| oddity(path, before.as_ref()?, &now(path)?));
+                for words in odd {
+                    ending.summary = format!("{}; {words}", ending.summary);
+                }
             }
             Err(error) => {
                 drop(self.transaction.attach("attempt.patch", diff.as_bytes()));
@@ -900,6 +913,16 @@ pub(super) fn moved(
         before: None,
         after,
     })
+}
+
+/// Returns what the owner of a file should know: it was read-only, or belongs to somebody else now.
+fn oddity(path: &RelPath, before: &Metadata, after: &Metadata) -> Option<String> {
+    const OWNER_WRITES: u32 = 0o200;
+    let is_read_only = before.mode != 0 && before.mode & OWNER_WRITES == 0;
+    if !before.same_owner(after) {
+        return Some(format!("`{path}` has another owner now: yours"));
+    }
+    is_read_only.then(|| format!("`{path}` was read-only, and still is"))
 }
 
 /// Returns the bytes of a change in the encoding that the file has.

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use harness_code::path::RelPath;
@@ -193,11 +194,17 @@ impl Folder {
             OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let fd = rustix::fs::openat(&self.fd, name, flags, raw(0o600))?;
         let file = File::from(fd);
-        if !file.metadata()?.is_file() {
+        let found = file.metadata()?;
+        if !found.is_file() {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "not a plain file",
             ));
+        }
+        if found.nlink() > 1 {
+            // Another name of it may lie outside of the project: that one keeps its bytes.
+            rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())?;
+            return self.create_new(name, 0o600);
         }
         Ok(file)
     }

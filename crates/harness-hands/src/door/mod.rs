@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use harness_code::path::RelPath;
 
 use crate::door::folder::Folder;
+use crate::scratch;
 
 /// No file larger than this is read whole or edited: source files are far smaller, and an edit
 /// holds the old and the new bytes in memory at once.
@@ -194,6 +195,13 @@ pub struct Metadata {
     pub(crate) owner: (u32, u32),
 }
 
+impl Metadata {
+    /// Returns whether both belong to the same user, where the platform says.
+    pub fn same_owner(&self, other: &Metadata) -> bool {
+        self.owner.0 == other.owner.0
+    }
+}
+
 /// The way into one project folder, or one scope of it.
 #[derive(Debug)]
 pub struct Door {
@@ -223,6 +231,7 @@ impl Door {
         }
         let folder =
             Folder::open(&root).map_err(|error| DoorError::from_io(project.display(), error))?;
+        scratch::keep_out_of(&root);
         Ok(Door {
             root,
             folder,

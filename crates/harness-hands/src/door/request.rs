@@ -9,6 +9,9 @@ use crate::door::{NAME, OUTSIDE, Trespass};
 /// The longest name that common file systems take, in bytes.
 const NAME_LIMIT: usize = 255;
 
+/// The longest path, in bytes. Systems take four times that, behind the project's own; nobody means more.
+const PATH_LIMIT: usize = 1024;
+
 /// Names that are devices on Windows, whatever their extension: a file made elsewhere with such a
 /// name cannot be checked out there.
 const RESERVED: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"];
@@ -40,6 +43,15 @@ pub fn parse_request(text: &str, root: &Path) -> Result<RelPath, Trespass> {
 
 /// Refuses parts of a path that another platform would read as something else.
 pub fn check_names(path: &RelPath) -> Result<(), Trespass> {
+    if path.as_str().len() > PATH_LIMIT {
+        let shown: String = path.as_str().chars().take(60).collect();
+        let sentence = format!(
+            "`{}…` has {} characters, more than {PATH_LIMIT}; use a shorter path",
+            shown.escape_debug(),
+            path.as_str().len()
+        );
+        return Err(Trespass::new(NAME, shown.escape_debug(), sentence));
+    }
     for part in path.parts() {
         let problem = if part.contains(':') {
             "has a colon, which is a drive or a stream on Windows"
@@ -140,6 +152,15 @@ mod tests {
         check("src\\deep\\app.py", &expect!["src/deep/app.py"]);
         check("src/../lib/a.py", &expect!["lib/a.py"]);
         check("/home/me/project/src/app.py", &expect!["src/app.py"]);
+    }
+
+    #[test]
+    fn a_path_has_an_end() {
+        let long = "a/".repeat(2500) + "b.py";
+        let answer = parse_request(&long, Path::new("/home/me/project"));
+        let words = answer.unwrap_err().to_string();
+        assert!(words.contains("more than 1024"), "{words}");
+        assert!(parse_request(&("a/".repeat(400) + "b.py"), Path::new("/p")).is_ok());
     }
 
     #[test]
