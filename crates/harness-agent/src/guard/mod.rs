@@ -1,5 +1,6 @@
 //! May this change happen, whoever made it? Guards look and answer; they never act.
 
+mod code_for_tests;
 mod elided;
 mod imports;
 mod lost;
@@ -52,6 +53,7 @@ const GUARDS: &[Guard] = &[
     secret::check,
     syntax::check,
     elided::check,
+    code_for_tests::check,
     weakened::check,
     lost::check,
     twice::check,

@@ -356,6 +356,7 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         "",
     );
     let appended = format!("{REPORT}\n\ndef clean_lines(lines):\n    return lines\n");
+    let empty_gift = REPORT.replace("(price, quantity) for", "(price, quantity, '') for");
     let called = added.replace(
         "return total - percent",
         "return subtotal([total, -percent])",
@@ -421,7 +422,7 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("the same name in another file", "change Line.parse_line in a/parse.py to strip its text", vec![("b/parse.py", &parsed)], green, NOTHING),
         ("one of two classes", "change Line.parse_line and Word.parse_line in a/parse.py to strip", vec![("a/parse.py", &one_parsed)], green, NOTHING),
         ("both classes", "change Line.parse_line and Word.parse_line in a/parse.py to strip", vec![("a/parse.py", &parsed)], green, "proven"),
-        ("code is changed for new tests", write, vec![(suite, &tests), (pricing, &gift)], "total+ discount+ more+", "finish.changes_code"),
+        ("a parameter and its value", "add a parameter gift to line_total in shop/pricing.py and pass \"\" from report in shop/report.py", vec![(pricing, &gift), (report, &empty_gift)], green, "proven"),
         ("one of two is tested", "write tests for line_total and apply_discount in shop/pricing.py", vec![(suite, &tests)], "total+ discount+ more+", "finish.no_new_test"),
         ("one of two is removed", "remove the functions line_total and apply_discount from shop/pricing.py", vec![(pricing, &removed), (report, &unused), (suite, "import unittest\n")], green, STILL_THERE),
         ("removed and imported still", "remove shop/pricing.py", vec![(pricing, ""), (report, &no_uses)], green, STILL_THERE),

@@ -186,6 +186,12 @@ impl Task {
             .unwrap_or(Role::Object)
     }
 
+    /// Returns whether the sentence has this name as a whole word that is not only part of a file's path.
+    pub fn names(&self, name: &str) -> bool {
+        let mut places = whole_words(&self.text, name);
+        places.any(|at| !in_path(&self.text, at, name))
+    }
+
     /// Returns what a name does wherever it stands.
     fn roles_of(&self, name: &str) -> Vec<Role> {
         let lower = self.text.to_lowercase();

@@ -113,7 +113,7 @@ impl<'a> Asked<'a> {
             paths.clone_from(&self.paths);
         }
         let mut mentioned = self.mentioned.clone();
-        mentioned.retain(|hit| task.speaks_of(last_part(&hit.qualified)));
+        mentioned.retain(|hit| task.names(last_part(&hit.qualified)));
         Asked::read_words(
             task,
             (self.plan, self.tree, self.changes, self.gone),
@@ -581,12 +581,6 @@ impl<'a> Asked<'a> {
 
     /// New tests use what they are for.
     fn missing_use(&self) -> Option<Missing> {
-        let is_code = |one: &&Change| one.language.is_source() && !tree::is_test(&one.path);
-        if let Some(change) = self.changes.iter().find(is_code) {
-            let path = &change.path;
-            let words = format!("the task asks for tests: leave `{path}` as it is");
-            return Some(("finish.changes_code", words));
-        }
         let named = self.paths.iter().cloned();
         let mut homes = named
             .chain(self.new_paths())

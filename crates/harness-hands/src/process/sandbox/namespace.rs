@@ -347,10 +347,12 @@ fn is_replaced(confinement: &Confinement, place: &Path) -> bool {
 
 /// Places with doors to other programs: sockets of services, memory shared with others.
 fn covered(confinement: &Confinement) -> Vec<CString> {
+    let project = confinement.overlay.iter().map(|overlay| &overlay.project);
     let visible: Vec<&PathBuf> = confinement
         .writable
         .iter()
         .chain(&confinement.readable)
+        .chain(project)
         .collect();
     let mut places = vec!["/dev/shm"];
     // Systems that keep their programs there need it.

@@ -1,0 +1,38 @@
+//! A task that asks for tests alone leaves the code as it is: tests say what it does.
+
+use harness_code::tree;
+
+use super::{Change, Facts};
+use crate::history::Refusal;
+use crate::task::Task;
+use crate::task::kind::Kind;
+
+pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
+    let is_code = change.language.is_source() && !tree::is_test(&change.path);
+    if task.kind != Kind::Tests || !is_code || task.orders().len() > 1 {
+        return None;
+    }
+    let path = &change.path;
+    let reason = format!("the task asks for tests: leave `{path}` as it is");
+    Some(Refusal::new("draft.changes_code", reason, path.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{change, verdict};
+
+    #[test]
+    fn code_stays_where_only_tests_are_asked_for() {
+        let rule = |task: &str, path: &str| {
+            verdict(super::check, task, &change(path, "a = 1\n", "a = 2\n"))
+        };
+        assert_eq!(rule("write tests for f", "shop/a.py"), "draft.changes_code");
+        assert_eq!(rule("write tests for f", "tests/test_a.py"), "ok");
+        assert_eq!(rule("write tests for f", "README.md"), "ok");
+        assert_eq!(
+            rule("write tests for f and fix what they find", "shop/a.py"),
+            "ok"
+        );
+        assert_eq!(rule("fix f", "shop/a.py"), "ok");
+    }
+}
