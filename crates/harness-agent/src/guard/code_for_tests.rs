@@ -9,7 +9,15 @@ use crate::task::kind::Kind;
 
 pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
     let is_code = change.language.is_source() && !tree::is_test(&change.path);
-    if task.kind != Kind::Tests || !is_code || task.orders().len() > 1 {
+    // Rust keeps tests behind the code of the same file.
+    let code = |text: &str| {
+        text.split("#[cfg(test)]")
+            .next()
+            .map(str::trim_end)
+            .map(str::to_owned)
+    };
+    let is_same = change.before.as_deref().and_then(code) == code(&change.after);
+    if task.kind != Kind::Tests || !is_code || is_same || task.orders().len() > 1 {
         return None;
     }
     let path = &change.path;
@@ -34,5 +42,10 @@ mod tests {
             "ok"
         );
         assert_eq!(rule("fix f", "shop/a.py"), "ok");
+        let rust = "fn f() {}\n";
+        let inline =
+            format!("{rust}\n#[cfg(test)]\nmod tests {{\n    #[test]\n    fn g() {{}}\n}}\n");
+        let inside = change("src/lib.rs", rust, &inline);
+        assert_eq!(verdict(super::check, "write tests for f", &inside), "ok");
     }
 }

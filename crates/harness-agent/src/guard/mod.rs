@@ -8,7 +8,9 @@ mod names;
 mod removed;
 mod secret;
 mod shadow;
+mod stub;
 mod syntax;
+mod test_aware;
 mod twice;
 mod weakened;
 
@@ -55,6 +57,8 @@ const GUARDS: &[Guard] = &[
     elided::check,
     code_for_tests::check,
     weakened::check,
+    stub::check,
+    test_aware::check,
     lost::check,
     twice::check,
     shadow::check,

@@ -27,6 +27,14 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<
         );
         return Some(Refusal::new("draft.test_weakened", reason, path.as_str()));
     }
+    let is_beside = |before: &String| {
+        MIXED.contains(&path.file_name())
+            && task.names_path(path)
+            && of_tests(before) == of_tests(&change.after)
+    };
+    if change.before.as_ref().is_some_and(is_beside) {
+        return None;
+    }
     let touched = match &change.before {
         Some(before) => {
             let touched = |before: &str| weaken::weakened(change.language, before, &change.after);
@@ -121,6 +129,22 @@ const SETTINGS: [&str; 12] = [
     "entry_points.txt",
     "noxfile.py",
 ];
+
+/// Those of them that hold much besides.
+const MIXED: [&str; 3] = ["pyproject.toml", "setup.cfg", "tox.ini"];
+
+/// Returns the parts of a settings file that tests and what is loaded into them hang on.
+fn of_tests(text: &str) -> Vec<&str> {
+    const WORDS: [&str; 6] = ["pytest", "test", "tox", "coverage", "entry", "unittest"];
+    let mut counts = false;
+    let lines = text.lines().filter(|line| {
+        if line.trim_start().starts_with('[') {
+            counts = WORDS.iter().any(|word| line.contains(word));
+        }
+        counts
+    });
+    lines.collect()
+}
 
 /// Says whether a file decides what tests say though it is none: data they compare with, settings of their runner.
 pub(crate) fn decides_tests(path: &RelPath) -> bool {
@@ -247,6 +271,23 @@ mod tests {
         }
         let code = change("shop/fixtures.py", "A = 1\n", "A = 2\n");
         assert_eq!(verdict(super::check, "change A", &code), "ok");
+    }
+
+    #[test]
+    fn settings_beside_those_of_tests_may_change_when_named() {
+        let before =
+            "[project]\nversion = \"1.0.0\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n";
+        let rule = |task: &str, after: &str| {
+            verdict(super::check, task, &change("pyproject.toml", before, after))
+        };
+        let bumped = before.replace("1.0.0", "1.1.0");
+        assert_eq!(rule("bump the version in pyproject.toml", &bumped), "ok");
+        assert_eq!(rule("fix f", &bumped), "draft.test_weakened");
+        let turned = before.replace("-q", "-p evil");
+        assert_eq!(
+            rule("bump the version in pyproject.toml", &turned),
+            "draft.test_weakened"
+        );
     }
 
     #[test]

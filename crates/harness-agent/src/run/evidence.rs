@@ -49,6 +49,10 @@ pub(super) struct Observed {
     pub(super) run_by_name: Vec<RelPath>,
     /// Tests that were red, pass now, and no longer run what the task names.
     pub(super) unreached: Vec<String>,
+    /// Why the tests that ran say nothing of a file that is changed.
+    pub(super) uncovered: Option<String>,
+    /// A definition that new tests are for and pass without.
+    pub(super) untested: Option<String>,
 }
 
 impl Observed {
@@ -118,6 +122,9 @@ impl Evidence<'_> {
         if let Some(problem) = unusable(after).or_else(|| other_copy(after)) {
             return Verdict::Unverified(problem);
         }
+        if let Some(problem) = &self.observed.uncovered {
+            return Verdict::Unverified(problem.clone());
+        }
         if let Some(path) = self.observed.rewritten.first() {
             let reason = format!("running the change rewrites `{path}`: change the code instead");
             return unfinished("finish.rewrites", &reason);
@@ -145,6 +152,12 @@ impl Evidence<'_> {
         }
         if let Some(reason) = self.still_failing(&asked, after) {
             return unfinished("finish.tests_failing", &reason);
+        }
+        if let Some(name) = &self.observed.untested {
+            let reason = format!(
+                "the new tests pass even when `{name}` returns nothing: check what it returns"
+            );
+            return unfinished("finish.no_new_test", &reason);
         }
         if let Some(test) = self.observed.unreached.first() {
             let reason = format!(
@@ -360,6 +373,19 @@ impl Evidence<'_> {
             .map(|failure| failure.id.clone())
             .take(MOST_TRACED)
             .collect()
+    }
+
+    /// Returns the new tests that pass, and the functions that they are for with what they return.
+    pub(super) fn new_tests(&self) -> Option<(Vec<String>, Vec<Target>)> {
+        let (before, after) = (self.before?, self.after?);
+        let asked = self.asked();
+        if self.task.kind != Kind::Tests || asked.changed_tests() {
+            return None;
+        }
+        let is_new = |id: &&String| !before.passed_ids.contains(id) && !failing(before, id);
+        let new: Vec<String> = after.passed_ids.iter().filter(is_new).cloned().collect();
+        let (targets, _) = asked.named_before_and_after();
+        (!new.is_empty() && !targets.is_empty()).then_some((new, targets))
     }
 
     /// Returns the tests of a fix that were red and pass now, with the definitions that the task names, before and after.

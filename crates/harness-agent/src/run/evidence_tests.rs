@@ -295,12 +295,26 @@ fn what_was_seen_beside_the_reports_counts() {
         ("red without new tests", &wrong, red, green, without(red), "finish.hangs_on_new_tests"),
         ("broken without new tests", &right, red, green, without("total- discount+"), "finish.hangs_on_new_tests"),
         ("no report without new tests", &right, red, green, without(""), "finish.hangs_on_new_tests"),
+        ("its tests did not run", &right, red, green, Observed { uncovered: Some("others ran".to_owned()), ..Observed::default() }, "unverified"),
+        ("green without running it", &wrong, red, green, Observed { unreached: vec![id("discount")], ..Observed::default() }, "finish.unreached"),
+        ("new tests that see nothing", &right, red, green, Observed { untested: Some("line_total".to_owned()), ..Observed::default() }, "finish.no_new_test"),
         ("running it rewrites tests", &wrong, red, green, rewrites(), "finish.rewrites"),
     ];
     for (name, files, before, after, observed, expected) in stories {
         let found = told(FIX, files, before, after, observed);
         assert_eq!(found, expected, "{name}");
     }
+    let unrelated = told(
+        FIX,
+        &[
+            ("shop/pricing.py", &fixed),
+            ("src/lib.rs", "pub fn lower() {}\n"),
+        ],
+        red,
+        "total+ discount+",
+        Observed::default(),
+    );
+    assert_eq!(unrelated, "finish.unrelated");
     let elsewhere = Story {
         task: FIX,
         files: &right,

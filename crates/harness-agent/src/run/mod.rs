@@ -9,6 +9,7 @@ mod evidence;
 mod fix;
 mod flaky;
 mod form;
+mod probe;
 mod prompt;
 mod replay;
 pub mod result;

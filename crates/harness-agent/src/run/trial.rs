@@ -8,7 +8,7 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite};
 use harness_code::text::Text;
-use harness_code::tree;
+use harness_code::tree::{self, SourceFile};
 use harness_hands::door::{DoorError, Metadata};
 use harness_hands::journal;
 use harness_hands::lock::{LockError, Waiting};
@@ -18,9 +18,11 @@ use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
+use crate::plan::lies_in;
 use crate::run::event::EventKind;
 use crate::run::evidence::{self, Evidence, Observed, Verdict};
 use crate::run::flaky;
+use crate::run::probe::{imports, returning_nothing};
 use crate::run::result::{Counts, Stopped, Tests};
 use crate::run::session::{Ending, Session};
 use crate::run::staged::{Staged, diff_of};
@@ -381,6 +383,7 @@ impl Trial {
         }
         self.observed.rewritten = self.rewritten(version);
         self.observed.run_by_name = self.run_by_name();
+        self.observed.uncovered = self.uncovered(session);
         self.look_again(session, version);
         self.trace_red(session);
         if matches!(self.verdict(session), Verdict::Proven(_)) {
@@ -388,6 +391,91 @@ impl Trial {
         }
         if matches!(self.verdict(session), Verdict::Proven(_)) {
             self.look_whether_reached(session, version);
+        }
+        if matches!(self.verdict(session), Verdict::Proven(_)) {
+            self.look_whether_tested(session);
+        }
+    }
+
+    /// Returns why the tests that ran say nothing of a changed file: they are of another language, or those that use
+    /// it are not among them.
+    fn uncovered(&self, session: &Session<'_>) -> Option<String> {
+        let (suite, tree) = (self.suite.as_ref()?, session.whole_tree());
+        let reports = [self.before.as_ref(), self.after.as_ref()];
+        let reports = || reports.into_iter().flatten();
+        let ran = |file: &RelPath| {
+            reports().any(|report| {
+                let mut failed = report.failures.iter().map(|failure| &failure.id);
+                report.passed_ids.iter().any(|id| lies_in(id, file))
+                    || failed.any(|id| lies_in(id, file))
+            })
+        };
+        let is_code = |path: &&RelPath| Language::of(path).is_source() && !tree::is_test(path);
+        for path in self.staged.paths().filter(is_code) {
+            let language = Language::of(path);
+            let tests = || {
+                tree.files()
+                    .iter()
+                    .filter(|file| file.test && file.language == language)
+            };
+            if !suite.runner.runs(language) && tests().next().is_some() {
+                let (runner, name) = (suite.runner.name(), language.name());
+                return Some(format!(
+                    "{runner} ran, which runs no tests of {name}; `{path}` is {name}"
+                ));
+            }
+            let has_ids = reports().any(|report| !report.passed_ids.is_empty());
+            if language != Language::Python || !has_ids || path.stem() == "__init__" {
+                continue;
+            }
+            let uses = |file: &&SourceFile| {
+                let text = tree.text(&file.path).ok();
+                text.is_some_and(|text| imports(text.content(), path.stem()))
+            };
+            let mut using = tests().filter(uses).peekable();
+            if let Some(first) = using.peek().map(|file| file.path.clone())
+                && !using.any(|file| ran(&file.path))
+            {
+                return Some(format!(
+                    "`{first}`, which tests `{path}`, is not among the tests that ran"
+                ));
+            }
+        }
+        None
+    }
+
+    /// Runs new tests once more against a function that returns nothing: one of them must notice.
+    fn look_whether_tested(&mut self, session: &mut Session<'_>) {
+        let changes = self.staged.changes();
+        let evidence = Evidence {
+            changes: &changes,
+            before: self.before.as_ref(),
+            after: self.after.as_ref(),
+            ..self.evidence_parts(session)
+        };
+        let Some((tests, targets)) = evidence.new_tests() else {
+            return;
+        };
+        for target in targets {
+            let text = session.whole_tree().text(&target.path);
+            let mutant = text
+                .ok()
+                .and_then(|text| returning_nothing(text.content(), &target.name));
+            let Some(mutant) = mutant.filter(|_| !session.cancel.stopped()) else {
+                continue;
+            };
+            let Ok(mut version) = self.version(session, |_| true) else {
+                return;
+            };
+            if version.put(&target.path, mutant.as_bytes()).is_err() {
+                return;
+            }
+            let chosen = Selection::Some(tests.clone());
+            let report = self.run_in(session, &version, &chosen, &Watch::default());
+            if tests.iter().all(|id| report.passed_ids.contains(id)) {
+                self.observed.untested = Some(target.name);
+                return;
+            }
         }
     }
 
@@ -570,7 +658,13 @@ impl Trial {
 
     /// Judges the tests that were there before once more without what the run adds to the tests.
     fn look_without_new_tests(&mut self, session: &mut Session<'_>) {
-        let is_test = |path: &RelPath| tree::is_test(path) || guard::decides_tests(path);
+        let is_fix = session.task.kind == Kind::Fix;
+        let task = session.task.clone();
+        // Data that the task does not name is what tests compare with, for all we know.
+        let is_data =
+            |path: &RelPath| is_fix && !Language::of(path).is_source() && !task.names_path(path);
+        let is_test =
+            |path: &RelPath| tree::is_test(path) || guard::decides_tests(path) || is_data(path);
         if self.before.is_none() || !self.staged.paths().any(is_test) {
             return;
         }

@@ -30,9 +30,9 @@ const REASONS: [&str; 7] = [
     " such that ",
 ];
 /// Words before a name that only explains.
-const EXPLAINING: [&str; 14] = [
-    "like", "as", "using", "use", "uses", "via", "than", "see", "with", "by", "calls", "call",
-    "calling", "reuse",
+const EXPLAINING: [&str; 18] = [
+    "prints", "print", "document", "printing", "like", "as", "using", "use", "uses", "via", "than",
+    "see", "with", "by", "calls", "call", "calling", "reuse",
 ];
 /// Words before "to", "of" or "on" that make the name behind it explain.
 const COMPARING: [&str; 8] = [
@@ -298,6 +298,15 @@ impl Task {
             let mut object = behind.take_while(|word| !ends(word));
             object.any(|word| is_test(word))
         });
+        // "Remove total and its test", "it should return 2 now, update the test too".
+        let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+        let takes_along = lower.windows(2).enumerate().any(|(at, pair)| {
+            let is_test = matches!(pair[1].as_str(), "test" | "tests");
+            let mut before = lower[..at].iter();
+            let orders = before.any(|word| CHANGING.contains(&word.as_str()));
+            pair[0] == "its" && is_test && orders
+        });
+        let is_asked = is_asked || takes_along;
         // Where files of tests are named, the others stay.
         let mut named = words.iter().filter(|word| {
             word.contains('/') && RelPath::parse(word).is_ok_and(|named| tree::is_test(&named))
@@ -451,6 +460,9 @@ mod tests {
             ("change the expectation in tests/test_shop.py", true),
             ("rewrite the tests of total", true),
             ("update test_total to expect 5", true),
+            ("remove total and its test", true),
+            ("total should return 2 now, update the test too", true),
+            ("make total and its tests pass", false),
             ("update tests/test_other.py for the new tax rate", false),
             ("refactor cart.py without changing the tests", false),
             ("use a loop, there is no need to update the tests", false),

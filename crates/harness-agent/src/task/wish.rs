@@ -150,16 +150,93 @@ impl Task {
             };
             // Behind a noun any name will do; "add logging" alone names nothing.
             if (noun || words[next].like_code) && !is(next, &NOUNS) {
-                let member = name.contains('.') || is(at, &MEMBERS);
+                // "Add a to_dict method": the noun may stand behind.
+                let told = if !noun && is(next + 1, &NOUNS) {
+                    next + 1
+                } else {
+                    at
+                };
+                let member = name.contains('.') || is(told, &MEMBERS);
                 found = Some(Wish {
                     name: name.to_owned(),
                     member,
-                    noun: Noun::of(&words[at].lower),
+                    noun: Noun::of(&words[told].lower),
                 });
                 break;
             }
         }
         found
+    }
+
+    /// Returns whether the task asks for a definition without naming it: "a function that reverses a string".
+    pub fn wants_definition(&self) -> bool {
+        let words: Vec<Word> = words(&self.text).map(word).collect();
+        let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+        (1..words.len()).any(|at| {
+            let is_noun = matches!(lower(at), "function" | "class" | "method" | "helper");
+            let is_new = matches!(lower(at - 1), "a" | "an" | "new" | "helper");
+            is_noun && is_new && matches!(lower(at + 1), "that" | "to" | "which" | "for" | "in")
+        })
+    }
+
+    /// Returns values that the task says what is changed should have: numbers, quoted texts, errors, options, dotted
+    /// names behind words such as "to", "returns", "default".
+    pub fn values(&self) -> Vec<String> {
+        const BEFORE: [&str; 10] = [
+            "to", "returns", "return", "default", "defaults", "raises", "raise", "with", "=", "of",
+        ];
+        const BETWEEN: [&str; 9] = ["a", "an", "the", "to", "be", "value", "of", "exactly", "is"];
+        let words: Vec<&str> = words(&self.text).collect();
+        let mut values = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            let lower = word.to_lowercase();
+            if !BEFORE.contains(&lower.as_str()) {
+                continue;
+            }
+            let behind = words[at + 1..].iter();
+            let next = behind
+                .into_iter()
+                .find(|word| !BETWEEN.contains(&&*word.to_lowercase()));
+            let Some(value) = next.and_then(|word| value(word)) else {
+                continue;
+            };
+            // "of" and "with" stand before much that is no value.
+            let is_number = value.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+            if !(is_number && matches!(lower.as_str(), "of" | "with")) && !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values
+    }
+
+    /// Returns what is to be replaced everywhere: "replace `a` with b", "remove all print statements".
+    pub fn replaced_name(&self) -> Option<String> {
+        let words: Vec<Word> = words(&self.text).map(word).collect();
+        let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+        let first = (0..words.len()).find(|at| lower(*at) != "please")?;
+        let skip = |from: usize| {
+            let fillers = [
+                "all",
+                "every",
+                "each",
+                "the",
+                "uses",
+                "occurrences",
+                "calls",
+                "of",
+            ];
+            (from..words.len()).find(|at| !fillers.contains(&lower(*at)))
+        };
+        let at = skip(first + 1)?;
+        let is_meant = match lower(first) {
+            "replace" => matches!(lower(at + 1), "with" | "by" | "calls" | "statements"),
+            "remove" => {
+                let all = (first + 1..at).any(|at| matches!(lower(at), "all" | "every"));
+                all && matches!(lower(at + 1), "statements" | "calls" | "statement")
+            }
+            _ => false,
+        };
+        words[at].name.filter(|_| is_meant).map(str::to_owned)
     }
 
     /// Returns the parameter that the task speaks of: "the parameter `x`", "an argument x=1".
@@ -189,6 +266,26 @@ impl Task {
             test && BEFORE_TEST.contains(&lower(at - 1)) && !AFTER_TEST.contains(&lower(at + 1))
         })
     }
+}
+
+/// Reads a word as a value that code would have in it.
+fn value(word: &str) -> Option<String> {
+    let bare = word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
+    let quoted = ['"', '\''].iter().find_map(|mark| {
+        let inner = bare.strip_prefix(*mark)?.strip_suffix(*mark)?;
+        (!inner.is_empty()).then_some(inner)
+    });
+    if let Some(inner) = quoted {
+        return Some(inner.to_owned());
+    }
+    let plain = bare.trim_matches('`');
+    let is_number = plain.parse::<f64>().is_ok() && plain.contains(|c: char| c.is_ascii_digit());
+    let is_error = plain.starts_with(char::is_uppercase)
+        && (plain.ends_with("Error") || plain.ends_with("Exception"))
+        && plain.chars().all(char::is_alphanumeric);
+    let is_option = plain.starts_with("--") && plain.len() > 3;
+    let is_address = plain.starts_with("http://") || plain.starts_with("https://");
+    (is_number || is_error || is_option || is_address).then(|| plain.to_owned())
 }
 
 /// Returns the names and words of a text, without signs.
@@ -279,6 +376,11 @@ mod tests {
             "Cart.clear of a class",
             false,
         );
+        check(
+            "add a to_dict method to Box in m.py",
+            "to_dict of a class",
+            false,
+        );
         check("add a helper named chunked to tools.py", "chunked", false);
         check(
             "write a new class Basket in shop/basket.py",
@@ -290,6 +392,34 @@ mod tests {
             "fix_encoding",
             false,
         );
+    }
+
+    #[test]
+    fn values_are_read() {
+        for (text, expected) in [
+            ("change RETRIES to 5 in m.py", vec!["5"]),
+            ("make total return 42", vec!["42"]),
+            ("add a parameter tax to total, default 0.2", vec!["0.2"]),
+            ("total raises ValueError when empty", vec!["ValueError"]),
+            ("add a --verbose flag", vec![]),
+            ("change the greeting to \"hello\"", vec!["hello"]),
+            ("change total to use a loop", vec![]),
+            ("move it to shop/tax.py", vec![]),
+        ] {
+            assert_eq!(Task::bare(text).values(), expected, "{text}");
+        }
+        for (text, expected) in [
+            ("replace print with logging.debug in m.py", Some("print")),
+            ("remove all print statements from m.py", Some("print")),
+            ("replace the loop in f", None),
+            ("remove print", None),
+        ] {
+            assert_eq!(
+                Task::bare(text).replaced_name().as_deref(),
+                expected,
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -73,6 +73,24 @@ impl Runner {
             Runner::Other => "other",
         }
     }
+
+    /// Says whether it runs tests of a language; a script of the project may run any.
+    pub fn runs(self, language: Language) -> bool {
+        match self {
+            Runner::Pytest | Runner::Unittest => language == Language::Python,
+            Runner::Cargo => language == Language::Rust,
+            Runner::Go => language == Language::Go,
+            Runner::Npm | Runner::Pnpm | Runner::Yarn => matches!(
+                language,
+                Language::JavaScript | Language::TypeScript | Language::Tsx
+            ),
+            Runner::Maven | Runner::Gradle => !matches!(
+                language,
+                Language::Python | Language::Rust | Language::Go | Language::JavaScript
+            ),
+            Runner::Make | Runner::Other => true,
+        }
+    }
 }
 
 /// What the caller knows of the machine; nothing is looked up here.

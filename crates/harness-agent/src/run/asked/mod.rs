@@ -1,5 +1,6 @@
 //! What a task asks for, held against what is changed. Reads texts; what the tests say is judged in `evidence`.
 
+mod calls;
 mod code;
 
 use std::ops::RangeInclusive;
@@ -324,6 +325,17 @@ impl<'a> Asked<'a> {
 
     /// Returns what the task asks for and is not there: of each of its orders.
     pub(super) fn missing(&self) -> Option<Missing> {
+        self.missing_of_orders().or_else(|| {
+            let broken = calls::broken_call(self.tree, self.changes, &|path| self.text_now(path));
+            broken.map(|(name, path, line)| {
+                let words =
+                    format!("`{path}`, line {line}, calls `{name}` as it was: change it too");
+                (STILL_THERE, words)
+            })
+        })
+    }
+
+    fn missing_of_orders(&self) -> Option<Missing> {
         let orders = self.task.orders();
         if let [only] = orders.as_slice() {
             return self.missing_of(only, true);
@@ -357,7 +369,13 @@ impl<'a> Asked<'a> {
             let parameter = || self.missing_parameter();
             let call = || self.missing_call(order);
             let docstring = || self.missing_docstring(order);
-            parameter().or_else(call).or_else(docstring)
+            let literal = || self.missing_literal();
+            let replaced = || self.left_to_replace();
+            parameter()
+                .or_else(call)
+                .or_else(docstring)
+                .or_else(literal)
+                .or_else(replaced)
         };
         by_kind.or_else(by_words).or_else(|| {
             // "Fix a, and delete b."
@@ -431,6 +449,50 @@ impl<'a> Asked<'a> {
         Some((NOTHING_CHANGED, words))
     }
 
+    /// A value that the task gives stands in what is changed.
+    fn missing_literal(&self) -> Option<Missing> {
+        if !matches!(self.task.kind, Kind::Add | Kind::Change) || self.task.removed_name().is_some()
+        {
+            return None;
+        }
+        let count = |text: &str, value: &str| whole_words(text, value).count();
+        let brings = |value: &String| {
+            self.changes.iter().any(|change| {
+                let before = change.before.as_deref().unwrap_or_default();
+                count(&change.after, value) > count(before, value)
+            })
+        };
+        let value = self
+            .task
+            .values()
+            .into_iter()
+            .find(|value| !brings(value))?;
+        Some((
+            NOTHING_CHANGED,
+            format!("`{value}` is not there yet: use it as the task says"),
+        ))
+    }
+
+    /// In "replace a with b" nothing is left of a, where the task names the place.
+    fn left_to_replace(&self) -> Option<Missing> {
+        let name = self.task.replaced_name()?;
+        let is_left = |path: &RelPath| {
+            let before = self.tree.text(path).ok();
+            let has = |text: &str| all_code(Language::of(path), text).contains(&name);
+            before.is_some_and(|text| has(text.content()))
+                && self.text_now(path).is_some_and(|text| has(&text))
+        };
+        // A definition that is named has its own places; the rest of the file may keep the word.
+        if self.named.iter().any(|one| one.last_name() != name) {
+            return None;
+        }
+        let path = self.paths.iter().find(|path| is_left(path))?;
+        Some((
+            STILL_THERE,
+            format!("`{name}` is still in `{path}`: replace it too"),
+        ))
+    }
+
     /// A docstring is no comment.
     fn missing_docstring(&self, order: &Order) -> Option<Missing> {
         let is_asked = matches!(order.verb.as_str(), "add" | "write" | "give");
@@ -459,9 +521,22 @@ impl<'a> Asked<'a> {
                 Some(name) => self
                     .missing_removal(&name)
                     .or_else(|| self.missing_other_removals(&name)),
-                None => self.missing_change(),
+                None => self.missing_wish().or_else(|| self.missing_change()),
             },
         }
+    }
+
+    /// "Box needs a close method": told, not ordered, and new all the same.
+    fn missing_wish(&self) -> Option<Missing> {
+        const LACKING: [&str; 5] = ["needs", "need", "should have", "lacks", "is missing"];
+        let lower = self.task.text.to_lowercase();
+        let lacks = LACKING
+            .iter()
+            .any(|words| whole_words(&lower, words).next().is_some());
+        let wish = self.task.wish().filter(|_| lacks)?;
+        let name = last_part(&wish.name);
+        let is_there = !self.homes_of(name).is_empty() || self.defines(name, wish.noun, None);
+        (!is_there).then(|| (NOT_ADDED, format!("`{name}` is not there yet: add it")))
     }
 
     /// A fix changes code. Where no test shows it, what the task is about must be changed.
@@ -474,8 +549,27 @@ impl<'a> Asked<'a> {
             let words = "the code itself is not changed yet: change the definition, not its tests";
             return Some((NOTHING_CHANGED, words.to_owned()));
         }
-        let is_near = self.named.is_empty() || self.changes.iter().any(|one| self.is_near(one));
-        (!is_near).then(|| not_changed(&self.named[..1]))
+        if self.named.is_empty() {
+            return None;
+        }
+        if !self.changes.iter().any(|one| self.is_near(one)) {
+            return Some(not_changed(&self.named[..1]));
+        }
+        // What neither is named nor serves what is named, tests may compare with.
+        let is_far = |one: &&Change| {
+            one.before.is_some()
+                && one.language.is_source()
+                && !tree::is_test(&one.path)
+                && !self.paths.contains(&one.path)
+                && !self.is_near(one)
+        };
+        self.changes.iter().find(is_far).map(|one| {
+            let words = format!(
+                "`{}` has nothing to do with it: leave it as it is",
+                one.path
+            );
+            ("finish.unrelated", words)
+        })
     }
 
     /// Says whether a change lies in the file of something that the task names, or in something that this file uses.
@@ -564,6 +658,10 @@ impl<'a> Asked<'a> {
             let words = format!("`{}` is not there yet: add it", missing.join("`, `"));
             return Some((NOT_ADDED, words));
         }
+        if wish.is_none() && self.task.wants_definition() && !self.adds_definition() {
+            let words = "no new definition is there yet: add it".to_owned();
+            return Some((NOT_ADDED, words));
+        }
         for path in self.new_paths() {
             if self.change_of(&path).is_none() {
                 return Some((NOT_ADDED, format!("`{path}` is not there yet: make it")));
@@ -576,6 +674,15 @@ impl<'a> Asked<'a> {
         (!adds_code && !self.task.wants_test()).then(|| {
             let words = "the code itself is not changed yet: add what the task asks for";
             (NOTHING_CHANGED, words.to_owned())
+        })
+    }
+
+    /// Says whether a file of code has more definitions than before.
+    fn adds_definition(&self) -> bool {
+        self.changes.iter().any(|change| {
+            let count = |text: &str| symbols::definitions(change.language, text).len();
+            let before = change.before.as_deref().map_or(0, count);
+            !tree::is_test(&change.path) && count(&change.after) > before
         })
     }
 
@@ -1007,7 +1114,11 @@ impl<'a> Asked<'a> {
         };
         let (old, new) = (of(before), of(&change.after));
         // What is to change is not to be gone.
-        let is_lost = new.is_empty() && !old.is_empty() && self.task.kind != Kind::Rename;
+        let may_go = ["inline", "merge", "replace", "split", "extract", "fold"]
+            .iter()
+            .any(|verb| self.task.text.to_lowercase().starts_with(verb));
+        let is_lost =
+            new.is_empty() && !old.is_empty() && self.task.kind != Kind::Rename && !may_go;
         old != new && !is_lost
     }
 }

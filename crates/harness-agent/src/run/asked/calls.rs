@@ -1,0 +1,228 @@
+//! Calls in the old way: where a changed signature no longer takes what a caller gives.
+
+use harness_code::language::Language;
+use harness_code::path::RelPath;
+use harness_code::symbols::code::{CodeToken, code_tokens};
+use harness_code::symbols::{self, Definition, DefinitionKind};
+use harness_code::tree::SourceTree;
+
+use crate::guard::Change;
+use crate::run::asked::code;
+
+/// What a Python function takes.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Signature {
+    /// Names that may be given by place, in their order, with whether they must be given.
+    by_place: Vec<(String, bool)>,
+    /// Names that are given by keyword only, with whether they must be.
+    by_name: Vec<(String, bool)>,
+    takes_more: bool,
+    takes_any_name: bool,
+}
+
+/// What a call gives.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Call {
+    by_place: usize,
+    names: Vec<String>,
+    /// Something is unpacked: what is given cannot be counted.
+    unpacks: bool,
+}
+
+/// Returns a call in the project that a changed signature does not take any more, with its place. Only names that one
+/// definition of the project has are looked for.
+pub(super) fn broken_call(
+    tree: &SourceTree,
+    changes: &[Change],
+    text_now: &dyn Fn(&RelPath) -> Option<String>,
+) -> Option<(String, RelPath, usize)> {
+    let python = changes
+        .iter()
+        .filter(|one| one.language == Language::Python);
+    for change in python {
+        let before = change.before.as_deref().unwrap_or_default();
+        let new = symbols::definitions(Language::Python, &change.after);
+        for one in new.iter().filter(|one| one.kind.is_function()) {
+            let name = one.name();
+            let same_name = tree.definitions().filter(|(_, other)| other.name() == name);
+            let is_plain = !name.starts_with("__") && one.span().start == one.header_start();
+            if same_name.count() != 1 || !is_plain {
+                continue;
+            }
+            let of = |text: &str| code::signature(Language::Python, text, &one.qualified);
+            let (Some(old), Some(now)) = (of(before), of(&change.after)) else {
+                continue;
+            };
+            if old == now {
+                continue;
+            }
+            let found =
+                signature(&now, one).and_then(|taken| first_broken(tree, one, &taken, text_now));
+            if let Some((path, line)) = found {
+                return Some((one.qualified.to_string(), path, line));
+            }
+        }
+    }
+    None
+}
+
+fn first_broken(
+    tree: &SourceTree,
+    one: &Definition,
+    taken: &Signature,
+    text_now: &dyn Fn(&RelPath) -> Option<String>,
+) -> Option<(RelPath, usize)> {
+    let sources = tree
+        .sources()
+        .filter(|file| file.language == Language::Python);
+    sources.into_iter().find_map(|file| {
+        let text = text_now(&file.path).filter(|text| text.contains(one.name()))?;
+        let tokens = code_tokens(Language::Python, &text);
+        let at = calls(&tokens, one).find(|(_, call)| !fits(taken, call))?.0;
+        Some((file.path.clone(), text[..at].matches('\n').count() + 1))
+    })
+}
+
+/// Returns the calls of a function in a file, each with where it stands.
+fn calls<'t>(
+    tokens: &'t [CodeToken],
+    one: &'t Definition,
+) -> impl Iterator<Item = (usize, Call)> + 't {
+    let is_method = one.kind == DefinitionKind::Method;
+    let places = tokens.windows(2).enumerate();
+    let places = places.filter(move |(at, pair)| {
+        let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+        let before = before.map_or("", |token| token.text.as_str());
+        // A method is called on something; `class.method(object)` gives the object too.
+        let is_call = pair[0].text == one.name() && pair[1].text == "(" && before != "def";
+        is_call && (is_method == (before == "."))
+    });
+    places.map(|(at, pair)| (pair[0].range.start, given(&tokens[at + 2..])))
+}
+
+/// Reads what stands between the brackets of a call.
+fn given(tokens: &[CodeToken]) -> Call {
+    let mut call = Call::default();
+    let mut depth = 0;
+    let mut words: Vec<&str> = Vec::new();
+    for token in tokens {
+        let text = token.text.as_str();
+        match text {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" if depth > 0 => depth -= 1,
+            ")" => break,
+            _ => {}
+        }
+        if depth == 0 && text == "," {
+            call.take(&words);
+            words.clear();
+        } else if !text.trim().is_empty() {
+            words.push(text);
+        }
+    }
+    call.take(&words);
+    call
+}
+
+impl Call {
+    fn take(&mut self, words: &[&str]) {
+        match words {
+            [] => {}
+            ["*" | "**", ..] => self.unpacks = true,
+            [name, "=", ..] => self.names.push((*name).to_owned()),
+            // A generator alone is one value.
+            _ => self.by_place += 1,
+        }
+    }
+}
+
+/// Reads the words between the brackets of a definition; nothing where they cannot be.
+fn signature(words: &[String], one: &Definition) -> Option<Signature> {
+    let mut taken = Signature::default();
+    let mut depth = 0;
+    let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
+    // The first word is the opening bracket.
+    for word in words.iter().skip(1).map(String::as_str) {
+        depth += match word {
+            "(" | "[" | "{" => 1,
+            ")" | "]" | "}" => -1,
+            _ => 0,
+        };
+        match (depth, word) {
+            (0, ",") => parts.push(Vec::new()),
+            _ if word.trim().is_empty() => {}
+            _ => parts.last_mut()?.push(word),
+        }
+    }
+    let mut by_name_only = false;
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        let is_needed = !part.contains(&"=");
+        match part.as_slice() {
+            ["/"] => {}
+            ["*"] => by_name_only = true,
+            ["*", ..] => (taken.takes_more, by_name_only) = (true, true),
+            ["**", ..] => taken.takes_any_name = true,
+            [name, ..] if by_name_only => taken.by_name.push(((*name).to_owned(), is_needed)),
+            [name, ..] => taken.by_place.push(((*name).to_owned(), is_needed)),
+            [] => {}
+        }
+    }
+    if one.kind == DefinitionKind::Method && !taken.by_place.is_empty() {
+        taken.by_place.remove(0);
+    }
+    Some(taken)
+}
+
+fn fits(taken: &Signature, call: &Call) -> bool {
+    if call.unpacks {
+        return true;
+    }
+    let known = |name: &String| {
+        let mut all = taken.by_place.iter().chain(&taken.by_name);
+        taken.takes_any_name || all.any(|(other, _)| other == name)
+    };
+    let is_given = |at: usize, name: &String| at < call.by_place || call.names.contains(name);
+    let mut by_place = taken.by_place.iter().enumerate();
+    let mut by_name = taken.by_name.iter();
+    (call.by_place <= taken.by_place.len() || taken.takes_more)
+        && call.names.iter().all(known)
+        && by_place.all(|(at, (name, needed))| !needed || is_given(at, name))
+        && by_name.all(|(name, needed)| !needed || call.names.contains(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(definition: &str, call: &str, expected: bool) {
+        let text = format!("{definition}:\n    pass\n");
+        let definitions = symbols::definitions(Language::Python, &text);
+        let one = definitions
+            .iter()
+            .find(|one| one.kind.is_function())
+            .unwrap();
+        let words = code::signature(Language::Python, &text, &one.qualified).unwrap();
+        let taken = signature(&words, one).unwrap();
+        let tokens = code_tokens(Language::Python, call);
+        let (_, call_given) = calls(&tokens, one).next().unwrap();
+        assert_eq!(fits(&taken, &call_given), expected, "{definition} {call}");
+    }
+
+    #[test]
+    fn calls_are_held_against_a_signature() {
+        check("def f(a, b)", "f(1, 2)", true);
+        check("def f(a, b)", "f(1)", false);
+        check("def f(a, b)", "f(1, b=2)", true);
+        check("def f(a, b)", "f(1, c=2)", false);
+        check("def f(a, b=2)", "f(1)", true);
+        check("def f(a)", "f(1, True)", false);
+        check("def f(a, *, b)", "f(1)", false);
+        check("def f(a, *, b)", "f(1, b=2)", true);
+        check("def f(*values, **names)", "f(1, 2, c=3)", true);
+        check("def f(a, b)", "f(*x)", true);
+        check("def f(a: dict[str, int] = {1: 2, 3: 4})", "f()", true);
+        check("def f(a)", "f(g(1, 2))", true);
+        check("def f(a)", "f((x for x in y))", true);
+    }
+}
