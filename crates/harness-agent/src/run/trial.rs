@@ -8,7 +8,7 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite};
 use harness_code::text::Text;
-use harness_code::tree::{self, SourceFile};
+use harness_code::tree::{self, SourceFile, SourceTree};
 use harness_hands::door::{DoorError, Metadata};
 use harness_hands::journal;
 use harness_hands::lock::{LockError, Waiting};
@@ -418,10 +418,17 @@ impl Trial {
                     .iter()
                     .filter(|file| file.test && file.language == language)
             };
-            if !suite.runner.runs(language) && tests().next().is_some() {
+            // Rust keeps tests inside of its code.
+            let has_tests = || language == Language::Rust || tests().next().is_some();
+            if !suite.runner.runs(language) && has_tests() {
                 let (runner, name) = (suite.runner.name(), language.name());
                 return Some(format!(
                     "{runner} ran, which runs no tests of {name}; `{path}` is {name}"
+                ));
+            }
+            if let Some(other) = nested_manifest(tree, suite, path) {
+                return Some(format!(
+                    "`{path}` belongs to `{other}`, whose tests did not run"
                 ));
             }
             let has_ids = reports().any(|report| !report.passed_ids.is_empty());
@@ -1007,6 +1014,30 @@ pub(super) fn moved(
         before: None,
         after,
     })
+}
+
+/// Returns the manifest of a package inside of the one whose tests run, where a file belongs to it and nothing says that
+/// its tests run too.
+fn nested_manifest(tree: &SourceTree, suite: &Suite, path: &RelPath) -> Option<RelPath> {
+    const TOGETHER: [&str; 6] = ["workspace", "-ws", "lerna", "turbo", "nx ", "-r "];
+    let words = format!("{} {}", suite.command.join(" "), suite.why);
+    let name = match suite.runner {
+        Framework::Npm | Framework::Pnpm | Framework::Yarn => "package.json",
+        Framework::Cargo => "Cargo.toml",
+        _ => return None,
+    };
+    if TOGETHER.iter().any(|word| words.contains(word)) {
+        return None;
+    }
+    let mut folder = path.parent();
+    while let Some(here) = folder.filter(|here| Some(here) != suite.folder.as_ref()) {
+        let manifest = here.join(name).ok()?;
+        if tree.file(&manifest).is_some() {
+            return Some(manifest);
+        }
+        folder = here.parent();
+    }
+    None
 }
 
 /// Returns what the owner of a file should know: it was read-only, or belongs to somebody else now.

@@ -42,6 +42,13 @@ impl Kind {
         // An order outweighs a remark: "why is it wrong? fix it" is a fix, whatever the question before it.
         let first = |wanted: fn(&Reading) -> Option<Kind>| readings.iter().find_map(wanted);
         let order = specific_order(&readings);
+        // "It should return 2 now, update the test too": the tests follow what the remark asks for.
+        let follows =
+            order == Some(Kind::Tests) && clauses.iter().any(|clause| clause.says("should"));
+        let order = match clauses.last() {
+            Some(last) if follows && last.says("too|as well|accordingly") => Some(Kind::Change),
+            _ => order,
+        };
         first(Reading::naming)
             .or(order.filter(|kind| *kind != Kind::Change))
             .or_else(|| first(Reading::asking).filter(|_| order.is_none()))

@@ -43,9 +43,11 @@ pub(super) fn broken_call(
         let before = change.before.as_deref().unwrap_or_default();
         let new = symbols::definitions(Language::Python, &change.after);
         for one in new.iter().filter(|one| one.kind.is_function()) {
-            let name = one.name();
+            let Some(name) = called(one) else {
+                continue;
+            };
             let same_name = tree.definitions().filter(|(_, other)| other.name() == name);
-            let is_plain = !name.starts_with("__") && one.span().start == one.header_start();
+            let is_plain = one.span().start == one.header_start();
             if same_name.count() != 1 || !is_plain {
                 continue;
             }
@@ -66,6 +68,15 @@ pub(super) fn broken_call(
     None
 }
 
+/// Returns the name by which others call a function: a class's for its constructor, none for what only operators call.
+fn called(one: &Definition) -> Option<&str> {
+    match one.name() {
+        "__init__" => one.qualified.rsplit('.').nth(1),
+        name if name.starts_with("__") => None,
+        name => Some(name),
+    }
+}
+
 fn first_broken(
     tree: &SourceTree,
     one: &Definition,
@@ -76,7 +87,8 @@ fn first_broken(
         .sources()
         .filter(|file| file.language == Language::Python);
     sources.into_iter().find_map(|file| {
-        let text = text_now(&file.path).filter(|text| text.contains(one.name()))?;
+        let text = text_now(&file.path)
+            .filter(|text| called(one).is_some_and(|name| text.contains(name)))?;
         let tokens = code_tokens(Language::Python, &text);
         let at = calls(&tokens, one).find(|(_, call)| !fits(taken, call))?.0;
         Some((file.path.clone(), text[..at].matches('\n').count() + 1))
@@ -88,14 +100,15 @@ fn calls<'t>(
     tokens: &'t [CodeToken],
     one: &'t Definition,
 ) -> impl Iterator<Item = (usize, Call)> + 't {
-    let is_method = one.kind == DefinitionKind::Method;
+    let is_method = one.kind == DefinitionKind::Method && one.name() != "__init__";
+    let name = called(one).unwrap_or_default();
     let places = tokens.windows(2).enumerate();
     let places = places.filter(move |(at, pair)| {
         let before = at.checked_sub(1).and_then(|at| tokens.get(at));
         let before = before.map_or("", |token| token.text.as_str());
         // A method is called on something; `class.method(object)` gives the object too.
-        let is_call = pair[0].text == one.name() && pair[1].text == "(" && before != "def";
-        is_call && (is_method == (before == "."))
+        let is_call = pair[0].text == name && pair[1].text == "(";
+        is_call && before != "def" && before != "class" && (!is_method || before == ".")
     });
     places.map(|(at, pair)| (pair[0].range.start, given(&tokens[at + 2..])))
 }

@@ -758,7 +758,8 @@ impl<'a> Asked<'a> {
         let is_other = self.homes_of(name).len() > 1
             && self.paths.contains(&target.path)
             && !has_word(&change.after, target.path.stem());
-        tree::is_test(&change.path) && uses(&change.after) > before && !is_other
+        let holds_tests = tree::is_test(&change.path) || change.after.contains("#[cfg(test)]");
+        holds_tests && uses(&change.after) > before && !is_other
     }
 
     fn missing_rename(&self) -> Option<Missing> {
