@@ -109,7 +109,7 @@ pub(crate) fn removal_refusal(path: &RelPath, task: &Task) -> Option<Refusal> {
 }
 
 /// Returns the lines of `after` that `before` does not have as often.
-fn added_lines(change: &Change) -> Vec<&str> {
+pub(crate) fn added_lines(change: &Change) -> Vec<&str> {
     let mut old: Vec<&str> = change
         .before
         .as_deref()

@@ -200,9 +200,15 @@ impl Task {
             let Some(value) = next.and_then(|word| value(word)) else {
                 continue;
             };
-            // "of" and "with" stand before much that is no value.
+            // "fails with ValueError" and "a list of 3" tell how things are.
             let is_number = value.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-            if !(is_number && matches!(lower.as_str(), "of" | "with")) && !values.contains(&value) {
+            let is_error = value.ends_with("Error") || value.ends_with("Exception");
+            let fits = match lower.as_str() {
+                "raise" | "raises" => is_error,
+                "of" | "with" => !is_number && !is_error,
+                _ => !is_error,
+            };
+            if fits && !values.contains(&value) {
                 values.push(value);
             }
         }
@@ -402,6 +408,7 @@ mod tests {
             ("add a parameter tax to total, default 0.2", vec!["0.2"]),
             ("total raises ValueError when empty", vec!["ValueError"]),
             ("add a --verbose flag", vec![]),
+            ("test_b fails with AttributeError: add count", vec![]),
             ("change the greeting to \"hello\"", vec!["hello"]),
             ("change total to use a loop", vec![]),
             ("move it to shop/tax.py", vec![]),

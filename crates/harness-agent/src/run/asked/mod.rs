@@ -14,7 +14,7 @@ use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::tree::{self, SourceTree};
 use harness_hands::suite::Failure;
 
-use crate::guard::Change;
+use crate::guard::{self, Change};
 use crate::plan::{self, Plan, Spot, lies_in};
 use crate::run::asked::code::{added_tokens, all_code, is_seen};
 use crate::task::kind::Kind;
@@ -455,11 +455,10 @@ impl<'a> Asked<'a> {
         {
             return None;
         }
-        let count = |text: &str, value: &str| whole_words(text, value).count();
         let brings = |value: &String| {
             self.changes.iter().any(|change| {
-                let before = change.before.as_deref().unwrap_or_default();
-                count(&change.after, value) > count(before, value)
+                let mut added = guard::added_lines(change).into_iter();
+                added.any(|line| has_word(line, value))
             })
         };
         let value = self
