@@ -2,6 +2,7 @@
 
 pub mod edit;
 pub mod fix;
+pub mod hidden;
 pub mod imports;
 pub mod language;
 pub mod locate;

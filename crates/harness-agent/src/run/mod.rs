@@ -86,7 +86,10 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let project = Project::open(&checked.project, checked.scope.as_ref(), access)
         .map_err(|error| unusable("project", &error))?
         .with_runner_options(runner_options(&order));
-    let (tree, noted) = Noted::read(&checked.project, checked.scope.as_ref(), order.task)
+    let hidden = order.config.hidden();
+    let hidden = hidden.map_err(|error| unusable("config", &error))?;
+    let scope = checked.scope.as_ref();
+    let (tree, noted) = Noted::read_hiding(&checked.project, scope, hidden, order.task)
         .map_err(|error| unusable("project", &error))?;
     let past = match &order.replay {
         None => None,

@@ -153,10 +153,11 @@ impl<'a> Session<'a> {
             .get_or_init(|| installed(self.whole_tree(), self.environment))
     }
 
-    /// Returns the whole project: a scope limits what may change, not what tests and imports lead to.
+    /// Returns the whole project: a scope limits what may change and what is hidden is not shown to a model, but tests
+    /// and imports lead to both.
     pub(super) fn whole_tree(&self) -> &SourceTree {
         let read = || {
-            let limited = !self.options.scope.is_empty();
+            let limited = !self.options.scope.is_empty() || self.tree.lacks_hidden();
             limited.then(|| SourceTree::read(self.tree.root(), None).ok())?
         };
         self.whole.get_or_init(read).as_ref().unwrap_or(&self.tree)
