@@ -8,6 +8,7 @@ pub mod language;
 pub mod locate;
 pub mod mention;
 pub mod mutate;
+mod parallel;
 pub mod passage;
 pub mod path;
 pub mod report;

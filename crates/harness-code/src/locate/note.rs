@@ -15,6 +15,7 @@ use crate::locate::scan::count;
 use crate::locate::words::identifiers;
 use crate::mention::phrase::{Found, Phrase, Phrases};
 use crate::mention::read;
+use crate::parallel::side_by_side;
 use crate::path::RelPath;
 use crate::symbols::Facts;
 use crate::tree::{SourceTree, TreeError};
@@ -69,7 +70,7 @@ impl Noted {
             let text = tree.text(&file.path).ok()?;
             Some(sought.note(file.language, text.content(), &file.facts))
         });
-        let notes = notes.collect();
+        let notes = side_by_side(|| notes.collect());
         sought.noted(notes)
     }
 }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::hidden::{Hidden, Why};
 use crate::language::Language;
+use crate::parallel::side_by_side;
 use crate::path::RelPath;
 use crate::symbols::{self, Definition, Facts, Reading};
 use crate::text::Text;
@@ -105,7 +106,7 @@ impl SourceTree {
             }
         });
         Ok(SourceTree {
-            files: files.collect(),
+            files: side_by_side(|| files.collect()),
             root,
             hidden: Hidden::default(),
             lacks_hidden: false,
@@ -141,7 +142,7 @@ impl SourceTree {
         let lacks_hidden = paths.len() < all;
         let read = paths.into_par_iter();
         let read = read.map(|path| read_file(&root, path, &look));
-        let (files, looked) = read.unzip();
+        let (files, looked) = side_by_side(|| read.unzip());
         let tree = SourceTree {
             root,
             files,
