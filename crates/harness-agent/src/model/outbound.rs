@@ -103,18 +103,19 @@ fn part(content: &str, at: usize) -> Option<&'static str> {
     }
     let (mut current, mut in_code) = (None, false);
     for line in content.get(..at)?.split('\n') {
-        let begins = PARTS.iter().find(|(words, _)| line.starts_with(words));
-        match begins {
-            _ if line.starts_with("```") => in_code = !in_code,
-            _ if in_code => {}
-            Some((_, part)) => current = Some(*part),
-            // The task is the last part; whatever it quotes belongs to it.
-            None if current != Some("the task") && current != Some("the question") => {
-                if path_in(line).is_some() {
-                    current = None;
-                }
-            }
-            None => {}
+        if line.starts_with("```") {
+            in_code = !in_code;
+        }
+        if in_code {
+            continue;
+        }
+        let begun = PARTS.iter().find(|(words, _)| line.starts_with(words));
+        // The task is the last part; whatever it quotes belongs to it.
+        let is_last = matches!(current, Some("the task" | "the question"));
+        if let Some((_, part)) = begun {
+            current = Some(*part);
+        } else if !is_last && path_in(line).is_some() {
+            current = None;
         }
     }
     current
