@@ -3,11 +3,13 @@
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import pytest
 
 from harness import Agent, AgentOptions
+from serving import PROGRAM
 
 VALUE = "seven-blue-horses"
 LOOKS = [
@@ -87,6 +89,31 @@ def test_without_a_list_all_is_shown(project, engine, never_show):
     server = engine(*LOOKS)
     Agent(AgentOptions(project=project, keep_no_record=True)).ask("what does horses in private/plan.py return?")
     assert VALUE in json.dumps(server.requests)
+
+
+def harness(project, *words):
+    command = [PROGRAM, "run", "--dry-run", "--project", str(project), *words]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60)
+
+
+def test_a_file_that_is_named_is_shown_whole(project, engine, never_show):
+    server = engine("Action: done\nSummary: looked")
+    done = harness(project, "--file", "notes.md", "change discount in shop/pricing.py")
+    assert done.returncode == 0, done.stderr
+    assert "notes.md, line 1:\n```\nhorses are animals\n```" in server.requests[0]["messages"][-1]["content"]
+
+
+def test_naming_a_file_does_not_lift_the_list(project, never_show, tmp_path):
+    never_show("private/")
+    (tmp_path / "beside.txt").write_text("beside", encoding="utf-8")
+    for file, words in (
+        ("private/plan.py", "`private/plan.py` is never shown: `never_show` has `private/`"),
+        ("nosuch.txt", "there is no file `nosuch.txt` in the project"),
+        ("../beside.txt", "`../beside.txt` lies outside the project"),
+        ("private", "there is no file `private` in the project"),
+    ):
+        done = harness(project, "--file", file, "change discount in shop/pricing.py")
+        assert done.returncode == 2 and words in done.stderr and "hint: " in done.stderr, (file, done.stderr)
 
 
 def test_a_pattern_that_hides_nothing_is_an_error(project, never_show):

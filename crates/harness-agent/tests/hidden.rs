@@ -1,5 +1,9 @@
 //! What a model is not shown: files with credentials, where the model is on another machine.
-#![expect(clippy::disallowed_methods, reason = "the test lays a project out")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "the test lays a project out, and cannot go on without it"
+)]
 
 use std::sync::{Arc, Mutex};
 
@@ -50,7 +54,7 @@ impl Model for Placed {
 }
 
 /// Runs a read-only task; returns its result, all that the model was shown, and what the user was told.
-fn run(task: &str, replies: &[&str], this_machine: bool) -> (RunResult, String, Vec<String>) {
+fn run(files: &[&str], this_machine: bool) -> (RunResult, String, Vec<String>) {
     let project = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = project.path().join(name);
@@ -70,17 +74,18 @@ fn run(task: &str, replies: &[&str], this_machine: bool) -> (RunResult, String, 
     }
     let shown = Arc::new(Mutex::new(String::new()));
     let model = Placed {
-        script: Scripted::new(replies.iter().copied()),
+        script: Scripted::new(LOOKS.iter().copied()),
         this_machine,
         shown: Arc::clone(&shown),
     };
     let options = AgentOptions {
         allow_writes: false,
+        files: files.iter().map(Into::into).collect(),
         ..AgentOptions::new(project.path())
     };
     let mut heard = Heard::default();
     let result = Agent::new(options)
-        .run_with(Box::new(model), task, &mut heard, &Cancel::default())
+        .run_with(Box::new(model), TASK, &mut heard, &Cancel::default())
         .unwrap();
     let shown = shown.lock().unwrap().clone();
     (result, shown, heard.0)
@@ -100,7 +105,7 @@ const TASK: &str = "what does load in app.py do with the PASSWORD of .env and cr
 
 #[test]
 fn a_model_elsewhere_is_shown_no_credentials() {
-    let (result, shown, told) = run(TASK, LOOKS, false);
+    let (result, shown, told) = run(&[], false);
     assert!(result.ok, "{result:?}");
     let went = told
         .iter()
@@ -131,7 +136,7 @@ fn a_model_elsewhere_is_shown_no_credentials() {
 
 #[test]
 fn a_model_on_this_machine_is_shown_them() {
-    let (result, shown, told) = run(TASK, LOOKS, true);
+    let (result, shown, told) = run(&[], true);
     assert!(result.ok, "{result:?}");
     assert!(
         !told.iter().any(|text| text.contains(" went to ")),
@@ -141,4 +146,19 @@ fn a_model_on_this_machine_is_shown_them() {
     assert!(shown.contains(&read), "{shown}");
     let found = format!("credentials.json:1: PASSWORD={VALUE}");
     assert!(shown.contains(&found), "{shown}");
+}
+
+#[test]
+fn a_file_that_the_user_names_is_shown() {
+    let (result, shown, _) = run(&[".env"], false);
+    assert!(result.ok, "{result:?}");
+    let opening = format!(".env, line 1:\n```\nPASSWORD={VALUE}\n```");
+    assert!(shown.contains(&opening), "{shown}");
+    let refused: Vec<&str> = result
+        .refusals
+        .iter()
+        .filter(|refusal| refusal.rule == "path.credentials")
+        .map(|refusal| &*refusal.path)
+        .collect();
+    assert_eq!(refused, ["deploy/.env.production"]);
 }

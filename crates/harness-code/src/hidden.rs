@@ -11,6 +11,8 @@ use crate::path::RelPath;
 pub struct Hidden {
     listed: Option<Gitignore>,
     credentials: bool,
+    /// Files with credentials that are shown all the same.
+    named: Vec<RelPath>,
 }
 
 /// Why a file is hidden.
@@ -41,14 +43,15 @@ impl Hidden {
         let listed = rules.build().map_err(|problem| problem.to_string())?;
         Ok(Hidden {
             listed: Some(listed),
-            credentials: false,
+            ..Hidden::default()
         })
     }
 
-    /// Returns the same with files that hold credentials hidden as well.
-    pub fn with_credentials(self) -> Hidden {
+    /// Returns the same with files that hold credentials hidden as well, but for those that the user named.
+    pub fn with_credentials(self, named: &[RelPath]) -> Hidden {
         Hidden {
             credentials: true,
+            named: named.to_vec(),
             ..self
         }
     }
@@ -63,8 +66,8 @@ impl Hidden {
                 }
             })
         });
-        let secret = || (self.credentials && holds_credentials(path)).then_some(Why::Credentials);
-        listed.or_else(secret)
+        let secret = self.credentials && holds_credentials(path) && !self.named.contains(path);
+        listed.or(secret.then_some(Why::Credentials))
     }
 }
 
@@ -214,8 +217,14 @@ mod tests {
         for text in ["open.secret", "docs/plans.md", "a.py", ".env"] {
             assert_eq!(why(text), None, "{text}");
         }
-        let hidden = hidden.clone().with_credentials();
+        let named = [path(".env.local"), path("a.secret")];
+        let hidden = hidden.clone().with_credentials(&named);
         assert_eq!(hidden.why(&path(".env")), Some(Why::Credentials));
+        assert_eq!(hidden.why(&path(".env.local")), None);
+        assert!(matches!(
+            hidden.why(&path("a.secret")),
+            Some(Why::Listed(_))
+        ));
     }
 
     #[test]

@@ -110,6 +110,7 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         tree: &session.tree,
         skills: &skills,
         rules: &work::house_rules(&session.tree),
+        files: &session.files,
         context: &session.options.context,
         failure: "",
         learned: &checked,

@@ -22,6 +22,7 @@ mod telling;
 mod trial;
 mod work;
 
+use harness_code::hidden::Why;
 use harness_code::locate::Noted;
 use harness_hands::permit::{Access, Project};
 use harness_hands::process::Limits;
@@ -91,6 +92,15 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let scope = checked.scope.as_ref();
     let (tree, noted) = Noted::read_hiding(&checked.project, scope, hidden, order.task)
         .map_err(|error| unusable("project", &error))?;
+    for path in &checked.files {
+        if let Some(Why::Listed(pattern)) = tree.hides(path) {
+            return Err(OptionsError {
+                field: "file",
+                message: format!("`{path}` is never shown: `never_show` has `{pattern}`"),
+                hint: "leave the file out, or take the pattern out of the config file".to_owned(),
+            });
+        }
+    }
     let past = match &order.replay {
         None => None,
         Some(run) => {
@@ -111,6 +121,7 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let plan = Plan::make(&task, &tree, &noted, order.options, order.environment);
     let mut model = order.model.take();
     let mut session = Session::new(&mut order, project, tree, task, plan);
+    session.files = checked.files;
     let ending = match &past {
         Some(past) => {
             session.tell_start();

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use harness_code::fix::Installed;
+use harness_code::path::RelPath;
 use harness_code::suite::{self, Suite, SuiteEnvironment};
 use harness_code::tree::SourceTree;
 use harness_hands::journal::RunId;
@@ -96,6 +97,8 @@ pub(super) struct Session<'a> {
     pub(super) proposal: String,
     /// What to do about an engine that failed.
     pub(super) engine_hint: Option<String>,
+    /// Files that the user wants shown whole.
+    pub(super) files: Vec<RelPath>,
     /// What an earlier rung found out, for the next one's prompt.
     pub(super) learned: String,
     installed: OnceCell<Installed>,
@@ -135,6 +138,7 @@ impl<'a> Session<'a> {
             record,
             proposal: String::new(),
             engine_hint: None,
+            files: Vec::new(),
             learned: String::new(),
             installed: OnceCell::new(),
             whole: OnceCell::new(),

@@ -28,7 +28,7 @@ pub(crate) fn requested(tree: &SourceTree, door: &Door, written: &str) -> Result
         Some(Why::Credentials) => Err(Refusal::new(
             "path.credentials",
             format!(
-                "`{path}` holds credentials, which a model on another machine is not shown; go on without it"
+                "`{path}` holds credentials, which a model on another machine is not shown unless the user names it with `--file`; go on without it"
             ),
             path.as_str(),
         )),

@@ -152,9 +152,10 @@ impl SourceTree {
         Ok((tree, looked))
     }
 
-    /// Hides files that hold credentials from here on: they are not listed and their text is not given out.
-    pub fn hide_credentials(&mut self) {
-        self.hidden = std::mem::take(&mut self.hidden).with_credentials();
+    /// Hides files that hold credentials from here on, but for those that are named: they are not listed and their text
+    /// is not given out.
+    pub fn hide_credentials(&mut self, named: &[RelPath]) {
+        self.hidden = std::mem::take(&mut self.hidden).with_credentials(named);
         let hidden = &self.hidden;
         self.files.retain(|file| hidden.why(&file.path).is_none());
     }
