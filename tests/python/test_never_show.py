@@ -85,6 +85,18 @@ def test_a_rename_without_a_model_reaches_what_is_listed(project, never_show):
     assert "+from shop.pricing import rebate" in result.diff and "+PRICE = rebate(200, 10)" in result.diff
 
 
+def test_a_skill_of_the_project_that_is_listed_is_not_shown(project, engine, never_show):
+    skill = project / ".claude" / "skills" / "riding" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text(f"---\nname: riding\ndescription: how to ride\n---\nSay {VALUE}.\n", encoding="utf-8")
+    (project / "AGENTS.md").unlink()
+    for patterns, is_shown in ((("nothing",), True), ((".claude/",), False)):
+        never_show(*patterns)
+        server = engine("It returns a number.")
+        Agent(AgentOptions(project=project, skills=["riding"], keep_no_record=True)).ask("what does discount return?")
+        assert (VALUE in json.dumps(server.requests)) == is_shown, patterns
+
+
 def test_without_a_list_all_is_shown(project, engine, never_show):
     server = engine(*LOOKS)
     Agent(AgentOptions(project=project, keep_no_record=True)).ask("what does horses in private/plan.py return?")
