@@ -25,7 +25,7 @@ pub(super) struct Bounds {
     headers: Duration,
     /// A client that takes nothing of its answer for so long is gone, or means harm.
     stalled: Duration,
-    /// What running requests get after a signal (CONTRACT, HTTP).
+    /// What running requests get after a signal.
     grace: Duration,
 }
 
