@@ -22,6 +22,7 @@ from steps import (
     WINDOWS,
     Problem,
     Progress,
+    check_compiler,
     check_python,
     check_rust,
     duration,
@@ -47,6 +48,7 @@ def main(words):
     started = time.monotonic()
     try:
         check_rust()
+        check_compiler()
         python = active_environment() or make_environment(ROOT / ".venv")
         check_python(python)
         ensure_pip(python)

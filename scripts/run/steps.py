@@ -7,9 +7,11 @@ import contextlib
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -31,15 +33,22 @@ class Problem(Exception):
 # Python environments
 
 
-def make_environment(folder):
-    """Returns the Python of the virtualenv in this folder; makes it when there is none."""
+def make_environment(folder, ours=False):
+    """Returns the Python of the virtualenv in this folder; makes it when there is none.
+
+    One that is ours alone is made anew when its files are gone: caches of build folders keep folders and drop files.
+    """
     python = environment_python(folder)
-    if python.exists():
+    is_whole = python.exists() and (not ours or (folder / "pyvenv.cfg").exists())
+    if is_whole:
         return python
+    if folder.exists() and ours:
+        shutil.rmtree(str(folder))
     if folder.exists():
         raise Problem(f"`{shown(folder)}` is there but has no Python in it", "delete that folder and run this again")
     if sys.version_info < OLDEST_PYTHON:
         raise Problem(too_old(".".join(map(str, sys.version_info[:2]))), "run this with a newer Python")
+    check_venv()
     print(f"making a virtualenv in {shown(folder)}", flush=True)
     code, output = heard([sys.executable, "-m", "venv", str(folder)])
     if code != 0:
@@ -49,8 +58,15 @@ def make_environment(folder):
     return python
 
 
+def check_venv():
+    """Debian and Ubuntu have what makes virtualenvs in a package of its own."""
+    code, output = heard([sys.executable, "-c", "import ensurepip, venv"])
+    if code != 0:
+        raise Problem("this Python cannot make a virtualenv:\n" + indented(output), venv_hint(output))
+
+
 def venv_hint(output):
-    if "ensurepip" in output or "No module named venv" in output:
+    if "ensurepip" in output or "No module named 'venv'" in output or "No module named venv" in output:
         version = "{}.{}".format(*sys.version_info[:2])
         return f"on Debian and Ubuntu: sudo apt install python{version}-venv; then run this again"
     return "make one yourself, activate it, and run this again"
@@ -119,6 +135,27 @@ def check_rust():
 def rust_hint(oldest):
     how = "winget install Rustlang.Rustup" if WINDOWS else "curl --proto '=https' -sSf https://sh.rustup.rs | sh"
     return f"install Rust {oldest} or newer from https://rustup.rs ({how}), open a new terminal, run this again"
+
+
+def check_compiler():
+    """Some of what harness is made of is written in C: a compiler must be there, with a linker and the C library."""
+    if WINDOWS:
+        return  # Rust itself asks for the build tools there.
+    compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
+    if compiler is None:
+        raise Problem("there is no C compiler on the PATH, and parts of harness are written in C", compiler_hint())
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder, "try.c")
+        source.write_text("#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n", encoding="utf-8")
+        code, output = heard([*shlex.split(compiler), str(source), "-o", str(source.with_suffix(".out"))])
+    if code != 0:
+        raise Problem(f"the C compiler `{compiler}` cannot build a program:\n" + indented(output), compiler_hint())
+
+
+def compiler_hint():
+    if sys.platform == "darwin":
+        return "xcode-select --install; then run this again"
+    return "Debian and Ubuntu: sudo apt install build-essential; Fedora: sudo dnf install gcc; then run this again"
 
 
 # Long steps

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "tests" / "model_server"))
 
 import finish  # noqa: E402
 from scripted import ScriptedServer  # noqa: E402
+from skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: E402, F401
 
 WRONG = "def discount(total, percent):\n    return total - percent\n"
 RIGHT = "def discount(total, percent):\n    return total * (100 - percent) / 100\n"
@@ -22,7 +23,15 @@ TESTS = (
     "    def test_discount(self):\n        self.assertEqual(discount(200, 10), 180)\n"
 )
 FIX = f"```python\n{RIGHT}```\n"
+# Parses, and makes nothing better.
+WRONG_DRAFT = "```python\ndef discount(total, percent):\n    return total + percent\n```\n"
 TASK = "fix discount in shop/pricing.py"
+
+
+def tree(folder):
+    """The bytes of every file of a project, and its folders; what the harness itself keeps is left out."""
+    inside = (path for path in folder.rglob("*") if not {".harness", "__pycache__"} & set(path.relative_to(folder).parts))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None for path in inside}
 
 
 @pytest.fixture

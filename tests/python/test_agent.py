@@ -7,12 +7,12 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 
 import pytest
 
-from conftest import FIX, RIGHT, TASK, WRONG
+from conftest import FIX, RIGHT, TASK, WRONG, WRONG_DRAFT, tree
 from harness import Agent, AgentOptions, Event, Question, Result
+from scripted import Wait
 
 
 def pricing(project):
@@ -61,13 +61,14 @@ def test_an_answer_is_used(project, engine):
 
     def choose(question):
         asked.append(question)
-        return "shop/pricing.py"
+        assert server.requests == [], "the model was asked first"
+        return "discount in shop/pricing.py, as the zebra said"
 
     result = Agent(AgentOptions(project=project, on_question=choose, steps=2)).run("clean this up")
     assert [type(question) for question in asked] == [Question]
     assert asked[0].text and 1 <= len(asked[0].options) <= 4
     assert result.stopped != "question"
-    assert "pricing" in json.dumps(server.requests)
+    assert server.requests and all("as the zebra said" in json.dumps(request) for request in server.requests)
 
 
 def test_no_answer_stops_with_the_question(project):
@@ -83,6 +84,7 @@ def test_an_answer_that_is_no_string_is_an_error(project):
 @pytest.mark.parametrize("kind", ["started", "reply", "wrote", "finished"])
 def test_an_exception_in_on_event_stops_the_run_and_is_raised(project, engine, kind):
     engine(FIX, "Action: done\nSummary: fixed")
+    before = tree(project)
     later = []
 
     def listen(event):
@@ -93,9 +95,9 @@ def test_an_exception_in_on_event_stops_the_run_and_is_raised(project, engine, k
     with pytest.raises(LookupError, match="enough"):
         Agent(AgentOptions(project=project, on_event=listen)).run(TASK)
     assert later[-1] == kind, "no callback is called after one has raised"
-    assert pricing(project) in (WRONG, RIGHT)
-    if kind in ("started", "reply"):
-        assert pricing(project) == WRONG
+    # What was proven is written before it is told; until then every byte is as it was.
+    written = {"shop/pricing.py": RIGHT.encode(), "shop/pricing.py.bak": WRONG.encode()} if kind in ("wrote", "finished") else {}
+    assert tree(project) == {**before, **written}
 
 
 def test_an_exception_in_on_question_is_raised(project):
@@ -112,10 +114,8 @@ def test_other_threads_go_on_during_a_run(project, silent_engine):
     thread = threading.Thread(target=lambda: results.append(agent.ask("what does discount return?")))
     thread.start()
     assert silent_engine.asked.wait(20)
-    # The run waits for its engine; this thread is not held up by it.
-    started = time.monotonic()
-    assert sum(range(100_000)) and time.monotonic() - started < 5
-    assert thread.is_alive()
+    # The run waits for its engine; this thread is here all the same.
+    assert thread.is_alive() and results == []
     silent_engine.go_on.set()
     thread.join(30)
     assert results and results[0].ok
@@ -142,7 +142,7 @@ def test_several_agents_run_at_once(tmp_path, engine):
 
 
 INTERRUPTED = """
-    import signal, sys, time
+    import signal, sys
     # A job in the background is started with Ctrl-C ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     from harness import Agent, AgentOptions
@@ -159,21 +159,22 @@ INTERRUPTED = """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a console event would reach the test itself")
-def test_ctrl_c_stops_a_run_within_a_second_with_files_whole(project, silent_engine):
+def test_ctrl_c_stops_a_run_with_files_whole(project, engine):
+    # A draft was tried and taken back before the engine fell silent.
+    server = engine(WRONG_DRAFT, Wait(""))
+    before = tree(project)
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(INTERRUPTED), str(project), TASK],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert silent_engine.asked.wait(30)
-    started = time.monotonic()
+    assert server.waiting.wait(60)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=30)
-    seconds = time.monotonic() - started
     assert (process.returncode, output.split()[-1]) == (130, "interrupted"), errors
-    assert seconds < 2, "a second for the run, and one for the interpreter on a busy machine"
-    assert pricing(project) == WRONG
+    assert "tests" in output.split() and len(server.requests) == 2
+    assert tree(project) == before
 
 
 def test_a_task_must_be_text(project):

@@ -8,14 +8,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "model_server"))
 
-from scripted import ScriptedServer  # noqa: E402
+from scripted import ScriptedServer, Wait  # noqa: E402
 
 PRICING = "def apply_discount(total, percent):\n    return total - percent\n"
 TESTS = "import unittest\nfrom pricing import apply_discount\n\n\nclass T(unittest.TestCase):\n    def test_discount(self):\n        self.assertEqual(apply_discount(200, 10), 180)\n"
@@ -60,24 +59,15 @@ def test_a_closed_pipe_ends_quietly(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
 def test_ctrl_c_stops_a_run_with_files_whole(project, tmp_path):
-    class Slow(ScriptedServer):
-        def next_reply(self, request):
-            super().next_reply(request)
-            time.sleep(20)
-            return "too late"
-
     before = files(project)
-    with Slow(["never"]) as server:
+    wrong = "```python\ndef apply_discount(total, percent):\n    return total + percent\n```\n"
+    # A draft was tried and taken back before the engine fell silent.
+    with ScriptedServer([wrong, Wait("")]) as server:
         env = environment(tmp_path, server.host)
         process = subprocess.Popen([harness(), "run", "fix apply_discount in pricing.py", "--json"], env=env, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        deadline = time.monotonic() + 30
-        while not server.requests and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert server.requests, "the run never asked the model"
-        began = time.monotonic()
+        assert server.waiting.wait(60), "the run never came to its second draft"
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=20)
-        assert time.monotonic() - began < 5
+        out, _ = process.communicate(timeout=30)
     assert (process.returncode, json.loads(out)["stopped"]) == (130, "interrupted")
     assert files(project) == before
 
@@ -161,10 +151,12 @@ def test_errors_are_json_where_json_is_asked_for(tmp_path):
 def test_completions_and_manual_pages(tmp_path):
     for shell in ("bash", "zsh", "fish", "powershell", "nushell"):
         done = run(["completions", shell], tmp_path)
-        assert done.returncode == 0 and b"harness" in done.stdout and b"--dry-run" in done.stdout or b"dry-run" in done.stdout, shell
+        assert done.returncode == 0, shell
+        assert b"harness" in done.stdout and b"dry-run" in done.stdout, shell
     for words in (["man"], ["man", "run"]):
         done = run(words, tmp_path)
-        assert done.returncode == 0 and done.stdout.startswith(b".ie") or b".TH" in done.stdout, words
+        assert done.returncode == 0, words
+        assert b"\n.TH harness" in done.stdout, words
 
 
 def test_a_run_is_replayed_and_judged_again_without_a_model(project, tmp_path):

@@ -39,6 +39,62 @@ def rust(clone, version="1.95.0"):
         tool(clone, name, f"echo '{name} {version} (0123456 2026-01-01)'\n")
 
 
+def compiler(clone, script="exit 0\n"):
+    tool(clone, "cc", script)
+
+
+def test_without_a_c_compiler_it_says_what_to_install(clone):
+    rust(clone)
+    done = install(clone)
+    assert done.returncode == 1 and "there is no C compiler on the PATH" in done.stderr
+    wanted = "xcode-select --install" if sys.platform == "darwin" else "sudo apt install build-essential"
+    assert wanted in done.stderr.split("hint: ")[1]
+    assert not (clone / ".venv").exists()
+
+
+def test_a_c_compiler_without_its_library_is_named(clone):
+    rust(clone)
+    compiler(clone, "echo 'fatal error: stdio.h: No such file or directory' >&2\nexit 1\n")
+    done = install(clone)
+    assert done.returncode == 1
+    assert "the C compiler `cc` cannot build a program" in done.stderr and "    fatal error: stdio.h" in done.stderr
+    assert "hint: " in done.stderr and not (clone / ".venv").exists()
+
+
+def test_the_compiler_is_asked_to_build_a_program(clone):
+    """The real one passes, and the check goes on to what comes after it."""
+    rust(clone)
+    (clone / ".venv").mkdir()
+    done = install(clone, python=base_python(), PATH=f"{clone.parent / 'tools'}{os.pathsep}{os.environ['PATH']}")
+    assert "C compiler" not in done.stderr and "`.venv` is there but has no Python in it" in done.stderr
+
+
+def test_a_python_without_ensurepip_is_named_before_anything_is_made(clone):
+    """Debian's Python without python3-venv."""
+    rust(clone)
+    compiler(clone)
+    block = clone.parent / "block"
+    block.mkdir()
+    (block / "ensurepip.py").write_text("raise ModuleNotFoundError(\"No module named 'ensurepip'\")\n", encoding="utf-8")
+    done = install(clone, python=base_python(), PYTHONPATH=str(block))
+    assert done.returncode == 1 and "this Python cannot make a virtualenv" in done.stderr
+    version = "{}.{}".format(*sys.version_info[:2])
+    assert f"sudo apt install python{version}-venv" in done.stderr.split("hint: ")[1]
+    assert "making a virtualenv" not in done.stdout and not (clone / ".venv").exists()
+
+
+def test_our_own_environment_without_files_is_made_anew(clone):
+    """Caches of build folders keep the folders and drop the files."""
+    folder = clone / "target" / "test-venv"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "lib" / "python3" / "site-packages").mkdir(parents=True)
+    code = "import pathlib, steps; print(steps.make_environment(pathlib.Path('target/test-venv'), ours=True))"
+    done = subprocess.run([base_python(), "-c", code], cwd=clone, env={**os.environ, "PYTHONPATH": str(clone / "scripts" / "run")}, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "pyvenv.cfg").is_file() and done.stdout.splitlines()[-1] == "target/test-venv/bin/python"
+    assert subprocess.run([folder / "bin" / "python", "-m", "pip", "--version"], capture_output=True).returncode == 0
+
+
 def test_without_cargo_it_says_how_to_get_it(clone):
     done = install(clone)
     assert done.returncode == 1
@@ -63,6 +119,7 @@ def test_a_rust_that_does_not_run_is_named(clone):
 
 def test_an_environment_without_python_is_named(clone):
     rust(clone)
+    compiler(clone)
     (clone / ".venv").mkdir()
     done = install(clone, python=base_python())
     assert done.returncode == 1
@@ -73,6 +130,7 @@ def test_an_environment_without_python_is_named(clone):
 def test_a_python_without_venv_is_named_and_leaves_nothing(clone):
     """Debian's Python comes without ensurepip: `python -m venv` then fails half-way."""
     rust(clone)
+    compiler(clone)
     # A module of this name before Python's own plays that Python.
     block = clone.parent / "block"
     block.mkdir()
@@ -95,6 +153,7 @@ def test_a_python_without_venv_is_named_and_leaves_nothing(clone):
 
 def test_a_failed_build_shows_the_first_error_and_the_log(clone):
     rust(clone)
+    compiler(clone)
     done = install(clone, VIRTUAL_ENV=str(environment(clone)))
     assert done.returncode == 1
     assert "the build did not succeed" in done.stderr and "hint: the whole story is in target/install.log" in done.stderr
@@ -109,7 +168,7 @@ def test_help_and_a_wrong_word(clone):
 
 def base_python():
     """The Python under the virtualenv that runs these tests, so that none is active."""
-    return getattr(sys, "_base_executable", sys.executable)
+    return str(pathlib.Path(sys.base_prefix, "bin", "python{}.{}".format(*sys.version_info[:2])))
 
 
 def environment(clone):
@@ -131,6 +190,7 @@ def environment(clone):
 
 def test_the_error_stands_before_the_hint(clone):
     rust(clone)
+    compiler(clone)
     done = install(clone, python=base_python(), VIRTUAL_ENV=str(environment(clone)))
     assert "    error: linker not found" in done.stderr.replace("      error", "    error")
     assert done.stderr.index("linker not found") < done.stderr.index("hint:")

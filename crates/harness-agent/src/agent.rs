@@ -130,8 +130,10 @@ impl Agent {
     /// Returns what would happen to a task.
     pub fn route(&self, task: &str) -> Result<Plan, OptionsError> {
         let checked = self.options.check()?;
+        let hidden = self.config.clone()?.hidden().unwrap_or_default();
+        let scope = checked.scope.as_ref();
         let (tree, noted) =
-            Noted::read(&checked.project, checked.scope.as_ref(), task).map_err(unreadable)?;
+            Noted::read_hiding(&checked.project, scope, hidden, task).map_err(unreadable)?;
         Ok(Plan::make(
             &Task::bare(task),
             &tree,

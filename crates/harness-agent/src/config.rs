@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use harness_code::hidden::Hidden;
 use harness_code::suite::{Runner, Suite};
 use harness_hands::user;
 use serde::Deserialize;
@@ -47,6 +48,9 @@ pub struct UserConfig {
     /// Names of variables that tests inherit beside those that hold no secret by their meaning.
     #[serde(default)]
     pub test_variables: Vec<String>,
+    /// Files that no model is ever shown, written as in a `.gitignore`.
+    #[serde(default)]
+    pub never_show: Vec<String>,
     /// What is settled for single projects.
     #[serde(default)]
     pub project: Vec<ProjectConfig>,
@@ -109,6 +113,7 @@ impl UserConfig {
             wrong(format!("{line}{}", shown(error.message())))
         })?;
         config.check_tests(user::home_folder()).map_err(wrong)?;
+        config.hidden().map_err(wrong)?;
         Ok(config)
     }
 
@@ -172,6 +177,16 @@ impl UserConfig {
                 .or_else(|| self.max_send.map(|limit| limit.to_string())),
             ..environment
         }
+    }
+
+    /// Returns what no model is shown; an error names the pattern that cannot be read.
+    pub fn hidden(&self) -> Result<Hidden, String> {
+        Hidden::listed(&self.never_show).map_err(|pattern| {
+            format!(
+                "never_show: `{}` is no pattern of files of a project",
+                shown(&pattern)
+            )
+        })
     }
 
     /// Returns how long tests may run, when the user settled it.
@@ -282,6 +297,11 @@ mod tests {
             ("test_variables = [\"A=b\"]", "no name of a variable"),
             ("test_variables = [\"\"]", "no name of a variable"),
             ("test_seconds_each = 0", "no test ends in 0 seconds"),
+            (
+                "never_show = [\"*.pem\", \"~/keys\"]",
+                "never_show: `~/keys` is no",
+            ),
+            ("never_show = [\"a{b\"]", "never_show: `a{b` is no"),
         ] {
             let message = read(text).unwrap_err();
             assert!(message.contains(words), "{text}: {message}");

@@ -114,6 +114,8 @@ pub struct AgentOptions {
     pub require_sandbox: bool,
     /// Whether unproven changes that made nothing worse stay on disk.
     pub keep: bool,
+    /// Files of the project that the model is shown whole, whatever they hold.
+    pub files: Vec<PathBuf>,
 }
 
 impl AgentOptions {
@@ -134,6 +136,7 @@ impl AgentOptions {
             keep_no_record: false,
             require_sandbox: false,
             keep: false,
+            files: Vec::new(),
         }
     }
 
@@ -148,7 +151,13 @@ impl AgentOptions {
             message: format!("there is no skill `{}`", shown(&unknown.name)),
             hint: format!("skills here are {}", unknown.known.join(", ")),
         })?;
-        Ok(Checked { project, scope })
+        let files = self.files.iter().map(|path| file_inside(&project, path));
+        let files = files.collect::<Result<_, _>>()?;
+        Ok(Checked {
+            project,
+            scope,
+            files,
+        })
     }
 }
 
@@ -159,6 +168,31 @@ pub struct Checked {
     pub project: PathBuf,
     /// The scope inside it, when one was asked for.
     pub scope: Option<RelPath>,
+    /// The files that the model is shown whole.
+    pub files: Vec<RelPath>,
+}
+
+/// Returns a file as the project knows it: named from here, as a shell completes it, or from the project folder.
+fn file_inside(project: &Path, path: &Path) -> Result<RelPath, OptionsError> {
+    let name = shown(&path.to_string_lossy());
+    let wrong = |message: String| OptionsError {
+        field: "file",
+        message,
+        hint: "name a file of the project".to_owned(),
+    };
+    let real = |path: &Path| {
+        std::fs::canonicalize(path)
+            .ok()
+            .filter(|path| path.is_file())
+    };
+    let from_here = real(path).filter(|full| full.starts_with(project));
+    let full = from_here
+        .or_else(|| real(&project.join(path)))
+        .ok_or_else(|| wrong(format!("there is no file `{name}` in the project")))?;
+    let inside = full.strip_prefix(project).ok();
+    inside
+        .and_then(|inside| RelPath::parse(inside.to_str()?).ok())
+        .ok_or_else(|| wrong(format!("`{name}` lies outside the project")))
 }
 
 fn folder(path: &Path) -> Result<PathBuf, OptionsError> {

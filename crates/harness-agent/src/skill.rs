@@ -49,6 +49,8 @@ pub struct Skill {
     pub text: String,
     /// Words of a task that call for it.
     words: Vec<String>,
+    /// The file it was read from; none for those that are built in.
+    pub file: Option<PathBuf>,
 }
 
 /// Returns every skill that can be used in this project: the project's own, the user's, then the built-in ones.
@@ -61,7 +63,9 @@ pub fn available(project: &Path) -> Vec<Skill> {
             let Ok(text) = std::fs::read_to_string(&path) else {
                 continue;
             };
-            add(&mut skills, read(&folder_name(&path), &text));
+            let skill = read(&folder_name(&path), &text);
+            let file = Some(path);
+            add(&mut skills, Skill { file, ..skill });
         }
     }
     for (name, text) in BUILT_IN {
@@ -185,6 +189,7 @@ fn read(folder: &str, source: &str) -> Skill {
         description: String::new(),
         text: source.trim().to_owned(),
         words: Vec::new(),
+        file: None,
     };
     let Some(rest) = source.strip_prefix("---") else {
         return skill;

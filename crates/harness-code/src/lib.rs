@@ -2,11 +2,13 @@
 
 pub mod edit;
 pub mod fix;
+pub mod hidden;
 pub mod imports;
 pub mod language;
 pub mod locate;
 pub mod mention;
 pub mod mutate;
+mod parallel;
 pub mod passage;
 pub mod path;
 pub mod report;

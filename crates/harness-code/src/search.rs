@@ -4,6 +4,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use memchr::memmem::Finder;
 use rayon::prelude::*;
 
+use crate::parallel::side_by_side;
 use crate::path::RelPath;
 use crate::tree::{SourceFile, SourceTree};
 
@@ -89,10 +90,10 @@ pub fn search(tree: &SourceTree, query: &Query) -> Result<Vec<Hit>, QueryProblem
                 .is_none_or(|glob| glob.is_match(file.path.as_str()))
     };
     let files: Vec<&SourceFile> = tree.files().iter().filter(wanted).collect();
-    let found: Vec<Vec<Hit>> = files
+    let hits = files
         .par_iter()
-        .map(|file| matcher.hits(tree, file, query.most))
-        .collect();
+        .map(|file| matcher.hits(tree, file, query.most));
+    let found: Vec<Vec<Hit>> = side_by_side(|| hits.collect());
     Ok(found.into_iter().flatten().take(query.most).collect())
 }
 

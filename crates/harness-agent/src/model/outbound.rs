@@ -21,13 +21,16 @@ pub(crate) fn check(request: &Request, body: &str, limit: u64) -> Result<(), Mod
     }
     for message in &request.messages {
         if let Some(secret) = secret::find(&message.content).first() {
-            let place = place(&message.content, secret.range.start);
+            let place = match part(&message.content, secret.range.start) {
+                Some(part) => Place::Part(part),
+                None => Place::File(place(&message.content, secret.range.start)),
+            };
             return Err(secret_found(secret.kind.name, &place));
         }
     }
     // The body holds the same words once more, and all else that is sent: a net below the net.
     if let Some(secret) = secret::find(body).first() {
-        return Err(secret_found(secret.kind.name, ""));
+        return Err(secret_found(secret.kind.name, &Place::File(String::new())));
     }
     Ok(())
 }
@@ -52,12 +55,70 @@ pub(crate) fn limit(written: Option<&str>) -> Result<u64, ModelError> {
         })
 }
 
-fn secret_found(name: &str, place: &str) -> ModelError {
+/// Where a secret stands.
+enum Place {
+    /// In a part of the prompt that is no file.
+    Part(&'static str),
+    /// In a file, as far as that can be told.
+    File(String),
+}
+
+fn secret_found(name: &str, place: &Place) -> ModelError {
+    let (place, hint) = match place {
+        Place::Part(part) => (
+            format!(" in {part}"),
+            format!("take it out of {part}, or use a model on this machine"),
+        ),
+        Place::File(place) => (
+            place.clone(),
+            "take it out of the file, leave the file out with --scope, or use a model on this machine"
+                .to_owned(),
+        ),
+    };
     ModelError::NotSent {
         rule: "send.secret",
         message: format!("the prompt holds {name}{place}; nothing was sent"),
-        hint: "take it out of the file, leave the file out with --scope, or use a model on this machine".to_owned(),
+        hint,
     }
+}
+
+/// How the parts of a prompt begin that show no file, and what they are.
+const PARTS: &[(&str, &str)] = &[
+    ("Task: ", "the task"),
+    ("Question: ", "the question"),
+    ("Said before:", "what was said before"),
+    ("Rules of this project:", "the rules of the project"),
+    ("A test fails:", "what a failing test says"),
+];
+
+/// Returns the part of a prompt that a secret stands in, where it is none that shows a file.
+fn part(content: &str, at: usize) -> Option<&'static str> {
+    // What a tool shows is one file from its first line on.
+    if content
+        .lines()
+        .next()
+        .is_some_and(|line| line.contains(", lines ") && line.ends_with(':'))
+    {
+        return None;
+    }
+    let (mut current, mut in_code) = (None, false);
+    for line in content.get(..at)?.split('\n') {
+        if line.starts_with("```") {
+            in_code = !in_code;
+        }
+        if in_code {
+            continue;
+        }
+        let begun = PARTS.iter().find(|(words, _)| line.starts_with(words));
+        // The task is the last part; whatever it quotes belongs to it.
+        let is_last = matches!(current, Some("the task" | "the question"));
+        if let Some((_, part)) = begun {
+            current = Some(*part);
+        } else if !is_last && path_in(line).is_some() {
+            current = None;
+        }
+    }
+    current
 }
 
 /// Returns ` in `file`, line n` as far as the words before the secret tell: prompts name the file, and mostly the
@@ -66,6 +127,13 @@ fn place(content: &str, at: usize) -> String {
     let before = content.get(..at).unwrap_or_default();
     let mut since = 0;
     for line in before.rsplit('\n').skip(1) {
+        if let Some((path, lines)) = line.split_once(", lines ") {
+            // What a tool shows begins right below its heading.
+            let digits: String = lines.chars().take_while(char::is_ascii_digit).collect();
+            if let (Some(path), Ok(first)) = (path_in(path), digits.parse::<u32>()) {
+                return format!(" in `{path}`, line {}", first as usize + since);
+            }
+        }
         if let Some(path) = path_in(line) {
             return match first_line(line) {
                 // The line after the heading opens a fence; the one after that is the first that is shown.
@@ -177,6 +245,34 @@ mod tests {
         check_refused(
             &format!("+++ b/settings.toml\n@@ -1 +1 @@\n+key = '{}'", key()),
             "in `settings.toml`",
+        );
+    }
+
+    #[test]
+    fn a_secret_of_the_task_is_said_to_be_there() {
+        let code = "app/orders.py, line 12:\n```python\ndef total():\n    Task: here\n```";
+        check_refused(
+            &format!("{code}\n\nTask: fix total\napp/orders.py:\nKEY = {}", key()),
+            "holds an AWS access key in the task; nothing was sent",
+        );
+        check_refused(
+            &format!("{code}\n\nQuestion: what is {} for?", key()),
+            "take it out of the question, or",
+        );
+        check_refused(
+            &format!("Said before:\nuse {}\n\n{code}\n\nTask: fix total", key()),
+            "in what was said before;",
+        );
+        check_refused(
+            &format!(
+                "Rules of this project:\nbe kind\n\na.py, line 3:\n```\nTask: 1\nKEY = '{}'\n```\n\nTask: fix",
+                key()
+            ),
+            "in `a.py`, line 4;",
+        );
+        check_refused(
+            &format!("notes.txt, lines 1 to 2 of 2:\nTask: mine\n{}", key()),
+            "in `notes.txt`, line 2;",
         );
     }
 

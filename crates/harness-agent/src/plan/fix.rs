@@ -63,16 +63,18 @@ pub(super) fn find(
     environment: &Environment,
     scope: &str,
 ) -> Found {
-    // A name is used outside the scope too: what it means is known only from the whole project.
+    // A name is used outside the scope too, and in files that no model is shown: what it means is known only from the
+    // whole project.
     let scope = RelPath::parse(scope).ok();
-    let read = scope
-        .as_ref()
-        .and_then(|_| SourceTree::read(tree.root(), None).ok());
+    let limited = scope.is_some() || tree.lacks_hidden();
+    let read = limited
+        .then(|| SourceTree::read(tree.root(), None).ok())
+        .flatten();
     let whole = read.as_ref().unwrap_or(tree);
     let answer = match task.kind {
         Kind::Fix => {
             // What is noted is known of the part that was read.
-            let noted = Some(noted).filter(|_| scope.is_none());
+            let noted = Some(noted).filter(|_| !limited);
             misspelled(task, whole, noted, mentions, environment, scope)
         }
         Kind::Rename => renamed(task, whole, environment, scope),
@@ -271,7 +273,8 @@ pub(super) fn shown(tree: &SourceTree, plan: &FixPlan) -> Option<PlannedFix> {
     paths.sort();
     paths.dedup();
     let mut diff = String::new();
-    for path in paths {
+    // What is hidden changes too, and is not shown.
+    for path in paths.into_iter().filter(|path| tree.hides(path).is_none()) {
         let text = tree.text(path).ok()?;
         let edits: Vec<_> = proposal
             .edits

@@ -278,10 +278,13 @@ impl Plan {
 
     /// Returns the skills to load.
     pub fn load_skills(&self, tree: &SourceTree) -> Vec<Skill> {
-        let known = skill::available(tree.root());
+        let is_hidden = |skill: &Skill| {
+            let inside = skill.file.as_ref()?.strip_prefix(tree.root()).ok()?;
+            tree.hides(&RelPath::parse(inside.to_str()?).ok()?)
+        };
+        let known = skill::available(tree.root()).into_iter();
         known
-            .into_iter()
-            .filter(|skill| self.skills.contains(&skill.name))
+            .filter(|skill| self.skills.contains(&skill.name) && is_hidden(skill).is_none())
             .collect()
     }
 

@@ -291,7 +291,8 @@ pub(super) fn look(
     let staged = staged.unwrap_or(&nothing);
     match action {
         Action::Read { path, place } => {
-            tools::read(door, &|path| staged.read(door, path), path, place)
+            let contents = |path: &_| staged.read(door, path);
+            tools::read(&session.tree, door, &contents, path, place)
         }
         Action::Search { query, path } => {
             let drafts = staged.changes();

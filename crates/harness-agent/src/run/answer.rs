@@ -91,15 +91,17 @@ fn exists(tree: &SourceTree, path: &str, line: u32) -> bool {
 /// Answers the question of a session.
 pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
     let known = known(session);
-    let checked = if known.is_empty() {
-        String::new()
-    } else {
-        format!("Facts, checked against the code:\n{}", list(&known))
-    };
     let skills = session.plan.load_skills(&session.tree);
     let card = match talk::meet(session, model) {
         Ok(card) => card,
         Err(error) => return with_facts(session.engine_failed(&error), &known),
+    };
+    // What a model elsewhere is not shown is known by now.
+    let known = self::known(session);
+    let checked = if known.is_empty() {
+        String::new()
+    } else {
+        format!("Facts, checked against the code:\n{}", list(&known))
     };
     let room = talk::most_room(&card, session.options.max_tokens).opening();
     let opening = Opening {
@@ -108,6 +110,7 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         tree: &session.tree,
         skills: &skills,
         rules: &work::house_rules(&session.tree),
+        files: &session.files,
         context: &session.options.context,
         failure: "",
         learned: &checked,

@@ -130,7 +130,7 @@ fn refusal(
     changes.iter().find_map(|change| {
         let allowed = door.within_scope(&change.path);
         let allowed = allowed.and_then(|()| protected::check(door, &change.path, named));
-        let trespass = allowed.err().map(crate::tool::look::trespass);
+        let trespass = allowed.err().map(crate::tool::trespass);
         trespass.or_else(|| guard::refusal(change, &session.task, &facts))
     })
 }
@@ -177,7 +177,7 @@ fn changes(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<Change>, Re
     paths.dedup();
     let change = |path| {
         let text = session
-            .tree
+            .whole_tree()
             .text(&path)
             .map_err(|error| Refusal::new("fix.unreadable", error.to_string(), path.as_str()))?;
         let edits: Vec<_> = proposal

@@ -23,6 +23,7 @@ mod telling;
 mod trial;
 mod work;
 
+use harness_code::hidden::Why;
 use harness_code::locate::Noted;
 use harness_hands::permit::{Access, Project};
 use harness_hands::process::Limits;
@@ -87,8 +88,20 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let project = Project::open(&checked.project, checked.scope.as_ref(), access)
         .map_err(|error| unusable("project", &error))?
         .with_runner_options(runner_options(&order));
-    let (tree, noted) = Noted::read(&checked.project, checked.scope.as_ref(), order.task)
+    let hidden = order.config.hidden();
+    let hidden = hidden.map_err(|error| unusable("config", &error))?;
+    let scope = checked.scope.as_ref();
+    let (tree, noted) = Noted::read_hiding(&checked.project, scope, hidden, order.task)
         .map_err(|error| unusable("project", &error))?;
+    for path in &checked.files {
+        if let Some(Why::Listed(pattern)) = tree.hides(path) {
+            return Err(OptionsError {
+                field: "file",
+                message: format!("`{path}` is never shown: `never_show` has `{pattern}`"),
+                hint: "leave the file out, or take the pattern out of the config file".to_owned(),
+            });
+        }
+    }
     let past = match &order.replay {
         None => None,
         Some(run) => {
@@ -109,6 +122,7 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let plan = Plan::make(&task, &tree, &noted, order.options, order.environment);
     let mut model = order.model.take();
     let mut session = Session::new(&mut order, project, tree, task, plan);
+    session.files = checked.files;
     let ending = match &past {
         Some(past) => {
             session.tell_start();

@@ -35,6 +35,8 @@ pub(super) const LONGEST_TASK: usize = 6_000;
 const MOST_CODE: usize = 6_000;
 /// The longest single definition that is shown, in characters.
 const LONGEST_DEFINITION: usize = 4_000;
+/// The longest file that is shown because the user named it, in characters; it has a middle left out beyond.
+const LONGEST_FILE: usize = 6_000;
 /// House rules beyond this crowd the code out, in characters.
 const LONGEST_RULES: usize = 1_500;
 /// An earlier conversation beyond this crowds the code out, in characters.
@@ -49,6 +51,8 @@ pub(super) struct Opening<'a> {
     pub(super) tree: &'a SourceTree,
     pub(super) skills: &'a [Skill],
     pub(super) rules: &'a str,
+    /// Files that the user wants shown whole.
+    pub(super) files: &'a [RelPath],
     pub(super) context: &'a str,
     pub(super) failure: &'a str,
     pub(super) learned: &'a str,
@@ -189,6 +193,15 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Pa
             format!("Said before:\n{said}"),
             String::new(),
         );
+    }
+    for path in opening.files {
+        // What is no text says nothing to a model.
+        let Ok(text) = opening.tree.text(path) else {
+            continue;
+        };
+        let content = capped(text.content().trim_end(), LONGEST_FILE);
+        let shown = format!("{path}, line 1:\n```\n{content}\n```");
+        part("a file that was named", 7, 0, shown, String::new());
     }
     if let Some(blank) = blank {
         part("the code itself", 8, 0, blank, String::new());

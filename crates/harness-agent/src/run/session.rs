@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use harness_code::fix::Installed;
+use harness_code::path::RelPath;
 use harness_code::suite::{self, Suite, SuiteEnvironment};
 use harness_code::tree::SourceTree;
 use harness_hands::journal::RunId;
@@ -97,6 +98,8 @@ pub(super) struct Session<'a> {
     pub(super) proposal: String,
     /// What to do about an engine that failed.
     pub(super) engine_hint: Option<String>,
+    /// Files that the user wants shown whole.
+    pub(super) files: Vec<RelPath>,
     /// What an earlier rung found out, for the next one's prompt.
     pub(super) learned: String,
     installed: OnceCell<Installed>,
@@ -136,6 +139,7 @@ impl<'a> Session<'a> {
             record,
             proposal: String::new(),
             engine_hint: None,
+            files: Vec::new(),
             learned: String::new(),
             installed: OnceCell::new(),
             whole: OnceCell::new(),
@@ -154,10 +158,11 @@ impl<'a> Session<'a> {
             .get_or_init(|| installed(self.whole_tree(), self.environment))
     }
 
-    /// Returns the whole project: a scope limits what may change, not what tests and imports lead to.
+    /// Returns the whole project: a scope limits what may change and what is hidden is not shown to a model, but tests
+    /// and imports lead to both.
     pub(super) fn whole_tree(&self) -> &SourceTree {
         let read = || {
-            let limited = !self.options.scope.is_empty();
+            let limited = !self.options.scope.is_empty() || self.tree.lacks_hidden();
             limited.then(|| SourceTree::read(self.tree.root(), None).ok())?
         };
         self.whole.get_or_init(read).as_ref().unwrap_or(&self.tree)

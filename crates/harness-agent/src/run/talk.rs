@@ -42,6 +42,7 @@ pub(super) fn meet(session: &mut Session<'_>, model: &mut dyn Model) -> Result<C
     let host = card.host.name.clone();
     if !card.host.this_machine {
         session.record.hide_host(&host);
+        session.tree.hide_credentials(&session.files);
     }
     session.tell(
         EventKind::Engine,

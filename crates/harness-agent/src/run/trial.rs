@@ -193,7 +193,7 @@ impl Trial {
         for path in &draft.gone {
             self.transaction
                 .check(path)
-                .map_err(crate::tool::look::trespass)?;
+                .map_err(crate::tool::trespass)?;
             if let Some(refusal) = guard::removal_refusal(path, &session.task) {
                 return Err(refusal);
             }
@@ -225,7 +225,7 @@ impl Trial {
     ) -> Result<(), Refusal> {
         self.transaction
             .check(&change.path)
-            .map_err(crate::tool::look::trespass)?;
+            .map_err(crate::tool::trespass)?;
         let facts = Facts {
             tree: Some(session.whole_tree()),
             installed: session.installed(),
@@ -312,7 +312,7 @@ impl Trial {
             for path in [from, to] {
                 self.transaction
                     .check(path)
-                    .map_err(crate::tool::look::trespass)?;
+                    .map_err(crate::tool::trespass)?;
             }
             if matches!(self.staged.read(door, to), Ok(Some(_))) {
                 let reason = format!("`{to}` exists already");
@@ -991,7 +991,7 @@ fn tell_trying(session: &mut Session<'_>, changes: &[Change]) {
 
 fn unreadable(path: &RelPath, error: &DoorError) -> Refusal {
     match error.trespass() {
-        Some(broken) => crate::tool::look::trespass(broken.clone()),
+        Some(broken) => crate::tool::trespass(broken.clone()),
         None => Refusal::new("path.unreadable", error.to_string(), path.as_str()),
     }
 }

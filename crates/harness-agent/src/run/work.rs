@@ -344,6 +344,7 @@ fn begin<'m>(
         tree: &session.tree,
         skills: &skills,
         rules: &house_rules(&session.tree),
+        files: &session.files,
         context: &session.options.context,
         failure,
         learned: &session.learned,

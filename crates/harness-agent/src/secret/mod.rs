@@ -43,6 +43,8 @@ enum Shape {
     Armour,
     /// A private key in armour, encoded once more.
     EncodedArmour,
+    /// The private half of a PuTTY key.
+    Putty,
 }
 
 /// One literal that gives a secret away.
@@ -61,6 +63,7 @@ pub fn find(text: &str) -> Vec<Secret> {
             Shape::Token(token) => token.extent(text.as_bytes(), at, rule.literal),
             Shape::Armour => pem::extent(text, at),
             Shape::EncodedArmour => pem::encoded_extent(text.as_bytes(), at),
+            Shape::Putty => pem::putty_extent(text, at),
         };
         match range {
             Some(range)
@@ -122,6 +125,17 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         // "-----BEGIN " in base64; what follows is decoded and looked at.
         Rule {
             literal: "LS0tLS1CRUdJTi",
+            kind: PRIVATE_KEY,
+            shape: Shape::EncodedArmour,
+        },
+        Rule {
+            literal: "Private-Lines:",
+            kind: PRIVATE_KEY,
+            shape: Shape::Putty,
+        },
+        // "PuTTY-User-Key-File" in base64.
+        Rule {
+            literal: "UHVUVFktVXNlci1LZXktRmls",
             kind: PRIVATE_KEY,
             shape: Shape::EncodedArmour,
         },
@@ -192,6 +206,30 @@ pub(crate) mod tests {
         )
     }
 
+    fn with_headers(kind: &str, headers: &str) -> String {
+        let whole = key(kind);
+        let (first, rest) = whole.split_once('\n').unwrap();
+        format!("{first}\n{headers}\n{rest}")
+    }
+
+    const ENCRYPTED: &str =
+        "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B2C3D4E5F60718293A4B5C6D7E8F9\n";
+
+    fn putty(version: u8) -> String {
+        let derived = match version {
+            3 => "Key-Derivation: Argon2id\nArgon2-Memory: 8192\nArgon2-Salt: 0a1b2c3d\n",
+            _ => "",
+        };
+        format!(
+            "PuTTY-User-Key-File-{version}: ssh-ed25519\nEncryption: aes256-cbc\nComment: work\nPublic-Lines: 2\n{}\n{}\n{derived}Private-Lines: 2\n{}\n{}\nPrivate-MAC: {}",
+            random(64),
+            &random(24)[4..],
+            &random(70)[6..],
+            &random(30)[2..],
+            hex(64)
+        )
+    }
+
     /// Every kind, assembled here.
     pub(crate) fn samples() -> Vec<(&'static str, String)> {
         vec![
@@ -220,6 +258,13 @@ pub(crate) mod tests {
             ("private-key", key("DSA ")),
             ("private-key", key("OPENSSH ")),
             ("private-key", key("ENCRYPTED ")),
+            ("private-key", with_headers("RSA ", ENCRYPTED)),
+            ("private-key", with_headers("EC ", ENCRYPTED)),
+            ("private-key", with_headers("DSA ", ENCRYPTED)),
+            ("private-key", with_headers("", ENCRYPTED)),
+            ("private-key", with_headers("ENCRYPTED ", ENCRYPTED)),
+            ("private-key", putty(2)),
+            ("private-key", putty(3)),
             (
                 "openai-key",
                 format!("{}{}{}{}", "sk-proj-", random(40), "T3BlbkFJ", random(40)),
@@ -260,12 +305,13 @@ pub(crate) mod tests {
 
     #[test]
     fn every_kind_is_found_in_every_place() {
-        let places: [fn(&str) -> String; 9] = [
+        let places: [fn(&str) -> String; 10] = [
             |secret| secret.to_owned(),
             |secret| format!("key = \"{secret}\"\n"),
             |secret| format!("KEY={secret}\nOTHER=1\n"),
             |secret| format!("before {secret}, after"),
             |secret| secret.lines().map(|line| format!("+{line}\n")).collect(),
+            |secret| secret.lines().map(|line| format!("-{line}\n")).collect(),
             |secret| {
                 secret
                     .lines()
@@ -296,7 +342,9 @@ pub(crate) mod tests {
                 clean.starts_with("a = '") && clean.ends_with(" # é\nb"),
                 "{kind}"
             );
-            let longest = sample
+            // The public half of a PuTTY key may stay.
+            let secret = sample.split("Private-Lines").last().unwrap();
+            let longest = secret
                 .split(['\n', '-', '.', '"'])
                 .max_by_key(|part| part.len())
                 .unwrap();
@@ -321,6 +369,14 @@ pub(crate) mod tests {
             "if text.startswith('-----BEGIN RSA PRIVATE KEY-----'):".to_owned(),
             "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----".to_owned(),
             "-----BEGIN PRIVATE KEY-----\n<your key here>\n-----END PRIVATE KEY-----".to_owned(),
+            format!(
+                "-----BEGIN RSA PRIVATE KEY-----\n{ENCRYPTED}\n...\n-----END RSA PRIVATE KEY-----"
+            ),
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nis the first header"
+                .to_owned(),
+            "-----BEGIN PRIVATE KEY----- is the line that opens an armoured key".to_owned(),
+            "Private-Lines: 14\nis followed by the private half".to_owned(),
+            "the field Private-Lines: counts lines".to_owned(),
             "-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----".to_owned(),
             "-----BEGIN PUBLIC KEY-----\nMIIC\n-----END PUBLIC KEY-----".to_owned(),
             "BEGIN_MARK = b'-----BEGIN ' + kind + b' PRIVATE KEY-----'".to_owned(),
@@ -350,8 +406,50 @@ pub(crate) mod tests {
         assert_eq!(find(short).len(), 1);
         let encoded = "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1JSUV2UUlCQURBTg==";
         assert_eq!(find(encoded).len(), 1);
+        let one_line = plain.replace('\n', " ");
+        assert_eq!(find(&one_line)[0].range, 0..one_line.len());
+        let pgp = key("PGP ").replace("KEY-----", "KEY BLOCK-----");
+        let (first, rest) = pgp.split_once('\n').unwrap();
+        let pgp = format!("{first}\nVersion: GnuPG v2.4\nComment: \"work\"\n\n{rest}");
+        assert_eq!(find(&pgp)[0].range, 0..pgp.len());
+        let ssh2 = key("SSH2 ENCRYPTED ")
+            .replace("-----", "----")
+            .replace("---BEGIN", "--- BEGIN");
+        let (first, rest) = ssh2.split_once('\n').unwrap();
+        let ssh2 = format!("{first}\nSubject: me\nComment: \"a long \\\nline\"\n{rest}");
+        assert_eq!(find(&ssh2).len(), 1);
+        let escaped = with_headers("RSA ", ENCRYPTED).replace('\n', "\\n");
+        assert_eq!(find(&escaped)[0].range, 0..escaped.len());
+        let encoded = "UHVUVFktVXNlci1LZXktRmlsZS0zOiBzc2gtZWQyNTUxOQpFbmNyeXB0aW9uOiBub25l";
+        assert_eq!(find(encoded).len(), 1);
         let certificate = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUV2UUlCQURBTg==";
         assert_eq!(find(certificate).len(), 0);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_key_is_redacted_whatever_its_headers_and_lines(
+            headers in proptest::collection::vec("[A-Z][A-Za-z0-9-]{0,12}: ?[ -!#-&(-\\[\\]-~]{0,60}", 0..6),
+            width in 20_usize..100,
+            kind in "(RSA |EC |ENCRYPTED |OPENSSH |)",
+            before in "[ -~\\n]{0,30}",
+            line in proptest::sample::select(vec!["", "+", "-", "    ", "> ", "  7 | "]),
+        ) {
+            let body = random(300);
+            let rows = body.as_bytes().chunks(width).map(|row| String::from_utf8_lossy(row).into_owned());
+            let headers = if headers.is_empty() { String::new() } else { format!("{}\n\n", headers.join("\n")) };
+            let rows: Vec<String> = rows.collect();
+            let key = format!(
+                "-----BEGIN {kind}PRIVATE KEY-----\n{headers}{}\n-----END {kind}PRIVATE KEY-----",
+                rows.join("\n")
+            );
+            let key: String = key.lines().map(|text| format!("{line}{text}\n")).collect();
+            let text = format!("{before}\n{key}after\n");
+            let clean = redact(&text);
+            proptest::prop_assert!(!clean.contains(rows[0].as_str()), "{clean}");
+            proptest::prop_assert!(!clean.contains(&body[280..]), "{clean}");
+            proptest::prop_assert!(clean.ends_with("after\n"), "{clean}");
+        }
     }
 
     #[test]
@@ -366,10 +464,16 @@ pub(crate) mod tests {
         ] {
             assert_eq!(find(text), vec![], "{text}");
         }
-        let hostile = "-----BEGIN PRIVATE KEY-----\nAAAA".repeat(20_000);
-        let begun = std::time::Instant::now();
-        find(&hostile);
-        assert!(begun.elapsed().as_secs() < 5);
+        for hostile in [
+            "-----BEGIN PRIVATE KEY-----\nAAAA",
+            "-----BEGIN PRIVATE KEY-----\nA: b\nC: d\\\n",
+            "Private-Lines: 1\nAAAA\n",
+        ] {
+            let hostile = hostile.repeat(20_000);
+            let begun = std::time::Instant::now();
+            find(&hostile);
+            assert!(begun.elapsed().as_secs() < 5);
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Private keys in armour: a `BEGIN … PRIVATE KEY` line with a body behind it. A bare line is no key.
+//! Private keys in armour: a `BEGIN … PRIVATE KEY` line with a body behind it, and the private half of a PuTTY key.
+//! A bare line is no key.
 
 use std::ops::Range;
 
@@ -6,6 +7,10 @@ use std::ops::Range;
 const GUTTER: usize = 48;
 /// A run this long is a body by itself; shorter ones need the closing line right behind them.
 const CERTAIN_RUN: usize = 20;
+/// Header lines (`DEK-Info: …`) before a body: an encrypted key has two, a PGP key up to five.
+const MOST_HEADERS: usize = 16;
+/// No header line of a key is longer.
+const LONGEST_HEADER: usize = 400;
 
 /// Returns where a whole key is, when the words `PRIVATE KEY` at `at` open one.
 pub(crate) fn extent(text: &str, at: usize) -> Option<Range<usize>> {
@@ -32,9 +37,45 @@ pub(crate) fn encoded_extent(text: &[u8], at: usize) -> Option<Range<usize>> {
         .count();
     // The kind of armour is in its first 60 letters.
     let head = decoded(text.get(at..at + run.min(80))?);
-    head.windows(b"PRIVATE KEY".len())
-        .any(|window| window == b"PRIVATE KEY")
-        .then_some(at..at + run)
+    let armoured = head
+        .windows(b"PRIVATE KEY".len())
+        .any(|window| window == b"PRIVATE KEY");
+    (armoured || head.starts_with(b"PuTTY-User-Key-File-")).then_some(at..at + run)
+}
+
+/// Returns where the private half of a PuTTY key is, when the words `Private-Lines:` at `at` open one.
+///
+/// The half by itself is enough: a model is often shown a part of a file.
+pub(crate) fn putty_extent(text: &str, at: usize) -> Option<Range<usize>> {
+    let rest = text.get(at + "Private-Lines:".len()..)?;
+    let count = rest.trim_start_matches([' ', '\t']);
+    let body = count.trim_start_matches(|c: char| c.is_ascii_digit());
+    if body.len() == count.len() {
+        return None;
+    }
+    let bytes = body.as_bytes();
+    let mut end = 0;
+    let mut longest = 0;
+    loop {
+        let run_at = end + gap(bytes, end);
+        // The sum over the key closes it.
+        if header(bytes, run_at).is_some() {
+            let digits = body[run_at..].find(": ").map_or(0, |colon| colon + 2);
+            let sum = bytes[run_at + digits..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_hexdigit());
+            end = run_at + digits + sum.count();
+            break;
+        }
+        let run = base64_run(bytes, run_at);
+        if run == 0 {
+            break;
+        }
+        longest = longest.max(run);
+        end = run_at + run;
+    }
+    let offset = text.len() - body.len();
+    (longest >= CERTAIN_RUN).then_some(at..offset + end)
 }
 
 /// Returns where `-----BEGIN RSA ` begins when that is what the text ends with.
@@ -56,32 +97,26 @@ fn opening(before: &str) -> Option<usize> {
 /// Returns where the body ends, when there is one: lines of base64 with whatever stands between them in a prompt.
 fn body_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
+    let mut at = headers_end(bytes);
+    let body = at;
     let mut end = 0;
     let mut letters = 0;
     let mut longest = 0;
-    let mut at = 0;
     loop {
-        let gap = gap(bytes, at);
-        let run_at = at + gap;
+        let run_at = at + gap(bytes, at).max(blank(bytes, at));
         if let Some(close) = closing(text, run_at) {
             let real = letters >= 3 && (longest >= 3);
             return real.then_some(close);
         }
-        let run = bytes
-            .get(run_at..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(|byte| is_base64(**byte))
-            .count();
+        let run = base64_run(bytes, run_at);
         if run == 0 {
             break;
         }
-        // The name of a field (`Proc-Type: 4,ENCRYPTED`) is part of the armour, not of the key.
         letters += run;
         longest = longest.max(run);
         at = run_at + run;
         end = at;
-        if longest < CERTAIN_RUN && at > 400 {
+        if longest < CERTAIN_RUN && at - body > 400 {
             break;
         }
     }
@@ -91,6 +126,62 @@ fn body_end(text: &str) -> Option<usize> {
             .trim_start_matches(['\n', '\r', '\\', 'n', ' '])
             .starts_with("MII");
     (longest >= CERTAIN_RUN || elided).then_some(end)
+}
+
+/// Returns where the header lines of an armour end (`Proc-Type: 4,ENCRYPTED`, `Version: …`); 0 where there are none.
+fn headers_end(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    for _ in 0..MOST_HEADERS {
+        let line = at + gap(bytes, at);
+        let Some(length) = header(bytes, line) else {
+            break;
+        };
+        at = line + length;
+    }
+    at
+}
+
+/// Returns the length of the header line at `at`: a name, a colon, and the rest of the line with the lines that go on
+/// with it.
+fn header(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    let rest = &rest[..rest.len().min(LONGEST_HEADER)];
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
+    let name = rest.iter().take_while(is_name).count();
+    let is_header = name > 0 && rest[0].is_ascii_alphabetic() && rest.get(name) == Some(&b':');
+    if !is_header {
+        return None;
+    }
+    let mut end = name;
+    while let Some(byte) = rest.get(end) {
+        let escape = *byte == b'\\' && matches!(rest.get(end + 1), Some(b'n' | b'r'));
+        if escape || matches!(byte, b'\n' | b'\r') {
+            break;
+        }
+        // A backslash at the end of a line goes on with the next.
+        let goes_on = *byte == b'\\' && rest.get(end + 1) == Some(&b'\n');
+        end += if goes_on { 2 } else { 1 };
+    }
+    Some(end)
+}
+
+/// Counts the blanks between two parts of a key that stands on one line, as in a variable.
+fn blank(bytes: &[u8], from: usize) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
+    let blanks = rest
+        .iter()
+        .take(3)
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count();
+    let closes = rest[blanks..].starts_with(b"-----END ");
+    // A word of a sentence is shorter.
+    let goes_on = base64_run(bytes, from + blanks) >= CERTAIN_RUN;
+    if closes || goes_on { blanks } else { 0 }
+}
+
+fn base64_run(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.iter().take_while(|byte| is_base64(**byte)).count()
 }
 
 /// Counts what may stand between two lines of a key: line breaks, escapes, quotes, signs of a diff, line numbers.
@@ -119,6 +210,8 @@ fn gap(bytes: &[u8], from: usize) -> usize {
                 at += 1;
             }
             b'+' if !broken || at + 1 < rest.len() => at += 1,
+            // A line that a diff takes away; the closing line has more of them.
+            b'-' if broken && rest.get(at + 1).is_some_and(|next| *next != b'-') => at += 1,
             _ => break,
         }
     }

@@ -386,8 +386,13 @@ impl Token {
                 return None;
             }
             start = at - digits;
-        } else if !text.get(start..at)?.starts_with(b"sk-") {
-            return None;
+        } else {
+            // The sign of a line that a diff takes away.
+            let body = text.get(start..at)?;
+            start += body.iter().take_while(|byte| **byte == b'-').count();
+            if !text.get(start..at)?.starts_with(b"sk-") {
+                return None;
+            }
         }
         let end = self.run(text, after);
         self.judge(text, start..end).then_some(start..end)

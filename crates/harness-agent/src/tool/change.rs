@@ -11,8 +11,7 @@ use crate::draft::{self, FileDraft, Files, Focus};
 use crate::guard::Change;
 use crate::history::Refusal;
 use crate::plan::Spot;
-use crate::tool::Contents;
-use crate::tool::look::trespass;
+use crate::tool::{Contents, requested, trespass};
 
 /// What an action would do to the project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +77,7 @@ struct Project<'a> {
 
 impl Files for Project<'_> {
     fn open(&self, written: &str) -> Result<(RelPath, Option<String>), Refusal> {
-        let path = self.door.request(written).map_err(trespass)?;
+        let path = requested(self.tree, self.door, written)?;
         let bytes = (self.contents)(&path).map_err(|error| refused(&path, &error))?;
         let content = match bytes {
             Some(bytes) => Some(content(&path, &bytes)?),

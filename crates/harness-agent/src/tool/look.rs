@@ -10,7 +10,7 @@ use harness_hands::door::{Door, DoorError};
 
 use crate::guard::Change;
 use crate::history::Refusal;
-use crate::tool::Contents;
+use crate::tool::{Contents, requested, trespass};
 
 /// Lines of one view: published figures have 100 lines beat whole files.
 const WINDOW: usize = 100;
@@ -23,12 +23,13 @@ const LONGEST_HIT: usize = 160;
 
 /// Shows a file, or the part around a line or a definition.
 pub(crate) fn read(
+    tree: &SourceTree,
     door: &Door,
     contents: &Contents<'_>,
     path: &str,
     place: &str,
 ) -> Result<String, Refusal> {
-    let path = door.request(path).map_err(trespass)?;
+    let path = requested(tree, door, path)?;
     let there = contents(&path).and_then(|found| match found {
         Some(bytes) => Ok(bytes),
         None => door.read(&path),
@@ -97,7 +98,7 @@ pub(crate) fn find(
     let within = if path.is_empty() {
         None
     } else {
-        Some(door.request(path).map_err(trespass)?)
+        Some(requested(tree, door, path)?)
     };
     let asked = Query {
         within,
@@ -142,15 +143,10 @@ pub(crate) fn map(tree: &SourceTree, door: &Door, path: &str) -> Result<String, 
     let place = if asked.is_empty() {
         None
     } else {
-        Some(door.request(asked).map_err(trespass)?)
+        Some(requested(tree, door, asked)?)
     };
     let shown = report::map::map(tree, place.as_ref(), MOST_CHARACTERS);
     Ok(shown.unwrap_or_else(|| format!("there is no code in `{path}`")))
-}
-
-/// Returns the refusal of a path that may not be used.
-pub(crate) fn trespass(trespass: harness_hands::door::Trespass) -> Refusal {
-    Refusal::new(trespass.rule, trespass.sentence, trespass.path)
 }
 
 fn unreadable(path: &RelPath, error: &DoorError) -> Refusal {

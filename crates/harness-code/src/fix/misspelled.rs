@@ -13,6 +13,7 @@ use super::{
     unknown_keyword, unknown_name,
 };
 use crate::edit::{Edit, apply};
+use crate::parallel::side_by_side;
 use crate::path::RelPath;
 use crate::scope::{BindingKind, Depth, ScopeKind, Source};
 use crate::tree::SourceTree;
@@ -285,8 +286,10 @@ fn files_to_search(
     let all: Vec<FileId> = program.ids().collect();
     if !request.is_narrow() {
         // Attributes and keywords need the whole program, so every file is looked at; parsing is done side by side.
-        all.par_iter().for_each(|&file| {
-            let _ = sources.project(file).map(Source::is_whole);
+        side_by_side(|| {
+            all.par_iter().for_each(|&file| {
+                let _ = sources.project(file).map(Source::is_whole);
+            });
         });
         return all;
     }

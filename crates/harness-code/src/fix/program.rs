@@ -15,6 +15,7 @@ use super::installed::Installed;
 use super::lineage::Lineage;
 use super::values::{ClassRef, Value};
 use crate::language::Language;
+use crate::parallel::side_by_side;
 use crate::path::RelPath;
 use crate::scope::{Depth, Exports, Import, Scopes, Source, SymbolId};
 use crate::stdlib;
@@ -96,9 +97,8 @@ impl<'t> Sources<'t> {
     /// The files whose text is as wanted, read side by side.
     pub(crate) fn where_text(&self, wanted: impl Fn(&str) -> bool + Sync) -> Vec<FileId> {
         let all: Vec<FileId> = (0..self.paths.len()).collect();
-        all.into_par_iter()
-            .filter(|&file| wanted(self.text(file)))
-            .collect()
+        let found = all.into_par_iter().filter(|&file| wanted(self.text(file)));
+        side_by_side(|| found.collect())
     }
 
     fn outside(&self, slot: usize, path: &Path) -> Option<&Source> {

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
+use crate::hidden::Hidden;
 use crate::language::Language;
 use crate::locate::index::FileWords;
 use crate::locate::meaning::{Meanings, Wanted};
@@ -14,6 +15,7 @@ use crate::locate::scan::count;
 use crate::locate::words::identifiers;
 use crate::mention::phrase::{Found, Phrase, Phrases};
 use crate::mention::read;
+use crate::parallel::side_by_side;
 use crate::path::RelPath;
 use crate::symbols::Facts;
 use crate::tree::{SourceTree, TreeError};
@@ -40,8 +42,18 @@ impl Noted {
         scope: Option<&RelPath>,
         text: &str,
     ) -> Result<(SourceTree, Noted), TreeError> {
+        Noted::read_hiding(root, scope, Hidden::default(), text)
+    }
+
+    /// Reads a project as [`Noted::read`] does, without the files that are hidden.
+    pub fn read_hiding(
+        root: &Path,
+        scope: Option<&RelPath>,
+        hidden: Hidden,
+        text: &str,
+    ) -> Result<(SourceTree, Noted), TreeError> {
         let sought = Sought::of(text);
-        let (tree, notes) = SourceTree::read_with(root, scope, |_, reading| {
+        let (tree, notes) = SourceTree::read_hiding(root, scope, hidden, |_, reading| {
             sought.note(reading.language, reading.content, reading.facts)
         })?;
         Ok((tree, sought.noted(notes)))
@@ -50,18 +62,15 @@ impl Noted {
     /// Notes what a project that was read before says of the task `text`; its source is read again.
     pub fn of(tree: &SourceTree, text: &str) -> Noted {
         let sought = Sought::of(text);
-        let notes = tree
-            .files()
-            .par_iter()
-            .map(|file| {
-                if !file.language.is_source() {
-                    return None;
-                }
-                // A file that went away meanwhile is no candidate.
-                let text = tree.text(&file.path).ok()?;
-                Some(sought.note(file.language, text.content(), &file.facts))
-            })
-            .collect();
+        let notes = tree.files().par_iter().map(|file| {
+            if !file.language.is_source() {
+                return None;
+            }
+            // A file that went away meanwhile is no candidate.
+            let text = tree.text(&file.path).ok()?;
+            Some(sought.note(file.language, text.content(), &file.facts))
+        });
+        let notes = side_by_side(|| notes.collect());
         sought.noted(notes)
     }
 }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::mention::passage::Zone;
 use crate::mention::project::Place;
 use crate::mention::read::Written;
+use crate::parallel::side_by_side;
 use crate::symbols::Definition;
 use crate::tree::SourceTree;
 
@@ -115,16 +116,15 @@ impl Phrases {
             .par_iter()
             .enumerate()
             .filter(|(_, file)| file.language.is_source());
-        files
-            .flat_map_iter(|(at, file)| {
-                let found = match tree.text(&file.path) {
-                    Ok(text) => self.find_in(text.content(), &file.facts.definitions),
-                    // A file that went away meanwhile holds nothing.
-                    Err(_) => Vec::new(),
-                };
-                found.into_iter().map(move |found| found.at(at as u32))
-            })
-            .collect()
+        let found = files.flat_map_iter(|(at, file)| {
+            let found = match tree.text(&file.path) {
+                Ok(text) => self.find_in(text.content(), &file.facts.definitions),
+                // A file that went away meanwhile holds nothing.
+                Err(_) => Vec::new(),
+            };
+            found.into_iter().map(move |found| found.at(at as u32))
+        });
+        side_by_side(|| found.collect())
     }
 
     /// Looks for the phrases in one file, whose number is not known yet.

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use crate::hidden::{Hidden, Why};
 use crate::language::Language;
+use crate::parallel::side_by_side;
 use crate::path::RelPath;
 use crate::symbols::{self, Definition, Facts, Reading};
 use crate::text::Text;
@@ -23,6 +25,9 @@ pub const LARGEST_SOURCE: u64 = 2 * 1024 * 1024;
 pub struct SourceTree {
     root: PathBuf,
     files: Vec<SourceFile>,
+    hidden: Hidden,
+    /// Whether files of the project are not among `files` because they are hidden.
+    lacks_hidden: bool,
 }
 
 /// One file of the project.
@@ -104,8 +109,10 @@ impl SourceTree {
             }
         });
         Ok(SourceTree {
-            files: files.collect(),
+            files: side_by_side(|| files.collect()),
             root,
+            hidden: Hidden::default(),
+            lacks_hidden: false,
         })
     }
 
@@ -117,17 +124,53 @@ impl SourceTree {
         scope: Option<&RelPath>,
         look: impl Fn(&RelPath, &Reading<'_>) -> T + Sync,
     ) -> Result<(SourceTree, Vec<Option<T>>), TreeError> {
+        SourceTree::read_hiding(root, scope, Hidden::default(), look)
+    }
+
+    /// Reads the project as [`SourceTree::read_with`] does, without the files that are hidden.
+    pub fn read_hiding<T: Send>(
+        root: &Path,
+        scope: Option<&RelPath>,
+        hidden: Hidden,
+        look: impl Fn(&RelPath, &Reading<'_>) -> T + Sync,
+    ) -> Result<(SourceTree, Vec<Option<T>>), TreeError> {
         let root = real_folder(root)?;
         let top = match scope {
             Some(scope) => scope_folder(&root, scope)?,
             None => root.clone(),
         };
-        let paths = found(&root, &top)?;
-        let (files, looked) = paths
-            .into_par_iter()
-            .map(|path| read_file(&root, path, &look))
-            .unzip();
-        Ok((SourceTree { root, files }, looked))
+        let mut paths = found(&root, &top)?;
+        let all = paths.len();
+        paths.retain(|path| hidden.why(path).is_none());
+        let lacks_hidden = paths.len() < all;
+        let read = paths.into_par_iter();
+        let read = read.map(|path| read_file(&root, path, &look));
+        let (files, looked) = side_by_side(|| read.unzip());
+        let tree = SourceTree {
+            root,
+            files,
+            hidden,
+            lacks_hidden,
+        };
+        Ok((tree, looked))
+    }
+
+    /// Hides files that hold credentials from here on, but for those that are named: they are not listed and their text
+    /// is not given out.
+    pub fn hide_credentials(&mut self, named: &[RelPath]) {
+        self.hidden = std::mem::take(&mut self.hidden).with_credentials(named);
+        let hidden = &self.hidden;
+        self.files.retain(|file| hidden.why(&file.path).is_none());
+    }
+
+    /// Returns why a path is hidden, when it is.
+    pub fn hides(&self, path: &RelPath) -> Option<Why> {
+        self.hidden.why(path)
+    }
+
+    /// Returns whether the user's list keeps files of the project out of this tree.
+    pub fn lacks_hidden(&self) -> bool {
+        self.lacks_hidden
     }
 
     /// Returns the project folder.
@@ -169,6 +212,9 @@ impl SourceTree {
 
     /// Reads the text of a file again from disk.
     pub fn text(&self, path: &RelPath) -> Result<Text, TreeError> {
+        if self.hides(path).is_some() {
+            return Err(TreeError::NotAFile(path.clone()));
+        }
         let bytes = read_inside(&self.root, path)?;
         Text::from_bytes(bytes).map_err(|_| TreeError::NotText(path.clone()))
     }

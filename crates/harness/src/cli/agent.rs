@@ -33,6 +33,7 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
         allow_writes: !arguments.dry_run,
         require_sandbox: arguments.require_sandbox,
         keep: arguments.keep,
+        files: arguments.file.clone(),
         ..settings::options(project, &arguments.common, Some(&arguments.model))?
     };
     let cancel = cancel_on_signal();

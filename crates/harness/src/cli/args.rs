@@ -150,6 +150,9 @@ pub struct RunArguments {
     /// Leave unproven changes on disk where they made nothing worse
     #[arg(long)]
     pub keep: bool,
+    /// Show this file of the project to the model, whatever it holds; can be repeated
+    #[arg(long, value_name = "PATH")]
+    pub file: Vec<PathBuf>,
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,

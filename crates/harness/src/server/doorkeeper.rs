@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::uri::Scheme;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -33,7 +34,13 @@ pub(super) async fn keep(
     let began = Instant::now();
     let id = next_id();
     let line = format!("{} {}", request.method(), request.uri().path());
-    let mut response = match check(request.headers(), server.port, server.token.as_deref()) {
+    let checked = check(
+        request.uri(),
+        request.headers(),
+        server.port,
+        server.token.as_deref(),
+    );
+    let mut response = match checked {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
@@ -57,14 +64,24 @@ pub(super) async fn keep(
     response
 }
 
-fn check(headers: &HeaderMap, port: u16, token: Option<&str>) -> Result<(), Problem> {
+fn check(target: &Uri, headers: &HeaderMap, port: u16, token: Option<&str>) -> Result<(), Problem> {
+    let is_here = |authority: &str| is_own_authority(authority, port);
     let hosts: Vec<&HeaderValue> = headers.get_all(header::HOST).iter().collect();
-    let host_is_here =
-        matches!(hosts.as_slice(), [host] if host.to_str().is_ok_and(is_loopback_authority));
+    let host_is_here = matches!(hosts.as_slice(), [host] if host.to_str().is_ok_and(is_here));
     if !host_is_here {
         return Err(foreign(
-            "the Host header does not name this machine",
+            "the Host header does not name this server",
             "use http://127.0.0.1:PORT",
+        ));
+    }
+    // A whole address in the request line says once more who is meant.
+    let named_here = target.authority().is_none_or(|authority| {
+        is_here(authority.as_str()) && target.scheme() == Some(&Scheme::HTTP)
+    });
+    if !named_here {
+        return Err(foreign(
+            "the request line names another server",
+            "use http://127.0.0.1:PORT, or the path alone",
         ));
     }
     for origin in headers.get_all(header::ORIGIN) {
@@ -112,6 +129,17 @@ fn foreign(message: &str, hint: &str) -> Problem {
     Problem::new(StatusCode::FORBIDDEN, "foreign_request", message, hint)
 }
 
+/// Returns whether `host[:port]` names this server: a loopback name, and its port where one is given.
+fn is_own_authority(authority: &str, own: u16) -> bool {
+    // The last colon of `[::1]` is none of a port.
+    let after = authority.rsplit(']').next().unwrap_or(authority);
+    let port_fits = match after.rsplit_once(':') {
+        Some((_, given)) => given.is_empty() || given.parse() == Ok(own),
+        None => true,
+    };
+    port_fits && is_loopback_authority(authority)
+}
+
 /// Returns whether `host[:port]` is a loopback name, by its exact spelling.
 fn is_loopback_authority(authority: &str) -> bool {
     let (host, port) = match authority.strip_prefix('[') {
@@ -144,7 +172,30 @@ fn bears(headers: &HeaderMap, token: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_loopback_authority;
+    use super::{is_loopback_authority, is_own_authority};
+
+    #[test]
+    fn another_port_is_another_server() {
+        for host in [
+            "127.0.0.1",
+            "localhost:8090",
+            "[::1]",
+            "[::1]:8090",
+            "localhost:",
+        ] {
+            assert!(is_own_authority(host, 8090), "{host}");
+        }
+        for host in [
+            "127.0.0.1:80",
+            "localhost:8091",
+            "[::1]:1",
+            "localhost:08a",
+            "localhost:99999",
+            "evil.example:8090",
+        ] {
+            assert!(!is_own_authority(host, 8090), "{host}");
+        }
+    }
 
     #[test]
     fn only_loopback_names_are_this_machine() {

@@ -16,6 +16,7 @@ mod wire;
 mod work;
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,13 +24,17 @@ use harness_agent::{AgentOptions, Warmth};
 use tokio::net::TcpListener;
 
 use crate::exit::Exit;
+use crate::server::connection::Bounds;
 use crate::server::work::Queue;
 use crate::show::text::{self, Complaint};
 
 /// The port when none is named (CONTRACT, Names).
 pub const DEFAULT_PORT: u16 = 8090;
-/// How long running requests get after a signal (CONTRACT, HTTP).
-const GRACE: Duration = Duration::from_secs(10);
+/// Threads for work that blocks: the runs that may be under way at once, and some reports beside them. Each costs a
+/// stack and pieces of memory kept at hand, 34 MB of address space; the rest of a crowd waits its turn.
+const MOST_BLOCKING: usize = 16;
+/// Threads for the connections themselves, which do little: more cores would only cost memory.
+const MOST_WORKERS: usize = 4;
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -94,7 +99,10 @@ struct Server {
 
 /// Serves until a signal comes.
 pub fn serve(options: ServeOptions) -> Result<Exit, Complaint> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cores.min(MOST_WORKERS))
+        .max_blocking_threads(MOST_BLOCKING)
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| {
@@ -136,6 +144,10 @@ async fn listen(options: ServeOptions) -> Result<Exit, Complaint> {
         "read-only"
     };
     text::result(&format!("listening on http://127.0.0.1:{port}"));
+    if let Some(warning) = too_wide(&options.agent) {
+        text::notice(&warning);
+        text::notice("hint: name one project with --project");
+    }
     text::notice(&format!(
         "project {} ({mode}); Ctrl-C stops",
         options.agent.project.display()
@@ -146,6 +158,54 @@ async fn listen(options: ServeOptions) -> Result<Exit, Complaint> {
         token: options.token,
         queue: Queue::default(),
     };
-    connection::accept(listener, Arc::new(server), GRACE).await;
+    connection::accept(listener, Arc::new(server), Bounds::default()).await;
     Ok(Exit::Done)
+}
+
+/// Folders that hold a system and not a project.
+const SYSTEM_FOLDERS: &[&str] = &[
+    "/usr",
+    "/etc",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/opt",
+    "/var",
+    "/boot",
+    "/dev",
+    "/proc",
+    "/sys",
+    "/System",
+    "/Library",
+    "/Applications",
+    "C:\\Windows",
+    "C:\\Program Files",
+];
+
+/// Returns a warning for a project that is far more than a project: a whole disk, a home folder, a system's folder.
+fn too_wide(agent: &AgentOptions) -> Option<String> {
+    let project = &agent.project;
+    let home = harness_hands::user::home_folder();
+    let home = home.and_then(|home| std::fs::canonicalize(home).ok());
+    let what = if project.parent().is_none() {
+        "a whole disk"
+    } else if home.is_some_and(|home| home.starts_with(project)) {
+        "a home folder"
+    } else if SYSTEM_FOLDERS
+        .iter()
+        .any(|known| project == Path::new(known))
+    {
+        "a folder of the system"
+    } else {
+        return None;
+    };
+    let done = if agent.allow_writes {
+        "read, shown to the model and changed"
+    } else {
+        "read and shown to the model"
+    };
+    let shown = project.display();
+    Some(format!(
+        "warning: `{shown}` is {what}: everything in it may be {done}"
+    ))
 }

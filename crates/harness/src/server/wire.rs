@@ -5,10 +5,12 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::time::Sleep;
 
 use crate::server::answer::Problem;
 use crate::server::{doorkeeper, log};
@@ -19,20 +21,40 @@ pub(super) struct Wire {
     stream: Arc<TcpStream>,
     /// What was taken from hyper and is not on the socket yet.
     pending: Vec<u8>,
+    /// How long a client may take nothing.
+    stalled: Duration,
+    /// Runs while the client takes nothing.
+    clock: Option<Pin<Box<Sleep>>>,
 }
 
 impl Wire {
     /// Returns a wire over a connection that somebody else holds too.
-    pub(super) fn new(stream: Arc<TcpStream>) -> Wire {
+    pub(super) fn new(stream: Arc<TcpStream>, stalled: Duration) -> Wire {
         Wire {
             stream,
             pending: Vec::new(),
+            stalled,
+            clock: None,
         }
+    }
+
+    /// Waits until the client takes more, but not for ever.
+    fn ready_to_write(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Poll::Ready(ready) = self.stream.poll_write_ready(context) {
+            self.clock = None;
+            return Poll::Ready(ready);
+        }
+        let stalled = self.stalled;
+        let clock = self
+            .clock
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(stalled)));
+        ready!(clock.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
     fn drain(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.pending.is_empty() {
-            ready!(self.stream.poll_write_ready(context))?;
+            ready!(self.ready_to_write(context))?;
             match self.stream.try_write(&self.pending) {
                 Ok(written) => drop(self.pending.drain(..written)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -85,7 +107,7 @@ impl AsyncWrite for Wire {
             return Poll::Ready(Ok(bytes.len()));
         }
         loop {
-            ready!(self.stream.poll_write_ready(context))?;
+            ready!(self.ready_to_write(context))?;
             match self.stream.try_write(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 done => return Poll::Ready(done),
@@ -108,6 +130,19 @@ impl AsyncWrite for Wire {
 pub(super) fn shut(stream: &TcpStream) {
     // A client that is gone already needs no telling.
     drop(socket2::SockRef::from(stream).shutdown(std::net::Shutdown::Write));
+}
+
+/// Reads and drops what a client still sends.
+pub(super) async fn heard_out(stream: &TcpStream) {
+    let mut rest = [0; 4096];
+    while stream.readable().await.is_ok() {
+        match stream.try_read(&mut rest) {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => return,
+        }
+    }
 }
 
 /// Returns where in the bytes an answer of hyper's own begins, and its status: ours all have a request id.
