@@ -18,6 +18,10 @@ use harness_hands::transaction::{Transaction, WriteError};
 use harness_hands::undo::Force;
 use proptest::prelude::*;
 
+#[cfg(unix)]
+#[path = "../../../tests/support/skip.rs"]
+mod skip;
+
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 fn folder() -> tempfile::TempDir {
@@ -234,6 +238,12 @@ fn odd_files_are_refused_without_harm() {
     let status = std::process::Command::new("mkfifo")
         .arg(root.join("pipe"))
         .status();
+    // As `/dev/zero`: whoever reads it never comes to an end.
+    let device = std::process::Command::new("mknod")
+        .arg(root.join("device"))
+        .args(["c", "1", "5"])
+        .stderr(std::process::Stdio::null())
+        .status();
     let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
     std::fs::File::create(root.join("huge"))
         .unwrap()
@@ -250,16 +260,23 @@ fn odd_files_are_refused_without_harm() {
         assert_eq!(run.put(&path(name), b"x").unwrap_err().to_string(), read);
         read
     };
-    if status.is_ok_and(|status| status.success()) {
-        assert_eq!(
-            said("pipe", &mut run),
-            "`pipe` is not a plain file; only plain files can be used"
-        );
-    }
+    assert!(status.unwrap().success());
+    assert_eq!(
+        said("pipe", &mut run),
+        "`pipe` is not a plain file; only plain files can be used"
+    );
     assert_eq!(
         said("socket", &mut run),
         "`socket` is not a plain file; only plain files can be used"
     );
+    if device.is_ok_and(|status| status.success()) {
+        assert_eq!(
+            said("device", &mut run),
+            "`device` is not a plain file; only plain files can be used"
+        );
+    } else {
+        skip::skip("an ordinary user runs this: devices are made by root");
+    }
     assert_eq!(
         said("huge", &mut run),
         "`huge` has 2147483648 bytes; files over 64 MB are not read"
