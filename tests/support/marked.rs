@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Returns a number that no other test has, in this process or in one beside it: seconds for a `sleep` that nobody
-/// waits for.
+/// Returns a number that no other test has, in this process or in one beside it: ten
+/// minutes and a little for a `sleep` that nobody waits for, so that one that gets away ends by itself.
 pub(crate) fn marker() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    format!("9{:08}{count:04}", std::process::id())
+    format!("600.{:08}{count:04}", std::process::id())
 }
 
 /// Returns how many processes have the word among their arguments.

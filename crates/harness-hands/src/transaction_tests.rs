@@ -289,12 +289,20 @@ fn links_are_refused_and_hard_links_keep_their_bytes() {
     let root = bench.folder.path();
     let outside = tempfile::tempdir_in(root.parent().unwrap()).unwrap();
     std::fs::write(outside.path().join("secret"), "secret").unwrap();
+    std::fs::create_dir(outside.path().join("deep")).unwrap();
+    std::fs::write(outside.path().join("deep/secret"), "secret").unwrap();
     symlink(outside.path(), root.join("way")).unwrap();
     symlink(outside.path().join("secret"), root.join("link.py")).unwrap();
     std::fs::hard_link(root.join("a.py"), outside.path().join("twin.py")).unwrap();
     std::fs::set_permissions(root.join("a.py"), std::fs::Permissions::from_mode(0o754)).unwrap();
     let mut run = bench.begin();
-    for name in ["way/secret", "link.py", "way/new.py"] {
+    for name in [
+        "way/secret",
+        "link.py",
+        "way/new.py",
+        "way/deep/secret",
+        "way/deep/new.py",
+    ] {
         let error = run.put(&path(name), b"x").unwrap_err();
         assert_eq!(
             error.trespass().map(|trespass| trespass.rule),

@@ -193,10 +193,13 @@ fn twelve_runs_at_once_lose_nothing() {
 fn a_folder_that_is_swapped_for_a_link_leads_nowhere() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let (project, outside) = (folder(), folder());
-    std::fs::write(outside.path().join("x.py"), "outside").unwrap();
     let (way, link) = (project.path().join("way"), project.path().join("link"));
-    std::fs::create_dir(&way).unwrap();
-    std::fs::write(way.join("x.py"), "inside").unwrap();
+    // The folder itself, and one further down that is reached through it.
+    for (place, text) in [(&way, "inside"), (&outside.path().to_path_buf(), "outside")] {
+        std::fs::create_dir_all(place.join("deep")).unwrap();
+        std::fs::write(place.join("x.py"), text).unwrap();
+        std::fs::write(place.join("deep/x.py"), text).unwrap();
+    }
     std::os::unix::fs::symlink(outside.path(), &link).unwrap();
     let stop = AtomicBool::new(false);
     let opened = Project::open(project.path(), None, Access::Writing).unwrap();
@@ -212,21 +215,23 @@ fn a_folder_that_is_swapped_for_a_link_leads_nowhere() {
         let start = Instant::now();
         let mut reads = 0;
         while start.elapsed() < Duration::from_millis(700) {
-            if let Ok(bytes) = opened.door().read(&path("way/x.py")) {
-                assert_ne!(bytes, b"outside");
-                reads += 1;
+            for way in ["way", "way/deep"] {
+                if let Ok(bytes) = opened.door().read(&path(&format!("{way}/x.py"))) {
+                    assert_ne!(bytes, b"outside");
+                    reads += 1;
+                }
+                let text = format!("{reads}");
+                let _ = run.put(&path(&format!("{way}/x.py")), text.as_bytes());
+                let _ = run.put(&path(&format!("{way}/new.py")), b"new");
+                let _ = run.remove(&path(&format!("{way}/new.py")));
             }
-            let _ = run.put(&path("way/x.py"), format!("{reads}").as_bytes());
-            let _ = run.put(&path("way/new.py"), b"new");
-            let _ = run.remove(&path("way/new.py"));
         }
         stop.store(true, Ordering::Relaxed);
         assert!(reads > 10, "{reads}");
     });
-    assert_eq!(
-        tree(outside.path()),
-        BTreeMap::from([("x.py".to_string(), b"outside".to_vec())])
-    );
+    let untouched = [("deep/", ""), ("deep/x.py", "outside"), ("x.py", "outside")];
+    let untouched = untouched.map(|(name, text)| (name.to_string(), text.as_bytes().to_vec()));
+    assert_eq!(tree(outside.path()), BTreeMap::from(untouched));
 }
 
 #[cfg(unix)]

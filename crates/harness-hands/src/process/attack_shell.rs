@@ -52,7 +52,7 @@ const ATTEMPTS: &[(&str, &str)] = &[
     ),
     (
         LEFT_BEHIND,
-        "(setsid sh -c 'while :; do echo x >> beat; sleep 0.01; done' &); until test -s beat; do sleep 0.01; done",
+        "(setsid sh -c 'i=0; while [ $i -lt 6000 ]; do echo x >> beat; sleep 0.01; i=$((i+1)); done' &); until test -s beat; do sleep 0.01; done",
     ),
     ("(needed) write in the project", "echo x > made"),
     (
