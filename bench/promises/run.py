@@ -52,10 +52,10 @@ def main(words):
         return 0
     chosen = [row for row in ROWS if not arguments.only or row[0] in arguments.only]
     measured = read_measured()
-    lay_out()
+    commit = lay_out()
     for row in chosen:
         if arguments.again or digest(row) not in measured:
-            measured[digest(row)] = measure(row)
+            measured[digest(row)] = measure(row, commit)
             MEASURED.write_text(json.dumps(measured, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     write_table()
     bad = [row for row in chosen if measured[digest(row)]["verdict"] != "seen"]
@@ -112,7 +112,8 @@ def read_measured():
 
 
 def lay_out():
-    """Copies the tracked files as they are now. Files that have not changed keep their time, so little is built anew."""
+    """Copies the tracked files as they are now. Files that have not changed keep their time, so little is built anew.
+    Returns the commit they belong to."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
     names = {name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()}
     for name in names:
@@ -123,9 +124,11 @@ def lay_out():
     for file in TREE.glob("crates/**/*.rs"):
         if str(file.relative_to(TREE)) not in names:
             file.unlink()
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return commit.stdout.strip()
 
 
-def measure(row):
+def measure(row, commit):
     number, what, edits, test = row
     print(f"{number}: {what} ... ", end="", flush=True)
     started = time.monotonic()
@@ -145,8 +148,7 @@ def measure(row):
         verdict = f"unfit: {unfit}"
     seconds = round(time.monotonic() - started)
     print(f"{verdict} ({seconds} s)", flush=True)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
-    return {"verdict": verdict, "seconds": seconds, "commit": commit.stdout.strip()}
+    return {"verdict": verdict, "seconds": seconds, "commit": commit}
 
 
 def run(test):
