@@ -111,7 +111,7 @@ fn sandbox() -> Vec<Check> {
             Answer::Good if attempt.name.starts_with("(needed)") => (Health::Good, "works"),
             Answer::Good => (Health::Good, "held"),
             Answer::Bad => (Health::Bad, "got through"),
-            Answer::Known => (Health::Weak, "gets through; noticed and put back"),
+            Answer::Known => (Health::Weak, "gets through, as SECURITY.md says"),
             Answer::Untried => (Health::Weak, "could not be tried here"),
         };
         checks.push(check(attempt.name, health, found, ""));

@@ -17,6 +17,9 @@ pub mod reply;
 pub mod run;
 pub mod secret;
 pub mod skill;
+#[cfg(test)]
+#[path = "../../../tests/support/skip.rs"]
+mod skip;
 pub mod task;
 mod tool;
 

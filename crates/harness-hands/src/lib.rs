@@ -15,12 +15,21 @@ mod environment;
 mod fault;
 pub mod journal;
 pub mod lock;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "../../../tests/support/marked.rs"]
+mod marked;
 pub mod memory;
 pub mod permit;
+#[cfg(all(test, unix))]
+#[path = "../../../tests/support/planted.rs"]
+mod planted;
 pub mod process;
 pub mod runs;
 pub mod scratch;
 pub mod settings;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "../../../tests/support/skip.rs"]
+mod skip;
 pub mod state;
 pub mod suite;
 pub mod trace;

@@ -18,6 +18,10 @@ use harness_hands::transaction::{Transaction, WriteError};
 use harness_hands::undo::Force;
 use proptest::prelude::*;
 
+#[cfg(unix)]
+#[path = "../../../tests/support/skip.rs"]
+mod skip;
+
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 fn folder() -> tempfile::TempDir {
@@ -189,10 +193,13 @@ fn twelve_runs_at_once_lose_nothing() {
 fn a_folder_that_is_swapped_for_a_link_leads_nowhere() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let (project, outside) = (folder(), folder());
-    std::fs::write(outside.path().join("x.py"), "outside").unwrap();
     let (way, link) = (project.path().join("way"), project.path().join("link"));
-    std::fs::create_dir(&way).unwrap();
-    std::fs::write(way.join("x.py"), "inside").unwrap();
+    // The folder itself, and one further down that is reached through it.
+    for (place, text) in [(&way, "inside"), (&outside.path().to_path_buf(), "outside")] {
+        std::fs::create_dir_all(place.join("deep")).unwrap();
+        std::fs::write(place.join("x.py"), text).unwrap();
+        std::fs::write(place.join("deep/x.py"), text).unwrap();
+    }
     std::os::unix::fs::symlink(outside.path(), &link).unwrap();
     let stop = AtomicBool::new(false);
     let opened = Project::open(project.path(), None, Access::Writing).unwrap();
@@ -208,21 +215,23 @@ fn a_folder_that_is_swapped_for_a_link_leads_nowhere() {
         let start = Instant::now();
         let mut reads = 0;
         while start.elapsed() < Duration::from_millis(700) {
-            if let Ok(bytes) = opened.door().read(&path("way/x.py")) {
-                assert_ne!(bytes, b"outside");
-                reads += 1;
+            for way in ["way", "way/deep"] {
+                if let Ok(bytes) = opened.door().read(&path(&format!("{way}/x.py"))) {
+                    assert_ne!(bytes, b"outside");
+                    reads += 1;
+                }
+                let text = format!("{reads}");
+                let _ = run.put(&path(&format!("{way}/x.py")), text.as_bytes());
+                let _ = run.put(&path(&format!("{way}/new.py")), b"new");
+                let _ = run.remove(&path(&format!("{way}/new.py")));
             }
-            let _ = run.put(&path("way/x.py"), format!("{reads}").as_bytes());
-            let _ = run.put(&path("way/new.py"), b"new");
-            let _ = run.remove(&path("way/new.py"));
         }
         stop.store(true, Ordering::Relaxed);
         assert!(reads > 10, "{reads}");
     });
-    assert_eq!(
-        tree(outside.path()),
-        BTreeMap::from([("x.py".to_string(), b"outside".to_vec())])
-    );
+    let untouched = [("deep/", ""), ("deep/x.py", "outside"), ("x.py", "outside")];
+    let untouched = untouched.map(|(name, text)| (name.to_string(), text.as_bytes().to_vec()));
+    assert_eq!(tree(outside.path()), BTreeMap::from(untouched));
 }
 
 #[cfg(unix)]
@@ -233,6 +242,12 @@ fn odd_files_are_refused_without_harm() {
     let root = folder.path();
     let status = std::process::Command::new("mkfifo")
         .arg(root.join("pipe"))
+        .status();
+    // As `/dev/zero`: whoever reads it never comes to an end.
+    let device = std::process::Command::new("mknod")
+        .arg(root.join("device"))
+        .args(["c", "1", "5"])
+        .stderr(std::process::Stdio::null())
         .status();
     let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
     std::fs::File::create(root.join("huge"))
@@ -250,16 +265,23 @@ fn odd_files_are_refused_without_harm() {
         assert_eq!(run.put(&path(name), b"x").unwrap_err().to_string(), read);
         read
     };
-    if status.is_ok_and(|status| status.success()) {
-        assert_eq!(
-            said("pipe", &mut run),
-            "`pipe` is not a plain file; only plain files can be used"
-        );
-    }
+    assert!(status.unwrap().success());
+    assert_eq!(
+        said("pipe", &mut run),
+        "`pipe` is not a plain file; only plain files can be used"
+    );
     assert_eq!(
         said("socket", &mut run),
         "`socket` is not a plain file; only plain files can be used"
     );
+    if device.is_ok_and(|status| status.success()) {
+        assert_eq!(
+            said("device", &mut run),
+            "`device` is not a plain file; only plain files can be used"
+        );
+    } else {
+        skip::skip("an ordinary user runs this: devices are made by root");
+    }
     assert_eq!(
         said("huge", &mut run),
         "`huge` has 2147483648 bytes; files over 64 MB are not read"

@@ -3,8 +3,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "tests lay out projects on the disk, and say when they had no walls to test"
+    reason = "tests lay out projects on the disk"
 )]
 
 use std::path::Path;
@@ -17,6 +16,13 @@ use harness_hands::process::runner::RunnerOptions;
 use harness_hands::process::sandbox::Sandbox;
 use harness_hands::process::{Limits, available_sandbox};
 use harness_hands::suite::{self, Outcome, Selection, SuiteReport};
+
+#[path = "../../../tests/support/marked.rs"]
+mod marked;
+#[path = "../../../tests/support/planted.rs"]
+mod planted;
+#[path = "../../../tests/support/skip.rs"]
+mod skip;
 
 /// A project beside something that is not its own.
 struct Bench {
@@ -75,7 +81,7 @@ impl Bench {
 fn contained(body: &str) -> Bench {
     let bench = Bench::new(body);
     if !available_sandbox().holds() {
-        eprintln!("skipped: this machine has no walls");
+        skip::skip("there are no walls that hold files");
         return bench;
     }
     let report = bench.run(300);
@@ -96,10 +102,51 @@ const REFUSED: &str =
 #[test]
 fn keys_are_not_read() {
     let attempts = "attempts = [lambda: open(OUTSIDE + '/.ssh/id_ed25519').read(), lambda: os.listdir(OUTSIDE), lambda: open(HOME + '/.ssh/id_rsa').read(), lambda: os.symlink(OUTSIDE, 'way') or open('way/.ssh/id_ed25519').read()]";
-    contained(&format!("{attempts}{REFUSED}"));
-    contained(
-        "self.assertEqual([name for name in os.environ if any(word in name.upper() for word in ('TOKEN', 'SECRET', 'PASSWORD', 'API_KEY'))], [])",
-    );
+    if !available_sandbox().holds() {
+        return skip::skip("there are no walls that hold files");
+    }
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join(".ssh")).unwrap();
+    std::fs::write(home.path().join(".ssh/id_rsa"), "the key of the house\n").unwrap();
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--nocapture", "among_secrets"])
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("LANG", "C.UTF-8")
+        .env("HOME", home.path())
+        .env(ATTEMPTS, attempts)
+        .envs(
+            planted::SECRETS
+                .iter()
+                .chain(planted::WAYS_TO_THEM)
+                .map(|name| (name, planted::PLANTED)),
+        )
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}\n{words}");
+    let seen = text
+        .lines()
+        .find_map(|line| Some(line.split_once("seen: ")?.1));
+    // Those of the system, a home and a temporary folder of its own, and where tools would leave things.
+    let expected = "COVERAGE_FILE HARNESS_STARTED HOME HYPOTHESIS_STORAGE_DIRECTORY LANG MYPY_CACHE_DIR NO_COLOR PATH PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONUNBUFFERED PYTHONUSERBASE RUFF_CACHE_DIR TEMP TMP TMPDIR USERPROFILE";
+    assert_eq!(seen, Some(expected));
+}
+
+/// What the next test tries, in the process that this one starts.
+const ATTEMPTS: &str = "HARNESS_TEST_ATTEMPTS";
+
+/// Not a test by itself: a suite that is started from an environment with secrets in it and a home with a key.
+#[test]
+#[ignore = "started by another test, with secrets in its environment"]
+fn among_secrets() {
+    let attempts = std::env::var(ATTEMPTS).unwrap();
+    let see = "open('seen.txt', 'w').write(' '.join(sorted(os.environ)) + '\\n' + '\\n'.join(os.environ.values()))";
+    let bench = contained(&format!("{attempts}{REFUSED}\n{see}"));
+    let seen = std::fs::read_to_string(bench.path("project/seen.txt")).unwrap();
+    assert!(!seen.contains(planted::PLANTED), "{seen}");
+    println!("seen: {}", seen.lines().next().unwrap());
 }
 
 #[test]
@@ -205,23 +252,15 @@ impl Drop for Decoy {
 
 #[test]
 fn daemons_go_with_the_suite() {
-    let body = "for _ in range(10):\n    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0:\n            os.execvp('sleep', ['sleep', '4719'])\n        os._exit(0)";
-    let report = Bench::new(body).run(300);
+    let word = marked::marker();
+    let body = format!(
+        "for _ in range(10):\n    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0:\n            os.execvp('sleep', ['sleep', '{word}'])\n        os._exit(0)"
+    );
+    let report = Bench::new(&body).run(300);
     assert_eq!(
         (report.outcome, report.passed),
         (Outcome::Ran, 3),
         "{report:#?}"
     );
-    assert_eq!(processes_with("4719"), 0);
-}
-
-fn processes_with(word: &str) -> usize {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let words = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    words
-        .filter(|line| {
-            line.split(|byte| *byte == 0)
-                .any(|part| part == word.as_bytes())
-        })
-        .count()
+    assert_eq!(marked::processes_with(&word), 0);
 }

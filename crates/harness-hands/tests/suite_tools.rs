@@ -2,8 +2,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "tests lay out projects on the disk, and say when they had nothing to run with"
+    reason = "tests lay out projects on the disk"
 )]
 
 use std::path::Path;
@@ -13,10 +12,13 @@ use harness_code::suite::{Runner as Framework, Suite};
 use harness_hands::permit::{Access, Project};
 use harness_hands::suite::{self, Outcome, Selection, SuiteReport};
 
+#[path = "../../../tests/support/skip.rs"]
+mod skip;
+
 fn run(files: &[(&str, &str)], runner: Framework, command: &[&str]) -> Option<SuiteReport> {
     let on_path = |folder: std::path::PathBuf| folder.join(command[0]).is_file();
     if !std::env::split_paths(&std::env::var_os("PATH")?).any(on_path) {
-        eprintln!("no `{}` here", command[0]);
+        skip::skip(&format!("`{}` is not installed", command[0]));
         return None;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ pub enum Answer {
     Good,
     /// It got through, or what should work does not.
     Bad,
-    /// It got through, as is known of these walls; what was done is noticed and put back.
+    /// It got through, as SECURITY.md says of these walls.
     Known,
     /// It could not be tried here.
     Untried,
@@ -60,6 +60,8 @@ fn attack(sandbox: Sandbox) -> SelfTest {
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::attack;
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) use linux::attack_by_shell;
 
 #[cfg(target_os = "linux")]
 #[path = "attack_linux.rs"]

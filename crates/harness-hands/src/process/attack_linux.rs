@@ -16,36 +16,149 @@ use std::time::Duration;
 use crate::process::attack::{Answer, Attempt, SelfTest};
 use crate::process::platform::Payload;
 use crate::process::private::Private;
-use crate::process::sandbox::{Confinement, Sandbox};
+use crate::process::sandbox::{Confinement, Sandbox, landlock};
 use crate::process::{Limits, Program, start};
 
 /// What an attempt says with its exit code.
 const HELD: i32 = 0;
 const GOT_THROUGH: i32 = 1;
+/// It failed for a reason that is not the walls': it shows nothing.
+const UNCLEAR: i32 = 2;
 
 /// How long one attempt may take; each is a handful of system calls.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The attempt whose end is looked at after all others.
+/// The attempt whose end is looked at after it.
 const LEFT_BEHIND: &str = "leave a process behind";
+const SIGNAL: &str = "signal the harness";
+const END_KEEPER: &str = "end the process that watches it";
+const CHANGE_GIT: &str = "change `.git`";
+const LOOPBACK: &str = "(needed) serve and connect on loopback";
 
 /// What only root reads, and no test has to.
 const PASSWORDS: &CStr = c"/etc/shadow";
 
+/// What the system says of a file that the walls close, hide or make read-only.
+const NO_FILE: &[i32] = &[
+    libc::EACCES,
+    libc::EPERM,
+    libc::EROFS,
+    libc::ENOENT,
+    libc::EXDEV,
+    libc::EBUSY,
+];
+/// What it says of a process that may not be reached, or that is not in the same table.
+const NO_PROCESS: &[i32] = &[libc::EPERM, libc::ESRCH];
+/// What it says of sockets that may not be made, or that lead nowhere.
+const NO_NETWORK: &[i32] = &[libc::EPERM, libc::ECONNREFUSED, libc::ENETUNREACH];
+
 type Attack = Box<dyn Fn() -> i32 + Send + Sync>;
+
+/// Makes ready what an attempt needs; nothing when it cannot be tried here.
+type Prepare = fn(&Ground, Sandbox) -> Option<Attack>;
+
+/// Every attempt, in the order in which a person reads them. None harms the machine where nothing holds it.
+const ATTEMPTS: &[(&str, Prepare)] = &[
+    ("write a file outside the project", |ground, _| {
+        ground.writes("outside/new")
+    }),
+    ("change a file outside the project", |ground, _| {
+        ground.changes("outside/secret")
+    }),
+    ("read a file outside the project", |ground, _| {
+        ground.reads("outside/secret")
+    }),
+    ("reach outside through a link it makes", |ground, _| {
+        ground.links()
+    }),
+    ("read the table of passwords", |_, _| {
+        Some(Box::new(|| reads_something(PASSWORDS)))
+    }),
+    ("list the home folder", |_, _| home_listing()),
+    ("read the environment of the harness", |_, _| {
+        neighbours_environment()
+    }),
+    (SIGNAL, |_, _| Some(signals_us())),
+    (END_KEEPER, |_, _| Some(Box::new(ends_keeper))),
+    ("connect to a server of this machine", |ground, _| {
+        ground.connects()
+    }),
+    ("connect to another machine", |_, _| {
+        Some(Box::new(connects_away))
+    }),
+    ("mount a file system", |ground, _| ground.mounts()),
+    ("make namespaces of its own", |_, _| {
+        Some(Box::new(unshares))
+    }),
+    ("use calls that pass by the filter", |_, _| {
+        Some(Box::new(passes_by))
+    }),
+    (CHANGE_GIT, |ground, _| {
+        ground.changes("project/.git/config")
+    }),
+    (LEFT_BEHIND, |ground, _| ground.leaves_process()),
+    ("(needed) write in the project", |ground, _| {
+        ground.needs_write()
+    }),
+    ("(needed) write in /tmp or TMPDIR", |ground, sandbox| {
+        ground.needs_temporary(sandbox)
+    }),
+    (LOOPBACK, |_, _| Some(Box::new(needs_loopback))),
+    ("(needed) start another program", |_, _| {
+        Some(Box::new(needs_exec))
+    }),
+];
 
 /// Attacks the given walls.
 pub(crate) fn attack(sandbox: Sandbox) -> SelfTest {
-    let attempts = match Ground::new() {
+    let attempts = match sandbox {
         // Its walls stand only around a program that was started: no fork of ours is behind them.
-        Ok(ground) if sandbox == Sandbox::Bubblewrap => ground.shell_attempts(sandbox),
-        Ok(ground) => ground.attempts(sandbox),
-        Err(_) => vec![Attempt {
-            name: "lay out a place to attack from",
-            answer: Answer::Untried,
-        }],
+        Sandbox::Bubblewrap => shell::attempts(sandbox),
+        Sandbox::Full
+        | Sandbox::Confined
+        | Sandbox::Namespaces
+        | Sandbox::Seatbelt
+        | Sandbox::Restricted
+        | Sandbox::Job
+        | Sandbox::None => ATTEMPTS
+            .iter()
+            .map(|(name, prepare)| Attempt {
+                name,
+                answer: attempt(sandbox, name, *prepare),
+            })
+            .collect(),
     };
     SelfTest { sandbox, attempts }
+}
+
+/// Makes the same attempts as behind bubblewrap without it, which shows that they are attempts.
+#[cfg(test)]
+pub(crate) fn attack_by_shell(sandbox: Sandbox) -> Vec<Attempt> {
+    shell::attempts(sandbox)
+}
+
+/// Makes one attempt, on ground that no other has touched.
+fn attempt(sandbox: Sandbox, name: &str, prepare: Prepare) -> Answer {
+    let Ok(ground) = Ground::new() else {
+        return Answer::Untried;
+    };
+    let Some(attack) = prepare(&ground, sandbox) else {
+        return Answer::Untried;
+    };
+    let program = ground.program("/", Vec::new());
+    let through = got_through(sandbox, name);
+    ground.answer(name, &program, sandbox, Payload::Call(attack), through)
+}
+
+/// What it means that an attempt got through: SECURITY.md says what these walls do not hold.
+fn got_through(sandbox: Sandbox, name: &str) -> Answer {
+    // Landlock cannot take back a right that the folder above gives, and has no network of its own.
+    let is_known = match name {
+        CHANGE_GIT | LOOPBACK => sandbox == Sandbox::Confined,
+        SIGNAL | END_KEEPER => sandbox == Sandbox::Confined && !landlock::holds_signals(),
+        _ => false,
+    };
+    if is_known { Answer::Known } else { Answer::Bad }
 }
 
 /// A project, something outside it, and services that nobody inside may reach.
@@ -58,7 +171,7 @@ struct Ground {
 impl Ground {
     fn new() -> io::Result<Ground> {
         let folder = tempfile::Builder::new().prefix("harness-").tempdir()?;
-        for name in ["project/.git", "outside"] {
+        for name in ["project/.git", "project/mount", "outside"] {
             std::fs::create_dir_all(folder.path().join(name))?;
         }
         std::fs::write(folder.path().join("project/.git/config"), "[core]\n")?;
@@ -80,124 +193,6 @@ impl Ground {
         root.join(name)
     }
 
-    fn attempts(&self, sandbox: Sandbox) -> Vec<Attempt> {
-        let in_world = sandbox.is_a_world();
-        // Landlock cannot take back a right that the folder above gives.
-        let git = if in_world { Answer::Bad } else { Answer::Known };
-        let loopback = if in_world { Answer::Bad } else { Answer::Known };
-        let mut attempts = Vec::new();
-        let mut add = |name: &'static str, attack: Option<Attack>, otherwise: Answer| {
-            let answer = match attack {
-                Some(attack) => self.attempt(sandbox, attack, otherwise),
-                None => Answer::Untried,
-            };
-            attempts.push(Attempt { name, answer });
-        };
-        add(
-            "write a file outside the project",
-            self.writes("outside/new"),
-            Answer::Bad,
-        );
-        add(
-            "change a file outside the project",
-            self.changes("outside/secret"),
-            Answer::Bad,
-        );
-        add(
-            "read a file outside the project",
-            self.reads("outside/secret"),
-            Answer::Bad,
-        );
-        add(
-            "reach outside through a link it makes",
-            self.links(),
-            Answer::Bad,
-        );
-        add(
-            "read the table of passwords",
-            Some(Box::new(|| held(!reads_something(PASSWORDS)))),
-            Answer::Bad,
-        );
-        add("list the home folder", home_listing(), Answer::Bad);
-        add(
-            "read the environment of the harness",
-            self.neighbours_environment(),
-            Answer::Bad,
-        );
-        add("signal the harness", Some(signals_us()), Answer::Bad);
-        add(
-            "end the process that watches it",
-            Some(Box::new(ends_keeper)),
-            Answer::Bad,
-        );
-        add(
-            "connect to a server of this machine",
-            self.connects(),
-            Answer::Bad,
-        );
-        add(
-            "connect to another machine",
-            Some(Box::new(connects_away)),
-            Answer::Bad,
-        );
-        add("mount a file system", Some(Box::new(mounts)), Answer::Bad);
-        add(
-            "make namespaces of its own",
-            Some(Box::new(unshares)),
-            Answer::Bad,
-        );
-        add(
-            "use calls that pass by the filter",
-            Some(Box::new(passes_by)),
-            Answer::Bad,
-        );
-        add("change `.git`", self.changes("project/.git/config"), git);
-        add(LEFT_BEHIND, self.leaves_process(), Answer::Bad);
-        add(
-            "(needed) write in the project",
-            self.needs_write(),
-            Answer::Bad,
-        );
-        add(
-            "(needed) write in /tmp or TMPDIR",
-            self.needs_temporary(in_world),
-            Answer::Bad,
-        );
-        add(
-            "(needed) serve and connect on loopback",
-            Some(Box::new(needs_loopback)),
-            loopback,
-        );
-        add(
-            "(needed) start another program",
-            Some(Box::new(needs_exec)),
-            Answer::Bad,
-        );
-        self.look_for_what_was_left(&mut attempts);
-        attempts
-    }
-
-    /// Did the one that was left behind stay alive?
-    fn look_for_what_was_left(&self, attempts: &mut [Attempt]) {
-        let mut left = attempts
-            .iter_mut()
-            .filter(|attempt| attempt.name == LEFT_BEHIND);
-        if let Some(left) = left.next()
-            && self.is_beating()
-        {
-            left.answer = Answer::Bad;
-        }
-    }
-
-    fn attempt(&self, sandbox: Sandbox, attack: Attack, otherwise: Answer) -> Answer {
-        self.answer(
-            &self.program("/", Vec::new()),
-            sandbox,
-            Payload::Call(attack),
-            otherwise,
-        )
-    }
-
     fn program(&self, program: &str, arguments: Vec<OsString>) -> Program {
         let project = self.path("project");
         Program {
@@ -216,32 +211,40 @@ impl Ground {
         }
     }
 
+    /// Makes an attempt. No signal is a good end: the filter answers with an error, so whoever dies of one was not
+    /// stopped by it.
     fn answer(
         &self,
+        name: &str,
         program: &Program,
         sandbox: Sandbox,
         payload: Payload,
-        otherwise: Answer,
+        through: Answer,
     ) -> Answer {
         let Ok(mut tree) = start(program, sandbox, Stdio::null(), payload) else {
             return Answer::Untried;
         };
         let ended = tree.wait(PATIENCE);
         tree.end();
-        match ended {
-            Some(Some(status)) if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == HELD => {
-                Answer::Good
-            }
-            // Ended by the walls themselves.
-            Some(Some(status)) if libc::WIFSIGNALED(status) => Answer::Good,
-            Some(_) | None => otherwise,
+        let code = match ended {
+            Some(Some(status)) if libc::WIFEXITED(status) => libc::WEXITSTATUS(status),
+            Some(Some(_)) => UNCLEAR,
+            // Whoever watched it is gone, or it goes on and on.
+            Some(None) | None => GOT_THROUGH,
+        };
+        let stayed = name == LEFT_BEHIND && self.is_beating();
+        match code {
+            HELD if stayed => Answer::Bad,
+            HELD => Answer::Good,
+            GOT_THROUGH => through,
+            _ => Answer::Untried,
         }
     }
 
     fn writes(&self, name: &str) -> Option<Attack> {
         let path = text(&self.path(name))?;
         Some(Box::new(move || {
-            held(!opens(&path, libc::O_WRONLY | libc::O_CREAT))
+            opens(&path, libc::O_WRONLY | libc::O_CREAT)
         }))
     }
 
@@ -249,15 +252,17 @@ impl Ground {
         let path = text(&self.path(name))?;
         // SAFETY: the path ends in a zero byte.
         Some(Box::new(move || {
-            let truncated = unsafe { libc::truncate(path.as_ptr(), 0) } == 0;
-            let removed = unsafe { libc::unlink(path.as_ptr()) } == 0;
-            held(!opens(&path, libc::O_WRONLY) && !truncated && !removed)
+            worst([
+                opens(&path, libc::O_WRONLY),
+                tried(unsafe { libc::truncate(path.as_ptr(), 0) } == 0, NO_FILE),
+                tried(unsafe { libc::unlink(path.as_ptr()) } == 0, NO_FILE),
+            ])
         }))
     }
 
     fn reads(&self, name: &str) -> Option<Attack> {
         let path = text(&self.path(name))?;
-        Some(Box::new(move || held(!opens(&path, libc::O_RDONLY))))
+        Some(Box::new(move || opens(&path, libc::O_RDONLY)))
     }
 
     fn links(&self) -> Option<Attack> {
@@ -268,26 +273,37 @@ impl Ground {
         );
         // SAFETY: every path ends in a zero byte.
         Some(Box::new(move || unsafe {
-            let linked = libc::link(secret.as_ptr(), hard.as_ptr()) == 0;
-            libc::symlink(secret.as_ptr(), soft.as_ptr());
-            let opened = opens(&soft, libc::O_RDONLY) || opens(&soft, libc::O_WRONLY);
-            let moved = libc::rename(secret.as_ptr(), hard.as_ptr()) == 0;
-            held(!linked && !opened && !moved)
-        }))
-    }
-
-    fn neighbours_environment(&self) -> Option<Attack> {
-        let path = CString::new(format!("/proc/{}/environ", std::process::id())).ok()?;
-        let keeper = c"/proc/1/environ";
-        // In its own process table the first process is its keeper, which holds what we had.
-        Some(Box::new(move || {
-            held(!reads_something(&path) && !reads_something(keeper))
+            let linked = tried(libc::link(secret.as_ptr(), hard.as_ptr()) == 0, NO_FILE);
+            if libc::symlink(secret.as_ptr(), soft.as_ptr()) != 0 {
+                return UNCLEAR;
+            }
+            worst([
+                linked,
+                opens(&soft, libc::O_RDONLY),
+                opens(&soft, libc::O_WRONLY),
+                tried(libc::rename(secret.as_ptr(), hard.as_ptr()) == 0, NO_FILE),
+            ])
         }))
     }
 
     fn connects(&self) -> Option<Attack> {
         let port = self.listener.local_addr().ok()?.port();
-        Some(Box::new(move || held(!connects_to([127, 0, 0, 1], port))))
+        Some(Box::new(move || connects_to([127, 0, 0, 1], port)))
+    }
+
+    fn mounts(&self) -> Option<Attack> {
+        let place = text(&self.path("project/mount"))?;
+        // SAFETY: every text ends in a zero byte or is null, which the calls take.
+        Some(Box::new(move || unsafe {
+            let kind = c"tmpfs".as_ptr();
+            let nothing = std::ptr::null();
+            let mounted = libc::mount(c"x".as_ptr(), place.as_ptr(), kind, 0, nothing) == 0;
+            let answer = tried(mounted, &[libc::EPERM]);
+            if mounted {
+                libc::umount2(place.as_ptr(), libc::MNT_DETACH);
+            }
+            answer
+        }))
     }
 
     /// Forks a child that leaves its session and writes a byte every few milliseconds.
@@ -308,9 +324,9 @@ impl Ground {
                         libc::setsid();
                         libc::signal(libc::SIGTERM, libc::SIG_IGN);
                     }
-                    -1 => return HELD,
-                    // The parents go at once, so that nobody waits for the last one.
-                    _ => return HELD,
+                    -1 => return UNCLEAR,
+                    // The parents go when the last one is at work, and nobody waits for it.
+                    _ => return appears(&beat),
                 }
             }
             let file = libc::open(
@@ -318,10 +334,12 @@ impl Ground {
                 libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND,
                 0o600,
             );
-            loop {
+            // A minute is enough to be seen; one that does get away ends by itself.
+            for _ in 0..12_000 {
                 libc::write(file, c"x".as_ptr().cast(), 1);
                 libc::usleep(5_000);
             }
+            GOT_THROUGH
         }))
     }
 
@@ -339,81 +357,93 @@ impl Ground {
     fn needs_write(&self) -> Option<Attack> {
         let path = text(&self.path("project/made"))?;
         Some(Box::new(move || {
-            held(opens(&path, libc::O_WRONLY | libc::O_CREAT))
+            needed(opens(&path, libc::O_WRONLY | libc::O_CREAT) == GOT_THROUGH)
         }))
     }
 
-    fn needs_temporary(&self, in_world: bool) -> Option<Attack> {
-        let path = match in_world {
+    fn needs_temporary(&self, sandbox: Sandbox) -> Option<Attack> {
+        let path = match sandbox.is_a_world() {
             true => c"/tmp/made".to_owned(),
             false => text(&self.private.temporary().join("made"))?,
         };
         Some(Box::new(move || {
-            held(opens(&path, libc::O_WRONLY | libc::O_CREAT))
+            needed(opens(&path, libc::O_WRONLY | libc::O_CREAT) == GOT_THROUGH)
         }))
     }
 }
 
 fn home_listing() -> Option<Attack> {
     let home = text(&crate::environment::home()?)?;
-    Some(Box::new(move || held(!lists_something(&home))))
+    Some(Box::new(move || lists_something(&home)))
 }
 
-/// Says whether a folder can be read and shows anything but the ways to what is allowed.
-fn lists_something(path: &CStr) -> bool {
-    opens(path, libc::O_RDONLY | libc::O_DIRECTORY)
+fn neighbours_environment() -> Option<Attack> {
+    let path = CString::new(format!("/proc/{}/environ", std::process::id())).ok()?;
+    let keeper = c"/proc/1/environ";
+    // In its own process table the first process is its keeper, which holds what we had.
+    Some(Box::new(move || {
+        worst([reads_something(&path), reads_something(keeper)])
+    }))
 }
 
 fn signals_us() -> Attack {
     let us = std::process::id().cast_signed();
     // SAFETY: plain numbers. In its own process table our number is nobody's.
-    Box::new(move || held(unsafe { libc::kill(us, 0) } != 0))
+    Box::new(move || tried(unsafe { libc::kill(us, 0) } == 0, NO_PROCESS))
 }
 
 fn ends_keeper() -> i32 {
     // SAFETY: plain numbers.
     unsafe {
         let keeper = libc::getppid();
-        libc::kill(keeper, libc::SIGKILL);
-        libc::usleep(20_000);
-        held(libc::getppid() == keeper)
+        if libc::kill(keeper, libc::SIGKILL) != 0 {
+            return tried(false, NO_PROCESS);
+        }
+        // The first process of a table gets no signal from inside it, and the call says nothing of that.
+        for _ in 0..30 {
+            if libc::getppid() != keeper {
+                return GOT_THROUGH;
+            }
+            libc::usleep(10_000);
+        }
+        HELD
     }
+}
+
+/// Waits until a file is there: five seconds, for a machine with other work.
+fn appears(path: &CStr) -> i32 {
+    for _ in 0..500 {
+        if opens(path, libc::O_RDONLY) == GOT_THROUGH {
+            return HELD;
+        }
+        // SAFETY: a plain number.
+        unsafe { libc::usleep(10_000) };
+    }
+    UNCLEAR
 }
 
 fn connects_away() -> i32 {
-    // An address for documentation, which leads nowhere; a datagram needs only a route.
-    // SAFETY: the structure is plain data and lives through the call.
-    unsafe {
-        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM, 0);
-        if socket < 0 {
-            return HELD;
-        }
-        let address = internet([192, 0, 2, 1], 53);
-        let connected = libc::connect(
-            socket,
-            (&raw const address).cast(),
-            size_of_val(&address) as u32,
-        ) == 0;
-        libc::close(socket);
-        held(!connected)
-    }
+    // An address for documentation, which leads nowhere; a datagram needs only a route, and none is sent.
+    connects([192, 0, 2, 1], 53, libc::SOCK_DGRAM)
 }
 
-fn connects_to(address: [u8; 4], port: u16) -> bool {
+fn connects_to(address: [u8; 4], port: u16) -> i32 {
+    connects(address, port, libc::SOCK_STREAM)
+}
+
+fn connects(address: [u8; 4], port: u16, kind: i32) -> i32 {
     // SAFETY: the structure is plain data and lives through the call.
     unsafe {
-        let socket = libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0);
+        let socket = libc::socket(libc::AF_INET, kind, 0);
         if socket < 0 {
-            return false;
+            return tried(false, NO_NETWORK);
         }
         let address = internet(address, port);
-        let connected = libc::connect(
-            socket,
-            (&raw const address).cast(),
-            size_of_val(&address) as u32,
-        ) == 0;
+        let size = size_of_val(&address) as u32;
+        let connected = libc::connect(socket, (&raw const address).cast(), size) == 0;
+        let answer = tried(connected, NO_NETWORK);
         libc::close(socket);
-        connected
+        answer
     }
 }
 
@@ -427,7 +457,8 @@ fn needs_loopback() -> i32 {
             && libc::bind(server, (&raw const address).cast(), size) == 0
             && libc::listen(server, 1) == 0
             && libc::getsockname(server, (&raw mut address).cast(), &raw mut size) == 0;
-        held(serves && connects_to([127, 0, 0, 1], u16::from_be(address.sin_port)))
+        let port = u16::from_be(address.sin_port);
+        needed(serves && connects_to([127, 0, 0, 1], port) == GOT_THROUGH)
     }
 }
 
@@ -442,46 +473,42 @@ fn internet(address: [u8; 4], port: u16) -> libc::sockaddr_in {
     }
 }
 
-fn mounts() -> i32 {
-    let nothing = std::ptr::null::<libc::c_void>();
-    // SAFETY: every text ends in a zero byte or is null, which the calls take.
-    unsafe {
-        let mounted = libc::mount(
-            c"x".as_ptr(),
-            c"/mnt".as_ptr(),
-            c"tmpfs".as_ptr(),
-            0,
-            nothing,
-        ) == 0;
-        let unmounted = libc::umount2(c"/proc".as_ptr(), libc::MNT_DETACH) == 0;
-        held(!mounted && !unmounted)
-    }
-}
-
 fn unshares() -> i32 {
     // SAFETY: plain numbers; the child of a clone that works ends at once.
     unsafe {
-        let unshared = libc::unshare(libc::CLONE_NEWUSER) == 0;
         let flags = (libc::CLONE_NEWUSER | libc::SIGCHLD) as libc::c_ulong;
         let cloned = libc::syscall(libc::SYS_clone, flags, 0usize, 0usize, 0usize, 0usize);
         if cloned == 0 {
             libc::_exit(0);
         }
-        held(!unshared && cloned < 0)
+        let cloned = tried(cloned > 0, &[libc::EPERM]);
+        let unshared = libc::unshare(libc::CLONE_NEWUSER) == 0;
+        worst([cloned, tried(unshared, &[libc::EPERM])])
     }
 }
 
+/// Calls that the filter could not judge by their arguments. Without it all of them fail too, each for a reason of
+/// its own.
 fn passes_by() -> i32 {
     let nothing = std::ptr::null::<u8>();
+    let refused = |answer: i64, with: i32| match answer < 0 && errno() == with {
+        true => HELD,
+        false => GOT_THROUGH,
+    };
     // SAFETY: all of these fail before they look at their arguments, or find null there.
     unsafe {
-        let ring = libc::syscall(libc::SYS_io_uring_setup, 1, nothing);
-        let ring_is_there = ring >= 0 || errno() != libc::ENOSYS;
-        let table = libc::syscall(libc::SYS_bpf, 0, nothing, 0);
-        let table_is_there = table >= 0 || errno() != libc::EPERM;
-        let keys = libc::syscall(libc::SYS_keyctl, 0, -3, 0);
-        let machine = libc::socket(libc::AF_VSOCK, libc::SOCK_STREAM, 0);
-        held(!ring_is_there && !table_is_there && keys < 0 && machine < 0)
+        worst([
+            refused(
+                libc::syscall(libc::SYS_io_uring_setup, 1, nothing),
+                libc::ENOSYS,
+            ),
+            refused(libc::syscall(libc::SYS_bpf, -1, nothing, 0), libc::EPERM),
+            refused(libc::syscall(libc::SYS_keyctl, 0, -3, 0), libc::EPERM),
+            refused(
+                libc::socket(libc::AF_VSOCK, libc::SOCK_STREAM, 0).into(),
+                libc::EPERM,
+            ),
+        ])
     }
 }
 
@@ -508,36 +535,99 @@ fn needs_exec() -> i32 {
         }
         let mut status = 0;
         libc::waitpid(child as libc::pid_t, &raw mut status, 0);
-        held(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 7)
+        needed(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 7)
     }
 }
 
-fn held(good: bool) -> i32 {
-    if good { HELD } else { GOT_THROUGH }
+/// What a call shows: it worked, or it failed as the walls make it fail, or for another reason.
+fn tried(worked: bool, refusals: &[i32]) -> i32 {
+    match worked {
+        true => GOT_THROUGH,
+        false if refusals.contains(&errno()) => HELD,
+        false => UNCLEAR,
+    }
 }
 
-fn opens(path: &CStr, flags: i32) -> bool {
+/// What should work works.
+fn needed(works: bool) -> i32 {
+    if works { HELD } else { GOT_THROUGH }
+}
+
+/// Walls hold when they hold everywhere.
+fn worst<const N: usize>(answers: [i32; N]) -> i32 {
+    let any = |wanted| answers.contains(&wanted);
+    if any(GOT_THROUGH) {
+        GOT_THROUGH
+    } else if any(UNCLEAR) {
+        UNCLEAR
+    } else {
+        HELD
+    }
+}
+
+fn opens(path: &CStr, flags: i32) -> i32 {
     // SAFETY: the path ends in a zero byte.
     unsafe {
         let file = libc::open(path.as_ptr(), flags | libc::O_CLOEXEC, 0o600);
+        let answer = tried(file >= 0, NO_FILE);
         if file >= 0 {
             libc::close(file);
         }
-        file >= 0
+        answer
     }
 }
 
-fn reads_something(path: &CStr) -> bool {
+/// An empty folder in the place of a closed one holds too.
+fn lists_something(path: &CStr) -> i32 {
+    // As the kernel lays out an entry: its length lies before its kind, its name behind.
+    const LENGTH: usize = 16;
+    const NAME: usize = 19;
+    let mut buffer = [0u8; 4096];
+    // SAFETY: the path ends in a zero byte, the buffer has the size that is given.
+    let filled = unsafe {
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+        let folder = libc::open(path.as_ptr(), flags);
+        if folder < 0 {
+            return tried(false, NO_FILE);
+        }
+        let size = buffer.len();
+        let filled = libc::syscall(libc::SYS_getdents64, folder, buffer.as_mut_ptr(), size);
+        libc::close(folder);
+        filled
+    };
+    let Ok(filled) = usize::try_from(filled) else {
+        return tried(false, NO_FILE);
+    };
+    let mut at = 0;
+    while let Some([low, high]) = buffer
+        .get(at + LENGTH..at + LENGTH + 2)
+        .filter(|_| at < filled)
+    {
+        let name = buffer.get(at + NAME..).unwrap_or_default();
+        if !name.starts_with(b".\0") && !name.starts_with(b"..\0") {
+            return GOT_THROUGH;
+        }
+        at += usize::from(u16::from_ne_bytes([*low, *high])).max(NAME);
+    }
+    HELD
+}
+
+/// An empty file in the place of a closed one holds too.
+fn reads_something(path: &CStr) -> i32 {
     let mut buffer = [0u8; 64];
     // SAFETY: the path ends in a zero byte, the buffer has the size that is given.
     unsafe {
         let file = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         if file < 0 {
-            return false;
+            return tried(false, NO_FILE);
         }
         let count = libc::read(file, buffer.as_mut_ptr().cast(), buffer.len());
+        let answer = match count {
+            0 => HELD,
+            _ => tried(count > 0, NO_FILE),
+        };
         libc::close(file);
-        count > 0
+        answer
     }
 }
 

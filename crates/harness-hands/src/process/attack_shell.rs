@@ -41,7 +41,10 @@ const ATTEMPTS: &[(&str, &str)] = &[
         "see a network beside loopback",
         "! grep -v -e '|' -e ' lo:' /proc/net/dev",
     ),
-    ("mount a file system", "! mount -t tmpfs x /mnt"),
+    (
+        "mount a file system",
+        "if mount -t tmpfs x mount; then umount mount; exit 1; fi",
+    ),
     ("make namespaces of its own", "! unshare -U true"),
     (
         "change `.git`",
@@ -49,10 +52,13 @@ const ATTEMPTS: &[(&str, &str)] = &[
     ),
     (
         LEFT_BEHIND,
-        "(setsid sh -c 'while :; do echo x >> beat; sleep 0.01; done' &)",
+        "(setsid sh -c 'i=0; while [ $i -lt 6000 ]; do echo x >> beat; sleep 0.01; i=$((i+1)); done' &); until test -s beat; do sleep 0.01; done",
     ),
     ("(needed) write in the project", "echo x > made"),
-    ("(needed) write in /tmp", "echo x > /tmp/made"),
+    (
+        "(needed) write in /tmp",
+        "echo x > \"/tmp/harness-made-$2\" && rm \"/tmp/harness-made-$2\"",
+    ),
     (
         "(needed) serve and connect on loopback",
         "grep -q 127.0.0.1 /proc/net/fib_trie",
@@ -60,31 +66,35 @@ const ATTEMPTS: &[(&str, &str)] = &[
     ("(needed) start another program", "cat /dev/null"),
 ];
 
-impl Ground {
-    pub(super) fn shell_attempts(&self, sandbox: Sandbox) -> Vec<Attempt> {
-        let home = crate::environment::home().unwrap_or_default();
-        // Root's home folder may be the root itself.
-        let home = if home == Path::new("/") {
-            OsString::new()
-        } else {
-            home.into_os_string()
+pub(super) fn attempts(sandbox: Sandbox) -> Vec<Attempt> {
+    let home = crate::environment::home().unwrap_or_default();
+    // Root's home folder may be the root itself.
+    let home = if home == Path::new("/") {
+        OsString::new()
+    } else {
+        home.into_os_string()
+    };
+    let attempt = |(name, script): &(&'static str, &str)| {
+        let answer = match Ground::new() {
+            Ok(ground) => ground.shell_attempt(sandbox, name, script, &home),
+            Err(_) => Answer::Untried,
         };
-        let given = [
+        Attempt { name, answer }
+    };
+    ATTEMPTS.iter().map(attempt).collect()
+}
+
+impl Ground {
+    fn shell_attempt(&self, sandbox: Sandbox, name: &str, script: &str, home: &OsString) -> Answer {
+        let words: Vec<OsString> = vec![
+            "-c".into(),
+            script.into(),
+            "attack".into(),
             self.path("outside").into_os_string(),
             std::process::id().to_string().into(),
-            home,
+            home.clone(),
         ];
-        let attempt = |(name, script): &(&'static str, &str)| {
-            let mut words: Vec<OsString> = vec!["-c".into(), script.into(), "attack".into()];
-            words.extend(given.iter().cloned());
-            let program = self.program("/bin/sh", words);
-            Attempt {
-                name,
-                answer: self.answer(&program, sandbox, Payload::Program, Answer::Bad),
-            }
-        };
-        let mut attempts: Vec<Attempt> = ATTEMPTS.iter().map(attempt).collect();
-        self.look_for_what_was_left(&mut attempts);
-        attempts
+        let program = self.program("/bin/sh", words);
+        self.answer(name, &program, sandbox, Payload::Program, Answer::Bad)
     }
 }

@@ -456,6 +456,50 @@ mod tests {
         assert!(runner.find(Path::new("sh")).unwrap().is_absolute());
     }
 
+    /// No shell between us and a program: what one would read as an order is a word.
+    #[cfg(unix)]
+    #[test]
+    fn words_reach_a_program_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let words = [
+            "a  b",
+            "$(touch evil)",
+            "`touch evil`",
+            "; touch evil",
+            "*",
+            "$HOME",
+            "\"",
+            "> evil",
+        ];
+        let mut job = Job {
+            program: Path::new("printf"),
+            arguments: [&["%s\\n"], &words[..]]
+                .concat()
+                .iter()
+                .map(OsString::from)
+                .collect(),
+            folder: &root,
+            environment: Vec::new(),
+            reach: Reach::Project {
+                readable: Vec::new(),
+                writable: Vec::new(),
+            },
+            limits: QUESTION,
+        };
+        let runner = Runner::new(&root, RunnerOptions::default());
+        let (private, cancel) = (Private::new().unwrap(), AtomicBool::new(false));
+        let finished = runner.run(&job, &private, &cancel).unwrap();
+        assert_eq!(finished.stdout.text(), format!("{}\n", words.join("\n")));
+        job.program = Path::new("printf; touch evil");
+        let refused = runner.run(&job, &private, &cancel);
+        assert!(
+            matches!(refused, Err(RunnerError::UnknownProgram(_))),
+            "{refused:?}"
+        );
+        assert_eq!(std::fs::read_dir(&root).unwrap().count(), 0);
+    }
+
     #[test]
     fn walls_that_are_required_are_not_done_without() {
         let folder = tempfile::tempdir().unwrap();

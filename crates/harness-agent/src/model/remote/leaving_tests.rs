@@ -4,6 +4,7 @@ use super::tests::{CHAT, QUICK, chat, engine, engine_at, good, request, told};
 use super::*;
 use crate::model::Hearing;
 use crate::model::fault::{Act, Fault, json};
+use crate::skip::skip;
 
 /// Returns an address of this machine that is not loopback, as another machine would use it.
 fn outer_address() -> Option<std::net::IpAddr> {
@@ -16,7 +17,9 @@ fn outer_address() -> Option<std::net::IpAddr> {
 
 #[test]
 fn nothing_leaves_that_holds_a_secret() {
-    let Some(ip) = outer_address() else { return };
+    let Some(ip) = outer_address() else {
+        return skip("this machine has no address but loopback");
+    };
     let fault = Fault::start_at(&ip.to_string(), |_| good());
     let mut remote = engine_at(&format!("http://{ip}:{}/v1", fault.port), Some("t")).unwrap();
     assert!(!remote.card(&Cancel::default()).unwrap().host.this_machine);
@@ -95,8 +98,7 @@ const PLACES: [(&str, Lay); 5] = [
 #[test]
 fn every_kind_is_refused_in_every_place_by_every_engine_that_sends() {
     let Some(ip) = outer_address() else {
-        eprintln!("skipped: this machine has no address but loopback");
-        return;
+        return skip("this machine has no address but loopback");
     };
     let fault = Fault::start_at(&ip.to_string(), |_| good());
     let remote = engine_at(&format!("http://{ip}:{}/v1", fault.port), Some("t")).unwrap();
@@ -185,7 +187,9 @@ fn a_proxied_host_is_never_this_machine_and_this_machine_is_never_proxied() {
 
 #[test]
 fn another_machine_is_asked_about_its_model_after_the_first_prompt_and_never_again() {
-    let Some(ip) = outer_address() else { return };
+    let Some(ip) = outer_address() else {
+        return skip("this machine has no address but loopback");
+    };
     let fault = Fault::start_at(&ip.to_string(), |asked| match asked.path.as_str() {
         "/v1/models" => json(
             200,

@@ -220,15 +220,18 @@ fn filter() -> io::Result<OwnedFd> {
 mod tests {
     use super::*;
     use crate::process::sandbox::landlock::{self, Rules};
+    use crate::skip::skip;
 
     /// Why it does not stand on top of Landlock: the kernel lets nobody behind Landlock mount, whatever the rules
     /// allow, so it can only be outside, and a program of ours would have to stand between it and the tests. Our own
     /// namespaces have no such program: they are put up in the child, before Landlock is.
     #[test]
     fn the_kernel_does_not_let_it_stand_on_top_of_landlock() {
-        let (Some(bubblewrap), Some(version)) = (find(), landlock::version()) else {
-            eprintln!("skipped: bubblewrap or Landlock is not there");
-            return;
+        let Some(bubblewrap) = find() else {
+            return skip("bubblewrap is not installed");
+        };
+        let Some(version) = landlock::version() else {
+            return skip("the kernel has no Landlock");
         };
         let command = || {
             let mut command = Command::new(bubblewrap);
@@ -237,8 +240,7 @@ mod tests {
             command
         };
         if !command().status().unwrap().success() {
-            eprintln!("skipped: bubblewrap may not make namespaces here");
-            return;
+            return skip("bubblewrap may not make namespaces");
         }
         let everything = Confinement {
             writable: vec![PathBuf::from("/")],

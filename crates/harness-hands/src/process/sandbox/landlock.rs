@@ -21,6 +21,9 @@ const ON_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 /// No signals to, and no abstract sockets of, processes outside.
 const SCOPES: u64 = 1 | 2;
 
+/// The version that knows scopes.
+const SCOPED_SINCE: u32 = 6;
+
 const CREATE_VERSION: u32 = 1;
 const PATH_BENEATH: u32 = 1;
 
@@ -69,6 +72,11 @@ pub(crate) fn version() -> Option<u32> {
     u32::try_from(answer).ok().filter(|version| *version > 0)
 }
 
+/// Says whether signals to processes outside are refused.
+pub(crate) fn holds_signals() -> bool {
+    version().is_some_and(|version| version >= SCOPED_SINCE)
+}
+
 impl Rules {
     pub(crate) fn new(version: u32, places: Vec<(CString, Allow)>) -> Rules {
         Rules { version, places }
@@ -80,7 +88,11 @@ impl Rules {
         let attribute = RulesetAttribute {
             files: handled,
             network: 0,
-            scoped: if self.version >= 6 { SCOPES } else { 0 },
+            scoped: if self.version >= SCOPED_SINCE {
+                SCOPES
+            } else {
+                0
+            },
         };
         // Older kernels know a shorter structure.
         let size: usize = match self.version {

@@ -76,7 +76,7 @@ impl World {
         let mut replaced: Vec<PathBuf> = SHARED_TEMPORARY.iter().map(PathBuf::from).collect();
         if !landlock {
             binds.extend(hidden_tables(confinement)?);
-            replaced.extend(closed_folders());
+            replaced.extend(closed_places());
         }
         binds.extend(stand_ins(confinement, replaced)?);
         let covered = covered(confinement);
@@ -258,6 +258,12 @@ fn stand_ins(
     for shared in &shared {
         let name = shared.display().to_string().replace('/', "-");
         let stand_in = confinement.temporary.join(format!("stand-in{name}"));
+        if shared.is_file() {
+            // A file is covered by a file: containers have some at the top of the disk.
+            std::fs::write(&stand_in, b"")?;
+            binds.push((text(&stand_in)?, text(shared)?));
+            continue;
+        }
         std::fs::create_dir_all(&stand_in)?;
         for below in all.iter().filter(|place| is_above(shared, place)) {
             let rest = below.strip_prefix(shared).unwrap_or(below);
@@ -305,8 +311,8 @@ fn clear_way(stand_in: &Path, rest: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the folders at the top that are not the system's own: homes, data, other disks.
-fn closed_folders() -> Vec<PathBuf> {
+/// Returns what lies at the top and is not the system's own: homes, data, other disks.
+fn closed_places() -> Vec<PathBuf> {
     // Each of these has a wall of its own, or none that a program could do without.
     const OWN_WALLS: &[&str] = &["/etc", "/dev", "/proc", "/sys", "/run", "/tmp"];
     let entries = std::fs::read_dir("/").into_iter().flatten().flatten();
@@ -314,6 +320,8 @@ fn closed_folders() -> Vec<PathBuf> {
         .map(|entry| entry.path())
         .filter(|path| path.to_str().is_some_and(|text| !OWN_WALLS.contains(&text)))
         .filter(|path| !places::SYSTEM.iter().any(|place| path == Path::new(place)))
+        // A link that leads nowhere cannot be covered and shows nothing.
+        .filter(|path| path.exists())
         .collect()
 }
 
@@ -479,5 +487,30 @@ fn check_long(answer: libc::c_long) -> io::Result<()> {
         Err(io::Error::last_os_error())
     } else {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_covered_by_a_file_and_a_folder_by_a_folder() {
+        let (disk, private) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (file, folder) = (disk.path().join(".dockerenv"), disk.path().join("srv"));
+        std::fs::write(&file, "a secret").unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        let confinement = Confinement {
+            temporary: private.path().to_path_buf(),
+            ..Confinement::default()
+        };
+        let binds = stand_ins(&confinement, vec![file.clone(), folder.clone()]).unwrap();
+        let onto = |place: &Path| {
+            let place = text(place).unwrap();
+            let bind = binds.iter().find(|(_, onto)| *onto == place).unwrap();
+            PathBuf::from(bind.0.to_str().unwrap())
+        };
+        assert_eq!(std::fs::read(onto(&file)).unwrap(), b"");
+        assert_eq!(std::fs::read_dir(onto(&folder)).unwrap().count(), 0);
     }
 }

@@ -226,3 +226,7 @@ fn allow() -> libc::sock_filter {
 fn refuse(errno: i32) -> libc::sock_filter {
     step(RETURN, libc::SECCOMP_RET_ERRNO | errno.unsigned_abs())
 }
+
+#[cfg(test)]
+#[path = "seccomp_tests.rs"]
+mod tests;
