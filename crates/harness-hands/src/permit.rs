@@ -11,6 +11,7 @@ use crate::journal::{Header, RunId};
 use crate::lock::Waiting;
 use crate::process::runner::{Runner, RunnerOptions};
 use crate::runs::{self, RunRecord};
+use crate::scratch;
 use crate::transaction::{Backups, Transaction, WriteError};
 use crate::undo::{self, Force, UndoError, Undone};
 
@@ -39,6 +40,7 @@ impl Project {
         access: Access,
     ) -> Result<Project, DoorError> {
         let door = Door::open(path)?;
+        scratch::keep_out_of(door.root());
         let door = Arc::new(match scope {
             Some(scope) => door.scoped(scope)?,
             None => door,

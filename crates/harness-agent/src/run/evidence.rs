@@ -604,8 +604,8 @@ pub(super) fn unusable(report: &SuiteReport) -> Option<String> {
         Outcome::Ran => None,
         Outcome::NoTests => Some("no tests ran".to_owned()),
         Outcome::CouldNotStart => {
-            let said = report.output_tail.lines().map(str::trim);
-            let said = said.filter(|line| !line.is_empty()).next_back();
+            let mut lines = report.output_tail.lines().map(str::trim);
+            let said = lines.rfind(|line| !line.is_empty());
             let reason = said.map_or(String::new(), |line| format!(": {line}"));
             Some(format!("the tests could not start{reason}"))
         }

@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use harness_code::path::RelPath;
 
 use crate::door::folder::Folder;
-use crate::scratch;
 
 /// No file larger than this is read whole or edited: source files are far smaller, and an edit
 /// holds the old and the new bytes in memory at once.
@@ -231,7 +230,6 @@ impl Door {
         }
         let folder =
             Folder::open(&root).map_err(|error| DoorError::from_io(project.display(), error))?;
-        scratch::keep_out_of(&root);
         Ok(Door {
             root,
             folder,
