@@ -316,7 +316,11 @@ impl Runner {
             ..Confinement::default()
         };
         match reach {
-            Reach::LookOnly => confinement.readable.push(PathBuf::from("/")),
+            // The project by its own name: places that are covered are not when it lies there.
+            Reach::LookOnly => {
+                let places = [PathBuf::from("/"), self.project.clone()];
+                confinement.readable.extend(places);
+            }
             Reach::Project { readable, writable } => {
                 let home = user_environment::home();
                 // A place that holds the whole home folder would open all that is closed.
