@@ -4,11 +4,11 @@ A folder is `tests/scenarios/NNN_name/`:
 
     project/        the files before
     task.txt        what is asked for
-    options.json    optional: {"command": "run" | "ask", "steps": 3, "dry_run": true, "scope": "src", "files": {...}}
+    options.json    optional: {"command": "run" | "ask", "steps": 3, "dry_run": true, "scope": "src"}
     replies/*       what the model says, in order; the last one repeats. `NN.txt` is a reply, `NN.fail` an engine that
                     fails (`status 500`, `error`, `cut`), `NN.wait` one that says nothing: there the run is interrupted
     config.toml     optional: the user's config file
-    expected/       the files that differ afterwards, whole; all others must be as before
+    expected/       the files that differ afterwards, whole; all others must be as before, those beside the project too
     result.json     the fields of the result that must hold (`refusals` lists the rules, `attempt` lines of the patch
                     that a run which takes its changes back leaves; no `attempt` means that there is none)
 
@@ -43,6 +43,8 @@ from scripted import ScriptedServer, Wait, read_replies  # noqa: E402
 DOORS = ("rust", "command", "http", "python")
 # What differs between two runs of the same thing.
 FLEETING = ("run_id", "seconds", "hint")
+# What the command line ends with; every other ending is 1.
+EXIT_CODES = {"done": 0, "question": 3, "engine": 4, "refused": 5, "interrupted": 130}
 # "At most 3 wasted turns", whatever the model does.
 MOST_WASTED = 3
 
@@ -130,7 +132,9 @@ def through_command(scenario, project, env, place):
             words += ["--" + {"skills": "skill"}.get(name, name.replace("_", "-"))] + ([] if one is True else [one])
     done = start([harness_program(), *words], env, place)
     assert "panicked" not in done.stderr and done.stdout, done.stderr
-    return json.loads(done.stdout)
+    result = json.loads(done.stdout)
+    assert done.returncode == EXIT_CODES.get(result["stopped"], 1), (result["stopped"], done.returncode)
+    return result
 
 
 def through_http(scenario, project, env, place):
@@ -229,6 +233,19 @@ def check_attempt(scenario, project):
     assert all(line in found[0].splitlines() for line in lines), (lines, found)
 
 
+def check_diff(scenario, result):
+    """The diff speaks of every file that is written, and of none in vain."""
+    told = set(re.findall(r"^(?:\+\+\+ b|--- a)/(.+)$", result["diff"], re.MULTILINE))
+    if scenario.command == "run" and result["ok"] and not scenario.dry_run:
+        assert told == set(result["writes"]), (told, result["writes"])
+    assert told or not result["writes"], result["writes"]
+
+
+def beside(place):
+    """Every file beside the project, but for the home folder, with its bytes."""
+    return {name: data for name, data in contents(place).items() if name.split("/")[0] not in ("project", "home")}
+
+
 def numbers():
     return [folder.name.split("_")[0] for folder in folders()]
 
@@ -246,6 +263,7 @@ def test_scenario(folder, tmp_path):
         place.mkdir()
         project = scenario.lay_out(place)
         scenario.settle(place)
+        (place / "outside.py").write_text("OUTSIDE = 1\n", encoding="utf-8")
         with ScriptedServer(scenario.replies) as server:
             result = THROUGH[door](scenario, project, environment(server, place), place)
             results[door] = settled(result, project, server, place)
@@ -254,6 +272,11 @@ def test_scenario(folder, tmp_path):
         assert held(result, scenario.result) == scenario.result, (door, result)
         assert len(wasted(result)) <= MOST_WASTED, (door, wasted(result))
         check_attempt(scenario, project)
+        check_diff(scenario, result)
+        assert beside(place) == {"outside.py": b"OUTSIDE = 1\n"}, (door, beside(place))
+        reads_only = scenario.dry_run or scenario.command == "ask"
+        kept = {file.name for file in project.glob(".harness/*")} - {".gitignore", "traces.jsonl"}
+        assert not (reads_only and kept), (door, kept)
         assert without_backups(files[door]) == without_backups(scenario.expected_files()), door
         for name in result["writes"]:
             before = scenario.folder / "project" / name

@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.fixture
+def prices():
+    return [1, 2]
