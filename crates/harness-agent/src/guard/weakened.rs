@@ -169,9 +169,9 @@ fn renamed(before: &str, task: &Task) -> Vec<String> {
     if task.kind != Kind::Rename {
         return Vec::new();
     }
-    let last = |name: &str| {
-        let name = name.strip_suffix(".py").unwrap_or(name);
-        name.rsplit(['.', '/']).next().unwrap_or(name).to_owned()
+    let last = |name: &str| match RelPath::parse(name) {
+        Ok(path) if Language::of(&path) != Language::Other => path.stem().to_owned(),
+        _ => name.rsplit(['.', '/']).next().unwrap_or(name).to_owned(),
     };
     let readings = fix::read_rename(&task.text);
     let readings = readings.iter();
@@ -239,6 +239,7 @@ mod tests {
         check("rename f to g", &turned, "draft.test_weakened");
         let moved = SUITE.replace("unittest", "unittests");
         check("rename lib/unittest.py to lib/unittests.py", &moved, "ok");
+        check("rename lib/unittest.js to lib/unittests.js", &moved, "ok");
     }
 
     #[test]

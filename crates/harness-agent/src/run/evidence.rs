@@ -229,14 +229,11 @@ impl Evidence<'_> {
             .find(|failure| broken.contains(&&failure.id))
             .or(after.failures.first());
         let message = detail.map(|failure| failure.shown()).unwrap_or_default();
-        Some(format!(
-            "{} passed before and fails now\n{message}",
-            if names.is_empty() {
-                "a test".to_owned()
-            } else {
-                names.join(", ")
-            }
-        ))
+        let names = match names.is_empty() {
+            true => "a test that was not there before fails".to_owned(),
+            false => format!("{} passed before and fails now", names.join(", ")),
+        };
+        Some(format!("{names}\n{message}"))
     }
 
     /// Returns what is missing of the tests that were asked for.

@@ -82,6 +82,7 @@ impl Trial {
         );
         let mut transaction = begun.map_err(|error| Box::new(cannot_begin(&error)))?;
         transaction.allow(session.plan.mentions().paths.iter().cloned());
+        transaction.allow(session.task.written_paths());
         if let Some(holder) = waited {
             session.tell(EventKind::Started, &format!("waited for {holder}"), []);
         }

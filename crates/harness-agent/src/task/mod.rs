@@ -39,6 +39,16 @@ impl Task {
         self.speaks_of(path.as_str()) || self.speaks_of(path.file_name())
     }
 
+    /// Returns the words that may be paths of files, whether those are there or not.
+    pub fn written_paths(&self) -> Vec<RelPath> {
+        let is_sign = |c: char| c.is_whitespace() || "`\"',;:!?()".contains(c);
+        let words = self.text.split(is_sign);
+        let words = words.map(|word| word.trim_end_matches('.'));
+        let is_path = |word: &&str| word.contains(['.', '/']) || word.ends_with("file");
+        let paths = words.filter(is_path).map(RelPath::parse);
+        paths.flatten().collect()
+    }
+
     /// Returns words that are written like names of code: in back-ticks, with underscores, dots, calls or humps.
     pub fn code_names(&self) -> Vec<&str> {
         let quoted = self.text.split('`').skip(1).step_by(2);

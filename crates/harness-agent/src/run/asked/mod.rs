@@ -773,6 +773,17 @@ impl<'a> Asked<'a> {
                 None => self.missing_change(),
             };
         };
+        // A file that is no module gets its new name by its path alone.
+        if let Ok(from) = RelPath::parse(&request.old)
+            && Language::of(&from) != Language::Python
+            && self.tree.file(&from).is_some()
+        {
+            let to = match from.parent().filter(|_| !request.new.contains('/')) {
+                Some(folder) => format!("{folder}/{}", request.new),
+                None => request.new.clone(),
+            };
+            return self.missing_move(&request.old, &to);
+        }
         let (old, new) = (last_part(&request.old), last_part(&request.new));
         // A module gets its new name by its path.
         let is_path = |path: &RelPath| path.stem() == new || path.folder().ends_with(new);

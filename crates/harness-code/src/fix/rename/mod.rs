@@ -9,6 +9,7 @@ mod family;
 mod member;
 mod module;
 mod parameter;
+mod plain_file;
 mod request;
 mod sentence;
 mod spoken;
@@ -121,6 +122,9 @@ pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
     let Some(request) = &named(tree, request) else {
         return Answer::Nothing;
     };
+    if let Some(answer) = plain_file::rename(tree, request) {
+        return answer;
+    }
     let sources = Sources::of(tree);
     let program = Program::of(&sources, &request.installed);
     let spelled = request.old.trim_end_matches(".py").trim_end_matches('/');

@@ -35,6 +35,26 @@ fn a_stub_changes_with_its_module() {
 }
 
 #[test]
+fn a_file_of_text_moves_where_nothing_speaks_of_it() {
+    let notes = ("docs/notes.txt", "Notes.\n");
+    check(
+        &[notes, ("a.py", "A = 1\n")],
+        &named("docs/notes.txt", "ideas.txt"),
+        "-- docs/ideas.txt\nNotes.\n",
+    );
+    check(
+        &[notes, ("a.py", "open('docs/notes.txt')\n")],
+        &named("docs/notes.txt", "ideas.txt"),
+        "nothing",
+    );
+    check(
+        &[notes, ("docs/ideas.txt", "")],
+        &named("docs/notes.txt", "ideas.txt"),
+        "refused: `docs/ideas.txt` exists already []",
+    );
+}
+
+#[test]
 fn what_a_script_starts_keeps_its_name() {
     let code = ("m.py", "def send_all(): ...\n");
     let script = ("run.sh", "python -c 'import m; m.send_all()'\n");
