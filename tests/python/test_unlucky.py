@@ -1,5 +1,6 @@
 """Machines and folders that are not what a program hopes for."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -7,6 +8,11 @@ import subprocess
 import sys
 
 import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "model_server"))
+
+from scripted import ScriptedServer  # noqa: E402
 
 HARNESS = pathlib.Path(sys.executable).with_name("harness")
 CODE = "def total(prices):\n    return sum(prices) - 1\n"
@@ -95,3 +101,44 @@ def test_a_folder_of_hostile_things_ends_no_command(tmp_path):
     code, said = run(project, "fix total in shop/cart.py")
     assert code in (0, 1, 4), said
     assert "panicked" not in said
+
+
+class Meddling(ScriptedServer):
+    """A model while which somebody else works in the folder."""
+
+    def __init__(self, replies, meddle):
+        super().__init__(replies)
+        self.meddle = meddle
+
+    def next_reply(self, request):
+        self.meddle()
+        return super().next_reply(request)
+
+
+def run_beside(project, server, task):
+    words = [HARNESS, "run", task, "--json", "--steps", "3"]
+    surroundings = {**os.environ, "OLLAMA_HOST": server.host}
+    done = subprocess.run(words, cwd=project, env=surroundings, capture_output=True, text=True, timeout=120)
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_what_the_user_saves_meanwhile_is_not_overwritten(tmp_path):
+    project = lay_out(tmp_path / "project")
+    code = project / "shop/cart.py"
+    saved = "def total(prices):\n    prices = list(prices)  # mine\n    return sum(prices) - 1\n"
+    reply = "```python\ndef total(prices):\n    return sum(prices)\n```\n"
+    with Meddling([reply], lambda: code.write_text(saved, encoding="utf-8")) as server:
+        exit_code, result = run_beside(project, server, "Fix `total` in shop/cart.py")
+    assert exit_code != 0
+    assert "write.changed_meanwhile" in [refusal["rule"] for refusal in result["refusals"]], result
+    assert code.read_text(encoding="utf-8") == saved
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names on this system")
+def test_a_pipe_is_not_read_by_the_model(tmp_path):
+    project = lay_out(tmp_path / "project")
+    os.mkfifo(project / "shop" / "pipe.txt")
+    with ScriptedServer(["Action: read\nPath: shop/pipe.txt"]) as server:
+        _, result = run_beside(project, server, "something in shop/cart.py is wrong")
+    (project / "shop" / "pipe.txt").unlink()
+    assert "path.special" in [refusal["rule"] for refusal in result["refusals"]], result

@@ -215,6 +215,13 @@ fn the_last_part_of_a_path_is_enough_where_one_file_has_it() {
 }
 
 #[test]
+fn code_without_a_place_is_refused_where_the_prompt_showed_none() {
+    let files = Map(BTreeMap::new());
+    let refusal = drafted(&files, None, &edit("", "", "x = 1\n")).unwrap_err();
+    assert_eq!(refusal.rule, "draft.no_path");
+}
+
+#[test]
 fn the_whole_file_without_something_takes_it_away() {
     let shorter = A.replace("def f():\n    return 1\n\n\n", "");
     check(

@@ -295,6 +295,7 @@ fn what_was_seen_beside_the_reports_counts() {
         ("red without new tests", &wrong, red, green, without(red), "finish.hangs_on_new_tests"),
         ("broken without new tests", &right, red, green, without("total- discount+"), "finish.hangs_on_new_tests"),
         ("no report without new tests", &right, red, green, without(""), "finish.hangs_on_new_tests"),
+        ("a file that the runner names", &right, red, green, Observed { run_by_name: vec![RelPath::parse("shop/pricing.py").unwrap()], ..Observed::default() }, "finish.changes_tests"),
         ("its tests did not run", &right, red, green, Observed { uncovered: Some("others ran".to_owned()), ..Observed::default() }, "unverified"),
         ("green without running it", &wrong, red, green, Observed { unreached: vec![id("discount")], ..Observed::default() }, "finish.unreached"),
         ("new tests that see nothing", &right, red, green, Observed { untested: Some("line_total".to_owned()), ..Observed::default() }, "finish.no_new_test"),
@@ -471,6 +472,14 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("code beside what was to be cleaned", "clean up shop/report.py", vec![(report, &appended)], green, NOTHING),
         ("a file without definitions", "change the title in README.md", vec![("README.md", "# Shop two\n")], green, "proven"),
     ];
+    let failing = told(
+        write,
+        &[(suite, &tests)],
+        "total+ discount-",
+        "total+ discount+ more-",
+        Observed::default(),
+    );
+    assert_eq!(failing, "finish.new_test_fails");
     for (name, task, files, after, expected) in stories {
         let found = told(task, &files, green, after, Observed::default());
         assert_eq!(found, expected, "{name}");

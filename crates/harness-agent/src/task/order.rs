@@ -1,5 +1,7 @@
 //! The orders of a task: "fix a, delete b and call c from d" gives three.
 
+use harness_code::path::RelPath;
+
 use crate::task::kind::{self, Kind};
 use crate::task::{Task, whole_words, words};
 
@@ -36,6 +38,15 @@ impl Order {
 }
 
 impl Task {
+    /// Returns whether the task asks for something new in this file.
+    pub fn makes(&self, path: &RelPath) -> bool {
+        let orders = self.orders();
+        let mut making = orders
+            .iter()
+            .filter(|order| MAKING.contains(&order.verb.as_str()));
+        making.any(|order| order.task.names_path(path))
+    }
+
     /// Returns the orders of the task, in their order; the whole task where it has one or none.
     pub fn orders(&self) -> Vec<Order> {
         let gist = words::gist(&self.text);

@@ -1,0 +1,6 @@
+# -*- coding: latin-1 -*-
+NAME = "Straﬂe"
+
+
+def greet():
+    return NAME
