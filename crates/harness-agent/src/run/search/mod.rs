@@ -297,7 +297,8 @@ impl Search {
                 seconds,
                 tokens: 0,
             };
-            if let Err(refusal) = trial.apply(session, &Draft::of(find.change.clone())) {
+            let change = without_padding(&find.change);
+            if let Err(refusal) = trial.apply(session, &Draft::of(change)) {
                 session.refuse(&refusal);
                 continue;
             }
@@ -406,4 +407,49 @@ fn changed_line(change: &Change) -> String {
         .or_else(|| line('-').map(|line| format!("without {line}")))
         .unwrap_or_default();
     text.chars().take(80).collect()
+}
+/// Returns a change without an operation that does nothing, such as `- 0`: what it stands beside is what was found.
+fn without_padding(change: &Change) -> Change {
+    const IDLE: [&str; 3] = [" - 0", " + 0", " * 1"];
+    let before = change.before.as_deref().unwrap_or_default();
+    let known: Vec<&str> = before.lines().collect();
+    let bare = |line: &str| {
+        let idle = IDLE
+            .iter()
+            .find_map(|idle| line.find(idle).map(|at| (at, idle.len())));
+        let (at, length) = idle.filter(|_| !known.contains(&line))?;
+        let ends = line[at + length..].chars().next();
+        // `- 0.5` and `* 10` do something.
+        let is_whole = ends.is_none_or(|c| !c.is_alphanumeric() && !"._".contains(c));
+        is_whole.then(|| [&line[..at], &line[at + length..]].concat())
+    };
+    let lines = change.after.split('\n');
+    let lines: Vec<String> = lines
+        .map(|line| bare(line).unwrap_or_else(|| line.to_owned()))
+        .collect();
+    Change {
+        after: lines.join("\n"),
+        ..change.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_padding;
+    use crate::guard::testing::change;
+
+    #[test]
+    fn operations_that_do_nothing_are_left_out() {
+        let found = |after: &str| {
+            let before = "def f(p):\n    return sum(p) - 1\n    x = a - 0\n";
+            let line = format!("def f(p):\n    return {after}\n    x = a - 0\n");
+            without_padding(&change("a.py", before, &line)).after
+        };
+        let wanted = |line: &str| format!("def f(p):\n    return {line}\n    x = a - 0\n");
+        assert_eq!(found("sum(p) - 0"), wanted("sum(p)"));
+        assert_eq!(found("(sum(p) * 1) + b"), wanted("(sum(p)) + b"));
+        assert_eq!(found("sum(p) - 0.5"), wanted("sum(p) - 0.5"));
+        assert_eq!(found("sum(p) * 10"), wanted("sum(p) * 10"));
+        assert_eq!(found("sum(p)"), wanted("sum(p)"));
+    }
 }
