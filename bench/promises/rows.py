@@ -6,6 +6,8 @@ exactly once in its file. None of the changes harms the machine it is tried on: 
 processes of the test's own.
 """
 
+AGENT = "crates/harness-agent/src/"
+CODE = "crates/harness-code/src/"
 HANDS = "crates/harness-hands/src/"
 SERVER = "crates/harness/src/server/"
 WALLS = "harness-hands --lib process::tests::the_walls_hold_against_every_attempt"
@@ -141,4 +143,13 @@ ROWS = [
     (30, "any file is a settings file", [
         (HANDS + "settings.rs", "    if FILES.contains(&path.as_str()) {", "    if FILES.contains(&path.as_str()) || !path.as_str().is_empty() {"),
     ], "harness-hands --lib settings::tests"),
+    (31, "files with credentials are shown to everybody", [
+        (CODE + "hidden.rs", "let secret = self.credentials && holds_credentials(path) && !self.named.contains(path);", "let secret = self.credentials && self.named.contains(path) && holds_credentials(path);"),
+    ], "harness-agent --test=hidden a_model_elsewhere_is_shown_no_credentials"),
+    (32, "what the user lists is shown", [
+        (CODE + "hidden.rs", "Match::Ignore(rule) => Some(Why::Listed(rule.original().to_owned())),", "Match::Ignore(rule) => rule.is_whitelist().then(|| Why::Listed(rule.original().to_owned())),"),
+    ], "test_never_show.py test_what_is_listed_is_in_no_prompt_search_or_map"),
+    (33, "header lines hide a key", [
+        (AGENT + "secret/pem.rs", "    let mut at = headers_end(bytes);", "    let mut at = headers_end(&bytes[..0]);"),
+    ], "harness-agent --lib secret::tests"),
 ]
