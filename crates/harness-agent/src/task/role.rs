@@ -300,9 +300,8 @@ impl Task {
         });
         // "Remove total and its test", "it should return 2 now, update the test too".
         let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-        let with_its_test = |pair: &[String]| {
-            pair[0] == "its" && matches!(pair[1].as_str(), "test" | "tests")
-        };
+        let with_its_test =
+            |pair: &[String]| pair[0] == "its" && matches!(pair[1].as_str(), "test" | "tests");
         let takes_along = lower.windows(2).position(with_its_test).is_some_and(|at| {
             let mut before = lower[..at].iter();
             before.any(|word| CHANGING.contains(&word.as_str()))
