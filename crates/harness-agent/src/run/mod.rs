@@ -3,6 +3,7 @@
 mod act;
 mod answer;
 mod asked;
+mod coverage;
 mod cut;
 pub mod event;
 mod evidence;

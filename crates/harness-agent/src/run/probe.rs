@@ -1,16 +1,7 @@
-//! Texts that are made to find out what tests look at.
+//! Code that is made to find out what tests look at.
 
 use harness_code::language::Language;
 use harness_code::symbols;
-
-use crate::task::whole_words;
-
-/// Says whether Python code imports a module of this name, or from one.
-pub(super) fn imports(text: &str, stem: &str) -> bool {
-    let lines = text.lines().map(str::trim_start);
-    let mut lines = lines.filter(|line| line.starts_with("from ") || line.starts_with("import "));
-    lines.any(|line| whole_words(line, stem).next().is_some())
-}
 
 /// Returns Python code with a function that returns nothing in place of what it returns; none where it returns nothing
 /// anyway.
@@ -60,12 +51,5 @@ mod tests {
         );
         assert_eq!(returning_nothing(text, "A.g"), None);
         assert_eq!(returning_nothing(text, "A.h"), None);
-    }
-
-    #[test]
-    fn imports_are_seen() {
-        assert!(imports("from shop.cart import total\n", "cart"));
-        assert!(imports("import cart as c\n", "cart"));
-        assert!(!imports("cart = 1\nimport carts\n", "cart"));
     }
 }

@@ -8,7 +8,7 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite};
 use harness_code::text::Text;
-use harness_code::tree::{self, SourceFile, SourceTree};
+use harness_code::tree;
 use harness_hands::door::{DoorError, Metadata};
 use harness_hands::journal;
 use harness_hands::lock::{LockError, Waiting};
@@ -18,11 +18,11 @@ use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
-use crate::plan::lies_in;
+use crate::run::coverage;
 use crate::run::event::EventKind;
 use crate::run::evidence::{self, Evidence, Observed, Verdict};
 use crate::run::flaky;
-use crate::run::probe::{imports, returning_nothing};
+use crate::run::probe::returning_nothing;
 use crate::run::result::{Counts, Stopped, Tests};
 use crate::run::session::{Ending, Session};
 use crate::run::staged::{Staged, diff_of};
@@ -361,6 +361,10 @@ impl Trial {
                 Err(error) => self.after = Some(not_started(session, &error)),
             }
         }
+        if session.cancel.stopped() {
+            // A look that was cut short proves nothing.
+            return Verdict::Unverified("the run was interrupted".to_owned());
+        }
         let verdict = self.verdict(session);
         if !matches!(verdict, Verdict::Worse(_)) {
             self.harmless = Some(self.staged.clone());
@@ -383,8 +387,13 @@ impl Trial {
             return;
         }
         self.observed.rewritten = self.rewritten(version);
-        self.observed.run_by_name = self.run_by_name();
-        self.observed.uncovered = self.uncovered(session);
+        if let Some(suite) = &self.suite {
+            let changed: Vec<RelPath> = self.staged.paths().cloned().collect();
+            let reports: Vec<&SuiteReport> = self.before.iter().chain(&self.after).collect();
+            let tree = session.whole_tree();
+            self.observed.run_by_name = coverage::run_by_name(suite, &changed);
+            self.observed.uncovered = coverage::uncovered(suite, tree, &reports, &changed);
+        }
         self.look_again(session, version);
         self.trace_red(session);
         if matches!(self.verdict(session), Verdict::Proven(_)) {
@@ -398,70 +407,10 @@ impl Trial {
         }
     }
 
-    /// Returns why the tests that ran say nothing of a changed file: they are of another language, or those that use
-    /// it are not among them.
-    fn uncovered(&self, session: &Session<'_>) -> Option<String> {
-        let (suite, tree) = (self.suite.as_ref()?, session.whole_tree());
-        let reports = [self.before.as_ref(), self.after.as_ref()];
-        let reports = || reports.into_iter().flatten();
-        let ran = |file: &RelPath| {
-            reports().any(|report| {
-                let mut failed = report.failures.iter().map(|failure| &failure.id);
-                report.passed_ids.iter().any(|id| lies_in(id, file))
-                    || failed.any(|id| lies_in(id, file))
-            })
-        };
-        let is_code = |path: &&RelPath| Language::of(path).is_source() && !tree::is_test(path);
-        for path in self.staged.paths().filter(is_code) {
-            let language = Language::of(path);
-            let tests = || {
-                tree.files()
-                    .iter()
-                    .filter(|file| file.test && file.language == language)
-            };
-            // Rust keeps tests inside of its code.
-            let has_tests = || language == Language::Rust || tests().next().is_some();
-            if !suite.runner.runs(language) && has_tests() {
-                let (runner, name) = (suite.runner.name(), language.name());
-                return Some(format!(
-                    "{runner} ran, which runs no tests of {name}; `{path}` is {name}"
-                ));
-            }
-            if let Some(other) = nested_manifest(tree, suite, path) {
-                return Some(format!(
-                    "`{path}` belongs to `{other}`, whose tests did not run"
-                ));
-            }
-            let has_ids = reports().any(|report| !report.passed_ids.is_empty());
-            if language != Language::Python || !has_ids || path.stem() == "__init__" {
-                continue;
-            }
-            let uses = |file: &&SourceFile| {
-                let text = tree.text(&file.path).ok();
-                text.is_some_and(|text| imports(text.content(), path.stem()))
-            };
-            let mut using = tests().filter(uses).peekable();
-            if let Some(first) = using.peek().map(|file| file.path.clone())
-                && !using.any(|file| ran(&file.path))
-            {
-                return Some(format!(
-                    "`{first}`, which tests `{path}`, is not among the tests that ran"
-                ));
-            }
-        }
-        None
-    }
-
     /// Runs new tests once more against a function that returns nothing: one of them must notice.
     fn look_whether_tested(&mut self, session: &mut Session<'_>) {
-        let changes = self.staged.changes();
-        let evidence = Evidence {
-            changes: &changes,
-            before: self.before.as_ref(),
-            after: self.after.as_ref(),
-            ..self.evidence_parts(session)
-        };
-        let Some((tests, targets)) = evidence.new_tests() else {
+        let asked = self.with_evidence(session, |evidence| evidence.new_tests());
+        let Some((tests, targets)) = asked else {
             return;
         };
         for target in targets {
@@ -489,14 +438,8 @@ impl Trial {
 
     /// Finds tests that turned green because they no longer run what the task names.
     fn look_whether_reached(&mut self, session: &mut Session<'_>, version: &Scratch) {
-        let changes = self.staged.changes();
-        let evidence = Evidence {
-            changes: &changes,
-            before: self.before.as_ref(),
-            after: self.after.as_ref(),
-            ..self.evidence_parts(session)
-        };
-        let (Some((tests, old, new)), Some(base)) = (evidence.turned(), &self.base) else {
+        let turned = self.with_evidence(session, |evidence| evidence.turned());
+        let (Some((tests, old, new)), Some(base)) = (turned, &self.base) else {
             return;
         };
         let is_watched = matches!(
@@ -532,31 +475,6 @@ impl Trial {
             .filter(|(path, touch)| counts(path, *touch) && !before.contains_key(path))
             .map(|(path, _)| path)
             .collect()
-    }
-
-    /// Returns the changed files that the command of the suite names.
-    fn run_by_name(&self) -> Vec<RelPath> {
-        let Some(suite) = &self.suite else {
-            return Vec::new();
-        };
-        let words = format!("{} {}", suite.command.join(" "), suite.why);
-        let words: Vec<&str> = words
-            .split(|c: char| c.is_whitespace() || "`\"'".contains(c))
-            .map(|word| word.trim_start_matches("./"))
-            .collect();
-        let folder = suite.folder.as_ref().map(|folder| format!("{folder}/"));
-        let is_named = |path: &&RelPath| {
-            let path = path.as_str();
-            let inner = folder
-                .as_ref()
-                .and_then(|folder| path.strip_prefix(folder.as_str()));
-            words.contains(&inner.unwrap_or(path))
-        };
-        let sources = self
-            .staged
-            .paths()
-            .filter(|path| Language::of(path).is_source());
-        sources.filter(is_named).cloned().collect()
     }
 
     /// Says whether running the change leaves files behind that running the state before does not.
@@ -651,8 +569,7 @@ impl Trial {
         else {
             return;
         };
-        let judged = self.evidence_parts(session);
-        let red = judged.untraced(before, after);
+        let red = self.with_evidence(session, |evidence| evidence.untraced(before, after));
         if red.is_empty() || session.cancel.stopped() {
             return;
         }
@@ -726,14 +643,17 @@ impl Trial {
 
     /// Judges what is staged, with what the suite last said.
     pub(super) fn verdict(&self, session: &Session<'_>) -> Verdict {
+        self.with_evidence(session, |evidence| evidence.verdict())
+    }
+
+    /// Looks at what is staged and at all that is known of it.
+    fn with_evidence<T>(&self, session: &Session<'_>, look: impl FnOnce(&Evidence<'_>) -> T) -> T {
         let changes = self.staged.changes();
-        let gone: Vec<RelPath> = self
-            .staged
-            .paths()
-            .filter(|path| self.staged.is_gone(path))
-            .cloned()
-            .collect();
-        let evidence = Evidence {
+        let gone = self.staged.paths().filter(|path| self.staged.is_gone(path));
+        let gone: Vec<RelPath> = gone.cloned().collect();
+        look(&Evidence {
+            task: &session.task,
+            plan: &session.plan,
             changes: &changes,
             gone: &gone,
             tree: session.whole_tree(),
@@ -741,23 +661,7 @@ impl Trial {
             before: self.before.as_ref(),
             after: self.after.as_ref(),
             observed: &self.observed,
-            ..self.evidence_parts(session)
-        };
-        evidence.verdict()
-    }
-
-    fn evidence_parts<'a>(&'a self, session: &'a Session<'_>) -> Evidence<'a> {
-        Evidence {
-            task: &session.task,
-            plan: &session.plan,
-            changes: &[],
-            gone: &[],
-            tree: session.whole_tree(),
-            has_suite: self.suite.is_some(),
-            before: None,
-            after: None,
-            observed: &self.observed,
-        }
+        })
     }
 
     /// Drops a draft: what was staged before it stands again.
@@ -1015,30 +919,6 @@ pub(super) fn moved(
         before: None,
         after,
     })
-}
-
-/// Returns the manifest of a package inside of the one whose tests run, where a file belongs to it and nothing says that
-/// its tests run too.
-fn nested_manifest(tree: &SourceTree, suite: &Suite, path: &RelPath) -> Option<RelPath> {
-    const TOGETHER: [&str; 6] = ["workspace", "-ws", "lerna", "turbo", "nx ", "-r "];
-    let words = format!("{} {}", suite.command.join(" "), suite.why);
-    let name = match suite.runner {
-        Framework::Npm | Framework::Pnpm | Framework::Yarn => "package.json",
-        Framework::Cargo => "Cargo.toml",
-        _ => return None,
-    };
-    if TOGETHER.iter().any(|word| words.contains(word)) {
-        return None;
-    }
-    let mut folder = path.parent();
-    while let Some(here) = folder.filter(|here| Some(here) != suite.folder.as_ref()) {
-        let manifest = here.join(name).ok()?;
-        if tree.file(&manifest).is_some() {
-            return Some(manifest);
-        }
-        folder = here.parent();
-    }
-    None
 }
 
 /// Returns what the owner of a file should know: it was read-only, or belongs to somebody else now.

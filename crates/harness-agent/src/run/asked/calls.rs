@@ -1,7 +1,8 @@
-//! Calls in the old way: where a changed signature no longer takes what a caller gives.
+//! Callers that a changed signature breaks: it no longer takes what they give.
 
 use harness_code::language::Language;
 use harness_code::path::RelPath;
+use harness_code::stdlib;
 use harness_code::symbols::code::{CodeToken, code_tokens};
 use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::tree::SourceTree;
@@ -47,25 +48,60 @@ pub(super) fn broken_call(
                 continue;
             };
             let same_name = tree.definitions().filter(|(_, other)| other.name() == name);
+            // A decorator may take other arguments; a method may be that of any other thing.
             let is_plain = one.span().start == one.header_start();
-            if same_name.count() != 1 || !is_plain {
+            let is_common = one.kind == DefinitionKind::Method && stdlib::is_attribute(name);
+            if same_name.count() != 1 || !is_plain || is_common {
                 continue;
             }
             let of = |text: &str| code::signature(Language::Python, text, &one.qualified);
             let (Some(old), Some(now)) = (of(before), of(&change.after)) else {
                 continue;
             };
-            if old == now {
-                continue;
-            }
-            let found =
-                signature(&now, one).and_then(|taken| first_broken(tree, one, &taken, text_now));
-            if let Some((path, line)) = found {
+            let changed = Changed {
+                one,
+                home: &change.path,
+                old: signature(&old, one),
+                new: signature(&now, one),
+            };
+            if let Some((path, line)) = changed.first_broken(tree, text_now) {
                 return Some((one.qualified.to_string(), path, line));
             }
         }
     }
     None
+}
+
+/// A function whose signature is changed.
+struct Changed<'a> {
+    one: &'a Definition,
+    home: &'a RelPath,
+    old: Signature,
+    new: Signature,
+}
+
+impl Changed<'_> {
+    /// Returns the first call that the old signature took and the new one does not.
+    fn first_broken(
+        &self,
+        tree: &SourceTree,
+        text_now: &dyn Fn(&RelPath) -> Option<String>,
+    ) -> Option<(RelPath, usize)> {
+        let name = called(self.one).filter(|_| self.old != self.new)?;
+        let mut sources = tree
+            .sources()
+            .filter(|file| file.language == Language::Python);
+        sources.find_map(|file| {
+            let text = text_now(&file.path).filter(|text| text.contains(name))?;
+            let tokens = code_tokens(Language::Python, &text);
+            let is_home = file.path == *self.home;
+            let mut calls = calls(&tokens, self.one, self.home.stem(), is_home);
+            let at = calls
+                .find(|(_, call)| fits(&self.old, call) && !fits(&self.new, call))?
+                .0;
+            Some((file.path.clone(), text[..at].matches('\n').count() + 1))
+        })
+    }
 }
 
 /// Returns the name by which others call a function: a class's for its constructor, none for what only operators call.
@@ -77,38 +113,33 @@ fn called(one: &Definition) -> Option<&str> {
     }
 }
 
-fn first_broken(
-    tree: &SourceTree,
-    one: &Definition,
-    taken: &Signature,
-    text_now: &dyn Fn(&RelPath) -> Option<String>,
-) -> Option<(RelPath, usize)> {
-    let sources = tree
-        .sources()
-        .filter(|file| file.language == Language::Python);
-    sources.into_iter().find_map(|file| {
-        let text = text_now(&file.path)
-            .filter(|text| called(one).is_some_and(|name| text.contains(name)))?;
-        let tokens = code_tokens(Language::Python, &text);
-        let at = calls(&tokens, one).find(|(_, call)| !fits(taken, call))?.0;
-        Some((file.path.clone(), text[..at].matches('\n').count() + 1))
-    })
-}
-
-/// Returns the calls of a function in a file, each with where it stands.
+/// Returns the calls of a function in a file, each with where it stands. A function of another module is called by the
+/// name that it was imported by, or on its module.
 fn calls<'t>(
     tokens: &'t [CodeToken],
     one: &'t Definition,
+    module: &'t str,
+    is_home: bool,
 ) -> impl Iterator<Item = (usize, Call)> + 't {
     let is_method = one.kind == DefinitionKind::Method && one.name() != "__init__";
     let name = called(one).unwrap_or_default();
+    let text = |at: Option<usize>| {
+        let token = at.and_then(|at| tokens.get(at));
+        token.map_or("", |token| token.text.as_str())
+    };
+    // The name stands alone in an import of it, and before a bracket in a call.
+    let is_imported = tokens.iter().enumerate().any(|(at, token)| {
+        token.text == name && matches!(text(at.checked_sub(1)), "import" | "," | "(")
+    });
     let places = tokens.windows(2).enumerate();
     let places = places.filter(move |(at, pair)| {
-        let before = at.checked_sub(1).and_then(|at| tokens.get(at));
-        let before = before.map_or("", |token| token.text.as_str());
-        // A method is called on something; `class.method(object)` gives the object too.
         let is_call = pair[0].text == name && pair[1].text == "(";
-        is_call && before != "def" && before != "class" && (!is_method || before == ".")
+        let is_meant = match text(at.checked_sub(1)) {
+            "def" | "class" => false,
+            "." => is_method || text(at.checked_sub(2)) == module,
+            _ => !is_method && (is_home || is_imported),
+        };
+        is_call && is_meant
     });
     places.map(|(at, pair)| (pair[0].range.start, given(&tokens[at + 2..])))
 }
@@ -149,11 +180,12 @@ impl Call {
     }
 }
 
-/// Reads the words between the brackets of a definition; nothing where they cannot be.
-fn signature(words: &[String], one: &Definition) -> Option<Signature> {
+/// Reads the words between the brackets of a definition.
+fn signature(words: &[String], one: &Definition) -> Signature {
     let mut taken = Signature::default();
     let mut depth = 0;
-    let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
+    let mut parts: Vec<Vec<&str>> = Vec::new();
+    let mut part: Vec<&str> = Vec::new();
     // The first word is the opening bracket.
     for word in words.iter().skip(1).map(String::as_str) {
         depth += match word {
@@ -162,11 +194,12 @@ fn signature(words: &[String], one: &Definition) -> Option<Signature> {
             _ => 0,
         };
         match (depth, word) {
-            (0, ",") => parts.push(Vec::new()),
+            (0, ",") => parts.push(std::mem::take(&mut part)),
             _ if word.trim().is_empty() => {}
-            _ => parts.last_mut()?.push(word),
+            _ => part.push(word),
         }
     }
+    parts.push(part);
     let mut by_name_only = false;
     for part in parts.iter().filter(|part| !part.is_empty()) {
         let is_needed = !part.contains(&"=");
@@ -183,7 +216,7 @@ fn signature(words: &[String], one: &Definition) -> Option<Signature> {
     if one.kind == DefinitionKind::Method && !taken.by_place.is_empty() {
         taken.by_place.remove(0);
     }
-    Some(taken)
+    taken
 }
 
 fn fits(taken: &Signature, call: &Call) -> bool {
@@ -216,10 +249,25 @@ mod tests {
             .find(|one| one.kind.is_function())
             .unwrap();
         let words = code::signature(Language::Python, &text, &one.qualified).unwrap();
-        let taken = signature(&words, one).unwrap();
+        let taken = signature(&words, one);
         let tokens = code_tokens(Language::Python, call);
-        let (_, call_given) = calls(&tokens, one).next().unwrap();
+        let (_, call_given) = calls(&tokens, one, "m", true).next().unwrap();
         assert_eq!(fits(&taken, &call_given), expected, "{definition} {call}");
+    }
+
+    #[test]
+    fn only_calls_of_the_function_itself_count() {
+        let text = "def run(a): pass\n";
+        let definitions = symbols::definitions(Language::Python, text);
+        let count = |code: &str| {
+            let tokens = code_tokens(Language::Python, code);
+            calls(&tokens, &definitions[0], "m", false).count()
+        };
+        assert_eq!(count("from m import run\nrun(1)\n"), 1);
+        assert_eq!(count("from m import (a, run)\nrun(1)\n"), 1);
+        assert_eq!(count("import m\nm.run(1)\n"), 1);
+        assert_eq!(count("import subprocess\nsubprocess.run(1, 2)\n"), 0);
+        assert_eq!(count("run = other\nrun(1, 2)\n"), 0);
     }
 
     #[test]
