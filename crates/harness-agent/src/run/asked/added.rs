@@ -1,0 +1,280 @@
+//! What a task asks to be new: definitions, parameters, values, calls, files.
+
+use harness_code::language::Language;
+use harness_code::path::RelPath;
+use harness_code::symbols::code::code_tokens;
+use harness_code::symbols::{self, Definition, DefinitionKind};
+use harness_code::tree;
+
+use super::code::{self, added_tokens, all_code, is_seen};
+use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, Target, has_word, last_part};
+use crate::guard;
+use crate::task::kind::Kind;
+use crate::task::order::Order;
+use crate::task::role::Role;
+use crate::task::whole_words;
+use crate::task::wish::{Noun, Wish};
+
+impl<'a> Asked<'a> {
+    /// A parameter stands between the brackets of what it is for, or no longer.
+    pub(super) fn missing_parameter(&self) -> Option<Missing> {
+        let name = self.task.parameter()?;
+        let functions = self.named.iter().filter(|one| one.is_definition());
+        let goes = self.task.wants_removed(&name);
+        if !goes && self.task.kind != Kind::Add {
+            return None;
+        }
+        for one in functions {
+            let text = self.text_now(&one.path)?;
+            let language = Language::of(&one.path);
+            let Some(signature) = code::signature(language, &text, &one.name) else {
+                continue;
+            };
+            let has = signature.contains(&name);
+            if !goes && !has {
+                let words = format!("`{}` has no parameter `{name}` yet: add it", one.name);
+                return Some((NOT_ADDED, words));
+            }
+            if goes && has {
+                let words = format!("`{}` still has the parameter `{name}`", one.name);
+                return Some((STILL_THERE, words));
+            }
+            let callers = || self.passing(one.last_name(), &name);
+            if let Some((path, line)) = goes.then(callers).flatten() {
+                let words = format!("`{path}`, line {line}, still passes `{name}`: change it too");
+                return Some((STILL_THERE, words));
+            }
+        }
+        None
+    }
+
+    /// Returns where a function is still called with a keyword.
+    fn passing(&self, function: &str, keyword: &str) -> Option<(RelPath, usize)> {
+        self.tree.sources().find_map(|file| {
+            let text = self.text_now(&file.path)?;
+            let has_both = text.contains(function) && text.contains(keyword);
+            let tokens = has_both.then(|| code_tokens(file.language, &text))?;
+            let at = code::keyword_passed(&tokens, function, keyword)?;
+            Some((file.path.clone(), text[..at].matches('\n').count() + 1))
+        })
+    }
+
+    /// "Call a from b": b has a in it.
+    pub(super) fn missing_call(&self, order: &Order) -> Option<Missing> {
+        const CALLING: [&str; 4] = ["call", "invoke", "use", "pass"];
+        if !CALLING.contains(&order.verb.as_str()) {
+            return None;
+        }
+        let names = self.task.code_names().into_iter();
+        let mut names = names.filter(|name| self.task.role_of(last_part(name)) != Role::Place);
+        let object = last_part(names.next()?);
+        let is_place = |one: &&Target| self.task.role_of(one.last_name()) == Role::Place;
+        let mut places = self.named.iter().filter(is_place);
+        let place = places.find(|one| {
+            let text = self.text_now(&one.path).unwrap_or_default();
+            let code = code::definition(Language::of(&one.path), &text, &one.name);
+            one.is_definition() && !code.iter().any(|token| token == object)
+        })?;
+        let words = format!("`{}` does not use `{object}` yet: change it", place.name);
+        Some((NOTHING_CHANGED, words))
+    }
+
+    /// A value that the task gives stands in what is changed.
+    pub(super) fn missing_literal(&self) -> Option<Missing> {
+        if !matches!(self.task.kind, Kind::Add | Kind::Change) || self.task.removed_name().is_some()
+        {
+            return None;
+        }
+        let brings = |value: &String| {
+            self.changes.iter().any(|change| {
+                let mut added = guard::added_lines(change).into_iter();
+                added.any(|line| has_word(line, value))
+            })
+        };
+        let value = self
+            .task
+            .values()
+            .into_iter()
+            .find(|value| !brings(value))?;
+        Some((
+            NOTHING_CHANGED,
+            format!("`{value}` is not there yet: use it as the task says"),
+        ))
+    }
+
+    /// In "replace a with b" nothing is left of a, where the task names the place.
+    pub(super) fn left_to_replace(&self) -> Option<Missing> {
+        let name = self.task.replaced_name()?;
+        let is_left = |path: &RelPath| {
+            let before = self.tree.text(path).ok();
+            let has = |text: &str| all_code(Language::of(path), text).contains(&name);
+            before.is_some_and(|text| has(text.content()))
+                && self.text_now(path).is_some_and(|text| has(&text))
+        };
+        // A definition that is named has its own places; the rest of the file may keep the word.
+        if self.named.iter().any(|one| one.last_name() != name) {
+            return None;
+        }
+        let path = self.paths.iter().find(|path| is_left(path))?;
+        Some((
+            STILL_THERE,
+            format!("`{name}` is still in `{path}`: replace it too"),
+        ))
+    }
+
+    /// A docstring is no comment.
+    pub(super) fn missing_docstring(&self, order: &Order) -> Option<Missing> {
+        let is_asked = matches!(order.verb.as_str(), "add" | "write" | "give");
+        let speaks = self.task.speaks_of("docstring") || self.task.speaks_of("docstrings");
+        if !is_asked || !speaks {
+            return None;
+        }
+        let python = |one: &&Target| Language::of(&one.path) == Language::Python;
+        let mut functions = self.named.iter().filter(python);
+        let bare = functions.find(|one| {
+            let text = self.text_now(&one.path).unwrap_or_default();
+            one.is_definition() && !code::has_docstring(&text, &one.name)
+        })?;
+        let words = format!("`{}` has no docstring yet: add it", bare.name);
+        Some((NOT_ADDED, words))
+    }
+
+    /// "Box needs a close method": told, not ordered, and new all the same.
+    pub(super) fn missing_wish(&self) -> Option<Missing> {
+        const LACKING: [&str; 5] = ["needs", "need", "should have", "lacks", "is missing"];
+        let lower = self.task.text.to_lowercase();
+        let lacks = LACKING
+            .iter()
+            .any(|words| whole_words(&lower, words).next().is_some());
+        let wish = self.task.wish().filter(|_| lacks)?;
+        let name = last_part(&wish.name);
+        let is_there = !self.homes_of(name).is_empty() || self.defines(name, wish.noun, None);
+        (!is_there).then(|| (NOT_ADDED, format!("`{name}` is not there yet: add it")))
+    }
+
+    pub(super) fn missing_addition(&self) -> Option<Missing> {
+        // What is there already is where something goes.
+        let is_new = |wish: &Wish| self.homes_of(last_part(&wish.name)).is_empty();
+        let wish = self.task.wish().filter(is_new);
+        if let Some(Wish { name, noun, member }) = &wish
+            && !self.defines(last_part(name), *noun, Some(*member))
+        {
+            return Some((NOT_ADDED, format!("`{name}` is not there yet: add it")));
+        }
+        let wish = wish.map(|wish| wish.name);
+        let missing: Vec<&str> = self
+            .new_names()
+            .into_iter()
+            .filter(|name| wish.as_deref() != Some(*name) && !self.brings(last_part(name)))
+            .collect();
+        if !missing.is_empty() {
+            let words = format!("`{}` is not there yet: add it", missing.join("`, `"));
+            return Some((NOT_ADDED, words));
+        }
+        if wish.is_none() && self.task.wants_definition() && !self.adds_definition() {
+            let words = "no new definition is there yet: add it".to_owned();
+            return Some((NOT_ADDED, words));
+        }
+        for path in self.new_paths() {
+            if self.change_of(&path).is_none() {
+                return Some((NOT_ADDED, format!("`{path}` is not there yet: make it")));
+            }
+        }
+        if !self.named.is_empty() {
+            return self.missing_change();
+        }
+        let adds_code = self.changes.iter().any(|one| !tree::is_test(&one.path));
+        (!adds_code && !self.task.wants_test()).then(|| {
+            let words = "the code itself is not changed yet: add what the task asks for";
+            (NOTHING_CHANGED, words.to_owned())
+        })
+    }
+
+    /// Says whether a file of code has more definitions than before.
+    fn adds_definition(&self) -> bool {
+        self.changes.iter().any(|change| {
+            let count = |text: &str| symbols::definitions(change.language, text).len();
+            let before = change.before.as_deref().map_or(0, count);
+            !tree::is_test(&change.path) && count(&change.after) > before
+        })
+    }
+
+    /// Says whether a change brings a definition of this name, where the task wants it.
+    pub(super) fn defines(&self, name: &str, noun: Noun, member: Option<bool>) -> bool {
+        let fits = |one: &Definition| match noun {
+            Noun::Anything => true,
+            Noun::Function => one.kind.is_function(),
+            Noun::Class => !one.kind.is_function() && one.line < one.end_line,
+            Noun::Constant => one.kind == DefinitionKind::Variable,
+        };
+        let count = |language: Language, text: &str| {
+            let definitions = symbols::definitions(language, text);
+            let named = definitions.iter().filter(|one| one.name() == name);
+            let named = named.filter(|one| is_seen(language, text, &definitions, one));
+            let named = named.filter(|one| match member {
+                None => true,
+                Some(member) => one.qualified.contains('.') == member,
+            });
+            named.filter(|one| fits(one)).count()
+        };
+        let paths: Vec<&RelPath> = self
+            .plan
+            .mentions()
+            .paths
+            .iter()
+            .filter(|path| !tree::is_test(path))
+            .collect();
+        self.changes.iter().any(|change| {
+            let old = change.before.as_deref().unwrap_or_default();
+            let is_home =
+                paths.is_empty() || paths.contains(&&change.path) || !self.new_paths().is_empty();
+            is_home && count(change.language, &change.after) > count(change.language, old)
+        })
+    }
+
+    /// Says whether a change brings a name into code, or into a file that is no code.
+    fn brings(&self, name: &str) -> bool {
+        self.changes.iter().any(|change| {
+            let quoted = [format!("\"{name}\""), format!("'{name}'")];
+            let count = |name: &str| added_tokens(change, name);
+            count(name) > 0
+                || quoted.iter().any(|text| count(text) > 0)
+                || !change.language.is_source() && change.after.contains(name)
+        })
+    }
+
+    /// Returns the names that the task writes like code and that nothing has yet.
+    pub(super) fn new_names(&self) -> Vec<&'a str> {
+        let known = |name: &str| {
+            let last = last_part(name);
+            let mut definitions = self.mentioned.iter();
+            let mut paths = self.paths.iter();
+            definitions.any(|hit| hit.qualified.ends_with(last))
+                || paths.any(|path| path.as_str().ends_with(name))
+        };
+        let is_path = |name: &str| {
+            name.contains('/')
+                || RelPath::parse(name).is_ok_and(|path| Language::of(&path) != Language::Other)
+        };
+        let is_told_about = |name: &str| self.task.role_of(name) == Role::Reference;
+        let names = self.task.code_names().into_iter();
+        names
+            .filter(|name| !known(name) && !is_path(name) && !is_told_about(name))
+            .collect()
+    }
+
+    /// Returns the files that the task names and that are not there yet.
+    pub(super) fn new_paths(&self) -> Vec<RelPath> {
+        let words = self
+            .task
+            .text
+            .split(|c: char| c.is_whitespace() || "`\"',;:!?()".contains(c));
+        let paths = words.filter_map(|word| RelPath::parse(word.trim_end_matches('.')).ok());
+        let is_new = |path: &RelPath| {
+            let is_file = Language::of(path) != Language::Other && path.as_str().contains('.');
+            let mut files = self.tree.files().iter();
+            is_file && !files.any(|file| file.path.as_str().ends_with(path.as_str()))
+        };
+        paths.filter(is_new).collect()
+    }
+}

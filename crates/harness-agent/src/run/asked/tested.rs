@@ -1,0 +1,181 @@
+//! What a task says of tests: which it names, whether it wants new ones, and whether those are for what it names.
+
+use harness_code::path::RelPath;
+use harness_code::tree;
+use harness_hands::suite::Failure;
+
+use super::{Asked, Missing, Target, code, grouped, has_word, last_part};
+use crate::guard::Change;
+use crate::plan::{self, lies_in};
+use crate::task::kind::Kind;
+use crate::task::order::Order;
+use crate::task::wish::Noun;
+
+impl<'a> Asked<'a> {
+    /// Says whether the task names this test: by its id, as a function, or by its file.
+    pub(in crate::run) fn names_test(&self, id: &str) -> bool {
+        let mut files = self.paths.iter();
+        self.plan.names_test(id)
+            || (!self.plan.names_tests()
+                && files.any(|path| tree::is_test(path) && lies_in(id, path)))
+    }
+
+    /// Says whether new tests are asked for.
+    pub(in crate::run) fn wants_tests(&self) -> bool {
+        self.task.kind == Kind::Tests || self.task.orders().iter().any(Order::wants_test)
+    }
+
+    /// Says whether the task asks for another form of tests that are there, and they have it.
+    pub(in crate::run) fn changed_tests(&self) -> bool {
+        let mut changed = self.changes.iter();
+        changed.any(|change| {
+            tree::is_test(&change.path)
+                && change.before.is_some()
+                && self.task.asks_to_change_test(&change.path)
+        })
+    }
+
+    /// Returns a test that is changed though that is not asked for, wherever it lies: a file that the runner was told to
+    /// run, or in which tests of the report lie.
+    pub(in crate::run) fn changed_test(
+        &self,
+        ids: &[&str],
+        run_by_name: &[RelPath],
+    ) -> Option<Missing> {
+        let open = self.changes.iter().filter(|change| {
+            !tree::is_test(&change.path) && !self.task.asks_to_change_test(&change.path)
+        });
+        for change in open {
+            let Some(before) = &change.before else {
+                continue;
+            };
+            let path = &change.path;
+            // `cart.py::cart.total` is an example in the documentation of code.
+            let inside = ids
+                .iter()
+                .filter(|id| id.contains("::") && lies_in(id, path));
+            let names: Vec<&str> = inside
+                .filter_map(|id| id.split('[').next()?.rsplit("::").next())
+                .filter(|name| !name.contains('.') || !change.language.is_source())
+                .collect();
+            let touched = if run_by_name.contains(path) || !change.language.is_source() {
+                (run_by_name.contains(path) || !names.is_empty()) && *before != change.after
+            } else {
+                let tests = names.iter();
+                let of = |text: &str, name: &str| code::functions(change.language, text, name);
+                let mut tests = tests
+                    .filter(|name| self.task.kind != Kind::Rename || !self.task.speaks_of(name));
+                tests.any(|name| of(before, name) != of(&change.after, name))
+            };
+            if touched {
+                let words = format!(
+                    "`{path}` holds tests: leave them as they are and change the code that they check"
+                );
+                return Some(("finish.changes_tests", words));
+            }
+        }
+        None
+    }
+
+    /// Says whether the text of a test speaks of a definition, for tests of which it is not known what they ran. One
+    /// whose text is not found may.
+    pub(in crate::run) fn test_speaks_of(&self, failure: &Failure, target: &Target) -> bool {
+        let name = target.last_name();
+        let id = failure.id.split('[').next().unwrap_or(&failure.id);
+        let test = id.rsplit([':', '.', ' ']).next().unwrap_or(id);
+        // Other languages name a test by a sentence: `suite > counts words`, `test.counts words`.
+        let title = id.rsplit(" > ").next().unwrap_or(id);
+        let title = title.split_once('.').map_or(title, |(_, title)| title);
+        let tests = self.tree.files().iter().filter(|file| file.test);
+        let mut found = tests.filter_map(|file| {
+            let mut definitions = file.facts.definitions.iter();
+            let own = definitions.find(|one| one.name() == test);
+            let text = self.tree.text(&file.path).ok()?.into_content();
+            match own {
+                Some(own) => Some(has_word(text.get(own.span())?, name)),
+                None if lies_in(id, &file.path) || text.contains(title) => {
+                    Some(has_word(&text, name))
+                }
+                None => None,
+            }
+        });
+        let first = found.next();
+        first.is_none_or(|speaks| speaks || found.any(|speaks| speaks))
+    }
+
+    /// New tests use what they are for.
+    pub(super) fn missing_use(&self) -> Option<Missing> {
+        let named = self.paths.iter().cloned();
+        let mut homes = named
+            .chain(self.new_paths())
+            .filter(tree::is_test)
+            .peekable();
+        if homes.peek().is_some() && !homes.any(|path| self.change_of(&path).is_some()) {
+            let words = "the new tests are not in the file that the task names: put them there";
+            return Some(("finish.no_new_test", words.to_owned()));
+        }
+        let mut tests = self.new_names().into_iter();
+        let missing = tests.find(|name| {
+            name.starts_with("test_") && !self.defines(last_part(name), Noun::Function, None)
+        });
+        if let Some(name) = missing {
+            let words = format!("there is no test `{name}` yet: write it");
+            return Some(("finish.no_new_test", words));
+        }
+        None
+    }
+
+    /// Returns what new tests are for and do not use, of those that passed.
+    pub(in crate::run) fn unused_by(&self, passed: &[&String]) -> Option<Missing> {
+        if self.changed_tests() {
+            return None;
+        }
+        let mut wanted: Vec<Vec<Target>> = Vec::new();
+        if self.task.kind == Kind::Tests {
+            let groups = grouped(&self.named, self.task, &self.paths);
+            let owned = groups.into_iter();
+            wanted.extend(owned.map(|group| group.into_iter().cloned().collect()));
+        }
+        let orders = self.task.orders();
+        for order in orders.iter().filter(|order| order.task.kind == Kind::Add) {
+            wanted.extend(order.task.wish().map(|wish| {
+                let path = self.changes.first().map(|change| change.path.clone());
+                let target = path.map(|path| Target {
+                    path,
+                    name: wish.name,
+                    lines: 1..=1,
+                });
+                target.into_iter().collect()
+            }));
+        }
+        let unused = wanted.iter().find(|group| {
+            let used = |one: &Target| {
+                self.changes
+                    .iter()
+                    .any(|change| self.tests(change, one, passed))
+            };
+            !group.is_empty() && !group.iter().any(used)
+        })?;
+        let name = unused.first()?.last_name();
+        let words = format!("the new test does not use `{name}`: test that");
+        Some(("finish.no_new_test", words))
+    }
+
+    /// Says whether a change brings a test that passed and uses a definition.
+    fn tests(&self, change: &Change, target: &Target, passed: &[&String]) -> bool {
+        let name = target.last_name();
+        let has_passed = |test: &str| {
+            let mut ids = passed.iter();
+            // Tools that name no test say nothing of single ones.
+            passed.is_empty() || ids.any(|id| plan::is_test_called(id, &change.path, test))
+        };
+        let uses = |text: &str| code::uses_in_tests(change.language, text, name, &has_passed);
+        let before = change.before.as_deref().map_or(0, uses);
+        // Where several things have the name, the test says from which module it has it.
+        let is_other = self.homes_of(name).len() > 1
+            && self.paths.contains(&target.path)
+            && !has_word(&change.after, target.path.stem());
+        let holds_tests = tree::is_test(&change.path) || change.after.contains("#[cfg(test)]");
+        holds_tests && uses(&change.after) > before && !is_other
+    }
+}
