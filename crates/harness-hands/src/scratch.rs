@@ -38,6 +38,10 @@ const SEEN_THROUGH_LINKS: &[&str] = &[".venv", "venv", "node_modules"];
 /// A larger project is not copied: it would take longer than the copy is worth.
 const LARGEST: u64 = 1024 * 1024 * 1024;
 
+/// A larger file is not copied; the copy leads to the project's own, which tests may only read.
+#[cfg(unix)]
+const LARGEST_FILE: u64 = 256 * 1024 * 1024;
+
 /// The folder beside a copy for what build tools make. No project has this name: it would stand in its place.
 const BUILD: &str = ".harness-build";
 
@@ -561,12 +565,12 @@ fn is_opaque(_full: &Path) -> bool {
 }
 
 fn copy_folder(from: &Path, to: &Path, room: &mut u64) -> Result<(), ScratchError> {
-    let broken = |source: io::Error| ScratchError::Disk {
-        path: from.display().to_string(),
-        source,
+    let broken = |source: io::Error| ScratchError::disk(from, source);
+    let entries = match std::fs::create_dir_all(to).and_then(|()| std::fs::read_dir(from)) {
+        Err(error) if is_out_of_reach(&error) => return Ok(()),
+        entries => entries.map_err(broken)?,
     };
-    std::fs::create_dir_all(to).map_err(broken)?;
-    for entry in std::fs::read_dir(from).map_err(broken)? {
+    for entry in entries {
         let entry = entry.map_err(broken)?;
         let (name, kind) = (entry.file_name(), entry.file_type().map_err(broken)?);
         let (source, target) = (entry.path(), to.join(&name));
@@ -586,20 +590,25 @@ fn copy_folder(from: &Path, to: &Path, room: &mut u64) -> Result<(), ScratchErro
 }
 
 fn copy_file(from: &Path, to: &Path, room: &mut u64) -> Result<(), ScratchError> {
-    let copied = match std::fs::copy(from, to) {
-        Ok(copied) => copied,
-        // Unreadable for us is unreadable for the tests: they see what they would see.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => 0,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-        Err(source) => {
-            return Err(ScratchError::Disk {
-                path: from.display().to_string(),
-                source,
-            });
-        }
-    };
-    *room = room.checked_sub(copied).ok_or(ScratchError::TooLarge)?;
-    Ok(())
+    // Its length is looked at first: a copy that does not fit would fill the disk before it is known.
+    let length = from.symlink_metadata().map_or(0, |found| found.len());
+    #[cfg(unix)]
+    if length > LARGEST_FILE {
+        let _ = std::os::unix::fs::symlink(from, to);
+        return Ok(());
+    }
+    *room = room.checked_sub(length).ok_or(ScratchError::TooLarge)?;
+    match std::fs::copy(from, to) {
+        Err(source) if !is_out_of_reach(&source) => Err(ScratchError::disk(from, source)),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// What we cannot reach the tests cannot either, so a copy without it shows them what they would see: it may not be
+/// read, it went away meanwhile, or its path is longer than the system takes.
+fn is_out_of_reach(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, NotFound, PermissionDenied};
+    matches!(error.kind(), PermissionDenied | NotFound | InvalidFilename)
 }
 
 #[cfg(unix)]
@@ -654,6 +663,23 @@ fn sweep() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_huge_file_is_seen_through_a_link_and_a_locked_folder_left_out() {
+        use std::os::unix::fs::PermissionsExt;
+        let project = tempfile::tempdir().unwrap();
+        let huge = std::fs::File::create(project.path().join("huge.bin")).unwrap();
+        huge.set_len(3 << 30).unwrap();
+        let locked = project.path().join("locked");
+        std::fs::create_dir(&locked).unwrap();
+        std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0)).unwrap();
+        std::fs::write(project.path().join("a.py"), "x = 1\n").unwrap();
+        let scratch = Scratch::copy(&Door::open(project.path()).unwrap()).unwrap();
+        assert!(scratch.root().join("a.py").is_file());
+        assert!(scratch.root().join("huge.bin").is_symlink());
+        assert!(scratch.touched().is_empty());
+    }
 
     #[test]
     fn a_copy_holds_the_sources_and_goes_away() {
