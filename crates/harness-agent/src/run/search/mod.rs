@@ -306,13 +306,7 @@ impl Search {
             step.seconds += began.elapsed().as_secs_f64();
             match verdict {
                 Verdict::Proven(proof) => {
-                    let others: Vec<&Find> = found
-                        .iter()
-                        .enumerate()
-                        .filter(|(at, _)| *at != index)
-                        .map(|(_, other)| other)
-                        .collect();
-                    let summary = summary(find, &others, &proof);
+                    let summary = summary(find, &other_ways(&found, index), &proof);
                     step.result.clone_from(&summary);
                     session.push(step);
                     return Some(summary);
@@ -366,8 +360,27 @@ impl Drop for Search {
     }
 }
 
+/// Returns what else would have passed, with the line it is in, each way once.
+fn other_ways(found: &[Find], chosen: usize) -> Vec<(u32, Change)> {
+    let mut known: Vec<String> = Vec::new();
+    known.extend(
+        found
+            .get(chosen)
+            .map(|find| without_padding(&find.change).after),
+    );
+    let mut others = Vec::new();
+    for find in found {
+        let change = without_padding(&find.change);
+        if !known.contains(&change.after) {
+            known.push(change.after.clone());
+            others.push((find.line, change));
+        }
+    }
+    others
+}
+
 /// Tells how a change was found, and what else would have passed.
-fn summary(find: &Find, others: &[&Find], proof: &str) -> String {
+fn summary(find: &Find, others: &[(u32, Change)], proof: &str) -> String {
     let mut words = format!(
         "changed `{}` in {}: {proof}; found by trying small changes ({}, line {})",
         find.name, find.change.path, find.kind, find.line
@@ -379,10 +392,7 @@ fn summary(find: &Find, others: &[&Find], proof: &str) -> String {
     let named: Vec<String> = others
         .iter()
         .take(3)
-        .map(|other| {
-            let new = changed_line(&other.change);
-            format!("line {} `{new}`", other.line)
-        })
+        .map(|(line, change)| format!("line {line} `{}`", changed_line(change)))
         .collect();
     words.push_str(&format!(
         "; {} more would pass: {}",
@@ -408,6 +418,7 @@ fn changed_line(change: &Change) -> String {
         .unwrap_or_default();
     text.chars().take(80).collect()
 }
+
 /// Returns a change without an operation that does nothing, such as `- 0`: what it stands beside is what was found.
 fn without_padding(change: &Change) -> Change {
     const IDLE: [&str; 3] = [" - 0", " + 0", " * 1"];
