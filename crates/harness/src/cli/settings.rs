@@ -8,10 +8,30 @@ use harness_agent::AgentOptions;
 use harness_agent::config::UserConfig;
 
 use crate::cli::args::{CommonArguments, ModelArguments};
-use crate::show::text::Complaint;
+use crate::show::text::{self, Complaint};
 
 /// A task is a sentence or a pasted report; more than this is a mistake such as a wrong file.
 const LONGEST_TASK: usize = 8 * 1024 * 1024;
+
+/// Folders that hold a system and not a project.
+const SYSTEM_FOLDERS: &[&str] = &[
+    "/usr",
+    "/etc",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/opt",
+    "/var",
+    "/boot",
+    "/dev",
+    "/proc",
+    "/sys",
+    "/System",
+    "/Library",
+    "/Applications",
+    "C:\\Windows",
+    "C:\\Program Files",
+];
 
 /// Returns the project folder: the positional one, `--project`, or this folder.
 pub(super) fn project(
@@ -33,12 +53,19 @@ pub(super) fn project(
     }
 }
 
-/// Returns the settings that flags and the user's files make.
+/// Returns the settings that flags and the user's files make. Warns of a folder that is far more than a project.
 pub(super) fn options(
     project: PathBuf,
     common: &CommonArguments,
     model: Option<&ModelArguments>,
 ) -> Result<AgentOptions, Complaint> {
+    if let Some(what) = too_wide(&project).filter(|_| !common.quiet) {
+        let shown = project.display();
+        text::notice(&format!(
+            "warning: `{shown}` is {what}, not a project: all of it is read"
+        ));
+        text::notice("hint: name the folder of one project");
+    }
     let mut options = AgentOptions::new(project);
     UserConfig::read()?.settle(&mut options)?;
     if let Some(engine) = &common.engine {
@@ -56,6 +83,23 @@ pub(super) fn options(
         options.record.clone_from(&model.record);
     }
     Ok(options)
+}
+
+/// Says what a folder is that holds far more than a project.
+fn too_wide(project: &Path) -> Option<&'static str> {
+    let project = std::fs::canonicalize(project).ok()?;
+    let home = harness_hands::user::home_folder();
+    let home = home.and_then(|home| std::fs::canonicalize(home).ok());
+    if project.parent().is_none() {
+        Some("a whole disk")
+    } else if home.is_some_and(|home| home.starts_with(&project)) {
+        Some("a home folder")
+    } else {
+        let is_system = SYSTEM_FOLDERS
+            .iter()
+            .any(|known| project == Path::new(known));
+        is_system.then_some("a folder of the system")
+    }
 }
 
 /// Splits `[DIR] TASK` into the folder and the task's text.

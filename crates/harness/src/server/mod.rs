@@ -16,7 +16,6 @@ mod wire;
 mod work;
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -144,10 +143,6 @@ async fn listen(options: ServeOptions) -> Result<Exit, Complaint> {
         "read-only"
     };
     text::result(&format!("listening on http://127.0.0.1:{port}"));
-    if let Some(warning) = too_wide(&options.agent) {
-        text::notice(&warning);
-        text::notice("hint: name one project with --project");
-    }
     text::notice(&format!(
         "project {} ({mode}); Ctrl-C stops",
         options.agent.project.display()
@@ -160,52 +155,4 @@ async fn listen(options: ServeOptions) -> Result<Exit, Complaint> {
     };
     connection::accept(listener, Arc::new(server), Bounds::default()).await;
     Ok(Exit::Done)
-}
-
-/// Folders that hold a system and not a project.
-const SYSTEM_FOLDERS: &[&str] = &[
-    "/usr",
-    "/etc",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/opt",
-    "/var",
-    "/boot",
-    "/dev",
-    "/proc",
-    "/sys",
-    "/System",
-    "/Library",
-    "/Applications",
-    "C:\\Windows",
-    "C:\\Program Files",
-];
-
-/// Returns a warning for a project that is far more than a project: a whole disk, a home folder, a system's folder.
-fn too_wide(agent: &AgentOptions) -> Option<String> {
-    let project = &agent.project;
-    let home = harness_hands::user::home_folder();
-    let home = home.and_then(|home| std::fs::canonicalize(home).ok());
-    let what = if project.parent().is_none() {
-        "a whole disk"
-    } else if home.is_some_and(|home| home.starts_with(project)) {
-        "a home folder"
-    } else if SYSTEM_FOLDERS
-        .iter()
-        .any(|known| project == Path::new(known))
-    {
-        "a folder of the system"
-    } else {
-        return None;
-    };
-    let done = if agent.allow_writes {
-        "read, shown to the model and changed"
-    } else {
-        "read and shown to the model"
-    };
-    let shown = project.display();
-    Some(format!(
-        "warning: `{shown}` is {what}: everything in it may be {done}"
-    ))
 }
