@@ -55,6 +55,18 @@ def test_a_read_only_file_and_a_long_task_are_told(tmp_path):
     assert "a model is shown 6000 of them" in said
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the search, which fixes this without a model, is not there on Windows")
+def test_what_tests_leave_behind_is_not_in_the_project(tmp_path):
+    project = small_project(tmp_path / "project")
+    leaving = "import os, pathlib\n\npathlib.Path('left').write_bytes(b'x')\nos.chmod('left', 0o4755)\nos.mkdir('shop/made')\n"
+    (project / "tests/__init__.py").write_text(leaving, encoding="utf-8")
+    code, said = run(project, "fix total in shop/cart.py")
+    assert code == 0, said
+    known = {"__init__.py", "cart.py", "cart.py.bak"}
+    assert {path.name for path in project.iterdir()} == {"shop", "tests", ".harness"}
+    assert {path.name for path in (project / "shop").iterdir()} == known
+
+
 @pytest.mark.parametrize("command", [["brief"], ["layout"], ["route", "fix total in shop/cart.py"], ["run", "rename total to sum_of", "--dry-run"]])
 def test_a_home_folder_is_read_with_a_warning(tmp_path, command):
     home = small_project(tmp_path / "home")

@@ -17,7 +17,7 @@ use crate::run::staged;
 use crate::run::trial::{Trial, moved};
 
 /// Tries the plan's fix, if it has one. `None` means that the run goes on with the next rung.
-pub(super) fn perform(session: &mut Session<'_>) -> Option<Ending> {
+pub(super) fn perform(session: &mut Session<'_>, begun: &mut Option<Trial>) -> Option<Ending> {
     let proposal = match session.plan.certain_fix()? {
         FixPlan::Certain(proposal) => proposal.clone(),
         FixPlan::Refused(reason) => {
@@ -70,11 +70,16 @@ pub(super) fn perform(session: &mut Session<'_>) -> Option<Ending> {
         let summary = format!("nothing was changed: {}", refusal.reason);
         return Some(trial.take_back(session, Stopped::Stuck, summary));
     }
-    settle(session, trial, &proposal)
+    settle(session, trial, &proposal, begun)
 }
 
 /// Runs the suite once; where it is not green, the state before is measured too.
-fn settle(session: &mut Session<'_>, mut trial: Trial, proposal: &Proposal) -> Option<Ending> {
+fn settle(
+    session: &mut Session<'_>,
+    mut trial: Trial,
+    proposal: &Proposal,
+    begun: &mut Option<Trial>,
+) -> Option<Ending> {
     let verdict = trial.judge(session);
     if session.cancel.stopped() {
         return Some(trial.take_back(session, Stopped::Interrupted, "interrupted".to_owned()));
@@ -106,7 +111,8 @@ fn settle(session: &mut Session<'_>, mut trial: Trial, proposal: &Proposal) -> O
         Verdict::Unfinished { reason, .. } | Verdict::Unverified(reason) => {
             session.refuse(&Refusal::new("fix.not_enough", reason.clone(), ""));
             session.learned = format!("{said} was tried and taken back: {reason}");
-            drop(trial.take_back(session, Stopped::Stuck, String::new()));
+            trial.drop_all(session);
+            *begun = Some(trial);
             None
         }
     }
@@ -176,18 +182,18 @@ fn changes(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<Change>, Re
     paths.sort();
     paths.dedup();
     let change = |path| {
-        let text = session
-            .whole_tree()
-            .text(&path)
-            .map_err(|error| Refusal::new("fix.unreadable", error.to_string(), path.as_str()))?;
+        let text = session.whole_tree().text(&path).map_err(|error| {
+            Refusal::new("write.changed_meanwhile", error.to_string(), path.as_str())
+        })?;
         let edits: Vec<_> = proposal
             .edits
             .iter()
             .filter(|edit| edit.path == path)
             .cloned()
             .collect();
-        let after = edit::apply(text.content(), &edits)
-            .map_err(|error| Refusal::new("fix.unplaced", error.to_string(), path.as_str()))?;
+        let after = edit::apply(text.content(), &edits).map_err(|error| {
+            Refusal::new("write.changed_meanwhile", error.to_string(), path.as_str())
+        })?;
         let before = Some(text.into_content());
         Ok(Change {
             language: Language::of(&path),

@@ -40,6 +40,7 @@ use crate::record;
 use crate::run::event::{EventKind, Listener};
 use crate::run::result::{RunResult, Stopped};
 use crate::run::session::{Ending, Session};
+use crate::run::trial::Trial;
 use crate::task::Task;
 use crate::task::kind::Kind;
 
@@ -154,9 +155,23 @@ fn runner_options(order: &Order<'_>) -> RunnerOptions {
 /// Takes the rungs in order until one ends the run.
 fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Ending {
     session.tell_start();
-    if let Some(ending) = fix::perform(session) {
-        return ending;
+    // A fix that was not enough leaves its trial to the next rung.
+    let mut begun = None;
+    let ending = match fix::perform(session, &mut begun) {
+        Some(ending) => ending,
+        None => after_fix(session, model, &mut begun),
+    };
+    match begun {
+        Some(trial) => trial.end_with(ending),
+        None => ending,
     }
+}
+
+fn after_fix(
+    session: &mut Session<'_>,
+    model: &mut Option<Box<dyn Model>>,
+    begun: &mut Option<Trial>,
+) -> Ending {
     if let Some(ending) = ask_when_it_must(session) {
         return ending;
     }
@@ -168,13 +183,13 @@ fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Endin
                 let known = answer::known(session);
                 return answer::with_facts(engine_ending(&error), &known);
             }
-            Err(error) => return work::without_engine(session, &error),
+            Err(error) => return work::without_engine(session, &error, begun),
         },
     };
     match session.plan.rung {
         Rung::Answer => answer::perform(session, model.as_mut()),
         Rung::Question | Rung::Fix | Rung::Rewrite | Rung::Loop => {
-            work::perform(session, model.as_mut())
+            work::perform(session, model.as_mut(), begun)
         }
     }
 }

@@ -124,6 +124,14 @@ impl Trial {
         self.before = Some(report);
     }
 
+    /// Takes up what an earlier rung began, or opens one.
+    pub(super) fn resume(
+        session: &mut Session<'_>,
+        begun: &mut Option<Trial>,
+    ) -> Result<Trial, Box<Ending>> {
+        begun.take().map_or_else(|| Trial::open(session), Ok)
+    }
+
     /// Returns the report from before the first change.
     pub(super) fn before(&self) -> Option<&SuiteReport> {
         self.before.as_ref()
@@ -317,7 +325,7 @@ impl Trial {
             }
             if matches!(self.staged.read(door, to), Ok(Some(_))) {
                 let reason = format!("`{to}` exists already");
-                return Err(Refusal::new("write.failed", reason, to.as_str()));
+                return Err(Refusal::new("fix.refused", reason, to.as_str()));
             }
             self.staged
                 .rename(door, from, to)
@@ -800,17 +808,31 @@ impl Trial {
             ending.summary = format!("{}; the change was kept, unproven", ending.summary);
             return self.write(session, ending);
         }
-        let standing = self.staged.diff();
-        let attempt = if standing.is_empty() {
-            std::mem::take(&mut self.attempt)
-        } else {
-            session.tell(EventKind::Undone, "dropped every change", []);
-            standing
-        };
-        if !attempt.is_empty() {
-            // The attempt is a help, not a promise: without it the run is no less true.
-            drop(self.transaction.attach("attempt.patch", attempt.as_bytes()));
+        self.drop_all(session);
+        if !self.attempt.is_empty() {
             ending.hint = format!("the attempt is kept in {}", attempt_place(session));
+        }
+        self.end_with(ending)
+    }
+
+    /// Drops what is staged; the last attempt is remembered.
+    pub(super) fn drop_all(&mut self, session: &mut Session<'_>) {
+        let standing = self.staged.diff();
+        if !standing.is_empty() {
+            session.tell(EventKind::Undone, "dropped every change", []);
+            self.attempt = standing;
+            self.staged = Staged::default();
+        }
+    }
+
+    /// Ends the run as another rung says, with nothing changed.
+    pub(super) fn end_with(self, ending: Ending) -> Ending {
+        if !self.attempt.is_empty() {
+            // The attempt is a help, not a promise: without it the run is no less true.
+            drop(
+                self.transaction
+                    .attach("attempt.patch", self.attempt.as_bytes()),
+            );
         }
         self.finish(ending)
     }

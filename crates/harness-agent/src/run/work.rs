@@ -43,11 +43,15 @@ const LONGEST_OBSERVATION: usize = 6_000;
 const RULE_FILES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md"];
 
 /// Does the task of a session.
-pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
+pub(super) fn perform(
+    session: &mut Session<'_>,
+    model: &mut dyn Model,
+    begun: &mut Option<Trial>,
+) -> Ending {
     if session.read_only() {
         return propose(session, model);
     }
-    let mut trial = match Trial::open(session) {
+    let mut trial = match Trial::resume(session, begun) {
         Ok(trial) => trial,
         Err(ending) => return *ending,
     };
@@ -63,12 +67,16 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
 }
 
 /// Does the task of a session whose engine cannot be had: a search may still find the fix.
-pub(super) fn without_engine(session: &mut Session<'_>, error: &ModelError) -> Ending {
+pub(super) fn without_engine(
+    session: &mut Session<'_>,
+    error: &ModelError,
+    begun: &mut Option<Trial>,
+) -> Ending {
     let failed = session.engine_failed(error);
     if session.read_only() || session.task.kind != Kind::Fix {
         return failed;
     }
-    let mut trial = match Trial::open(session) {
+    let mut trial = match Trial::resume(session, begun) {
         Ok(trial) => trial,
         Err(ending) => return *ending,
     };

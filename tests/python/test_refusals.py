@@ -1,0 +1,55 @@
+"""Refusals that need a project of their own; scenarios hold the others."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "model_server"))
+
+from scripted import ScriptedServer  # noqa: E402
+
+HARNESS = pathlib.Path(sys.executable).with_name("harness")
+TESTS = "import unittest\n\nfrom shop.cart import total\n\n\nclass CartTest(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n"
+TWICE = "import sys\n\nif sys.version_info > (3,):\n    def total(prices):\n        return sum(prices) - 1\nelse:\n    def total(prices):\n        return sum(prices) - 1\n"
+# What the code is, what is asked, what the model says, and the rule that refuses it.
+STORIES = {
+    "a definition that stands there twice": (TWICE, "Fix `total` in shop/cart.py", "```python\ndef total(prices):\n    return sum(prices)\n```\n", "draft.misplaced"),
+    "a folder in place of a file": (TWICE, "Fix `total` in shop/cart.py", 'Action: patch\nPath: shop\nFind:\na\nReplace:\nb\n', "path.unreadable"),
+}
+
+
+def run(folder, code, task, replies):
+    files = {"shop/__init__.py": "", "shop/cart.py": code, "tests/__init__.py": "", "tests/test_cart.py": TESTS}
+    for path, text in files.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    with ScriptedServer(replies) as server:
+        surroundings = {**os.environ, "OLLAMA_HOST": server.host}
+        words = [HARNESS, "run", task, "--json", "--steps", "2"]
+        done = subprocess.run(words, cwd=folder, env=surroundings, capture_output=True, text=True, timeout=120)
+        asked = server.requests
+    result = json.loads(done.stdout)
+    return result, [refusal["rule"] for refusal in result["refusals"]], asked
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_what_cannot_be_done_is_refused_by_its_rule(tmp_path, name):
+    code, task, reply, rule = STORIES[name]
+    result, rules, _ = run(tmp_path, code, task, [reply] * 3)
+    assert rule in rules, result
+
+
+def test_a_fix_that_is_not_enough_is_taken_back_and_the_model_goes_on(tmp_path):
+    code = "def total(prices):\n    return sum(price) - 1\n"
+    task = "NameError: name 'price' is not defined in total, see test_total"
+    reply = "```python\ndef total(prices):\n    return sum(prices)\n```\n"
+    result, rules, asked = run(tmp_path, code, task, [reply])
+    assert "fix.not_enough" in rules, result
+    assert "was tried and taken back" in json.dumps(asked[-1])
+    assert result["ok"] and result["writes"] == ["shop/cart.py"], result
+    assert (tmp_path / "shop/cart.py.bak").read_text(encoding="utf-8") == code
