@@ -97,17 +97,21 @@ const PLACES: [(&str, Lay); 5] = [
 
 #[test]
 fn every_kind_is_refused_in_every_place_by_every_engine_that_sends() {
-    let Some(ip) = outer_address() else {
-        return skip("this machine has no address but loopback");
-    };
-    let fault = Fault::start_at(&ip.to_string(), |_| good());
-    let remote = engine_at(&format!("http://{ip}:{}/v1", fault.port), Some("t")).unwrap();
+    let outer = outer_address();
+    // Without a network an address from the documents does: what is refused is refused before anybody is called.
+    let ip = outer.unwrap_or_else(|| std::net::Ipv4Addr::new(192, 0, 2, 1).into());
+    let fault = outer.map(|ip| Fault::start_at(&ip.to_string(), |_| good()));
+    let port = fault.as_ref().map_or(9, |fault| fault.port);
+    let remote = engine_at(&format!("http://{ip}:{port}/v1"), Some("t")).unwrap();
     let environment = Environment {
-        local_host: Some(format!("{ip}:{}", fault.port)),
+        local_host: Some(format!("{ip}:{port}")),
         ..Environment::default()
     };
     let local = crate::model::local::Local::with_limits("tiny", &environment, QUICK).unwrap();
-    let mut engines: [Box<dyn Model>; 2] = [Box::new(remote), Box::new(local)];
+    let mut engines: Vec<Box<dyn Model>> = vec![Box::new(remote)];
+    if fault.is_some() {
+        engines.push(Box::new(local));
+    }
     for (kind, secret) in crate::secret::tests::samples() {
         for (place, lay) in PLACES {
             for engine in &mut engines {
@@ -132,7 +136,7 @@ fn every_kind_is_refused_in_every_place_by_every_engine_that_sends() {
             }
         }
     }
-    assert_eq!(fault.asked().len(), 0);
+    assert!(fault.is_none_or(|fault| fault.asked().is_empty()));
 }
 
 #[test]
