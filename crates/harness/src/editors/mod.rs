@@ -1,11 +1,8 @@
 //! What connects an editor: files that the editor really reads, put beside what is there and taken
 //! out again byte for byte. The kits are inside the program; the disk is touched by hands only.
 
-mod block;
 mod jsonc;
 mod kits;
-mod text;
-mod yaml;
 
 use std::path::Path;
 
@@ -13,9 +10,8 @@ use harness_code::edit::unified_diff;
 use harness_code::path::RelPath;
 use harness_hands::settings::{Copy, Keep, Settings, SettingsError};
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::editors::kits::{Content, Drop, KITS, Kit, Wishes};
+use crate::editors::kits::{File, KITS, Wishes};
 
 /// One editor, for the list.
 #[derive(Clone, Debug, Serialize)]
@@ -102,15 +98,11 @@ pub struct Report {
 
 /// Returns every editor that is known.
 pub fn list() -> Vec<Listed> {
-    let wishes = Wishes {
-        allow_writes: false,
-        model: String::new(),
-    };
     KITS.iter()
         .map(|kit| Listed {
             name: kit.name,
             about: kit.about,
-            files: (kit.files)(&wishes).iter().map(|file| file.path).collect(),
+            files: kit.files.iter().map(|file| file.path).collect(),
         })
         .collect()
 }
@@ -126,11 +118,11 @@ pub fn connect(name: &str, project: &Path, order: &Order) -> Result<Option<Repor
         model: order.model.clone(),
     };
     let mut files = Vec::new();
-    for (index, file) in (kit.files)(&wishes).iter().enumerate() {
-        files.push(settle(&settings, kit, index, file, order)?);
+    for file in kit.files {
+        files.push(settle(&settings, file, &wishes, order)?);
     }
     let steps = match order.direction {
-        Direction::PutIn => (kit.steps)(&wishes),
+        Direction::PutIn => kit.steps(&wishes),
         Direction::TakeOut => Vec::new(),
     };
     Ok(Some(Report {
@@ -157,9 +149,8 @@ enum Plan {
 
 fn settle(
     settings: &Settings,
-    kit: &Kit,
-    index: usize,
-    file: &Drop,
+    file: &File,
+    wishes: &Wishes,
     order: &Order,
 ) -> Result<Outcome, SettingsError> {
     let unknown = |path: &str| {
@@ -175,7 +166,7 @@ fn settle(
         backup: None,
         reason,
         snippet: match order.direction {
-            Direction::PutIn => snippet(&file.content),
+            Direction::PutIn => file.text(wishes),
             Direction::TakeOut => String::new(),
         },
     };
@@ -200,9 +191,8 @@ fn settle(
         None => None,
     };
     // The file may hold what an order with or without writes had put there.
-    let versions = versions(kit, index, &order.model);
     let base = match &before {
-        Some(text) => base_of(text, &versions, disk.as_ref()),
+        Some(text) => base_of(text, file, wishes, disk.as_ref()),
         None => Ok(Base::Absent),
     };
     let base = match base {
@@ -213,8 +203,8 @@ fn settle(
         (Direction::TakeOut, Base::Absent) if before.is_none() => Plan::Nothing,
         (Direction::TakeOut, Base::Absent) => Plan::Remove,
         (Direction::TakeOut, Base::Text { text, .. }) => Plan::Write(text.clone()),
-        (Direction::PutIn, Base::Absent) => Plan::Write(alone(&file.content)),
-        (Direction::PutIn, Base::Text { text, .. }) => match put_in(&file.content, text) {
+        (Direction::PutIn, Base::Absent) => Plan::Write(file.text(wishes)),
+        (Direction::PutIn, Base::Text { text, .. }) => match put_in(file, wishes, text) {
             Ok(text) => Plan::Write(text),
             Err(reason) => return Ok(left_alone(reason)),
         },
@@ -299,26 +289,16 @@ enum Base {
     Text { text: String, copy: Option<Copy> },
 }
 
-/// Returns the contents that orders may have put into a file: with writes and without.
-fn versions(kit: &Kit, index: usize, model: &str) -> Vec<Drop> {
-    [false, true]
-        .into_iter()
-        .filter_map(|allow_writes| {
-            let wishes = Wishes {
-                allow_writes,
-                model: model.to_owned(),
-            };
-            (kit.files)(&wishes).into_iter().nth(index)
-        })
-        .collect()
-}
-
 /// Finds what a file was before anything of ours came into it.
-fn base_of(now: &str, versions: &[Drop], disk: Option<&OnDisk>) -> Result<Base, String> {
-    let Some(first) = versions.first() else {
+fn base_of(now: &str, file: &File, wishes: &Wishes, disk: Option<&OnDisk>) -> Result<Base, String> {
+    let versions = [false, true].map(|allow_writes| Wishes {
+        allow_writes,
+        ..wishes.clone()
+    });
+    if versions.iter().any(|wishes| file.text(wishes) == now) {
         return Ok(Base::Absent);
-    };
-    let text = take_out(&first.content, now)?;
+    }
+    let text = take_out(file, now)?;
     let copies = disk.map(|disk| disk.copies.as_slice()).unwrap_or_default();
     // The copy that makes this very file when ours is put in is what the file was, to the byte.
     for copy in copies {
@@ -328,16 +308,13 @@ fn base_of(now: &str, versions: &[Drop], disk: Option<&OnDisk>) -> Result<Base, 
         let made_this = text != now
             && versions
                 .iter()
-                .any(|file| put_in(&file.content, &original).is_ok_and(|made| made == now));
+                .any(|wishes| put_in(file, wishes, &original).is_ok_and(|made| made == now));
         if made_this {
             return Ok(Base::Text {
                 text: original,
                 copy: Some(copy.clone()),
             });
         }
-    }
-    if versions.iter().any(|file| alone(&file.content) == now) {
-        return Ok(Base::Absent);
     }
     let copy = copies
         .iter()
@@ -352,60 +329,25 @@ fn as_text(bytes: &[u8]) -> Option<String> {
 
 const BOM: char = '\u{feff}';
 
-fn put_in(content: &Content, before: &str) -> Result<String, String> {
+fn put_in(file: &File, wishes: &Wishes, before: &str) -> Result<String, String> {
+    if !file.is_shared() {
+        return Err("a file of this name is there, and it is not ours".to_owned());
+    }
     let body = before.strip_prefix(BOM).unwrap_or(before);
     let mark = &before[..before.len() - body.len()];
-    let after = match content {
-        Content::Jsonc { items, .. } => jsonc::put_in(body, items)?,
-        Content::Yaml { item, .. } => item.put_in(body)?,
-        Content::Block(block) => block.put_in(body)?,
-        Content::Whole(_) => {
-            return Err("a file of this name is there, and it is not ours".to_owned());
-        }
-    };
-    Ok(format!("{mark}{after}"))
+    Ok(format!(
+        "{mark}{}",
+        jsonc::put_in(body, &file.text(wishes))?
+    ))
 }
 
-fn take_out(content: &Content, before: &str) -> Result<String, String> {
+fn take_out(file: &File, before: &str) -> Result<String, String> {
+    if !file.is_shared() {
+        return Ok(before.to_owned());
+    }
     let body = before.strip_prefix(BOM).unwrap_or(before);
     let mark = &before[..before.len() - body.len()];
-    let after = match content {
-        Content::Jsonc { items, .. } => jsonc::take_out(body, items)?,
-        Content::Yaml { item, .. } => item.take_out(body)?,
-        Content::Block(block) => block.take_out(body)?,
-        Content::Whole(_) => body.to_owned(),
-    };
-    Ok(format!("{mark}{after}"))
-}
-
-/// Returns a new file with nothing but ours.
-fn alone(content: &Content) -> String {
-    match content {
-        Content::Jsonc { alone, .. } => format!("{OURS}{}", pretty(alone)),
-        Content::Yaml { item, head } => item
-            .put_in(head)
-            .unwrap_or_else(|_| format!("{head}{}:\n{}", item.list, item.lines)),
-        Content::Block(block) => block.alone(),
-        Content::Whole(text) => text.clone(),
-    }
-}
-
-/// Returns what a person may put into a file that was left alone.
-fn snippet(content: &Content) -> String {
-    match content {
-        Content::Yaml { item, .. } => format!("{}:\n{}", item.list, item.lines),
-        Content::Jsonc { alone, .. } => pretty(alone),
-        Content::Block(_) | Content::Whole(_) => alone(content),
-    }
-}
-
-/// Tells a JSON file of ours from one that was there and empty.
-const OURS: &str = "// `harness editors` wrote this file; --remove takes it away.\n";
-
-fn pretty(value: &Value) -> String {
-    let mut text = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
-    text.push('\n');
-    text
+    Ok(format!("{mark}{}", jsonc::take_out(body)?))
 }
 
 #[cfg(test)]
