@@ -31,24 +31,20 @@ __all__ = [
 # Checkers read this; importing `typing` for it would cost more than all the rest of this file.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness._harness import (
-        Agent,
-        AgentOptions,
-        Counts,
-        Question,
-        Result,
-        Step,
-        Tests,
-        Usage,
-        __version__,
-    )
+    from harness._harness import Agent, AgentOptions, __version__
     from harness._types import (
+        Counts,
         Event,
         HarnessError,
         OptionsError,
         OptionTypeError,
         OptionValueError,
+        Question,
         Refusal,
+        Result,
+        Step,
+        Tests,
+        Usage,
     )
 else:
     # The native part is loaded when a name of it is first used: `python -m harness` never needs it.

@@ -1,30 +1,21 @@
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, final, type_check_only
+from typing import Any, Literal, TypeAlias, TypedDict, final, type_check_only
 
 from typing_extensions import Unpack
 
-from harness._types import Event, Refusal
+from harness._types import Event, Question, Result
 
 __all__ = [
     "__version__",
     "Agent",
     "AgentOptions",
-    "Counts",
-    "Question",
-    "Result",
-    "Step",
-    "Tests",
-    "Usage",
     "main",
 ]
 
 __version__: str
 
-_Stopped: TypeAlias = Literal[
-    "done", "question", "steps", "stuck", "broke", "engine", "refused", "busy", "interrupted"
-]
 _EngineName: TypeAlias = Literal["local", "on-device", "remote"]
 
 # Every setting but `project` may be left out; `AgentOptions.replace` takes any of them.
@@ -133,219 +124,6 @@ class Agent:
     def ask(self, question: str | None = None) -> Result:
         """Answers a question and never changes a file. Without an argument the question is the options' task."""
     def __reduce__(self) -> tuple[type[Agent], tuple[AgentOptions]]: ...
-
-@final
-class Result:
-    """What a run came to."""
-
-    def __new__(
-        cls,
-        *,
-        ok: bool,
-        summary: str,
-        stopped: _Stopped,
-        writes: Sequence[str] = (),
-        steps: Sequence[Step] = (),
-        refusals: Sequence[Refusal] = (),
-        run_id: str = "",
-        tests: Tests | None = None,
-        diff: str = "",
-        usage: Usage | None = None,
-        hint: str = "",
-    ) -> Result: ...
-    @property
-    def ok(self) -> bool:
-        """True when the agent finished the task."""
-    @property
-    def summary(self) -> str:
-        """Its closing sentence; when `stopped` is `question`, the question and its options."""
-    @property
-    def writes(self) -> tuple[str, ...]:
-        """Files it changed: relative to the project, with forward slashes, sorted, each once."""
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """Every turn, in order."""
-    @property
-    def refusals(self) -> tuple[Refusal, ...]:
-        """What the harness stopped, and why. Each is a string, the reason."""
-    @property
-    def stopped(self) -> _Stopped:
-        """Why it stopped."""
-    @property
-    def run_id(self) -> str:
-        """The run's id, for `harness undo` and `harness last`."""
-    @property
-    def tests(self) -> Tests | None:
-        """The project's tests, before and after; None when they were not run."""
-    @property
-    def diff(self) -> str:
-        """The change as a unified diff."""
-    @property
-    def usage(self) -> Usage:
-        """What the model cost."""
-    @property
-    def hint(self) -> str:
-        """What to do next where the run could not go on; empty otherwise."""
-    def as_dict(self) -> dict[str, Any]:
-        """The same as a dictionary, as `--json` and the server show it."""
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
-
-@final
-class Step:
-    """One turn of a run."""
-
-    def __new__(
-        cls,
-        *,
-        number: int,
-        action: str,
-        path: str = "",
-        result: str = "",
-        refused: str = "",
-        seconds: float = 0.0,
-        tokens: int = 0,
-    ) -> Step: ...
-    @property
-    def number(self) -> int:
-        """Its place in the run, from 1."""
-    @property
-    def action(self) -> str:
-        """What was asked for: a tool's name, or `reply` where nothing could be read from it."""
-    @property
-    def path(self) -> str:
-        """The file it concerned, or an empty string."""
-    @property
-    def result(self) -> str:
-        """What came of it, capped."""
-    @property
-    def refused(self) -> str:
-        """The rule that refused it, or an empty string."""
-    @property
-    def seconds(self) -> float:
-        """How long it took."""
-    @property
-    def tokens(self) -> int:
-        """Tokens of the model's reply."""
-    def as_dict(self) -> dict[str, Any]:
-        """The same as a dictionary, as `--json` and the server show it."""
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
-
-@final
-class Question:
-    """Something only the user can decide."""
-
-    def __new__(cls, *, text: str, options: Sequence[str] = ()) -> Question: ...
-    @property
-    def text(self) -> str:
-        """The question itself."""
-    @property
-    def options(self) -> tuple[str, ...]:
-        """What can be chosen, most likely first; at most four."""
-    def render(self) -> str:
-        """The text to show to the user: the question, then its numbered options."""
-    def as_dict(self) -> dict[str, Any]:
-        """The same as a dictionary, as `--json` and the server show it."""
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
-
-@final
-class Counts:
-    """How many tests there were, and how they ended."""
-
-    def __new__(cls, *, passed: int = 0, failed: int = 0, collected: int = 0) -> Counts: ...
-    @property
-    def passed(self) -> int:
-        """Tests that passed."""
-    @property
-    def failed(self) -> int:
-        """Tests that failed or could not run."""
-    @property
-    def collected(self) -> int:
-        """Tests that were found."""
-    def as_dict(self) -> dict[str, Any]:
-        """The same as a dictionary, as `--json` and the server show it."""
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
-
-@final
-class Tests:
-    """The project's tests, before and after the change."""
-
-    __test__: ClassVar[Literal[False]]
-
-    def __new__(
-        cls,
-        *,
-        command: str,
-        before: Counts | None = None,
-        after: Counts | None = None,
-        sandbox: str = "",
-        unsteady: Sequence[str] = (),
-    ) -> Tests: ...
-    @property
-    def command(self) -> str:
-        """The command that ran them."""
-    @property
-    def before(self) -> Counts | None:
-        """Before the first write; None when they were not run then."""
-    @property
-    def after(self) -> Counts | None:
-        """After the last write; None when they were not run then."""
-    @property
-    def sandbox(self) -> str:
-        """Which sandbox held them."""
-    @property
-    def unsteady(self) -> tuple[str, ...]:
-        """Tests that passed and failed on the same state."""
-    def as_dict(self) -> dict[str, Any]:
-        """The same as a dictionary, as `--json` and the server show it."""
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
-
-@final
-class Usage:
-    """What the model cost."""
-
-    def __new__(
-        cls,
-        *,
-        model_calls: int = 0,
-        prompt_tokens: int = 0,
-        reply_tokens: int = 0,
-        characters_sent: int = 0,
-        sent_to: str = "",
-        masked: int = 0,
-    ) -> Usage: ...
-    @property
-    def model_calls(self) -> int:
-        """Model calls made."""
-    @property
-    def prompt_tokens(self) -> int:
-        """Tokens read by the model, as the server counts them."""
-    @property
-    def reply_tokens(self) -> int:
-        """Tokens written by the model."""
-    @property
-    def characters_sent(self) -> int:
-        """Characters that were sent in prompts."""
-    @property
-    def sent_to(self) -> str:
-        """The host they were sent to; empty when nothing was sent."""
-    @property
-    def masked(self) -> int:
-        """How often old observations were masked because the window was full."""
-    def as_dict(self) -> dict[str, Any]:
-        """The same as a dictionary, as `--json` and the server show it."""
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 def main(words: Sequence[str]) -> int:
     """Runs the command line inside this interpreter and returns its exit code. The first word names the program."""

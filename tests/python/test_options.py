@@ -197,8 +197,11 @@ def test_every_name_is_there_and_documented():
         value = getattr(harness, name)
         if isinstance(value, type):
             assert value.__doc__ and value.__module__ == "harness", name
+            fields = getattr(value, "__dataclass_fields__", {})
+            for field in fields:
+                assert f"\n        {field}: " in value.__doc__, f"{name}.{field}"
             for member, attribute in vars(value).items():
-                if not member.startswith("_"):
+                if not member.startswith("_") and member not in fields:
                     assert inspect.getdoc(attribute), f"{name}.{member}"
     assert set(harness.__all__) <= set(dir(harness))
     with pytest.raises(AttributeError, match="nosuch"):

@@ -10,7 +10,6 @@ use pyo3::prelude::*;
 
 use crate::options::{self, AgentOptions};
 use crate::python_side;
-use crate::values::{Question, Result};
 
 /// How often a waiting caller looks for Ctrl-C: far below what a person notices, and next to no work.
 const LOOK_FOR_SIGNALS: Duration = Duration::from_millis(50);
@@ -54,13 +53,21 @@ impl Agent {
 
     /// Performs a task and returns what came of it. Without an argument the task is that of the options.
     #[pyo3(signature = (task = None))]
-    fn run(&self, py: Python<'_>, task: Option<&Bound<'_, PyAny>>) -> PyResult<Result> {
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        task: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         self.perform(py, "task", task, agent::Agent::run)
     }
 
     /// Answers a question and never changes a file. Without an argument the question is the options' task.
     #[pyo3(signature = (question = None))]
-    fn ask(&self, py: Python<'_>, question: Option<&Bound<'_, PyAny>>) -> PyResult<Result> {
+    fn ask<'py>(
+        &self,
+        py: Python<'py>,
+        question: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         self.perform(py, "question", question, agent::Agent::ask)
     }
 
@@ -68,7 +75,7 @@ impl Agent {
         Ok(format!("Agent({})", self.options.bind(py).repr()?))
     }
 
-    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.options)
     }
 
@@ -83,16 +90,16 @@ impl Agent {
 /// One of the agent's two calls.
 type Call = fn(&agent::Agent, Option<&str>, &mut dyn agent::Listener, &agent::Cancel) -> Outcome;
 /// What such a call gives back.
-type Outcome = std::result::Result<agent::RunResult, agent::OptionsError>;
+type Outcome = Result<agent::RunResult, agent::OptionsError>;
 
 impl Agent {
-    fn perform(
+    fn perform<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         field: &str,
-        task: Option<&Bound<'_, PyAny>>,
+        task: Option<&Bound<'py, PyAny>>,
         call: Call,
-    ) -> PyResult<Result> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let task = task.map(|task| options::text(field, task)).transpose()?;
         let options = self.options.get();
         let listens = options.on_event.is_some();
@@ -120,10 +127,10 @@ impl Agent {
         thread.map_err(|error| {
             python_side::fault(py, &format!("a thread cannot be started: {error}"))
         })?;
-        let outcome = attend(py, options, hear, &cancel)?;
-        outcome
-            .map(Result)
-            .map_err(|error| python_side::from_options_error(py, &error))
+        match attend(py, options, hear, &cancel)? {
+            Ok(result) => python_side::result(py, &result),
+            Err(error) => Err(python_side::from_options_error(py, &error)),
+        }
     }
 }
 
@@ -233,7 +240,8 @@ impl<'py> Caller<'py, '_> {
 
     fn put(&mut self, question: &agent::Question) -> Option<String> {
         let on_question = self.callback(self.options.on_question.as_ref())?;
-        let answer = on_question.call1((Question(question.clone()),));
+        let answer =
+            python_side::question(self.py, question).and_then(|asked| on_question.call1((asked,)));
         match answer.and_then(|answer| options::text("on_question", &answer)) {
             Ok(answer) => Some(answer),
             Err(error) => {

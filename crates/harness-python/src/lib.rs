@@ -4,7 +4,6 @@ mod agent;
 mod convert;
 mod options;
 mod python_side;
-mod values;
 
 use std::ffi::OsString;
 
@@ -16,12 +15,6 @@ fn _harness(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<agent::Agent>()?;
     module.add_class::<options::AgentOptions>()?;
-    module.add_class::<values::Counts>()?;
-    module.add_class::<values::Question>()?;
-    module.add_class::<values::Result>()?;
-    module.add_class::<values::Step>()?;
-    module.add_class::<values::Tests>()?;
-    module.add_class::<values::Usage>()?;
     module.add_function(wrap_pyfunction!(main, module)?)
 }
 

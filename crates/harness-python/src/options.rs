@@ -9,7 +9,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
 
-use crate::{python_side, values};
+use crate::python_side;
 
 /// The settings of an agent. Keyword arguments only; immutable; `project` is the only one without a default.
 ///
@@ -190,7 +190,7 @@ impl AgentOptions {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        values::shown("AgentOptions", &self.fields(py)?)
+        shown("AgentOptions", &self.fields(py)?)
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -436,4 +436,13 @@ fn unchangeable(name: &str) -> PyErr {
     PyAttributeError::new_err(format!(
         "settings cannot be changed; make new ones with options.replace({name}=...)"
     ))
+}
+
+/// Returns an object as Python would show it: its class and its fields.
+fn shown(class: &str, fields: &Bound<'_, PyDict>) -> PyResult<String> {
+    let mut words = Vec::with_capacity(fields.len());
+    for (name, value) in fields {
+        words.push(format!("{name}={}", value.repr()?));
+    }
+    Ok(format!("{class}({})", words.join(", ")))
 }

@@ -1,6 +1,6 @@
 //! The classes of `harness._types`, found and called from here.
 
-use harness_agent::{Event, OptionsError, Refusal};
+use harness_agent::{Event, OptionsError, Question, RunResult};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -30,13 +30,17 @@ pub(crate) fn fault(py: Python<'_>, message: &str) -> PyErr {
     }
 }
 
-/// Returns a refusal as the string that it is in Python.
-pub(crate) fn refusal<'py>(py: Python<'py>, refusal: &Refusal) -> PyResult<Bound<'py, PyAny>> {
+/// Returns what a run came to.
+pub(crate) fn result<'py>(py: Python<'py>, result: &RunResult) -> PyResult<Bound<'py, PyAny>> {
+    class(py, "result_from")?.call1((convert::as_dict(py, result)?,))
+}
+
+/// Returns a question to the user.
+pub(crate) fn question<'py>(py: Python<'py>, question: &Question) -> PyResult<Bound<'py, PyAny>> {
     let facts = PyDict::new(py);
-    facts.set_item("rule", &refusal.rule)?;
-    facts.set_item("step", refusal.step)?;
-    facts.set_item("path", &refusal.path)?;
-    class(py, "Refusal")?.call((&refusal.reason,), Some(&facts))
+    facts.set_item("text", &question.text)?;
+    facts.set_item("options", &question.options)?;
+    class(py, "Question")?.call((), Some(&facts))
 }
 
 /// Returns an event as the string that it is in Python.
