@@ -140,11 +140,11 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             shape: Shape::EncodedArmour,
         },
     ];
-    let tokens = token::TOKENS.iter().flat_map(|(kind, literals, token)| {
-        literals.iter().map(|literal| Rule {
+    let tokens = token::all().flat_map(|(kind, literals, token)| {
+        literals.into_iter().map(move |literal| Rule {
             literal,
-            kind: *kind,
-            shape: Shape::Token(*token),
+            kind,
+            shape: Shape::Token(token),
         })
     });
     armour.into_iter().chain(tokens).collect()
@@ -301,6 +301,13 @@ pub(crate) mod tests {
             ("groq-key", format!("{}{}", "gsk_", random(52))),
             ("vault-token", format!("{}{}", "hvs.", random(90))),
         ]
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_read() {
+        let rows = include_str!("tokens.txt").lines();
+        let rows = rows.filter(|line| !line.starts_with('#')).count();
+        assert_eq!((token::all().count(), rows), (42, 42));
     }
 
     #[test]

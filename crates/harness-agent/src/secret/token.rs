@@ -4,44 +4,14 @@ use std::ops::Range;
 
 use crate::secret::Kind;
 
-/// The letters that a body has.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Letters {
-    /// Capital letters and digits.
-    Upper,
-    /// Letters and digits.
-    Plain,
-    /// Letters, digits, `_` and `-`.
-    Web,
-    /// Letters, digits, `_`, `-` and `.`.
-    Dotted,
-    /// Letters, digits, `+`, `/` and `=`.
-    Base64,
-    /// Letters, digits, `_`, `-`, `+`, `/` and `=`.
-    Signed,
-    /// Digits and a to f.
-    Hex,
-}
-
-impl Letters {
-    fn has(self, byte: u8) -> bool {
-        match self {
-            Letters::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-            Letters::Plain => byte.is_ascii_alphanumeric(),
-            Letters::Web => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
-            Letters::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
-            Letters::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
-            Letters::Signed => Letters::Web.has(byte) || Letters::Base64.has(byte),
-            Letters::Hex => byte.is_ascii_digit() || matches!(byte, b'a'..=b'f' | b'A'..=b'F'),
-        }
-    }
-}
+/// No token in use is longer; a longer run is data.
+const LONGEST: usize = 4096;
 
 /// What the literal is to the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// Its beginning.
-    Prefix,
+enum Place {
+    /// Its beginning, which stands out even in the middle of a word where `anywhere` is set.
+    Prefix { anywhere: bool },
     /// A mark in its middle: the body goes on to both sides.
     Mark,
     /// A name before it: `name = "secret"`.
@@ -50,304 +20,84 @@ pub(crate) enum Place {
 
 /// The shape of a token.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
+pub(super) struct Token {
     place: Place,
-    letters: Letters,
+    /// Says whether a body has this letter.
+    has: fn(u8) -> bool,
     least: usize,
     most: usize,
-    /// The prefix stands out even in the middle of a word.
-    anywhere: bool,
 }
 
-const fn prefix(letters: Letters, least: usize, most: usize) -> Token {
-    Token {
-        place: Place::Prefix,
-        letters,
+/// Returns every kind of token, with the literals that give it away.
+pub(super) fn all() -> impl Iterator<Item = (Kind, Vec<&'static str>, Token)> {
+    include_str!("tokens.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(read)
+}
+
+fn read(line: &'static str) -> Option<(Kind, Vec<&'static str>, Token)> {
+    let mut columns = line.split(" | ");
+    let (id, name) = (columns.next()?, columns.next()?);
+    let literals = columns.next()?.split(' ').collect();
+    let mut shape = columns.next()?.split(' ');
+    let place = match shape.next()? {
+        "prefix" => Place::Prefix { anywhere: false },
+        "anywhere" => Place::Prefix { anywhere: true },
+        "mark" => Place::Mark,
+        "label" => Place::Label,
+        _ => return None,
+    };
+    let has = letters(shape.next()?)?;
+    let (least, most) = (shape.next()?.parse().ok()?, shape.next()?.parse().ok()?);
+    let token = Token {
+        place,
+        has,
         least,
         most,
-        anywhere: false,
+    };
+    Some((Kind { id, name }, literals, token))
+}
+
+fn letters(name: &str) -> Option<fn(u8) -> bool> {
+    fn web(byte: u8) -> bool {
+        byte.is_ascii_alphanumeric() || b"_-".contains(&byte)
     }
-}
-
-const fn anywhere(letters: Letters, least: usize, most: usize) -> Token {
-    Token {
-        anywhere: true,
-        ..prefix(letters, least, most)
+    fn base64(byte: u8) -> bool {
+        byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
     }
+    Some(match name {
+        "upper" => |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+        "plain" => |byte| byte.is_ascii_alphanumeric(),
+        "web" => web,
+        "dotted" => |byte| web(byte) || byte == b'.',
+        "base64" => base64,
+        "signed" => |byte| web(byte) || base64(byte),
+        "hex" => |byte| byte.is_ascii_hexdigit(),
+        _ => return None,
+    })
 }
-
-/// No token in use is longer; a longer run is data.
-const LONGEST: usize = 4096;
-
-const fn kind(id: &'static str, name: &'static str) -> Kind {
-    Kind { id, name }
-}
-
-/// The table: kind, literals, shape. Lengths are those the issuers document or their tokens have.
-pub(crate) const TOKENS: &[(Kind, &[&str], Token)] = &[
-    (
-        kind("aws-access-key", "an AWS access key"),
-        &["AKIA", "ASIA", "ABIA", "ACCA"],
-        prefix(Letters::Upper, 16, 16),
-    ),
-    (
-        kind("aws-secret-key", "an AWS secret key"),
-        &[
-            "secret_access_key",
-            "SECRET_ACCESS_KEY",
-            "SecretAccessKey",
-            "secretAccessKey",
-            "secret-access-key",
-        ],
-        Token {
-            place: Place::Label,
-            letters: Letters::Base64,
-            least: 40,
-            most: 40,
-            anywhere: true,
-        },
-    ),
-    (
-        kind("anthropic-key", "an Anthropic key"),
-        &["sk-ant-"],
-        anywhere(Letters::Web, 16, LONGEST),
-    ),
-    (
-        kind("github-token", "a GitHub token"),
-        &["ghp_", "gho_", "ghu_", "ghr_"],
-        anywhere(Letters::Plain, 36, 255),
-    ),
-    // Tokens of installed apps may carry a signed part with dots since 2026.
-    (
-        kind("github-token", "a GitHub token"),
-        &["ghs_"],
-        anywhere(Letters::Dotted, 36, LONGEST),
-    ),
-    (
-        kind("github-token", "a GitHub token"),
-        &["github_pat_"],
-        anywhere(Letters::Web, 30, 255),
-    ),
-    (
-        kind("openai-key", "an OpenAI key"),
-        &["T3BlbkFJ"],
-        Token {
-            place: Place::Mark,
-            letters: Letters::Web,
-            least: 40,
-            most: LONGEST,
-            anywhere: true,
-        },
-    ),
-    (
-        kind("openai-key", "an OpenAI key"),
-        &["sk-proj-", "sk-svcacct-", "sk-admin-"],
-        anywhere(Letters::Web, 40, LONGEST),
-    ),
-    (
-        kind("openrouter-key", "an OpenRouter key"),
-        &["sk-or-v1-"],
-        anywhere(Letters::Hex, 64, 64),
-    ),
-    (
-        kind("groq-key", "a Groq key"),
-        &["gsk_"],
-        prefix(Letters::Plain, 48, 64),
-    ),
-    (
-        kind("xai-key", "an xAI key"),
-        &["xai-"],
-        prefix(Letters::Plain, 70, 100),
-    ),
-    (
-        kind("perplexity-key", "a Perplexity key"),
-        &["pplx-"],
-        prefix(Letters::Plain, 40, 64),
-    ),
-    (
-        kind("replicate-token", "a Replicate token"),
-        &["r8_"],
-        prefix(Letters::Plain, 37, 37),
-    ),
-    (
-        kind("hugging-face-token", "a Hugging Face token"),
-        &["hf_", "api_org_"],
-        prefix(Letters::Plain, 34, 40),
-    ),
-    (
-        kind("slack-token", "a Slack token"),
-        &[
-            "xoxb-",
-            "xoxp-",
-            "xoxa-",
-            "xoxr-",
-            "xoxs-",
-            "xoxe-",
-            "xoxe.xoxp-",
-            "xoxe.xoxb-",
-            "xapp-1-",
-        ],
-        anywhere(Letters::Web, 24, LONGEST),
-    ),
-    (
-        kind("google-key", "a Google API key"),
-        &["AIza"],
-        prefix(Letters::Web, 35, 35),
-    ),
-    (
-        kind("google-secret", "a Google client secret"),
-        &["GOCSPX-"],
-        prefix(Letters::Web, 28, 28),
-    ),
-    (
-        kind("google-token", "a Google access token"),
-        &["ya29."],
-        prefix(Letters::Dotted, 40, LONGEST),
-    ),
-    (
-        kind("stripe-key", "a Stripe key"),
-        &["sk_live_", "rk_live_"],
-        anywhere(Letters::Plain, 24, 255),
-    ),
-    (
-        kind("stripe-secret", "a Stripe webhook secret"),
-        &["whsec_"],
-        prefix(Letters::Base64, 32, 64),
-    ),
-    (
-        kind("gitlab-token", "a GitLab token"),
-        &[
-            "glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glagent-",
-        ],
-        anywhere(Letters::Dotted, 20, 255),
-    ),
-    (
-        kind("npm-token", "an npm token"),
-        &["npm_"],
-        prefix(Letters::Plain, 36, 36),
-    ),
-    (
-        kind("pypi-token", "a PyPI token"),
-        &["pypi-AgE"],
-        prefix(Letters::Web, 50, LONGEST),
-    ),
-    (
-        kind("rubygems-key", "a RubyGems key"),
-        &["rubygems_"],
-        prefix(Letters::Hex, 48, 48),
-    ),
-    (
-        kind("docker-token", "a Docker Hub token"),
-        &["dckr_pat_", "dckr_oat_"],
-        prefix(Letters::Web, 27, 40),
-    ),
-    (
-        kind("sendgrid-key", "a SendGrid key"),
-        &["SG."],
-        prefix(Letters::Dotted, 66, 66),
-    ),
-    (
-        kind("digitalocean-token", "a DigitalOcean token"),
-        &["dop_v1_", "doo_v1_", "dor_v1_"],
-        prefix(Letters::Hex, 64, 64),
-    ),
-    (
-        kind("shopify-token", "a Shopify token"),
-        &["shpat_", "shpca_", "shppa_", "shpss_"],
-        prefix(Letters::Hex, 32, 32),
-    ),
-    (
-        kind("atlassian-token", "an Atlassian token"),
-        &["ATATT3xFfGF0", "ATCTT3xFfGN0"],
-        prefix(Letters::Signed, 60, 300),
-    ),
-    (
-        kind("databricks-token", "a Databricks token"),
-        &["dapi"],
-        prefix(Letters::Hex, 32, 32),
-    ),
-    (
-        kind("linear-key", "a Linear key"),
-        &["lin_api_"],
-        prefix(Letters::Plain, 40, 40),
-    ),
-    (
-        kind("grafana-token", "a Grafana token"),
-        &["glsa_"],
-        prefix(Letters::Web, 41, 41),
-    ),
-    (
-        kind("vault-token", "a Vault token"),
-        &["hvs.", "hvb."],
-        prefix(Letters::Web, 24, 300),
-    ),
-    (
-        kind("newrelic-key", "a New Relic key"),
-        &["NRAK-"],
-        prefix(Letters::Upper, 27, 27),
-    ),
-    (
-        kind("sentry-token", "a Sentry token"),
-        &["sntrys_", "sntryu_"],
-        prefix(Letters::Signed, 60, LONGEST),
-    ),
-    (
-        kind("supabase-token", "a Supabase token"),
-        &["sbp_"],
-        prefix(Letters::Hex, 40, 40),
-    ),
-    (
-        kind("postman-key", "a Postman key"),
-        &["PMAK-"],
-        prefix(Letters::Web, 59, 59),
-    ),
-    (
-        kind("figma-token", "a Figma token"),
-        &["figd_"],
-        prefix(Letters::Web, 40, 40),
-    ),
-    (
-        kind("square-token", "a Square token"),
-        &["sq0atp-", "sq0csp-"],
-        prefix(Letters::Web, 22, 43),
-    ),
-    (
-        kind("age-key", "an age key"),
-        &["AGE-SECRET-KEY-1"],
-        prefix(Letters::Upper, 58, 58),
-    ),
-    (
-        kind("azure-key", "an Azure storage key"),
-        &["AccountKey="],
-        prefix(Letters::Base64, 88, 88),
-    ),
-    (
-        kind("telegram-token", "a Telegram bot token"),
-        &[":AA"],
-        Token {
-            place: Place::Mark,
-            letters: Letters::Web,
-            least: 41,
-            most: 48,
-            anywhere: true,
-        },
-    ),
-];
 
 impl Token {
     /// Returns where the whole secret is, when what stands at `at` is one.
-    pub(crate) fn extent(&self, text: &[u8], at: usize, literal: &str) -> Option<Range<usize>> {
+    pub(super) fn extent(&self, text: &[u8], at: usize, literal: &str) -> Option<Range<usize>> {
         let after = at + literal.len();
         match self.place {
-            Place::Prefix => self.after_prefix(text, at, after),
+            Place::Prefix { anywhere } => self.after_prefix(text, at, after, anywhere),
             Place::Mark => self.around_mark(text, at, after, literal),
             Place::Label => self.after_label(text, after),
         }
     }
 
-    fn after_prefix(&self, text: &[u8], at: usize, after: usize) -> Option<Range<usize>> {
+    fn after_prefix(
+        &self,
+        text: &[u8],
+        at: usize,
+        after: usize,
+        anywhere: bool,
+    ) -> Option<Range<usize>> {
         // A prefix inside a longer word is that word's: base64 and hashes hold every short prefix.
-        let inside_word = !self.anywhere
+        let inside_word = !anywhere
             && at > 0
             && text.get(at - 1).is_some_and(u8::is_ascii_alphanumeric)
             && !escaped(text, at);
@@ -370,7 +120,7 @@ impl Token {
             .iter()
             .rev()
             .take(LONGEST)
-            .take_while(|byte| self.letters.has(**byte))
+            .take_while(|byte| (self.has)(**byte))
             .count();
         let mut start = at - before;
         if literal == ":AA" {
@@ -424,7 +174,7 @@ impl Token {
         from + rest
             .iter()
             .take(LONGEST + 1)
-            .take_while(|byte| self.letters.has(**byte))
+            .take_while(|byte| (self.has)(**byte))
             .count()
     }
 
