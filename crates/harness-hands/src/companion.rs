@@ -297,6 +297,7 @@ mod tests {
         }
     }
 
+    #[cfg(target_os = "linux")]
     fn alive(process: &str) -> bool {
         // A zombie is gone too: it only waits for its parent to ask.
         let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();

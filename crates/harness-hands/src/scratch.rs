@@ -673,7 +673,7 @@ mod tests {
         huge.set_len(3 << 30).unwrap();
         let locked = project.path().join("locked");
         std::fs::create_dir(&locked).unwrap();
-        std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0)).unwrap();
+        std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o000)).unwrap();
         std::fs::write(project.path().join("a.py"), "x = 1\n").unwrap();
         let scratch = Scratch::copy(&Door::open(project.path()).unwrap()).unwrap();
         assert!(scratch.root().join("a.py").is_file());

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use harness_code::path::RelPath;
 use harness_hands::journal::{Ending, RunId};
@@ -192,6 +192,8 @@ fn twelve_runs_at_once_lose_nothing() {
 #[test]
 fn a_folder_that_is_swapped_for_a_link_leads_nowhere() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use std::sync::atomic::Ordering;
+    use std::time::Instant;
     let (project, outside) = (folder(), folder());
     let (way, link) = (project.path().join("way"), project.path().join("link"));
     // The folder itself, and one further down that is reached through it.
