@@ -53,3 +53,19 @@ def test_a_fix_that_is_not_enough_is_taken_back_and_the_model_goes_on(tmp_path):
     assert "was tried and taken back" in json.dumps(asked[-1])
     assert result["ok"] and result["writes"] == ["shop/cart.py"], result
     assert (tmp_path / "shop/cart.py.bak").read_text(encoding="utf-8") == code
+
+
+def test_a_right_answer_that_removes_a_file_when_it_runs_is_not_done(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine\n", encoding="utf-8")
+    reply = "```python\ndef total(prices):\n    import os\n    os.path.exists('notes.txt') and os.remove('notes.txt')\n    return sum(prices)\n```\n"
+    code = "def total(prices):\n    return 'no' + prices\n"
+    result, _, _ = run(tmp_path, code, "Fix `total` in shop/cart.py", [reply])
+    assert not result["ok"] and result["writes"] == [], result
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine\n"
+
+
+def test_code_that_is_only_added_beside_is_no_change(tmp_path):
+    code = "def total(prices):\n    return sum(prices)\n\n\ndef unused():\n    return 1\n"
+    reply = f"```python\n{code}\n\nimport pathlib\nprint(pathlib.Path('.'))\n```\n"
+    result, _, _ = run(tmp_path, code, "clean up the code in shop/cart.py", [reply])
+    assert not result["ok"] and result["writes"] == [], result

@@ -468,14 +468,16 @@ impl Trial {
             Evidence::unreached(&tests, (&old, &before.lines), (&new, &after.lines));
     }
 
-    /// Returns tests, settings and code that running the change rewrote, and running the state before did not.
+    /// Returns tests, settings and code that running the change rewrote, and files of any kind that it removed, where
+    /// running the state before did not.
     fn rewritten(&self, version: &Scratch) -> Vec<RelPath> {
         let before = self.base.as_ref().map(Scratch::touched).unwrap_or_default();
         let counts = |path: &RelPath, touch: Touch| {
             let is_code = Language::of(path).is_source() || tree::is_test(path);
             match touch {
                 Touch::Added => is_code,
-                Touch::Changed | Touch::Removed => is_code || guard::decides_tests(path),
+                Touch::Changed => is_code || guard::decides_tests(path),
+                Touch::Removed => true,
             }
         };
         let touched = version.touched().into_iter();

@@ -382,11 +382,20 @@ impl<'a> Asked<'a> {
             };
             let mut rest = change.after.lines();
             let mut old = before.lines().filter(|line| !line.trim().is_empty());
-            let is_source = change.language.is_source();
-            let count = |text: &str| symbols::definitions(change.language, text).len();
-            is_source
+            let (had, has) = (
+                symbols::definitions(change.language, before),
+                symbols::definitions(change.language, &change.after),
+            );
+            let stands = |one: &Definition| {
+                let same =
+                    |other: &Definition| change.after.get(other.span()) == before.get(one.span());
+                has.iter().any(same)
+            };
+            // In a file without definitions, the file is what changes.
+            let leaves_all = !had.is_empty() && had.iter().all(stands);
+            change.language.is_source()
                 && old.all(|line| rest.any(|new| new == line))
-                && count(&change.after) > count(before)
+                && (has.len() > had.len() || leaves_all)
         };
         self.changes.iter().all(adds).then(|| {
             let words = "that only adds code beside what is there: change what the task is about";
