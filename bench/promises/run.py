@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Breaks each promise of SECURITY.md in the source and looks whether the test that holds it sees that.
+"""Breaks what SECURITY.md and SPEC promise, one thing at a time, and looks whether the test that holds it sees that.
 
-    python3 bench/promises/run.py              every row that was not measured yet
-    python3 bench/promises/run.py --only 15    the rows of one promise; repeatable
-    python3 bench/promises/run.py --again      also those that were measured
-    python3 bench/promises/run.py --check      only look whether the rows fit the source
-    python3 bench/promises/run.py --table      write the table of README.md anew
+    python3 bench/promises/run.py                  every row that was not measured yet
+    python3 bench/promises/run.py --of spec        the rows of one list: `security` or `spec`
+    python3 bench/promises/run.py --only 15        the rows of one promise or entry; repeatable
+    python3 bench/promises/run.py --again          also those that were measured
+    python3 bench/promises/run.py --check          only look whether the rows fit the source
+    python3 bench/promises/run.py --table          write the tables of README.md anew
 
-Works in a copy of the tracked files below target/promises. For each row the named test has to pass, then, with the row's
-change, to fail as a test: a change that does not compile shows nothing. What came of it is kept in measured.json.
+Works in a copy of the tracked files below target/promises. The tests of all rows have to pass there first; then, with a
+row's change, its test has to fail as a test: a change that does not compile shows nothing. What came of it is kept in
+measured.json.
 """
 
 import argparse
@@ -23,7 +25,8 @@ import sys
 import time
 import venv
 
-from rows import ROWS
+import rows
+import spec_rows
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -33,8 +36,37 @@ MEASURED = HERE / "measured.json"
 README = HERE / "README.md"
 # The slowest test takes a minute when nothing has to be built.
 PATIENCE = 1200
-# Where the table stands in README.md.
-BEGIN, END = "<!-- measured -->\n", "<!-- end -->"
+# Where the end of a table stands in README.md; its beginning says which one it is.
+END = "<!-- end -->"
+# A build serves one test: quick to make counts for more than quick to run.
+QUICK_BUILDS = {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_DEV_DEBUG": "0"}
+# The folders that a test of Python lies in.
+PYTHON_TESTS = ("tests/python", "tests/accept")
+
+
+def promises():
+    """The numbers of the promises in SECURITY.md, as the rows write them."""
+    return [int(number) for number in re.findall(r"^\| (\d+) \|", (ROOT / "SECURITY.md").read_text(encoding="utf-8"), re.M)]
+
+
+class List:
+    """A list of what is promised: what one of it is called, all of them, and the rows that break them."""
+
+    def __init__(self, noun, entries, rows):
+        self.noun, self.entries, self.rows = noun, entries, rows
+
+    def faults(self):
+        """Entries without a row, and rows without an entry."""
+        entries, known = self.entries(), {row[0] for row in self.rows}
+        faults = [f"{self.noun} {entry} has no row" for entry in entries if entry not in known]
+        return faults + [f"there is no {self.noun} {row[0]}: {row[1]}" for row in self.rows if row[0] not in entries]
+
+
+LISTS = {
+    "security": List("promise", promises, rows.ROWS),
+    "spec": List("entry", lambda: spec_rows.ENTRIES, spec_rows.ROWS),
+}
+ROWS = [row for one in LISTS.values() for row in one.rows]
 
 
 class Unfit(Exception):
@@ -48,35 +80,36 @@ def main(words):
         print("\n".join(faults) or f"{len(ROWS)} rows fit the source")
         return 1 if faults else 0
     if arguments.table:
-        write_table()
+        write_tables()
         return 0
-    chosen = [row for row in ROWS if not arguments.only or row[0] in arguments.only]
+    listed = LISTS[arguments.of].rows if arguments.of else ROWS
+    chosen = [row for row in listed if not arguments.only or str(row[0]) in arguments.only]
     measured = read_measured()
     commit = lay_out()
-    for row in chosen:
-        if arguments.again or digest(row) not in measured:
-            measured[digest(row)] = measure(row, commit)
-            MEASURED.write_text(json.dumps(measured, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    write_table()
+    wanted = sorted((row for row in chosen if arguments.again or digest(row) not in measured), key=build_order)
+    unchanged = run_unchanged(wanted)
+    for row in wanted:
+        measured[digest(row)] = measure(row, commit, unchanged[row[3]])
+        MEASURED.write_text(json.dumps(measured, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_tables()
     bad = [row for row in chosen if measured[digest(row)]["verdict"] != "seen"]
     print(f"{len(chosen) - len(bad)} of {len(chosen)} changes were seen")
     return 1 if bad else 0
 
 
 def read_arguments(words):
-    parser = argparse.ArgumentParser(description="Breaks each promise and looks whether its test sees it.")
-    parser.add_argument("--only", type=int, action="append", metavar="N", help="the rows of this promise; repeatable")
+    parser = argparse.ArgumentParser(description="Breaks what is promised and looks whether its test sees it.")
+    parser.add_argument("--of", choices=sorted(LISTS), help="the rows of this list only")
+    parser.add_argument("--only", action="append", metavar="ENTRY", help="the rows of this promise or entry; repeatable")
     parser.add_argument("--again", action="store_true", help="also rows that were measured")
     parser.add_argument("--check", action="store_true", help="only look whether the rows fit the source")
-    parser.add_argument("--table", action="store_true", help="only write the table of README.md")
+    parser.add_argument("--table", action="store_true", help="only write the tables of README.md")
     return parser.parse_args(words)
 
 
 def check():
     """What is wrong with the rows: a promise without one, a text that is not there exactly once, a test that nothing names."""
-    promises = [int(number) for number in re.findall(r"^\| (\d+) \|", (ROOT / "SECURITY.md").read_text(encoding="utf-8"), re.M)]
-    faults = [f"promise {number} has no row" for number in promises if number not in {row[0] for row in ROWS}]
-    faults += [f"there is no promise {row[0]}: {row[1]}" for row in ROWS if row[0] not in promises]
+    faults = [fault for one in LISTS.values() for fault in one.faults()]
     for number, what, edits, test in ROWS:
         for file, old, new in edits:
             count = (ROOT / file).read_text(encoding="utf-8").count(old) if (ROOT / file).exists() else 0
@@ -91,14 +124,21 @@ def is_test(test):
     """Whether a function of the test's name is there; that it runs is seen when it has to pass."""
     words = test.split()
     if words[0].endswith(".py"):
-        file, name = ROOT / "tests" / "python" / words[0], f"def {words[1]}("
-        return file.exists() and name in file.read_text(encoding="utf-8")
+        file, (name, _, case) = python_file(ROOT, words[0]), words[1].split("::")[-1].partition("[")
+        is_case = not case or (ROOT / "tests" / "scenarios" / case[:-1]).is_dir()
+        return file.exists() and is_case and f"def {name}(" in file.read_text(encoding="utf-8")
     crate, target, path = words
     folder = ROOT / "crates" / crate
     files = [folder / "tests" / f"{target[7:]}.rs"] if target.startswith("--test=") else folder.glob("src/**/*.rs")
     last = path.rsplit("::", 1)[-1]
     name = "mod tests" if last == "tests" else f"fn {last}("
     return any(name in file.read_text(encoding="utf-8") for file in files if file.exists())
+
+
+def python_file(root, name):
+    """Where a test of Python lies."""
+    places = [root / folder / name for folder in PYTHON_TESTS]
+    return next((place for place in places if place.exists()), places[0])
 
 
 def digest(row):
@@ -128,13 +168,33 @@ def lay_out():
     return commit.stdout.strip()
 
 
-def measure(row, commit):
+def build_order(row):
+    """Rows that are built alike and change the same file go one after another: what was put back is built with the next."""
+    _, _, edits, test = row
+    is_python = test.split()[0].endswith(".py")
+    return is_python, "" if is_python else test.split()[:2], edits[0][0]
+
+
+def run_unchanged(wanted):
+    """What each test says of the unchanged source."""
+    said = {}
+    for test in dict.fromkeys(row[3] for row in wanted):
+        print(f"unchanged: {test} ... ", end="", flush=True)
+        try:
+            said[test] = run(test)
+        except Unfit as unfit:
+            said[test] = str(unfit)
+        print(said[test], flush=True)
+    return said
+
+
+def measure(row, commit, unchanged):
     number, what, edits, test = row
     print(f"{number}: {what} ... ", end="", flush=True)
     started = time.monotonic()
     try:
-        if run(test) != "passes":
-            raise Unfit("the test does not pass by itself")
+        if unchanged != "passes":
+            raise Unfit(f"the test does not pass by itself: {unchanged}")
         before = {file: (TREE / file).read_text(encoding="utf-8") for file, _, _ in edits}
         try:
             for file, old, new in edits:
@@ -168,23 +228,33 @@ def run(test):
 
 
 def run_pytest(file, name):
-    """Builds the program and runs a test of tests/python with it."""
-    output = heard(["cargo", "build", "-p", "harness", "--bin", "harness", "--message-format", "json"])
-    programs = re.findall(r'"executable":"([^"]+)"', output)
-    if not programs:
-        raise Unfit("the program does not compile")
+    """Builds the program, the module and the Rust door of the scenarios, and runs a test of Python with them."""
+    crates = ["-p", "harness", "-p", "harness-python", "-p", "harness-agent", "--features", "harness-python/extension-module"]
+    output = heard(["cargo", "build", *crates, "--lib", "--bin", "harness", "--example", "scenario", "--message-format", "json"])
+    if '"success":true' not in output:
+        raise Unfit("it does not compile:\n" + "\n".join(re.findall(r'"rendered":"(error.*?)"[,}]', output))[-3000:])
     python = environment()
-    shutil.copy(programs[-1], python.parent / "harness")
-    output = heard([str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/python/{file}", "-k", name])
-    if re.search(r"^\d+ passed", output, re.M) and " failed" not in output:
-        return "passes"
-    if re.search(r"\b\d+ failed", output):
-        return "fails"
-    raise Unfit("pytest says nothing:\n" + output[-3000:])
+    shutil.copy(built(output, "harness"), python.parent / "harness")
+    shutil.copy(built(output, "lib_harness.so", "lib_harness.dylib"), TREE / "python" / "harness" / "_harness.abi3.so")
+    door = TREE / "target" / "debug" / "examples" / "scenario"
+    door.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(built(output, "scenario"), door)
+    output = heard([str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{python_file(TREE, file)}::{name}"])
+    result = re.search(r"^\d+ (passed|failed|errors?)\b.* in [\d.]+s", output, re.M)
+    if not result or re.search(r"errors? during collection", output):
+        raise Unfit("pytest says nothing:\n" + output[-3000:])
+    return "fails" if re.search(r"\d+ (failed|errors?)\b", result[0]) else "passes"
+
+
+def built(output, *names):
+    """Where cargo says that it put a file of one of these names."""
+    files = [pathlib.Path(file) for files in re.findall(r'"filenames":\[([^\]]*)\]', output) for file in re.findall(r'"([^"]+)"', files)]
+    return [file for file in files if file.name in names][-1]
 
 
 def environment():
-    """A virtualenv of its own, for the program lies in it, with the packages of the one that the test command makes."""
+    """A virtualenv of its own, for the program lies in it, with the package of the copy and the packages of the virtualenv
+    that the test command makes."""
     folder, tools = PLACE / "venv", ROOT / "target" / "test-venv"
     if not tools.exists():
         raise Unfit("target/test-venv is not there: run `python3 scripts/run/test.py --only tools`")
@@ -192,8 +262,8 @@ def environment():
         venv.create(str(folder), with_pip=False)
     python = folder / "bin" / "python"
     for site in folder.glob("lib/python*/site-packages"):
-        theirs = "\n".join(str(path) for path in tools.glob("lib/python*/site-packages"))
-        (site / "tools.pth").write_text(theirs + "\n", encoding="utf-8")
+        paths = [TREE / "python", *tools.glob("lib/python*/site-packages")]
+        (site / "tools.pth").write_text("".join(f"{path}\n" for path in paths), encoding="utf-8")
     return python
 
 
@@ -201,7 +271,8 @@ def heard(command):
     """What a command says, under CI's rule: a test that has to skip something fails."""
     # Never a folder that the clone builds in: cargo tells two checkouts apart by the time of their files only, and what
     # was built with a change in it would be taken for the clone's own.
-    variables = {**os.environ, "CI": "1", "CARGO_TARGET_DIR": str(PLACE / "build")}
+    places = {"CARGO_TARGET_DIR": str(PLACE / "build"), "HARNESS": str(PLACE / "venv/bin/harness"), "HARNESS_PYTHON": str(PLACE / "venv/bin/python")}
+    variables = {**os.environ, **QUICK_BUILDS, **places, "CI": "1"}
     try:
         done = subprocess.run(
             command, cwd=TREE, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, encoding="utf-8", errors="replace"
@@ -211,22 +282,24 @@ def heard(command):
     return done.stdout
 
 
-def table():
+def table(one):
     measured = read_measured()
-    lines = ["| # | what the change does | the test that sees it | came of it |", "|---|---|---|---|"]
-    for row in ROWS:
+    lines = [f"| {one.noun} | what the change does | the test that sees it | came of it |", "|---|---|---|---|"]
+    for row in one.rows:
         found = measured.get(digest(row))
         verdict = f"{found['verdict'].splitlines()[0]} ({found['commit']})" if found else "not run"
         name = row[3].replace(".py ", ".py::").split()[-1]
         lines.append(f"| {row[0]} | {row[1]} | `{name}` | {verdict} |")
-    seen = sum(1 for row in ROWS if measured.get(digest(row), {}).get("verdict") == "seen")
-    return "\n".join(lines) + f"\n\n{seen} of {len(ROWS)} changes were seen.\n"
+    seen = sum(1 for row in one.rows if measured.get(digest(row), {}).get("verdict") == "seen")
+    return "\n".join(lines) + f"\n\n{seen} of {len(one.rows)} changes were seen.\n"
 
 
-def write_table():
+def write_tables():
     text = README.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    README.write_text(before + BEGIN + table() + END + rest.split(END)[1], encoding="utf-8")
+    for name, one in LISTS.items():
+        before, begin, rest = text.partition(f"<!-- measured: {name} -->\n")
+        text = before + begin + table(one) + END + rest.split(END, 1)[1]
+    README.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -41,6 +41,60 @@ def test_ask_answers_and_changes_nothing(project, engine):
     assert pricing(project) == WRONG
 
 
+def test_ask_does_nothing_that_it_is_asked_to_do(project, engine):
+    before = tree(project)
+    for task in (TASK, "rename discount to rebate"):
+        engine(FIX)
+        result = Agent(AgentOptions(project=project, keep_no_record=True)).ask(task)
+        assert (result.writes, tree(project)) == ((), before), task
+
+
+def test_a_read_only_run_is_told_so_in_its_first_prompt(project, engine):
+    server = engine("I would multiply.")
+    result = Agent(AgentOptions(project=project, allow_writes=False)).run(TASK)
+    assert result.ok and result.writes == ()
+    assert "This run is read-only" in json.dumps(server.requests[0]["messages"])
+
+
+def test_every_turn_is_in_the_steps(project, engine):
+    engine('{"tool": "read", "path": "tests/test_pricing.py"}', FIX)
+    result = Agent(AgentOptions(project=project)).run(TASK)
+    assert result.ok, result
+    assert [(step.number, step.action) for step in result.steps] == [(1, "read"), (2, "edit")]
+
+
+def test_the_model_that_is_named_is_asked(project, engine):
+    server = engine("It returns a number.")
+    result = Agent(AgentOptions(project=project, model="other:1b", keep_no_record=True)).ask("what does discount return?")
+    assert result.ok, result
+    assert [request["model"] for request in server.requests] == ["other:1b"]
+
+
+def test_turns_are_recorded_in_the_file_that_is_named(project, engine, tmp_path):
+    engine("It returns a number.")
+    record = tmp_path / "turns.jsonl"
+    Agent(AgentOptions(project=project, record=record)).ask("what does discount return?")
+    assert [json.loads(line)["kind"] for line in record.read_text(encoding="utf-8").splitlines()] == ["start", "turn", "end"]
+    assert not (project / ".harness" / "traces.jsonl").exists()
+
+
+def test_how_much_may_leave_is_read_from_the_environment(project, monkeypatch):
+    # An address that is nobody's: what may not leave is refused before anyone is asked.
+    for name, value in {"HARNESS_BASE_URL": "http://192.0.2.1/v1", "HARNESS_API_KEY": "k", "HARNESS_MAX_SEND": "10"}.items():
+        monkeypatch.setenv(name, value)
+    result = Agent(AgentOptions(project=project, engine="remote", keep_no_record=True)).ask("what does discount return?")
+    assert result.stopped == "refused" and "at most 10 may leave this machine" in result.summary, result
+
+
+def test_a_fix_without_a_model_runs_the_tests_once(project):
+    (project / "shop" / "pricing.py").write_text(RIGHT.replace("percent) / 100", "percnt) / 100"), encoding="utf-8")
+    events = []
+    result = Agent(AgentOptions(project=project, on_event=events.append)).run("fix the NameError in shop/pricing.py")
+    assert (result.ok, result.usage.model_calls, pricing(project)) == (True, 0, RIGHT), result
+    assert result.tests.before is None and result.tests.after.passed == 1
+    assert [event.kind for event in events].count("tests") == 1
+
+
 def test_the_argument_wins_over_the_task_of_the_options(project):
     agent = Agent(AgentOptions(project=project, task="clean this up"))
     assert agent.run().stopped == "question"
@@ -72,8 +126,10 @@ def test_an_answer_is_used(project, engine):
 
 
 def test_no_answer_stops_with_the_question(project):
-    result = Agent(AgentOptions(project=project, on_question=lambda question: "")).run("clean this up")
+    asked = []
+    result = Agent(AgentOptions(project=project, on_question=lambda question: asked.append(question) or "")).run("clean this up")
     assert (result.ok, result.stopped, result.writes) == (False, "question", ())
+    assert result.summary == asked[0].render() and asked[0].options
 
 
 def test_an_answer_that_is_no_string_is_an_error(project):

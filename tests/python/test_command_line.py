@@ -93,6 +93,17 @@ def test_no_control_character_of_a_model_reaches_the_terminal(project, tmp_path)
     assert "total" in shown
 
 
+def test_tool_results_are_shown_where_they_are_wanted(project, tmp_path):
+    fixed = "```python\ndef apply_discount(total, percent):\n    return total * (100 - percent) / 100\n```"
+    for words, is_shown in (([], False), (["-v"], True)):
+        (project / "pricing.py").write_text(PRICING, encoding="utf-8")
+        with ScriptedServer([fixed]) as server:
+            done = run(["run", "fix apply_discount in pricing.py", *words], tmp_path, cwd=project, env=environment(tmp_path, server.host))
+        assert done.returncode == 0, done.stderr
+        for result in (b"    +    return total * (100 - percent) / 100", b"    Ran 1 test"):
+            assert (result in done.stderr) == is_shown, (words, result, done.stderr)
+
+
 def test_colour_only_where_it_is_wanted(project, tmp_path):
     fixed = "```python\ndef apply_discount(total, percent):\n    return total * (100 - percent) / 100\n```"
     for wanted, more in ((False, {}), (False, {"NO_COLOR": "1", "CLICOLOR_FORCE": "1"}), (True, {"CLICOLOR_FORCE": "1"})):

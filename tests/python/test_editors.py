@@ -45,6 +45,14 @@ def test_there_and_away(project, name):
     assert editors(name, "--project", project, "--remove").returncode == 0
 
 
+def test_what_is_written_permits_changes_only_where_that_is_asked_for(project):
+    for words, look_only in (([], True), (["--allow-writes"], False)):
+        assert editors("vscode", "--project", project, *words).returncode == 0
+        tasks = (project / ".vscode" / "tasks.json").read_text(encoding="utf-8")
+        assert ("--dry-run" in tasks, "--allow-writes" in tasks) == (look_only, not look_only), words
+        assert editors("vscode", "--project", project, "--remove").returncode == 0
+
+
 def test_wrong_calls(project, tmp_path):
     for words, what in ((["nano"], "no editor `nano`"), (["--remove"], "editor is missing"), (["vscode", "--project", tmp_path / "nosuch"], "nosuch")):
         shown = editors(*words)

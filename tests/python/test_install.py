@@ -161,6 +161,15 @@ def test_a_failed_build_shows_the_first_error_and_the_log(clone):
     assert "Traceback" not in done.stderr
 
 
+def test_at_the_end_it_says_how_to_activate_the_environment(clone):
+    code = "import pathlib, sys; sys.path.insert(0, sys.argv[1]); import install; install.print_next_steps(pathlib.Path(sys.argv[2]))"
+    words = [sys.executable, "-c", code, str(clone / "scripts" / "run"), str(clone / ".venv" / "bin" / "python")]
+    for active, is_told in (("", True), (str(clone / ".venv"), False)):
+        done = subprocess.run(words, cwd=clone, env={"SHELL": "/bin/sh", "VIRTUAL_ENV": active}, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "harness brief" in done.stdout, done.stderr
+        assert ("in every new terminal" in done.stdout and "bin/activate\n" in done.stdout) == is_told, done.stdout
+
+
 def test_help_and_a_wrong_word(clone):
     assert install(clone, "--help").returncode == 0
     assert install(clone, "--nosuch").returncode == 2

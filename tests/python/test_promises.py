@@ -1,4 +1,4 @@
-"""The rows of bench/promises fit the source: each promise has one, and what it changes is there."""
+"""The rows of bench/promises fit the source: each promise and each entry of SPEC has one, and what it changes is there."""
 
 import pathlib
 import subprocess
@@ -21,9 +21,11 @@ def test_rows_that_do_not_fit_are_told(tmp_path):
     wrong = (
         "ROWS = [(1, 'nothing', [('a.rs', 'one', 'two')], 'harness-hands --lib lock::tests'), (9, 'less', [('a.rs', 'x', 'y')], 'test_x.py test_y')]\n"
     )
+    spec = "ENTRIES = ['-v', '--json']\nROWS = [('-v', 'quiet', [('a.rs', 'x', 'y')], 'test_x.py test_y')]\n"
     files = {
         "bench/promises/run.py": (ROOT / "bench" / "promises" / "run.py").read_text(encoding="utf-8"),
         "bench/promises/rows.py": wrong,
+        "bench/promises/spec_rows.py": spec,
         "SECURITY.md": "| # | promise | held by |\n|---|---|---|\n| 1 | a | `t` |\n| 2 | b | `t` |\n",
         "a.rs": "one one x\n",
     }
@@ -35,7 +37,9 @@ def test_rows_that_do_not_fit_are_told(tmp_path):
     assert done.stdout.splitlines() == [
         "promise 2 has no row",
         "there is no promise 9: less",
+        "entry --json has no row",
         "1, nothing: 'one' stands 2 times in a.rs",
         "1, nothing: there is no test `harness-hands --lib lock::tests`",
         "9, less: there is no test `test_x.py test_y`",
+        "-v, quiet: there is no test `test_x.py test_y`",
     ]
