@@ -277,7 +277,7 @@ ROWS = [
         (AGENT + "run/mod.rs", "        return Some(Ending::new(Stopped::Question, question.render()));", "        return Some(Ending::new(Stopped::Question, question.text.clone()));"),
     ], "test_agent.py test_no_answer_stops_with_the_question"),
     ("result writes", "Python shows none", [
-        (PYTHON + "values.rs", "        PyTuple::new(py, &self.0.writes)", "        PyTuple::new(py, &self.0.writes[..0])"),
+        ("python/harness/_types.py", "    return Result(**{**facts, **made})", "    return Result(**{**facts, **made, \"writes\": ()})"),
     ], FIXES),
     ("result steps", "no turn is kept", [
         (AGENT + "run/session.rs", "        self.history.push(step);\n", "        drop(step);\n"),
@@ -292,7 +292,7 @@ ROWS = [
         (AGENT + "task/question.rs", "            text.push_str(&format!(\"\\n  {}. {option}\", index + 1));", "            let _ = (index, option);"),
     ], "harness-agent --lib task::question::tests"),
     ("question render", "Python shows the bare question", [
-        (PYTHON + "values.rs", "    fn render(&self) -> String {\n        self.0.render()", "    fn render(&self) -> String {\n        self.0.text.clone()"),
+        ("python/harness/_types.py", "        \"\"\"The text to show to the user: the question, then its numbered options.\"\"\"\n", "        \"\"\"The text to show to the user: the question, then its numbered options.\"\"\"\n        return self.text\n"),
     ], "test_values.py test_a_question_renders_its_options"),
     ("question answer", "what is answered is forgotten", [
         (AGENT + "run/mod.rs", "        text: format!(\"{}\\n{answer}\", session.task.text),", "        text: session.task.text.replace(&answer, \"\"),"),
@@ -425,15 +425,15 @@ ROWS = [
         (SERVER + "fields.rs", "            if value.as_bool() == Some(true) {", "            if value.as_bool().is_none() {"),
     ], CHAT),
     ("an AWS access key is not sent", "it is no secret", [
-        (AGENT + "secret/token.rs", "&[\"AKIA\", \"ASIA\", \"ABIA\", \"ACCA\"],", "&[\"no-such-key-1\"],"),
+        (AGENT + "secret/tokens.txt", "| AKIA ASIA ABIA ACCA |", "| no-such-key-1 |"),
     ], LEAVING + "every_kind_is_refused_in_every_place_by_every_engine_that_sends"),
     ("an Anthropic key is not sent", "it is no secret", [
-        (AGENT + "secret/token.rs", "&[\"sk-ant-\"],", "&[\"no-such-key-1\"],"),
+        (AGENT + "secret/tokens.txt", "| sk-ant- |", "| no-such-key-1 |"),
     ], LEAVING + "every_kind_is_refused_in_every_place_by_every_engine_that_sends"),
     ("a GitHub token is not sent", "it is no secret", [
-        (AGENT + "secret/token.rs", "&[\"ghp_\", \"gho_\", \"ghu_\", \"ghr_\"],", "&[\"no-such-key-1\"],"),
-        (AGENT + "secret/token.rs", "&[\"ghs_\"],", "&[\"no-such-key-2\"],"),
-        (AGENT + "secret/token.rs", "&[\"github_pat_\"],", "&[\"no-such-key-3\"],"),
+        (AGENT + "secret/tokens.txt", "| ghp_ gho_ ghu_ ghr_ |", "| no-such-key-1 |"),
+        (AGENT + "secret/tokens.txt", "| ghs_ |", "| no-such-key-2 |"),
+        (AGENT + "secret/tokens.txt", "| github_pat_ |", "| no-such-key-3 |"),
     ], LEAVING + "nothing_leaves_that_holds_a_secret"),
     ("a private key is not sent", "it is no secret", [
         (AGENT + "secret/mod.rs", "            literal: \"PRIVATE KEY\",", "            literal: \"no-such-key-1\","),

@@ -104,6 +104,15 @@ def test_tool_results_are_shown_where_they_are_wanted(project, tmp_path):
             assert (result in done.stderr) == is_shown, (words, result, done.stderr)
 
 
+def test_what_a_model_looked_at_is_shown_where_it_is_wanted(project, tmp_path):
+    looks = ["Action: read\nPath: pricing.py", "It takes a part off."]
+    for words, is_shown in (([], False), (["-v"], True)):
+        with ScriptedServer(looks) as server:
+            done = run(["ask", "how is the price made?", *words], tmp_path, cwd=project, env=environment(tmp_path, server.host))
+        assert b"read brought " in done.stderr, done.stderr
+        assert (b"def apply_discount" in done.stderr) == is_shown, (words, done.stderr)
+
+
 def test_colour_only_where_it_is_wanted(project, tmp_path):
     fixed = "```python\ndef apply_discount(total, percent):\n    return total * (100 - percent) / 100\n```"
     for wanted, more in ((False, {}), (False, {"NO_COLOR": "1", "CLICOLOR_FORCE": "1"}), (True, {"CLICOLOR_FORCE": "1"})):

@@ -62,10 +62,23 @@ pub(super) fn act(
         (Action::Done { summary }, None) => Outcome::End(Stopped::Done, summary.clone()),
         (Action::Ask { question }, _) => ask(session, question),
         (action, trial) => match look(session, trial.map(|trial| trial.staged()), action) {
-            Ok(words) => Outcome::Say { words, new: true },
+            Ok(words) => {
+                tell_seen(session, action, &words);
+                Outcome::Say { words, new: true }
+            }
             Err(refusal) => Outcome::Refused(refusal),
         },
     }
+}
+
+/// Tells what a looking action brought.
+pub(super) fn tell_seen(session: &mut Session<'_>, action: &Action, words: &str) {
+    let text = format!("{} brought {} lines", action.tool(), words.lines().count());
+    let data = [
+        ("action", action.tool().into()),
+        ("result", words.to_owned().into()),
+    ];
+    session.tell(EventKind::Action, &text, data);
 }
 
 /// A reply without an action: the answer of a read-only run, else something to be said better.

@@ -190,11 +190,13 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
     with_facts(ending, &known)
 }
 
-fn look(session: &Session<'_>, action: &Action) -> Result<String, Refusal> {
+fn look(session: &mut Session<'_>, action: &Action) -> Result<String, Refusal> {
     if action.needs_writing() {
         return Err(act::read_only_refusal(action));
     }
-    act::look(session, None, action)
+    let words = act::look(session, None, action)?;
+    act::tell_seen(session, action, &words);
+    Ok(words)
 }
 
 #[cfg(test)]
