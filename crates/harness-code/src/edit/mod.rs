@@ -5,9 +5,9 @@ mod definition;
 mod indent;
 
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use similar::{Algorithm, TextDiff};
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
 use crate::path::RelPath;
 
@@ -93,22 +93,72 @@ pub fn unified_diff(path: &str, before: Option<&str>, after: Option<&str>) -> St
     if before == after {
         return String::new();
     }
-    // Only this ends a line: a lone carriage return is part of one.
     let old: Vec<&str> = before.unwrap_or_default().split_inclusive('\n').collect();
     let new: Vec<&str> = after.unwrap_or_default().split_inclusive('\n').collect();
-    let name = |side: &str, text: Option<&str>| match text {
-        Some(_) => format!("{side}/{path}"),
-        None => "/dev/null".to_owned(),
+    let old_name = if before.is_some() {
+        format!("a/{path}")
+    } else {
+        "/dev/null".to_string()
     };
-    TextDiff::configure()
-        .algorithm(Algorithm::Myers)
-        .timeout(DIFF_TIME)
-        .newline_terminated(true)
-        .diff_slices(&old, &new)
-        .unified_diff()
-        .context_radius(CONTEXT)
-        .header(&name("a", before), &name("b", after))
-        .to_string()
+    let new_name = if after.is_some() {
+        format!("b/{path}")
+    } else {
+        "/dev/null".to_string()
+    };
+    let mut diff = format!("--- {old_name}\n+++ {new_name}\n");
+    let ops = capture_diff_slices_deadline(
+        Algorithm::Myers,
+        &old,
+        &new,
+        Some(Instant::now() + DIFF_TIME),
+    );
+    for hunk in group_diff_ops(ops, CONTEXT) {
+        push_hunk(&mut diff, &hunk, &old, &new);
+    }
+    diff
+}
+
+fn push_hunk(diff: &mut String, hunk: &[DiffOp], old: &[&str], new: &[&str]) {
+    let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
+        return;
+    };
+    let old_range = first.old_range().start..last.old_range().end;
+    let new_range = first.new_range().start..last.new_range().end;
+    diff.push_str(&format!(
+        "@@ -{} +{} @@\n",
+        hunk_range(&old_range),
+        hunk_range(&new_range)
+    ));
+    for op in hunk {
+        if op.tag() == DiffTag::Equal {
+            old[op.old_range()]
+                .iter()
+                .for_each(|line| push_line(diff, ' ', line));
+            continue;
+        }
+        old[op.old_range()]
+            .iter()
+            .for_each(|line| push_line(diff, '-', line));
+        new[op.new_range()]
+            .iter()
+            .for_each(|line| push_line(diff, '+', line));
+    }
+}
+
+fn hunk_range(range: &Range<usize>) -> String {
+    match range.len() {
+        0 => format!("{},0", range.start),
+        1 => format!("{}", range.start + 1),
+        length => format!("{},{length}", range.start + 1),
+    }
+}
+
+fn push_line(diff: &mut String, sign: char, line: &str) {
+    diff.push(sign);
+    diff.push_str(line);
+    if !line.ends_with('\n') {
+        diff.push_str("\n\\ No newline at end of file\n");
+    }
 }
 
 #[cfg(test)]
