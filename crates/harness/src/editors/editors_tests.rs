@@ -263,6 +263,70 @@ fn a_person_s_later_changes_stay() {
 }
 
 #[test]
+fn what_only_looks_like_ours_stays() {
+    for (text, after) in [
+        (
+            r#"{"tasks":[{"label":"mine"}],"tasks":[{"label":"harness: brief"}]}"#,
+            Action::LeftAlone,
+        ),
+        (
+            r#"{"tasks":[{"label":"harness: build the test rig"}],"inputs":[{"id":"harness-mine"}]}"#,
+            Action::Unchanged,
+        ),
+        (
+            r#"{"compounds":[{"label":"harness: brief"}]}"#,
+            Action::Unchanged,
+        ),
+    ] {
+        let project = tempfile::tempdir().unwrap();
+        std::fs::create_dir(project.path().join(".vscode")).unwrap();
+        let path = project.path().join(".vscode/tasks.json");
+        std::fs::write(&path, text).unwrap();
+        let report = connect("vscode", project.path(), &order(Direction::TakeOut, false));
+        assert_eq!(report.unwrap().unwrap().files[0].action, after, "{text}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_file_of_ours_that_was_changed_is_known() {
+    let project = tempfile::tempdir().unwrap();
+    let act = |order: &Order| {
+        let report = connect("continue", project.path(), order).unwrap().unwrap();
+        (report.files[0].action, report.files[0].backup.clone())
+    };
+    let another = Order {
+        model: "b:2".to_owned(),
+        ..order(Direction::PutIn, false)
+    };
+    assert_eq!(act(&order(Direction::PutIn, false)).0, Action::Created);
+    assert_eq!(
+        act(&another),
+        (Action::Merged, Some("harness.yaml.bak".to_owned()))
+    );
+    // The model is another one than this order's: it may be the person's own choice.
+    assert_eq!(act(&order(Direction::TakeOut, false)).0, Action::LeftAlone);
+    let gone = Order {
+        direction: Direction::TakeOut,
+        ..another
+    };
+    assert_eq!(act(&gone).0, Action::Removed);
+}
+
+#[test]
+fn every_file_says_whose_it_is() {
+    for kit in KITS {
+        for file in kit.files {
+            let wishes = Wishes {
+                allow_writes: true,
+                model: "a".to_owned(),
+            };
+            assert!(file.text(&wishes).contains(OURS), "{}", file.path);
+        }
+    }
+}
+
+#[test]
 fn the_list_of_hands_is_the_list_of_kits() {
     let mut ours: Vec<&str> = list().iter().flat_map(|kit| kit.files.clone()).collect();
     ours.sort_unstable();

@@ -3,8 +3,8 @@
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstRootNode};
 
-/// What an item is named by, and how the names of ours begin.
-const NAMES: [(&str, &str); 2] = [("label", "harness: "), ("id", "harness-")];
+/// What an item is named by.
+const NAMES: [&str; 2] = ["label", "id"];
 
 /// Deeper files are no settings: nobody writes them, and a parser must not be led down.
 const DEEPEST: usize = 200;
@@ -12,16 +12,11 @@ const DEEPEST: usize = 200;
 /// Returns the text with the items of our own file at the end of its lists, or why that cannot be done.
 pub(super) fn put_in(before: &str, ours: &str) -> Result<String, String> {
     let (root, ours) = (parse(before)?, parse(ours)?);
-    for (name, wanted) in lists(&ours) {
+    for (name, wanted) in lists(&ours)? {
         let list = match &name {
             None => root.array_value().ok_or("it is not a list")?,
             Some(name) => {
                 let object = root.object_value().ok_or("it is not an object")?;
-                let is_it = |given: Option<String>| given.as_ref() == Some(name);
-                let properties = object.properties().into_iter();
-                if properties.filter(|one| is_it(one.decoded_name())).count() > 1 {
-                    return Err(format!("`{name}` is in it more than once"));
-                }
                 object
                     .array_value_or_create(name)
                     .ok_or_else(|| format!("`{name}` in it is not a list"))?
@@ -34,10 +29,26 @@ pub(super) fn put_in(before: &str, ours: &str) -> Result<String, String> {
     Ok(root.to_string())
 }
 
-/// Returns the text without our items. Lists that held nothing else go too.
-pub(super) fn take_out(before: &str) -> Result<String, String> {
+/// Returns the text without the items that one of our own files has in the same list. Lists that held nothing else go
+/// too.
+pub(super) fn take_out(before: &str, ours: &[String]) -> Result<String, String> {
     let root = parse(before)?;
-    for (name, list) in lists(&root) {
+    let mut names = Vec::new();
+    for text in ours {
+        for (list, items) in lists(&parse(text)?)? {
+            names.extend(
+                items
+                    .elements()
+                    .iter()
+                    .map(|item| (list.clone(), name_of(item))),
+            );
+        }
+    }
+    for (name, list) in lists(&root)? {
+        let is_ours = |item: &CstNode| {
+            let called = name_of(item);
+            called.is_some() && names.contains(&(name.clone(), called))
+        };
         let (ours, others): (Vec<CstNode>, Vec<CstNode>) =
             list.elements().into_iter().partition(is_ours);
         let held_ours = !ours.is_empty();
@@ -87,23 +98,27 @@ fn parse(text: &str) -> Result<CstRootNode, String> {
 }
 
 /// Returns the lists of a file, with the names of the properties that hold them.
-fn lists(root: &CstRootNode) -> Vec<(Option<String>, CstArray)> {
-    let whole = root.array_value().map(|list| (None, list));
+fn lists(root: &CstRootNode) -> Result<Vec<(Option<String>, CstArray)>, String> {
+    let mut found: Vec<(Option<String>, CstArray)> = Vec::new();
+    found.extend(root.array_value().map(|list| (None, list)));
     let object = root.object_value();
-    let properties = object.iter().flat_map(|object| object.properties());
-    let named = properties.filter_map(|one| Some((Some(one.decoded_name()?), one.array_value()?)));
-    whole.into_iter().chain(named).collect()
+    let mut known = Vec::new();
+    for property in object.iter().flat_map(|object| object.properties()) {
+        let name = property.decoded_name();
+        if known.contains(&name) {
+            let name = name.unwrap_or_default();
+            return Err(format!("`{name}` is in it more than once"));
+        }
+        known.push(name.clone());
+        found.extend(property.array_value().map(|list| (name, list)));
+    }
+    Ok(found)
 }
 
-fn is_ours(item: &CstNode) -> bool {
-    let object = item.as_object();
-    object.is_some_and(|object| {
-        NAMES.iter().any(|(name, prefix)| {
-            let value = object.get(name).and_then(|property| property.value());
-            let text = value.and_then(|value| value.as_string_lit()?.decoded_value().ok());
-            text.is_some_and(|text| text.starts_with(prefix))
-        })
-    })
+fn name_of(item: &CstNode) -> Option<String> {
+    let object = item.as_object()?;
+    let property = NAMES.iter().find_map(|name| object.get(name))?;
+    property.value()?.as_string_lit()?.decoded_value().ok()
 }
 
 fn input(node: &CstNode) -> CstInputValue {

@@ -201,9 +201,17 @@ fn settle(
     };
     let plan = match (order.direction, &base) {
         (Direction::TakeOut, Base::Absent) if before.is_none() => Plan::Nothing,
+        (Direction::TakeOut, Base::Foreign) => Plan::Nothing,
         (Direction::TakeOut, Base::Absent) => Plan::Remove,
+        (Direction::TakeOut, Base::Changed) => {
+            return Ok(left_alone("it was changed since it was written".to_owned()));
+        }
         (Direction::TakeOut, Base::Text { text, .. }) => Plan::Write(text.clone()),
-        (Direction::PutIn, Base::Absent) => Plan::Write(file.text(wishes)),
+        (Direction::PutIn, Base::Absent | Base::Changed) => Plan::Write(file.text(wishes)),
+        (Direction::PutIn, Base::Foreign) => {
+            let reason = "a file of this name is there, and it is not ours";
+            return Ok(left_alone(reason.to_owned()));
+        }
         (Direction::PutIn, Base::Text { text, .. }) => match put_in(file, wishes, text) {
             Ok(text) => Plan::Write(text),
             Err(reason) => return Ok(left_alone(reason)),
@@ -262,7 +270,7 @@ fn carry_out(
             let keep = match (order.direction, base) {
                 (Direction::TakeOut, _) | (_, Base::Absent) => Keep::Nothing,
                 (_, Base::Text { copy: Some(_), .. }) => Keep::Nothing,
-                (_, Base::Text { copy: None, .. }) => Keep::Backup,
+                (_, Base::Text { copy: None, .. } | Base::Changed | Base::Foreign) => Keep::Backup,
             };
             outcome.backup = settings.replace(path, &disk.bytes, text.as_bytes(), keep)?;
             if let (
@@ -285,6 +293,10 @@ fn carry_out(
 enum Base {
     /// Nothing is left of it: it was ours alone, or is not there.
     Absent,
+    /// It is ours, and somebody changed it since.
+    Changed,
+    /// It is somebody else's.
+    Foreign,
     /// This is left; the copy is the backup that holds exactly that.
     Text { text: String, copy: Option<Copy> },
 }
@@ -298,7 +310,14 @@ fn base_of(now: &str, file: &File, wishes: &Wishes, disk: Option<&OnDisk>) -> Re
     if versions.iter().any(|wishes| file.text(wishes) == now) {
         return Ok(Base::Absent);
     }
-    let text = take_out(file, now)?;
+    if !file.is_shared() {
+        return Ok(match now.contains(OURS) {
+            true => Base::Changed,
+            false => Base::Foreign,
+        });
+    }
+    let ours = versions.each_ref().map(|wishes| file.text(wishes));
+    let text = take_out(&ours, now)?;
     let copies = disk.map(|disk| disk.copies.as_slice()).unwrap_or_default();
     // The copy that makes this very file when ours is put in is what the file was, to the byte.
     for copy in copies {
@@ -329,25 +348,20 @@ fn as_text(bytes: &[u8]) -> Option<String> {
 
 const BOM: char = '\u{feff}';
 
+/// What every file of ours says of itself.
+const OURS: &str = "`harness editors` wrote this file; --remove takes it away.";
+
 fn put_in(file: &File, wishes: &Wishes, before: &str) -> Result<String, String> {
-    if !file.is_shared() {
-        return Err("a file of this name is there, and it is not ours".to_owned());
-    }
     let body = before.strip_prefix(BOM).unwrap_or(before);
     let mark = &before[..before.len() - body.len()];
-    Ok(format!(
-        "{mark}{}",
-        jsonc::put_in(body, &file.text(wishes))?
-    ))
+    let after = jsonc::put_in(body, &file.text(wishes))?;
+    Ok(format!("{mark}{after}"))
 }
 
-fn take_out(file: &File, before: &str) -> Result<String, String> {
-    if !file.is_shared() {
-        return Ok(before.to_owned());
-    }
+fn take_out(ours: &[String], before: &str) -> Result<String, String> {
     let body = before.strip_prefix(BOM).unwrap_or(before);
     let mark = &before[..before.len() - body.len()];
-    Ok(format!("{mark}{}", jsonc::take_out(body)?))
+    Ok(format!("{mark}{}", jsonc::take_out(body, ours)?))
 }
 
 #[cfg(test)]
