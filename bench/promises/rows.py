@@ -81,7 +81,7 @@ ROWS = [
         (HANDS + "process/unchanged.rs", "Before::Seen(before) => self.put_back(before),", "Before::Seen(_) => Vec::new(),"),
     ], "harness-hands --lib process::tests::git_comes_out_unchanged_behind_any_walls"),
     (16, "`.git` is writable in namespaces", [
-        (HANDS + "process/sandbox/namespace.rs", "let frozen = texts(&confinement.unchanged);", "let frozen = texts(&[]);"),
+        (HANDS + "process/sandbox/namespace.rs", "let mut frozen = texts(&confinement.unchanged);", "let mut frozen = texts(&[]);"),
     ], WALLS),
     (17, "daemons are left alone when the harness is killed", [
         (HANDS + "process/linux.rs", "            if cut && !has_own_table {", "            if cut && has_own_table {"),

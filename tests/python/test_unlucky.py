@@ -59,6 +59,8 @@ def test_a_read_only_file_and_a_long_task_are_told(tmp_path):
 def test_what_tests_leave_behind_is_not_in_the_project(tmp_path):
     project = small_project(tmp_path / "project")
     leaving = "import os, pathlib\n\npathlib.Path('left').write_bytes(b'x')\nos.chmod('left', 0o4755)\nos.mkdir('shop/made')\n"
+    # By its whole path too: a copy that is tried on lies elsewhere, and the project itself may only be read.
+    leaving += f"try:\n    pathlib.Path({str(project / 'taken')!r}).write_bytes(b'x')\nexcept OSError:\n    pass\n"
     (project / "tests/__init__.py").write_text(leaving, encoding="utf-8")
     code, said = run(project, "fix total in shop/cart.py")
     assert code == 0, said

@@ -80,7 +80,21 @@ impl World {
         }
         binds.extend(stand_ins(confinement, replaced)?);
         let covered = covered(confinement);
-        let frozen = texts(&confinement.unchanged);
+        // What is only to be read stays so where the folder around it is the program's own to change.
+        let is_read = |place: &&PathBuf| {
+            let mut open = confinement.writable.iter();
+            let mut shared = SHARED_TEMPORARY.iter();
+            shared.any(|shared| place.starts_with(shared))
+                && !open.any(|open| open.starts_with(place))
+        };
+        let mut frozen = texts(&confinement.unchanged);
+        let read: Vec<PathBuf> = confinement
+            .readable
+            .iter()
+            .filter(is_read)
+            .cloned()
+            .collect();
+        frozen.extend(texts(&read));
         let freeze_root = (!landlock).then(|| {
             let mut open = texts(&confinement.writable);
             open.extend(
