@@ -23,14 +23,14 @@ STORIES = {
 }
 
 
-def run(folder, code, task, replies):
-    files = {"shop/__init__.py": "", "shop/cart.py": code, "tests/__init__.py": "", "tests/test_cart.py": TESTS}
+def run(folder, code, task, replies, *more, tests=TESTS):
+    files = {"shop/__init__.py": "", "shop/cart.py": code, "tests/__init__.py": "", "tests/test_cart.py": tests}
     for path, text in files.items():
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
     with ScriptedServer(replies) as server:
         surroundings = {**os.environ, "OLLAMA_HOST": server.host}
-        words = [HARNESS, "run", task, "--json", "--steps", "2"]
+        words = [HARNESS, "run", task, "--json", "--steps", "2", *more]
         done = subprocess.run(words, cwd=folder, env=surroundings, capture_output=True, text=True, timeout=120)
         asked = server.requests
     result = json.loads(done.stdout)
@@ -69,3 +69,37 @@ def test_code_that_is_only_added_beside_is_no_change(tmp_path):
     reply = f"```python\n{code}\n\nimport pathlib\nprint(pathlib.Path('.'))\n```\n"
     result, _, _ = run(tmp_path, code, "clean up the code in shop/cart.py", [reply])
     assert not result["ok"] and result["writes"] == [], result
+
+
+def test_what_comes_beside_may_be_what_is_asked_for(tmp_path):
+    code = "def total(prices):\n    return sum(prices)\n"
+    reply = "--- a/shop/cart.py\n+++ b/shop/cart.py\n@@ -1,2 +1,6 @@\n def total(prices):\n     return sum(prices)\n+\n+\n+if __name__ == '__main__':\n+    print(total([1, 2]))\n"
+    result, _, _ = run(tmp_path, code, "make shop/cart.py runnable as a script", [reply])
+    assert result["ok"], result
+
+
+# Tests that clear away what an earlier run left.
+CLEARING = TESTS + "\n    def tearDown(self):\n        import os\n        if os.path.exists('last.log'):\n            os.remove('last.log')\n"
+
+
+def test_what_the_tests_clear_away_themselves_speaks_against_nobody(tmp_path):
+    (tmp_path / "last.log").write_text("old\n", encoding="utf-8")
+    code = "LIMIT = int('x3')\n\n\ndef total(prices):\n    return sum(prices[:LIMIT])\n"
+    reply = "Action: patch\nPath: shop/cart.py\nFind:\nint('x3')\nReplace:\nint('3')\n"
+    result, _, _ = run(tmp_path, code, "fix LIMIT in shop/cart.py", [reply], tests=CLEARING)
+    assert result["ok"], result
+    red = CLEARING + "\n    def test_red(self):\n        self.fail()\n"
+    (tmp_path / "notes.txt").write_text("mine\n", encoding="utf-8")
+    tests = red.replace("last.log", "notes.txt").replace("total", "sum_of").replace("import sum_of", "import total as sum_of")
+    code = "def total(prices):\n    return sum(prices)\n"
+    result, _, _ = run(tmp_path, code, "rename total in shop/cart.py to whole", ["I do not know."], tests=tests)
+    assert result["ok"], result
+
+
+def test_a_fix_that_makes_things_worse_is_not_kept(tmp_path):
+    code = "def total(prices):\n    return sum(price)\n"
+    worse = TESTS.replace("self.assertEqual(total([1, 2]), 3)", "self.assertRaises(NameError, total, [1])")
+    task = "NameError: name 'price' is not defined in total"
+    result, _, _ = run(tmp_path, code, task, ["I do not know."], "--keep", tests=worse)
+    assert not result["ok"] and result["writes"] == [], result
+    assert (tmp_path / "shop/cart.py").read_text(encoding="utf-8") == code

@@ -126,7 +126,8 @@ impl Evidence<'_> {
             return Verdict::Unverified(problem.clone());
         }
         if let Some(path) = self.observed.rewritten.first() {
-            let reason = format!("running the change rewrites `{path}`: change the code instead");
+            let reason =
+                format!("running the change rewrites or removes `{path}`: change the code instead");
             return unfinished("finish.rewrites", &reason);
         }
         if let Some(broken) = self.broken(after) {

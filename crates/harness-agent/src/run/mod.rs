@@ -162,7 +162,7 @@ fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Endin
         None => after_fix(session, model, &mut begun),
     };
     match begun {
-        Some(trial) => trial.end_with(ending),
+        Some(trial) => trial.close(session, ending),
         None => ending,
     }
 }

@@ -29,6 +29,10 @@ use crate::run::staged::{Staged, diff_of};
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
 
+/// Endings of files that tests leave and clear away.
+const LEFTOVERS: [&str; 9] = [
+    "log", "tmp", "temp", "out", "pid", "lock", "db", "sqlite", "sqlite3",
+];
 /// How long a run waits for another one that holds the project.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -50,6 +54,8 @@ pub(super) struct Trial {
     before: Option<SuiteReport>,
     after: Option<SuiteReport>,
     observed: Observed,
+    /// What running the tests on what is staged did to files.
+    touched: BTreeMap<RelPath, Touch>,
     /// When the tests were last started to judge what is staged.
     judged_at: SystemTime,
     /// A change was dropped because it made the suite worse.
@@ -101,6 +107,7 @@ impl Trial {
             before: None,
             after: None,
             observed: Observed::default(),
+            touched: BTreeMap::new(),
             judged_at: SystemTime::now(),
             broke: None,
             attempt: String::new(),
@@ -341,7 +348,20 @@ impl Trial {
             Ok(version) => self.look_again(session, &version),
             Err(error) => self.after = Some(not_started(session, &error)),
         }
-        self.verdict(session)
+        // What the state before does to files is known only now.
+        self.observed.rewritten = self.rewritten(session);
+        self.weigh(session)
+    }
+
+    /// Returns the verdict, and remembers or forgets what is staged as harmless.
+    fn weigh(&mut self, session: &Session<'_>) -> Verdict {
+        let verdict = self.verdict(session);
+        if !matches!(verdict, Verdict::Worse(_)) {
+            self.harmless = Some(self.staged.clone());
+        } else if self.harmless.as_ref().map(Staged::diff) == Some(self.staged.diff()) {
+            self.harmless = None;
+        }
+        verdict
     }
 
     /// Returns whether the project has a suite.
@@ -373,11 +393,7 @@ impl Trial {
             // A look that was cut short proves nothing.
             return Verdict::Unverified("the run was interrupted".to_owned());
         }
-        let verdict = self.verdict(session);
-        if !matches!(verdict, Verdict::Worse(_)) {
-            self.harmless = Some(self.staged.clone());
-        }
-        verdict
+        self.weigh(session)
     }
 
     /// Runs the suite on a version and looks at all that the verdict hangs on. The dearer looks come only where the
@@ -394,7 +410,15 @@ impl Trial {
         if !is_usable {
             return;
         }
-        self.observed.rewritten = self.rewritten(version);
+        self.touched = version.touched();
+        for (path, touch) in &mut self.touched {
+            let left = path.under(version.root()).symlink_metadata();
+            if *touch == Touch::Changed && left.is_ok_and(|left| left.len() == 0) {
+                // Emptied is as good as gone.
+                *touch = Touch::Removed;
+            }
+        }
+        self.observed.rewritten = self.rewritten(session);
         if let Some(suite) = &self.suite {
             let changed: Vec<RelPath> = self.staged.paths().cloned().collect();
             let reports: Vec<&SuiteReport> = self.before.iter().chain(&self.after).collect();
@@ -468,22 +492,28 @@ impl Trial {
             Evidence::unreached(&tests, (&old, &before.lines), (&new, &after.lines));
     }
 
-    /// Returns tests, settings and code that running the change rewrote, and files of any kind that it removed, where
-    /// running the state before did not.
-    fn rewritten(&self, version: &Scratch) -> Vec<RelPath> {
-        let before = self.base.as_ref().map(Scratch::touched).unwrap_or_default();
+    /// Returns tests, settings and code that running the change rewrote, and other files of the project that it removed,
+    /// where running the state before did not. Nothing is known while that has not run.
+    fn rewritten(&self, session: &Session<'_>) -> Vec<RelPath> {
+        let Some(before) = self.base.as_ref().map(Scratch::touched) else {
+            return Vec::new();
+        };
+        let is_leftover = |path: &RelPath| {
+            let ending = path.as_str().rsplit('.').next().unwrap_or_default();
+            LEFTOVERS.contains(&ending) || session.whole_tree().file(path).is_none()
+        };
         let counts = |path: &RelPath, touch: Touch| {
             let is_code = Language::of(path).is_source() || tree::is_test(path);
             match touch {
                 Touch::Added => is_code,
                 Touch::Changed => is_code || guard::decides_tests(path),
-                Touch::Removed => true,
+                Touch::Removed => is_code || guard::decides_tests(path) || !is_leftover(path),
             }
         };
-        let touched = version.touched().into_iter();
-        touched
-            .filter(|(path, touch)| counts(path, *touch) && !before.contains_key(path))
-            .map(|(path, _)| path)
+        self.touched
+            .iter()
+            .filter(|(path, touch)| counts(path, **touch) && !before.contains_key(*path))
+            .map(|(path, _)| path.clone())
             .collect()
     }
 
@@ -820,15 +850,25 @@ impl Trial {
     /// Drops what is staged; the last attempt is remembered.
     pub(super) fn drop_all(&mut self, session: &mut Session<'_>) {
         let standing = self.staged.diff();
+        self.staged = Staged::default();
         if !standing.is_empty() {
             session.tell(EventKind::Undone, "dropped every change", []);
             self.attempt = standing;
-            self.staged = Staged::default();
         }
     }
 
-    /// Ends the run as another rung says, with nothing changed.
-    pub(super) fn end_with(self, ending: Ending) -> Ending {
+    /// Ends the run as a rung says that did not take this trial up.
+    pub(super) fn close(self, session: &mut Session<'_>, ending: Ending) -> Ending {
+        let own = self.take_back(session, ending.stopped, ending.summary);
+        let hints = [ending.hint, own.hint].into_iter();
+        let hints: Vec<String> = hints.filter(|hint| !hint.is_empty()).collect();
+        Ending {
+            hint: hints.join("; "),
+            ..own
+        }
+    }
+
+    fn end_with(self, ending: Ending) -> Ending {
         if !self.attempt.is_empty() {
             // The attempt is a help, not a promise: without it the run is no less true.
             drop(

@@ -111,6 +111,8 @@ fn every_kind_is_refused_in_every_place_by_every_engine_that_sends() {
     let mut engines: Vec<Box<dyn Model>> = vec![Box::new(remote)];
     if fault.is_some() {
         engines.push(Box::new(local));
+    } else {
+        skip("this machine has no address but loopback: the local engine's half");
     }
     for (kind, secret) in crate::secret::tests::samples() {
         for (place, lay) in PLACES {

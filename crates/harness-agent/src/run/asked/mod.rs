@@ -63,6 +63,17 @@ pub(super) struct Asked<'a> {
 /// A rule that is not met, with what to do.
 type Missing = (&'static str, String);
 
+/// Verbs that ask for another form of what is there.
+const REWRITES: [&str; 8] = [
+    "clean",
+    "tidy",
+    "simplify",
+    "refactor",
+    "shorten",
+    "rewrite",
+    "restructure",
+    "reorganise",
+];
 const NOTHING_CHANGED: &str = "finish.nothing_changed";
 const NOT_ADDED: &str = "finish.not_added";
 const STILL_THERE: &str = "finish.still_there";
@@ -376,6 +387,7 @@ impl<'a> Asked<'a> {
 
     /// Code that only comes beside what was to change leaves it as it was.
     fn only_added(&self) -> Option<Missing> {
+        let said = self.task.text.to_lowercase();
         let adds = |change: &Change| {
             let Some(before) = &change.before else {
                 return true;
@@ -391,8 +403,9 @@ impl<'a> Asked<'a> {
                     |other: &Definition| change.after.get(other.span()) == before.get(one.span());
                 has.iter().any(same)
             };
-            // In a file without definitions, the file is what changes.
-            let leaves_all = !had.is_empty() && had.iter().all(stands);
+            // In a file without definitions, the file is what changes; and what is asked for may have to come beside.
+            let is_rewrite = REWRITES.iter().any(|verb| has_word(&said, verb));
+            let leaves_all = is_rewrite && !had.is_empty() && had.iter().all(stands);
             change.language.is_source()
                 && old.all(|line| rest.any(|new| new == line))
                 && (has.len() > had.len() || leaves_all)
