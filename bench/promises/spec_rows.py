@@ -277,7 +277,7 @@ ROWS = [
         (AGENT + "run/mod.rs", "        return Some(Ending::new(Stopped::Question, question.render()));", "        return Some(Ending::new(Stopped::Question, question.text.clone()));"),
     ], "test_agent.py test_no_answer_stops_with_the_question"),
     ("result writes", "Python shows none", [
-        ("python/harness/_types.py", "    return Result(**{**facts, **made})", "    return Result(**{**facts, **made, \"writes\": ()})"),
+        ("python/harness/_values.py", "    return Result(**{**facts, **made})", "    return Result(**{**facts, **made, \"writes\": ()})"),
     ], FIXES),
     ("result steps", "no turn is kept", [
         (AGENT + "run/session.rs", "        self.history.push(step);\n", "        drop(step);\n"),
@@ -292,7 +292,7 @@ ROWS = [
         (AGENT + "task/question.rs", "            text.push_str(&format!(\"\\n  {}. {option}\", index + 1));", "            let _ = (index, option);"),
     ], "harness-agent --lib task::question::tests"),
     ("question render", "Python shows the bare question", [
-        ("python/harness/_types.py", "        \"\"\"The text to show to the user: the question, then its numbered options.\"\"\"\n", "        \"\"\"The text to show to the user: the question, then its numbered options.\"\"\"\n        return self.text\n"),
+        ("python/harness/_values.py", "        \"\"\"The text to show to the user: the question, then its numbered options.\"\"\"\n", "        \"\"\"The text to show to the user: the question, then its numbered options.\"\"\"\n        return self.text\n"),
     ], "test_values.py test_a_question_renders_its_options"),
     ("question answer", "what is answered is forgotten", [
         (AGENT + "run/mod.rs", "        text: format!(\"{}\\n{answer}\", session.task.text),", "        text: session.task.text.replace(&answer, \"\"),"),

@@ -32,28 +32,17 @@ __all__ = [
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness._harness import Agent, AgentOptions, __version__
-    from harness._types import (
-        Counts,
-        Event,
-        HarnessError,
-        OptionsError,
-        OptionTypeError,
-        OptionValueError,
-        Question,
-        Refusal,
-        Result,
-        Step,
-        Tests,
-        Usage,
-    )
+    from harness._types import Event, HarnessError, OptionsError, OptionTypeError, OptionValueError, Refusal
+    from harness._values import Counts, Question, Result, Step, Tests, Usage
 else:
     # The native part is loaded when a name of it is first used: `python -m harness` never needs it.
     def __getattr__(name):
         if name not in __all__:
             raise AttributeError(f"module 'harness' has no attribute {name!r}")
-        from harness import _harness, _types
+        from harness import _harness, _types, _values
 
-        value = globals()[name] = getattr(_types, name, None) or getattr(_harness, name)
+        part = next(part for part in (_types, _values, _harness) if hasattr(part, name))
+        value = globals()[name] = getattr(part, name)
         return value
 
 

@@ -5,7 +5,8 @@ from typing import Any, Literal, TypeAlias, TypedDict, final, type_check_only
 
 from typing_extensions import Unpack
 
-from harness._types import Event, Question, Result
+from harness._types import Event
+from harness._values import Question, Result
 
 __all__ = [
     "__version__",

@@ -28,12 +28,13 @@ def test_version_and_python():
 
 
 def test_it_is_typed():
-    for name in ("py.typed", "_harness.pyi", "_types.py"):
+    for name in ("py.typed", "_harness.pyi", "_types.py", "_values.py"):
         assert (PACKAGE / name).is_file()
 
 
-def test_every_name_belongs_to_one_of_the_two_parts():
-    from harness import _harness, _types
+def test_every_name_belongs_to_one_of_the_parts():
+    from harness import _harness, _types, _values
 
     for name in harness.__all__:
-        assert hasattr(_harness, name) != hasattr(_types, name), name
+        homes = [part for part in (_harness, _types, _values) if getattr(getattr(part, name, None), "__module__", "harness") == "harness" and hasattr(part, name)]
+        assert homes, name

@@ -1,12 +1,17 @@
 """What a run gives back: frozen objects that show, compare, copy and pickle themselves."""
 
 import copy
+import dataclasses
 import json
+import pathlib
 import pickle
+import re
+import typing
 
 import pytest
 
-from harness import Counts, Event, OptionValueError, Question, Refusal, Result, Step, Tests, Usage
+from harness import Counts, Event, OptionTypeError, OptionValueError, Question, Refusal, Result, Step, Tests, Usage
+from harness._values import _STOPPED
 
 STEP = Step(number=1, action="edit", path="shop/pricing.py", result="done", seconds=0.5, tokens=40)
 REFUSAL = Refusal("stay inside the project", rule="path.outside", step=1, path="../x.py")
@@ -95,3 +100,20 @@ def test_a_question_renders_its_options():
     assert QUESTION.render() == str(QUESTION) == "which file?\n  1. a.py\n  2. b.py"
     assert QUESTION.options == ("a.py", "b.py")
     assert len(Question(text="?", options=list("abcdef")).options) == 4
+
+
+def test_annotations_can_be_read():
+    assert typing.get_type_hints(Result)["steps"] == tuple[Step, ...]
+    assert {field.name for field in dataclasses.fields(Result)} == set(RESULT.as_dict())
+
+
+def test_the_ways_to_end_are_those_of_the_reference():
+    reference = (pathlib.Path(__file__).resolve().parents[2] / "docs/reference/results.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| `(\w+)` \| .+ \| \d+ \|$", reference, re.M)
+    assert sorted(table) == sorted(_STOPPED)
+
+
+def test_one_text_is_not_several():
+    with pytest.raises(OptionTypeError, match="^writes: "):
+        Result(ok=True, summary="", stopped="done", writes="a.py")
+    assert Result(ok=True, summary="", stopped="done", usage=None).usage == Usage()

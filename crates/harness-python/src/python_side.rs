@@ -1,4 +1,4 @@
-//! The classes of `harness._types`, found and called from here.
+//! The classes of `harness._types` and `harness._values`, found and called from here.
 
 use harness_agent::{Event, OptionsError, Question, RunResult};
 use pyo3::prelude::*;
@@ -32,7 +32,7 @@ pub(crate) fn fault(py: Python<'_>, message: &str) -> PyErr {
 
 /// Returns what a run came to.
 pub(crate) fn result<'py>(py: Python<'py>, result: &RunResult) -> PyResult<Bound<'py, PyAny>> {
-    class(py, "result_from")?.call1((convert::as_dict(py, result)?,))
+    value(py, "result_from")?.call1((convert::as_dict(py, result)?,))
 }
 
 /// Returns a question to the user.
@@ -40,7 +40,7 @@ pub(crate) fn question<'py>(py: Python<'py>, question: &Question) -> PyResult<Bo
     let facts = PyDict::new(py);
     facts.set_item("text", &question.text)?;
     facts.set_item("options", &question.options)?;
-    class(py, "Question")?.call((), Some(&facts))
+    value(py, "Question")?.call((), Some(&facts))
 }
 
 /// Returns an event as the string that it is in Python.
@@ -59,6 +59,12 @@ fn option_error(py: Python<'_>, name: &str, field: &str, message: &str, hint: &s
         Ok(error) => PyErr::from_value(error),
         Err(error) => error,
     }
+}
+
+fn value<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    static VALUES: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let values = VALUES.get_or_try_init(py, || py.import("harness._values").map(Bound::unbind))?;
+    values.bind(py).getattr(name)
 }
 
 fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
