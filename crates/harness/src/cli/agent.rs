@@ -17,6 +17,7 @@ use crate::show::text::{self, Complaint};
 pub(super) fn ask(arguments: &AskArguments, program: &str) -> Result<Exit, Complaint> {
     let (folder, question) = settings::folder_and_task(&arguments.words, "question")?;
     let project = settings::project(folder.as_deref(), &arguments.common)?;
+    settings::warn_of_width(&project, &arguments.common, false);
     let options = settings::options(project, &arguments.common, Some(&arguments.model))?;
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(&arguments.common);
@@ -29,6 +30,7 @@ pub(super) fn ask(arguments: &AskArguments, program: &str) -> Result<Exit, Compl
 pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Complaint> {
     let (folder, task) = settings::folder_and_task(&arguments.words, "task")?;
     let project = settings::project(folder.as_deref(), &arguments.common)?;
+    settings::warn_of_width(&project, &arguments.common, !arguments.dry_run);
     let options = AgentOptions {
         allow_writes: !arguments.dry_run,
         require_sandbox: arguments.require_sandbox,
@@ -60,6 +62,7 @@ pub(super) fn replay(arguments: &ReplayArguments, program: &str) -> Result<Exit,
 /// Serves until a signal comes.
 pub(super) fn serve(arguments: &ServeArguments) -> Result<Exit, Complaint> {
     let project = settings::project(None, &arguments.common)?;
+    settings::warn_of_width(&project, &arguments.common, arguments.allow_writes);
     let mut options = settings::options(project, &arguments.common, Some(&arguments.model))?;
     let checked = options.check()?;
     options.project = checked.project;

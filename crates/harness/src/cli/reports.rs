@@ -29,6 +29,7 @@ pub(super) fn layout(arguments: &ReportArguments) -> Result<Exit, Complaint> {
 pub(super) fn route(arguments: &RouteArguments) -> Result<Exit, Complaint> {
     let (folder, task) = settings::folder_and_task(&arguments.words, "task")?;
     let project = settings::project(folder.as_deref(), &arguments.common)?;
+    settings::warn_of_width(&project, &arguments.common, false);
     let plan = Agent::new(settings::options(project, &arguments.common, None)?).route(&task)?;
     show(&arguments.common, &plan, || plan.render(text::width()));
     Ok(Exit::Done)
@@ -36,6 +37,7 @@ pub(super) fn route(arguments: &RouteArguments) -> Result<Exit, Complaint> {
 
 fn agent(arguments: &ReportArguments) -> Result<Agent, Complaint> {
     let project = settings::project(arguments.folder.as_deref(), &arguments.common)?;
+    settings::warn_of_width(&project, &arguments.common, false);
     Ok(Agent::new(settings::options(
         project,
         &arguments.common,

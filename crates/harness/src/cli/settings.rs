@@ -16,6 +16,10 @@ const LONGEST_TASK: usize = 8 * 1024 * 1024;
 /// Folders that hold a system and not a project.
 const SYSTEM_FOLDERS: &[&str] = &[
     "/usr",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/share",
+    "/usr/local",
     "/etc",
     "/bin",
     "/sbin",
@@ -53,19 +57,24 @@ pub(super) fn project(
     }
 }
 
-/// Returns the settings that flags and the user's files make. Warns of a folder that is far more than a project.
+/// Warns of a folder that is far more than a project.
+pub(super) fn warn_of_width(project: &Path, common: &CommonArguments, may_write: bool) {
+    if let Some(what) = too_wide(project).filter(|_| !common.quiet) {
+        let shown = project.display();
+        let changed = if may_write { " and may be changed" } else { "" };
+        text::notice(&format!(
+            "warning: `{shown}` is {what}, not a project: all of it is read{changed}"
+        ));
+        text::notice("hint: name the folder of one project");
+    }
+}
+
+/// Returns the settings that flags and the user's files make.
 pub(super) fn options(
     project: PathBuf,
     common: &CommonArguments,
     model: Option<&ModelArguments>,
 ) -> Result<AgentOptions, Complaint> {
-    if let Some(what) = too_wide(&project).filter(|_| !common.quiet) {
-        let shown = project.display();
-        text::notice(&format!(
-            "warning: `{shown}` is {what}, not a project: all of it is read"
-        ));
-        text::notice("hint: name the folder of one project");
-    }
     let mut options = AgentOptions::new(project);
     UserConfig::read()?.settle(&mut options)?;
     if let Some(engine) = &common.engine {
@@ -95,9 +104,9 @@ fn too_wide(project: &Path) -> Option<&'static str> {
     } else if home.is_some_and(|home| home.starts_with(&project)) {
         Some("a home folder")
     } else {
-        let is_system = SYSTEM_FOLDERS
-            .iter()
-            .any(|known| project == Path::new(known));
+        // Some of them are links to others.
+        let is_it = |known: &&str| std::fs::canonicalize(known).is_ok_and(|known| known == project);
+        let is_system = SYSTEM_FOLDERS.iter().any(is_it);
         is_system.then_some("a folder of the system")
     }
 }
