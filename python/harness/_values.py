@@ -164,7 +164,7 @@ class Result(_Value):
         writes: files it changed: relative to the project, with forward slashes, sorted, each once.
         steps: every turn, in order.
         refusals: what the harness stopped, and why. Each is a string, the reason.
-        stopped: why it stopped.
+        stopped: why it stopped: `done`, `question`, `steps`, `stuck`, `broke`, `engine`, `refused`, `busy` or `interrupted`.
         run_id: the run's id, for `harness undo` and `harness last`.
         tests: the project's tests, before and after; None when they were not run.
         diff: the change as a unified diff.

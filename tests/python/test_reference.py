@@ -35,9 +35,9 @@ def made():
 
 
 def section(kind):
-    doc = inspect.getdoc(kind) or ""
+    doc, _, listed = (inspect.getdoc(kind) or "").partition("\n\nAttributes:\n")
     text = f"## {kind.__name__}\n\n{described(doc, defaults(kind))}"
-    fields, methods = [], []
+    fields, methods = [f"| `{name}` | {about[0].upper()}{about[1:]} |" for name, about in re.findall(r"^    (\w+): (.+)$", listed, re.M)], []
     for name, member in members(kind):
         about = " ".join((inspect.getdoc(member) or "").split())
         if callable(member):
@@ -55,7 +55,9 @@ def section(kind):
 def members(kind):
     """The public members: fields in the order that the constructor takes them, the rest by name."""
     order = list(inspect.signature(kind).parameters)
-    public = [(name, member) for name, member in vars(kind).items() if not name.startswith("_")]
+    known = getattr(kind, "__dataclass_fields__", {})
+    own = inspect.getmembers(kind, callable) if known else vars(kind).items()
+    public = [(name, member) for name, member in own if not name.startswith("_") and name not in known]
     return sorted(public, key=lambda item: (order.index(item[0]) if item[0] in order else len(order), item[0]))
 
 

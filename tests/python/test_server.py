@@ -497,9 +497,9 @@ def test_a_project_that_is_no_project_is_warned_of(project, tmp_path, monkeypatc
         with Served(folder, *words) as server:
             wait_for(lambda: any("Ctrl-C stops" in line for line in server.log))
         warned = [line for line in server.log if line.startswith("warning: ")]
-        changed = "changed" if words else "shown to the model"
+        changed = "read and may be changed" if words else "read"
         assert len(warned) == 1 and f"`{folder}` is " in warned[0] and warned[0].rstrip().endswith(changed), (folder, server.log)
-        assert "hint: name one project with --project\n" in server.log
+        assert "hint: name the folder of one project\n" in server.log
     with Served(project, *words) as server:
         wait_for(lambda: any("Ctrl-C stops" in line for line in server.log))
     assert not [line for line in server.log if "warning" in line]

@@ -605,10 +605,15 @@ fn copy_file(from: &Path, to: &Path, room: &mut u64) -> Result<(), ScratchError>
 }
 
 /// What we cannot reach the tests cannot either, so a copy without it shows them what they would see: it may not be
-/// read, it went away meanwhile, or its path is longer than the system takes.
+/// read, its path is longer than the system takes, or it went away or became something else at this moment.
 fn is_out_of_reach(error: &io::Error) -> bool {
-    use io::ErrorKind::{InvalidFilename, NotFound, PermissionDenied};
-    matches!(error.kind(), PermissionDenied | NotFound | InvalidFilename)
+    use io::ErrorKind::{
+        InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied,
+    };
+    matches!(
+        error.kind(),
+        PermissionDenied | NotFound | InvalidFilename | NotADirectory | IsADirectory | InvalidInput
+    )
 }
 
 #[cfg(unix)]
