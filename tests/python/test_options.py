@@ -199,7 +199,7 @@ def test_every_name_is_there_and_documented():
             assert value.__doc__ and value.__module__ == "harness", name
             fields = getattr(value, "__dataclass_fields__", {})
             for field in fields:
-                assert f"\n        {field}: " in value.__doc__, f"{name}.{field}"
+                assert f"\n    {field}: " in inspect.getdoc(value), f"{name}.{field}"
             for member, attribute in vars(value).items():
                 if not member.startswith("_") and member not in fields:
                     assert inspect.getdoc(attribute), f"{name}.{member}"
