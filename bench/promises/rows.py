@@ -122,6 +122,9 @@ ROWS = [
     (24, "code on trial runs in the project itself", [
         (HANDS + "process/runner.rs", "Some(overlay) => (self.project.clone(), Version::Mounted(overlay.clone())),", "Some(_) => (self.project.clone(), Version::Own),"),
     ], "harness-hands --test=trial a_trial_sees_its_own_files_and_leaves_the_project_alone"),
+    (24, "below /tmp a copy's project can be changed", [
+        (HANDS + "process/sandbox/namespace.rs", "        frozen.extend(texts(&read));\n", "        drop(read);\n"),
+    ], "test_unlucky.py test_what_tests_leave_behind_is_not_in_the_project"),
     (25, "any `Host` is this machine", [
         (SERVER + "doorkeeper.rs", "    if !host_is_here {", "    if !host_is_here && hosts.is_empty() {"),
     ], "test_server.py test_what_a_page_can_cause_is_refused"),

@@ -28,6 +28,7 @@ class _Value:
 def _plain(value: Any) -> Any:
     if isinstance(value, (_Value, Refusal)):
         return value.as_dict()
+    # Not isinstance: after it checkers would not know what the tuple holds.
     return [_plain(one) for one in value] if type(value) in (tuple,) else value
 
 

@@ -55,9 +55,10 @@ def test_a_fix_that_is_not_enough_is_taken_back_and_the_model_goes_on(tmp_path):
     assert (tmp_path / "shop/cart.py.bak").read_text(encoding="utf-8") == code
 
 
-def test_a_right_answer_that_removes_a_file_when_it_runs_is_not_done(tmp_path):
+@pytest.mark.parametrize("harm", ["os.path.exists('notes.txt') and os.remove('notes.txt')", "open('notes.txt', 'w').close()"], ids=["removes", "empties"])
+def test_a_right_answer_that_takes_a_file_away_when_it_runs_is_not_done(tmp_path, harm):
     (tmp_path / "notes.txt").write_text("mine\n", encoding="utf-8")
-    reply = "```python\ndef total(prices):\n    import os\n    os.path.exists('notes.txt') and os.remove('notes.txt')\n    return sum(prices)\n```\n"
+    reply = f"```python\ndef total(prices):\n    import os\n    {harm}\n    return sum(prices)\n```\n"
     code = "def total(prices):\n    return 'no' + prices\n"
     result, _, _ = run(tmp_path, code, "Fix `total` in shop/cart.py", [reply])
     assert not result["ok"] and result["writes"] == [], result
@@ -103,3 +104,11 @@ def test_a_fix_that_makes_things_worse_is_not_kept(tmp_path):
     result, _, _ = run(tmp_path, code, task, ["I do not know."], "--keep", tests=worse)
     assert not result["ok"] and result["writes"] == [], result
     assert (tmp_path / "shop/cart.py").read_text(encoding="utf-8") == code
+
+
+def test_a_run_without_its_engine_tells_what_came_of_the_fix_before(tmp_path):
+    code = "def total(prices):\n    return sum(price) - 1\n"
+    task = "NameError: name 'price' is not defined in total, see test_total"
+    result, rules, _ = run(tmp_path, code, task, [""], "--engine", "remote")
+    assert result["stopped"] == "engine" and "fix.not_enough" in rules, result
+    assert result["tests"]["before"] and "HARNESS_BASE_URL" in result["hint"] and "attempt.patch" in result["hint"], result

@@ -29,10 +29,8 @@ use crate::run::staged::{Staged, diff_of};
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
 
-/// Endings of files that tests leave and clear away.
-const LEFTOVERS: [&str; 9] = [
-    "log", "tmp", "temp", "out", "pid", "lock", "db", "sqlite", "sqlite3",
-];
+/// Endings of files that tests leave and clear away, and that nobody misses.
+const LEFTOVERS: [&str; 4] = ["log", "tmp", "temp", "pid"];
 /// How long a run waits for another one that holds the project.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -493,11 +491,12 @@ impl Trial {
     }
 
     /// Returns tests, settings and code that running the change rewrote, and other files of the project that it removed,
-    /// where running the state before did not. Nothing is known while that has not run.
+    /// where running the state before did not. Nothing is held against the change while that was not tried.
     fn rewritten(&self, session: &Session<'_>) -> Vec<RelPath> {
-        let Some(before) = self.base.as_ref().map(Scratch::touched) else {
+        if self.before.is_none() {
             return Vec::new();
-        };
+        }
+        let before = self.base.as_ref().map(Scratch::touched).unwrap_or_default();
         let is_leftover = |path: &RelPath| {
             let ending = path.as_str().rsplit('.').next().unwrap_or_default();
             LEFTOVERS.contains(&ending) || session.whole_tree().file(path).is_none()

@@ -403,7 +403,7 @@ impl<'a> Asked<'a> {
                     |other: &Definition| change.after.get(other.span()) == before.get(one.span());
                 has.iter().any(same)
             };
-            // In a file without definitions, the file is what changes; and what is asked for may have to come beside.
+            // Statements beside untouched definitions rewrite none of them; other tasks may want just that.
             let is_rewrite = REWRITES.iter().any(|verb| has_word(&said, verb));
             let leaves_all = is_rewrite && !had.is_empty() && had.iter().all(stands);
             change.language.is_source()
