@@ -107,8 +107,8 @@ def test_a_fix_that_makes_things_worse_is_not_kept(tmp_path):
 
 
 def test_a_run_without_its_engine_tells_what_came_of_the_fix_before(tmp_path):
-    code = "def total(prices):\n    return sum(price) - 1\n"
-    task = "NameError: name 'price' is not defined in total, see test_total"
+    code = "def total(prices):\n    return sum(prices) - 1\n"
+    task = "rename total in shop/cart.py to whole so that test_total passes"
     result, rules, _ = run(tmp_path, code, task, [""], "--engine", "remote")
     assert result["stopped"] == "engine" and "fix.not_enough" in rules, result
     assert result["tests"]["before"] and "HARNESS_BASE_URL" in result["hint"] and "attempt.patch" in result["hint"], result
