@@ -46,11 +46,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
         among += usize::from(place.is_some());
         early += usize::from(place.is_some_and(|at| at < 500));
-        let kind = place
-            .and_then(|at| found.get(at))
-            .map_or("-", |mutation| mutation.kind);
+        let won = place.and_then(|at| found.get(at));
+        let change = won.map_or_else(String::new, |mutation| {
+            let old = before.get(mutation.range.clone()).unwrap_or_default();
+            format!("{}: {old:?} => {:?}", mutation.kind.name(), mutation.text)
+        });
         println!(
-            "{place:?} of {} {kind}: {} {name} {}",
+            "{place:?} of {} in {} {name} {} {change}",
             found.len(),
             text("repository"),
             text("commit")

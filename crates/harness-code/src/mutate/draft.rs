@@ -2,7 +2,7 @@
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use crate::mutate::Mutation;
+use crate::mutate::{Mutation, MutationKind};
 
 /// A draft with more hunks than this is another program.
 const MOST: usize = 12;
@@ -31,14 +31,14 @@ pub fn hunks(before: &str, draft: &str) -> Vec<Mutation> {
             return;
         };
         let text: String = new.get(to).unwrap_or_default().concat();
-        let guts = text.trim().is_empty();
+        let destructive = text.trim().is_empty();
         found.push(Mutation {
-            kind: "part of a draft",
+            kind: MutationKind::Draft,
             range: *start..*end,
             text,
             line: from.start as u32 + 1,
             prior: 2.0,
-            guts,
+            destructive,
         });
     };
     for op in &changed {

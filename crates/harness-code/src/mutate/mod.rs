@@ -1,43 +1,38 @@
 //! The small single changes that a person would suspect in one Python definition: text in, edits out.
 //! Which of them is right is for the tests to say; nothing is tried here.
 
-mod access;
-mod arithmetic;
-mod boolean;
-mod call;
-mod compare;
-mod constant;
 mod draft;
-mod flow;
-mod insert;
-mod name;
+mod expressions;
+mod kind;
+mod lines;
+mod piece;
 mod sight;
 mod site;
-mod slice;
-mod statement;
+mod statements;
+mod table;
 #[cfg(test)]
 mod tests;
-mod twin;
 
+use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use ruff_python_ast::comparable::ComparableStmt;
-use ruff_python_ast::visitor::{Visitor, walk_stmt};
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::visitor::{Visitor, walk_body, walk_expr, walk_stmt};
+use ruff_python_ast::{Expr, Number, Operator, Stmt};
 use ruff_text_size::Ranged;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::language::python;
-use crate::mutate::site::{Found, Node};
 
 pub use draft::hunks;
+pub use kind::MutationKind;
 
 /// One small change of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mutation {
-    /// The family of the change, as the summary names it.
-    pub kind: &'static str,
+    /// What kind of change it is.
+    pub kind: MutationKind,
     /// The bytes that go; empty for an insertion.
     pub range: Range<usize>,
     /// What comes in their place.
@@ -47,7 +42,7 @@ pub struct Mutation {
     /// How often bugs are of this kind; only the order means something.
     pub prior: f32,
     /// The change takes code away or makes a result constant: never believed alone.
-    pub guts: bool,
+    pub destructive: bool,
 }
 
 impl Mutation {
@@ -66,25 +61,6 @@ impl Mutation {
     }
 }
 
-/// A family looks at one piece of code and says what could be wrong there.
-type Family = fn(&Node<'_>, &mut Found<'_>);
-
-/// Every family is asked about every piece.
-const FAMILIES: &[Family] = &[
-    compare::suspect,
-    arithmetic::suspect,
-    boolean::suspect,
-    constant::suspect,
-    slice::suspect,
-    name::suspect,
-    call::suspect,
-    twin::suspect,
-    access::suspect,
-    flow::suspect,
-    statement::suspect,
-    insert::suspect,
-];
-
 /// More changes of one definition than this are not worth trying.
 const MOST: usize = 6_000;
 
@@ -98,21 +74,26 @@ pub fn mutations(content: &str, span: Range<usize>, weight: impl Fn(u32) -> f32)
         let Some(path) = site::path_to(module.suite(), &span) else {
             return Vec::new();
         };
-        site::look(content, module.suite(), &path, FAMILIES)
+        site::look(content, module.suite(), &path)
     });
     let mut found = found.unwrap_or_default();
     for mutation in &mut found {
         mutation.prior *= weight(mutation.line);
     }
-    found.sort_by(|a, b| {
-        (a.guts.cmp(&b.guts))
-            .then(b.prior.total_cmp(&a.prior))
-            .then(a.size().cmp(&b.size()))
-            .then(a.range.start.cmp(&b.range.start))
-    });
+    found.sort_by(likeliest_first);
     found.truncate(MOST);
     distinct(content, &span, found)
 }
+
+fn likeliest_first(a: &Mutation, b: &Mutation) -> Ordering {
+    (a.destructive.cmp(&b.destructive))
+        .then(b.prior.total_cmp(&a.prior))
+        .then(a.size().cmp(&b.size()))
+        .then(a.range.start.cmp(&b.range.start))
+}
+
+/// How much less likely a change is that adds nothing to a value: `len(xs)` is meant rather than `len(xs) + 0`.
+const PADDED: f32 = 0.3;
 
 /// Keeps the changes after which the definition parses and is a program not seen yet.
 fn distinct(content: &str, span: &Range<usize>, found: Vec<Mutation>) -> Vec<Mutation> {
@@ -130,7 +111,7 @@ fn distinct(content: &str, span: &Range<usize>, found: Vec<Mutation>) -> Vec<Mut
     };
     let base = program(piece);
     let mut seen: FxHashSet<u64> = base.iter().map(|base| base.print).collect();
-    let idle = base.map_or(0, |base| base.idle);
+    let (idle, padding) = base.map_or((0, 0), |base| (base.idle, base.padding));
     let mut kept = found;
     kept.retain_mut(|mutation| {
         let inside = mutation.range.start >= start && mutation.range.end <= end;
@@ -145,10 +126,13 @@ fn distinct(content: &str, span: &Range<usize>, found: Vec<Mutation>) -> Vec<Mut
             return false;
         };
         // A statement that does nothing any more was taken away, whatever the change is called.
-        mutation.guts |= changed.idle > idle;
+        mutation.destructive |= changed.idle > idle;
+        if changed.padding > padding {
+            mutation.prior *= PADDED;
+        }
         seen.insert(changed.print)
     });
-    kept.sort_by_key(|mutation| mutation.guts);
+    kept.sort_by(likeliest_first);
     kept
 }
 
@@ -156,8 +140,10 @@ fn distinct(content: &str, span: &Range<usize>, found: Vec<Mutation>) -> Vec<Mut
 struct Program {
     /// Tells it from others.
     print: u64,
-    /// Statements without any effect.
+    /// Statements and branches without any effect.
     idle: usize,
+    /// Sums with nothing and products with one.
+    padding: usize,
 }
 
 /// Returns what tells one definition from another whatever their layout; nothing when it does not parse.
@@ -192,32 +178,64 @@ fn program(piece: &str) -> Option<Program> {
         idle.visit_stmt(only);
         Some(Program {
             print: hasher.finish(),
-            idle: idle.0,
+            idle: idle.statements,
+            padding: idle.padding,
         })
     })
     .flatten()
 }
 
-/// Counts statements that only name a value, or give one to itself.
+/// Counts code without any effect.
 #[derive(Default)]
-struct Idle(usize);
+struct Idle {
+    /// Statements that only name a value, or give one to itself; branches that end like what follows them.
+    statements: usize,
+    padding: usize,
+}
 
 impl Visitor<'_> for Idle {
+    fn visit_body(&mut self, body: &[Stmt]) {
+        for pair in body.windows(2) {
+            if let [Stmt::If(branch), after @ Stmt::Return(_)] = pair
+                && let ([only], []) = (branch.body.as_slice(), branch.elif_else_clauses.as_slice())
+            {
+                let same = ComparableStmt::from(only) == ComparableStmt::from(after);
+                self.statements += usize::from(same);
+            }
+        }
+        walk_body(self, body);
+    }
+
     fn visit_stmt(&mut self, stmt: &Stmt) {
         if let Stmt::Expr(statement) = stmt {
             let names_a_value = matches!(
                 statement.value.as_ref(),
                 Expr::Name(_) | Expr::Attribute(_) | Expr::NumberLiteral(_) | Expr::Subscript(_)
             );
-            self.0 += usize::from(names_a_value);
+            self.statements += usize::from(names_a_value);
         }
         if let Stmt::Assign(assign) = stmt
             && let ([Expr::Name(target)], Expr::Name(value)) =
                 (assign.targets.as_slice(), assign.value.as_ref())
         {
-            self.0 += usize::from(target.id == value.id);
+            self.statements += usize::from(target.id == value.id);
         }
         walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, expr: &Expr) {
+        if let Expr::BinOp(binary) = expr
+            && let Expr::NumberLiteral(number) = binary.right.as_ref()
+            && let Number::Int(number) = &number.value
+        {
+            let neutral = match binary.op {
+                Operator::Add | Operator::Sub => 0,
+                Operator::Mult | Operator::Div | Operator::FloorDiv | Operator::Pow => 1,
+                _ => return walk_expr(self, expr),
+            };
+            self.padding += usize::from(number.as_i64() == Some(neutral));
+        }
+        walk_expr(self, expr);
     }
 }
 

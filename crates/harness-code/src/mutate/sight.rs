@@ -1,11 +1,12 @@
 //! What is in sight of a definition: names, attributes, functions, conditions and words that could have been meant.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{Expr, ExprContext, Parameters, Stmt};
+use ruff_python_ast::{Expr, ExprContext, Parameters, Stmt, StmtFunctionDef};
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 use crate::mutate::bytes;
+use crate::scope::known::is_builtin;
 
 /// More of each than this is a crowd, not a sight.
 const MOST: usize = 40;
@@ -21,35 +22,18 @@ pub(super) struct Callable {
 /// What is in sight.
 #[derive(Debug, Default)]
 pub(super) struct Sight {
-    /// What a method calls its own object or class.
-    pub(super) receiver: Option<String>,
-    /// The function's own parameters, without `self` and `cls`.
-    pub(super) parameters: Vec<String>,
-    /// Parameters whose default is `None`.
-    pub(super) optional: Vec<String>,
-    /// Names that are bound in the definition.
-    pub(super) locals: Vec<String>,
+    /// Names by what they are, as the templates of the table call them.
+    sets: FxHashMap<&'static str, Vec<String>>,
     /// Attributes by the name they are read from, in the whole class or file.
     pub(super) attributes: FxHashMap<String, Vec<String>>,
-    /// Methods called anywhere in the file, whatever they are called on.
-    pub(super) methods: Vec<String>,
-    /// Functions and constants at the top of the file, imports included.
-    pub(super) globals: Vec<String>,
     /// Functions of the file and methods of the class around.
     pub(super) callables: Vec<Callable>,
-    /// Methods of the class around that need nothing but `self`.
-    pub(super) plain_methods: Vec<String>,
-    /// Strings written in the definition.
-    pub(super) strings: Vec<String>,
-    /// Conditions written in the definition.
-    pub(super) conditions: Vec<String>,
-    /// What the definition returns where that is a constant or a name.
-    pub(super) results: Vec<String>,
     /// The names by use, as often as they stand there.
     pub(super) uses: FxHashMap<String, u32>,
-    /// Names that are changed in place or set again.
-    pub(super) changed: Vec<String>,
 }
+
+/// What is returned early more often than anything else.
+const OUTCOMES: [&str; 8] = ["None", "[]", "0", "False", "True", "''", "1", "{}"];
 
 impl Sight {
     /// Looks around the definition at the end of `path`.
@@ -58,54 +42,21 @@ impl Sight {
         for stmt in module {
             sight.note_top(stmt);
         }
-        let class = path.iter().rev().skip(1).find_map(|stmt| match stmt {
-            Stmt::ClassDef(class) => Some(class),
-            _ => None,
-        });
-        if let Some(class) = class {
-            for stmt in &class.body {
-                if let Stmt::FunctionDef(function) = stmt {
-                    let names = parameter_names(&function.parameters);
-                    let rest: Vec<String> = names.into_iter().skip(1).collect();
-                    if rest.is_empty() && function.decorator_list.is_empty() {
-                        sight.plain_methods.push(function.name.to_string());
-                    }
-                    push(
-                        sight.attributes.entry("self".to_owned()).or_default(),
-                        function.name.as_str(),
-                    );
-                    sight.callables.push(Callable {
-                        name: function.name.to_string(),
-                        parameters: rest,
-                    });
-                }
+        let class = path
+            .iter()
+            .rev()
+            .skip(1)
+            .find_map(|stmt| stmt.as_class_def_stmt());
+        for function in class.iter().flat_map(|class| &class.body) {
+            if let Stmt::FunctionDef(function) = function {
+                sight.note_method(function);
             }
-            let mut wide = Wide { sight: &mut sight };
-            class.body.iter().for_each(|stmt| wide.visit_stmt(stmt));
-        } else {
-            let mut wide = Wide { sight: &mut sight };
-            module.iter().for_each(|stmt| wide.visit_stmt(stmt));
         }
-        for stmt in path {
-            if let Stmt::FunctionDef(function) = stmt {
-                let names = parameter_names(&function.parameters);
-                let receiver = names
-                    .first()
-                    .filter(|name| *name == "self" || *name == "cls");
-                sight.receiver = sight.receiver.or_else(|| receiver.cloned());
-                let own = names
-                    .into_iter()
-                    .filter(|name| name != "self" && name != "cls");
-                sight.parameters.extend(own.clone());
-                for name in own {
-                    push(&mut sight.locals, &name);
-                }
-                for parameter in function.parameters.iter_non_variadic_params() {
-                    if matches!(parameter.default.as_deref(), Some(Expr::NoneLiteral(_))) {
-                        sight.optional.push(parameter.parameter.name.to_string());
-                    }
-                }
-            }
+        let around = class.map_or(module, |class| &class.body);
+        let mut wide = Wide { sight: &mut sight };
+        around.iter().for_each(|stmt| wide.visit_stmt(stmt));
+        for function in path.iter().filter_map(|stmt| stmt.as_function_def_stmt()) {
+            sight.note_parameters(function);
         }
         if let Some(definition) = path.last() {
             let mut close = Close {
@@ -114,42 +65,152 @@ impl Sight {
             };
             close.visit_stmt(definition);
         }
+        sight.derive();
         sight
+    }
+
+    /// Returns the names of a set; there are none of a set that nobody knows.
+    pub(super) fn set(&self, name: &str) -> &[String] {
+        self.sets.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether a name is in a set.
+    pub(super) fn has(&self, set: &str, name: &str) -> bool {
+        self.set(set).iter().any(|known| known == name)
+    }
+
+    fn note(&mut self, set: &'static str, name: &str) {
+        push(self.sets.entry(set).or_default(), name);
+    }
+
+    fn note_method(&mut self, function: &StmtFunctionDef) {
+        let name = function.name.to_string();
+        let parameters: Vec<String> = parameter_names(&function.parameters).skip(1).collect();
+        if parameters.is_empty() && function.decorator_list.is_empty() {
+            self.note("plain_method", &name);
+        }
+        push(self.attributes.entry("self".to_owned()).or_default(), &name);
+        self.callables.push(Callable { name, parameters });
+    }
+
+    fn note_parameters(&mut self, function: &StmtFunctionDef) {
+        let is_receiver = |name: &str| name == "self" || name == "cls";
+        for (place, name) in parameter_names(&function.parameters).enumerate() {
+            if !is_receiver(&name) {
+                self.note("parameter", &name);
+                self.note("local", &name);
+            } else if place == 0 && self.set("receiver").is_empty() {
+                self.note("receiver", &name);
+            }
+        }
+        for parameter in function.parameters.iter_non_variadic_params() {
+            if matches!(parameter.default.as_deref(), Some(Expr::NoneLiteral(_))) {
+                self.note("optional", &parameter.parameter.name);
+            }
+        }
     }
 
     fn note_top(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::FunctionDef(function) => {
-                push(&mut self.globals, function.name.as_str());
+                self.note("global", &function.name);
                 self.callables.push(Callable {
                     name: function.name.to_string(),
-                    parameters: parameter_names(&function.parameters),
+                    parameters: parameter_names(&function.parameters).collect(),
                 });
             }
-            Stmt::ClassDef(class) => push(&mut self.globals, class.name.as_str()),
+            Stmt::ClassDef(class) => self.note("global", &class.name),
             Stmt::Assign(assign) => {
-                for target in &assign.targets {
-                    if let Expr::Name(name) = target {
-                        push(&mut self.globals, name.id.as_str());
-                    }
+                for name in assign.targets.iter().filter_map(Expr::as_name_expr) {
+                    self.note("global", &name.id);
                 }
             }
             Stmt::Import(import) => {
                 for alias in &import.names {
                     let first = alias.name.split('.').next().unwrap_or_default();
-                    let name = alias.asname.as_ref().map_or(first, |name| name.as_str());
-                    push(&mut self.globals, name);
+                    self.note("global", alias.asname.as_deref().unwrap_or(first));
                 }
             }
             Stmt::ImportFrom(import) => {
                 for alias in &import.names {
-                    let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                    push(&mut self.globals, name.as_str());
+                    self.note("global", alias.asname.as_ref().unwrap_or(&alias.name));
                 }
             }
             _ => {}
         }
     }
+
+    /// Makes the sets that follow from the others.
+    fn derive(&mut self) {
+        let own = self.attributes.get("self").cloned().unwrap_or_default();
+        let parameters = self.set("parameter").to_vec();
+        let part = |set: &str, keep: &dyn Fn(&str) -> bool| -> Vec<String> {
+            self.set(set)
+                .iter()
+                .filter(|name| keep(name))
+                .cloned()
+                .collect()
+        };
+        let is_function = |name: &str| self.callables.iter().any(|known| known.name == name);
+        let tested = |name: &str| {
+            self.set("condition")
+                .iter()
+                .any(|condition| words(condition).any(|word| word == name))
+        };
+        let holds = |name: &str| {
+            self.set("condition")
+                .iter()
+                .any(|condition| condition.contains(&format!("in {name}")))
+        };
+        let counts = |name: &str| tested(name) && !holds(name);
+        let bound = |name: &str| self.has("local", name) || self.has("global", name);
+        let unbound = self
+            .uses
+            .keys()
+            .filter(|name| !bound(name) && !is_builtin(name));
+        let mut unbound: Vec<String> = unbound
+            .filter(|name| !self.has("receiver", name))
+            .cloned()
+            .collect();
+        unbound.sort_unstable();
+        let mut outcomes = self.set("result").to_vec();
+        OUTCOMES
+            .iter()
+            .for_each(|common| push(&mut outcomes, common));
+        let derived = [
+            (
+                "unused",
+                part("parameter", &|name| !self.uses.contains_key(name)),
+            ),
+            (
+                "changed_parameter",
+                part("parameter", &|name| self.has("changed", name)),
+            ),
+            ("function", part("global", &is_function)),
+            ("imported", part("global", &|name| !is_function(name))),
+            (
+                "container",
+                part("local", &|name| tested(name) && holds(name)),
+            ),
+            (
+                "counter",
+                part("local", &|name| counts(name) && !self.has("changed", name)),
+            ),
+            (
+                "changed_counter",
+                part("local", &|name| counts(name) && self.has("changed", name)),
+            ),
+            ("outcome", outcomes),
+            ("unbound", unbound),
+            ("other", parameters),
+            ("own", own),
+        ];
+        self.sets.extend(derived);
+    }
+}
+
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_')
 }
 
 fn push(list: &mut Vec<String>, name: &str) {
@@ -158,11 +219,10 @@ fn push(list: &mut Vec<String>, name: &str) {
     }
 }
 
-fn parameter_names(parameters: &Parameters) -> Vec<String> {
+fn parameter_names(parameters: &Parameters) -> impl Iterator<Item = String> {
     parameters
         .iter()
         .map(|parameter| parameter.name().to_string())
-        .collect()
 }
 
 /// Looks at the whole class or file.
@@ -186,7 +246,7 @@ impl Visitor<'_> for Wide<'_> {
         if let Expr::Call(call) = expr
             && let Expr::Attribute(attribute) = call.func.as_ref()
         {
-            push(&mut self.sight.methods, attribute.attr.as_str());
+            self.sight.note("method", &attribute.attr);
         }
         walk_expr(self, expr);
     }
@@ -211,7 +271,7 @@ impl Close<'_> {
         for part in parts {
             let code = self.code(part);
             if !code.contains('\n') && code.len() < 60 {
-                push(&mut self.sight.conditions, &code);
+                self.sight.note("condition", &code);
             }
         }
     }
@@ -224,7 +284,7 @@ impl Visitor<'_> for Close<'_> {
             Stmt::FunctionDef(function) => {
                 for name in parameter_names(&function.parameters) {
                     if name != "self" && name != "cls" {
-                        push(&mut self.sight.locals, &name);
+                        self.sight.note("local", &name);
                     }
                 }
             }
@@ -235,18 +295,18 @@ impl Visitor<'_> for Close<'_> {
                     && value.range().len().to_usize() < 24
                 {
                     let code = self.code(value);
-                    push(&mut self.sight.results, &code);
+                    self.sight.note("result", &code);
                 }
             }
             Stmt::AugAssign(inner) => {
                 if let Expr::Name(name) = inner.target.as_ref() {
-                    push(&mut self.sight.changed, name.id.as_str());
+                    self.sight.note("changed", &name.id);
                 }
             }
             Stmt::Assign(inner) => {
                 for target in &inner.targets {
                     if let Expr::Name(name) = target {
-                        push(&mut self.sight.changed, name.id.as_str());
+                        self.sight.note("changed", &name.id);
                     }
                 }
             }
@@ -267,13 +327,13 @@ impl Visitor<'_> for Close<'_> {
             Expr::Name(name) => {
                 *self.sight.uses.entry(name.id.to_string()).or_default() += 1;
                 if name.ctx == ExprContext::Store {
-                    push(&mut self.sight.locals, name.id.as_str());
+                    self.sight.note("local", &name.id);
                 }
             }
             Expr::StringLiteral(_) => {
                 let code = self.code(expr);
                 if code.len() < 60 && !code.contains('\n') && !code.starts_with("\"\"\"") {
-                    push(&mut self.sight.strings, &code);
+                    self.sight.note("string", &code);
                 }
             }
             Expr::Call(call) => {
@@ -281,7 +341,7 @@ impl Visitor<'_> for Close<'_> {
                     && let Expr::Name(owner) = attribute.value.as_ref()
                     && CHANGERS.contains(&attribute.attr.as_str())
                 {
-                    push(&mut self.sight.changed, owner.id.as_str());
+                    self.sight.note("changed", &owner.id);
                 }
             }
             _ => {}

@@ -1,16 +1,15 @@
-//! The walk over one definition: every piece with the role it plays, and where what is found is kept.
+//! The walk over one definition: every piece with the role it plays.
 
 use std::ops::Range;
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{
-    Comprehension, Decorator, ElifElseClause, ExceptHandler, Expr, Stmt, StmtFunctionDef,
-};
+use ruff_python_ast::{Comprehension, Decorator, ElifElseClause, ExceptHandler, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashMap;
 
+use crate::mutate::piece::Found;
 use crate::mutate::sight::Sight;
-use crate::mutate::{Family, Mutation, bytes};
+use crate::mutate::{Mutation, bytes, expressions, lines, statements};
 
 /// What an expression is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,20 +38,24 @@ pub(super) enum Role {
     Other,
 }
 
-/// One piece of the definition.
-pub(super) enum Node<'a> {
-    /// An expression that is read.
-    Expr(&'a Expr, Role),
-    /// A statement.
-    Stmt(&'a Stmt),
-    /// Statements in a row.
-    Body(&'a [Stmt], Block),
-    /// The whole function.
-    Function(&'a StmtFunctionDef),
-    /// A handler of exceptions.
-    Handler(&'a ExceptHandler),
-    /// The `for` part of a comprehension.
-    Loop(&'a Comprehension),
+impl Role {
+    /// Returns the role that the table of operators names so.
+    pub(super) fn named(name: &str) -> Option<Role> {
+        Some(match name {
+            "condition" => Role::Condition,
+            "clause" => Role::Clause,
+            "index" => Role::Index,
+            "bound" => Role::Bound,
+            "argument" => Role::Argument,
+            "result" => Role::Result,
+            "iterated" => Role::Iterated,
+            "assigned" => Role::Assigned,
+            "compared" => Role::Compared,
+            "callee" => Role::Callee,
+            "other" => Role::Other,
+            _ => return None,
+        })
+    }
 }
 
 /// Where statements stand.
@@ -64,126 +67,6 @@ pub(super) struct Block {
     pub(super) of_loop: bool,
     /// Directly the body of the function.
     pub(super) of_function: bool,
-}
-
-/// What was found so far, and what is in sight.
-pub(super) struct Found<'a> {
-    pub(super) content: &'a str,
-    pub(super) sight: &'a Sight,
-    lines: Vec<usize>,
-    mutations: Vec<Mutation>,
-}
-
-impl<'a> Found<'a> {
-    /// Adds a change.
-    pub(super) fn add(
-        &mut self,
-        kind: &'static str,
-        prior: f32,
-        range: Range<usize>,
-        text: impl Into<String>,
-    ) {
-        let line = self.line(range.start);
-        self.mutations.push(Mutation {
-            kind,
-            range,
-            text: text.into(),
-            line,
-            prior,
-            guts: false,
-        });
-    }
-
-    /// Adds a change that takes code away or makes a result constant.
-    pub(super) fn gut(
-        &mut self,
-        kind: &'static str,
-        prior: f32,
-        range: Range<usize>,
-        text: impl Into<String>,
-    ) {
-        self.add(kind, prior, range, text);
-        if let Some(last) = self.mutations.last_mut() {
-            last.guts = true;
-        }
-    }
-
-    /// Returns the line of a byte, from 1.
-    pub(super) fn line(&self, at: usize) -> u32 {
-        self.lines.partition_point(|start| *start <= at) as u32
-    }
-
-    /// Returns the code of a node.
-    pub(super) fn code(&self, node: &impl Ranged) -> &'a str {
-        self.content.get(bytes(node)).unwrap_or_default()
-    }
-
-    /// Returns the code of an expression so that it can stand beside an operator.
-    pub(super) fn atom(&self, expr: &Expr) -> String {
-        let code = self.code(expr);
-        let whole = matches!(
-            expr,
-            Expr::Name(_)
-                | Expr::Attribute(_)
-                | Expr::Call(_)
-                | Expr::Subscript(_)
-                | Expr::NumberLiteral(_)
-                | Expr::StringLiteral(_)
-                | Expr::BooleanLiteral(_)
-                | Expr::NoneLiteral(_)
-                | Expr::List(_)
-                | Expr::Dict(_)
-                | Expr::Set(_)
-                | Expr::ListComp(_)
-                | Expr::DictComp(_)
-                | Expr::SetComp(_)
-        );
-        if whole {
-            code.to_owned()
-        } else {
-            format!("({code})")
-        }
-    }
-
-    /// Returns where an operator stands between two expressions.
-    pub(super) fn between(
-        &self,
-        left: &impl Ranged,
-        right: &impl Ranged,
-        operator: &str,
-    ) -> Option<Range<usize>> {
-        let (start, end) = (bytes(left).end, bytes(right).start);
-        let at = start + self.content.get(start..end)?.find(operator)?;
-        Some(at..at + operator.len())
-    }
-
-    /// Returns the whole lines of a statement that has its lines for itself, and its indentation.
-    pub(super) fn whole_lines(&self, stmt: &Stmt) -> Option<(Range<usize>, &'a str)> {
-        let span = bytes(stmt);
-        let start = self
-            .content
-            .get(..span.start)?
-            .rfind('\n')
-            .map_or(0, |at| at + 1);
-        let indent = self.content.get(start..span.start)?;
-        if !indent.chars().all(|c| c == ' ' || c == '\t') {
-            return None;
-        }
-        let rest = self.content.get(span.end..)?;
-        let line_end = rest.find('\n').map_or(rest.len(), |at| at + 1);
-        let tail = rest.get(..line_end)?.trim();
-        let alone = tail.is_empty() || tail.starts_with('#');
-        alone.then_some((start..span.end + line_end, indent))
-    }
-
-    /// Returns how a line ends in this file.
-    pub(super) fn newline(&self) -> &'static str {
-        if self.content.contains("\r\n") {
-            "\r\n"
-        } else {
-            "\n"
-        }
-    }
 }
 
 /// Returns the statements that lead to the definition with this span, outermost first.
@@ -241,28 +124,14 @@ pub(super) fn bodies<'a>(stmt: &'a Stmt, each: &mut dyn FnMut(&'a [Stmt])) {
     }
 }
 
-/// Walks the definition and asks every family about every piece.
-pub(super) fn look(
-    content: &str,
-    module: &[Stmt],
-    path: &[&Stmt],
-    families: &[Family],
-) -> Vec<Mutation> {
+/// Walks the definition and returns what is suspected of its pieces.
+pub(super) fn look(content: &str, module: &[Stmt], path: &[&Stmt]) -> Vec<Mutation> {
     let Some(definition) = path.last() else {
         return Vec::new();
     };
     let sight = Sight::of(content, module, path);
-    let lines = std::iter::once(0)
-        .chain(content.match_indices('\n').map(|(at, _)| at + 1))
-        .collect();
     let mut walk = Walk {
-        found: Found {
-            content,
-            sight: &sight,
-            lines,
-            mutations: Vec::new(),
-        },
-        families,
+        found: Found::new(content, &sight),
         roles: FxHashMap::default(),
         loops: 0,
     };
@@ -270,20 +139,13 @@ pub(super) fn look(
     walk.found.mutations
 }
 
-struct Walk<'a, 'f> {
+struct Walk<'a> {
     found: Found<'a>,
-    families: &'f [Family],
     roles: FxHashMap<TextRange, Role>,
     loops: u32,
 }
 
-impl<'a> Walk<'a, '_> {
-    fn ask(&mut self, node: &Node<'_>) {
-        for family in self.families {
-            family(node, &mut self.found);
-        }
-    }
-
+impl<'a> Walk<'a> {
     fn role(&mut self, expr: &Expr, role: Role) {
         self.roles.insert(expr.range(), role);
     }
@@ -297,23 +159,23 @@ impl<'a> Walk<'a, '_> {
             of_loop,
             of_function,
         };
-        self.ask(&Node::Body(body, block));
+        lines::body(body, block, &mut self.found);
         for stmt in body {
             self.visit_stmt(stmt);
         }
     }
 }
 
-impl<'a> Visitor<'a> for Walk<'a, '_> {
+impl<'a> Visitor<'a> for Walk<'a> {
     fn visit_decorator(&mut self, _: &'a Decorator) {}
 
     fn visit_annotation(&mut self, _: &'a Expr) {}
 
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
-        self.ask(&Node::Stmt(stmt));
+        statements::suspect(stmt, &mut self.found);
         match stmt {
             Stmt::FunctionDef(function) => {
-                self.ask(&Node::Function(function));
+                lines::function(function, &mut self.found);
                 let outer = std::mem::take(&mut self.loops);
                 self.visit_parameters(&function.parameters);
                 self.block(&function.body, false, true);
@@ -349,9 +211,9 @@ impl<'a> Visitor<'a> for Walk<'a, '_> {
             Stmt::Try(inner) => {
                 self.block(&inner.body, false, false);
                 for handler in &inner.handlers {
-                    self.ask(&Node::Handler(handler));
                     let ExceptHandler::ExceptHandler(handler) = handler;
                     if let Some(type_) = &handler.type_ {
+                        statements::caught(type_, &mut self.found);
                         self.visit_expr(type_);
                     }
                     self.block(&handler.body, false, false);
@@ -371,7 +233,6 @@ impl<'a> Visitor<'a> for Walk<'a, '_> {
                     self.role(value, Role::Assigned);
                 }
             }
-            Stmt::With(_) | Stmt::Match(_) => {}
             _ => {}
         }
         walk_stmt(self, stmt);
@@ -390,7 +251,7 @@ impl<'a> Visitor<'a> for Walk<'a, '_> {
     }
 
     fn visit_comprehension(&mut self, part: &'a Comprehension) {
-        self.ask(&Node::Loop(part));
+        expressions::comprehension(part, &mut self.found);
         self.role(&part.iter, Role::Iterated);
         for test in &part.ifs {
             self.role(test, Role::Condition);
@@ -442,7 +303,7 @@ impl<'a> Visitor<'a> for Walk<'a, '_> {
             }
             _ => {}
         }
-        self.ask(&Node::Expr(expr, role));
+        expressions::suspect(expr, role, &mut self.found);
         walk_expr(self, expr);
     }
 }

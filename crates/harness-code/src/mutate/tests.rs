@@ -113,12 +113,16 @@ fn every_suspect_parses_and_is_another_program() {
         assert!(python::parses(text), "{mutation:?}");
         assert!(seen.insert(text.clone()) && text != code);
     }
-    // What guts the code comes last.
-    let first_gut = found
+    // What is destructive comes last.
+    let first_destructive = found
         .iter()
-        .position(|(mutation, _)| mutation.guts)
+        .position(|(mutation, _)| mutation.destructive)
         .unwrap();
-    assert!(found[first_gut..].iter().all(|(mutation, _)| mutation.guts));
+    assert!(
+        found[first_destructive..]
+            .iter()
+            .all(|(mutation, _)| mutation.destructive)
+    );
 }
 
 #[test]
@@ -190,9 +194,9 @@ fn a_statement_that_does_nothing_any_more_was_taken_away() {
     let code = "def f(a, b):\n    a * b()\n    return a\n";
     let found = all(code, "f");
     let idle = found.iter().find(|(_, text)| text.contains("\n    a\n"));
-    assert!(idle.is_some_and(|(mutation, _)| mutation.guts));
-    let last = found.last().map(|(mutation, _)| mutation.guts);
-    assert_eq!(last, Some(true), "what guts the code comes last");
+    assert!(idle.is_some_and(|(mutation, _)| mutation.destructive));
+    let last = found.last().map(|(mutation, _)| mutation.destructive);
+    assert_eq!(last, Some(true), "what is destructive comes last");
 }
 
 #[test]
@@ -202,13 +206,13 @@ fn a_statement_that_stands_twice_may_be_one_too_many() {
         let at = code.rfind(line).unwrap();
         format!("{}{}", &code[..at], &code[at + line.len()..])
     };
-    let guts = |text: String| {
+    let destructive = |text: String| {
         let found = all(code, "f");
         let found = found.iter().find(|(_, changed)| *changed == text);
-        found.map(|(mutation, _)| mutation.guts)
+        found.map(|(mutation, _)| mutation.destructive)
     };
-    assert_eq!(guts(without("        total = 0\n")), Some(false));
-    assert_eq!(guts(without("    print(total)\n")), Some(true));
+    assert_eq!(destructive(without("        total = 0\n")), Some(false));
+    assert_eq!(destructive(without("    print(total)\n")), Some(true));
 }
 
 #[test]
@@ -247,4 +251,38 @@ fn nobody_suspects_nonsense() {
             .iter()
             .all(|(_, text)| !text.contains("hasattr(a, \"too long") && !text.contains("-_len"))
     );
+}
+
+#[test]
+fn a_parameter_that_is_not_used_is_suspected_first() {
+    let right = "def first(items, default=None, test=None):\n    return next(filter(test, items), default)\n";
+    check("first", &right.replace("default)", "iter)"), right, 6);
+    let right = "def f(s, invisible, numbers=True):\n    return convert(s, invisible, numbers)\n";
+    check("f", &right.replace(", numbers)", ")"), right, 6);
+}
+
+#[test]
+fn a_name_that_nobody_sets_may_be_what_was_to_be_set() {
+    let right = "def f(sigs):\n    checks = [len(sig) for sig in sigs]\n    if all(checks):\n        return True\n    return any(checks)\n";
+    check("f", &right.replace("checks = ", "sig = "), right, 20);
+}
+
+#[test]
+fn padding_is_no_fix_when_less_would_do() {
+    let code = "def f(xs):\n    return len(xs) + 1\n";
+    let place = |text: &str| {
+        let found = all(code, "f");
+        found.iter().position(|(_, changed)| changed.contains(text))
+    };
+    assert!(place("return len(xs)\n") < place("len(xs) + 0"));
+}
+
+#[test]
+fn branches_that_end_alike_are_believed_never_alone() {
+    let code = "def f(a):\n    if a:\n        return True\n    return False\n";
+    let found = all(code, "f");
+    let alike = found
+        .iter()
+        .find(|(_, text)| *text == code.replace("False", "True"));
+    assert!(alike.is_some_and(|(mutation, _)| mutation.destructive));
 }

@@ -5,6 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use harness_code::language::Language;
+use harness_code::mutate::MutationKind;
 use harness_code::path::RelPath;
 use harness_code::symbols;
 use harness_code::text::Text;
@@ -34,12 +35,17 @@ const LOOP_STEP: f32 = 4.0;
 const IN_LOOP: f32 = 1.5;
 
 /// Returns how much the places where tests hung speak for a change of a line.
-pub(super) fn hang_weight(failures: &[Failure], path: &RelPath, line: u32, kind: &str) -> f32 {
+pub(super) fn hang_weight(
+    failures: &[Failure],
+    path: &RelPath,
+    line: u32,
+    kind: MutationKind,
+) -> f32 {
     let hung = failures.iter().filter(|failure| failure.hung.is_some());
     let of_file = hung.filter(|failure| failure.file.as_deref() == Some(path.as_str()));
     let weight = |head: u32| match line {
         _ if line == head => LOOP_HEAD,
-        _ if line > head && kind == "line missing" => LOOP_STEP,
+        _ if line > head && kind == MutationKind::LineMissing => LOOP_STEP,
         _ if line > head => IN_LOOP,
         _ => 1.0,
     };
@@ -357,10 +363,13 @@ mod tests {
         };
         let hung = [failure(Some(std::time::Duration::from_secs(10)))];
         let weight = |line, kind| hang_weight(&hung, &path, line, kind);
-        assert!(weight(5, "line missing") > weight(3, "comparison"));
-        assert!(weight(3, "comparison") > weight(4, "constant"));
-        assert!(weight(4, "constant") > weight(2, "constant"));
-        assert_eq!(hang_weight(&[failure(None)], &path, 3, "comparison"), 1.0);
+        assert!(weight(5, MutationKind::LineMissing) > weight(3, MutationKind::Comparison));
+        assert!(weight(3, MutationKind::Comparison) > weight(4, MutationKind::Constant));
+        assert!(weight(4, MutationKind::Constant) > weight(2, MutationKind::Constant));
+        assert_eq!(
+            hang_weight(&[failure(None)], &path, 3, MutationKind::Comparison),
+            1.0
+        );
     }
 
     #[test]

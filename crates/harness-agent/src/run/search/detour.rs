@@ -9,27 +9,6 @@ use harness_hands::suite::tried::Trace;
 
 use crate::run::search::blame::{Files, Suspect};
 
-/// Changes whose point it is which way the code goes: that something no longer runs says nothing against them.
-const STEERING: [&str; 17] = [
-    "comparison",
-    "negation",
-    "and/or",
-    "condition",
-    "brackets",
-    "arms swapped",
-    "truth for None",
-    "constant",
-    "off by one",
-    "break",
-    "if/while",
-    "elif",
-    "return missing",
-    "indentation",
-    "statement order",
-    "line missing",
-    "part of a draft",
-];
-
 /// What the failing tests ran before anything was changed.
 pub(super) struct Way<'a> {
     pub(super) traces: &'a [Trace],
@@ -41,7 +20,7 @@ pub(super) struct Way<'a> {
 impl Way<'_> {
     /// Returns whether a change could go around something, so that it is worth to look.
     pub(super) fn may_be_left(mutation: &Mutation) -> bool {
-        !STEERING.contains(&mutation.kind)
+        !mutation.kind.steers()
     }
 
     /// Returns whether a change of a suspect leaves the way: `after` is what its failing tests run with it.

@@ -215,7 +215,7 @@ impl Hunt {
     }
 }
 
-/// Returns every change of every suspect, likeliest first; what guts the code comes last.
+/// Returns every change of every suspect, likeliest first; what is destructive comes last.
 fn candidates(
     suspects: &[Suspect],
     files: &Files,
@@ -247,7 +247,8 @@ fn candidates(
         }));
     }
     found.sort_by(|a, b| {
-        (a.mutation.guts.cmp(&b.mutation.guts)).then(b.mutation.prior.total_cmp(&a.mutation.prior))
+        (a.mutation.destructive.cmp(&b.mutation.destructive))
+            .then(b.mutation.prior.total_cmp(&a.mutation.prior))
     });
     found
 }
@@ -346,7 +347,7 @@ impl Bench<'_> {
                     || self.goes_around(&candidate, &bytes)?;
                 self.shared.update(|state| state.found.push(find));
             }
-            Tried::Stale(_) if !candidate.mutation.guts && may_happen() => {
+            Tried::Stale(_) if !candidate.mutation.destructive && may_happen() => {
                 self.stale.push(candidate);
             }
             Tried::Lost if self.limit.as_secs_f64() < SECOND_TRY => self.lost.push(candidate),
@@ -367,7 +368,7 @@ impl Bench<'_> {
 
     /// Returns whether a change only goes around what is broken.
     fn goes_around(&mut self, candidate: &Candidate, bytes: &[u8]) -> Result<bool, WorkerError> {
-        if candidate.mutation.guts || !Way::may_be_left(&candidate.mutation) {
+        if candidate.mutation.destructive || !Way::may_be_left(&candidate.mutation) {
             return Ok(false);
         }
         let suspect = &self.suspects[candidate.suspect];
@@ -426,9 +427,9 @@ fn find(suspect: &Suspect, mutation: &Mutation, change: Change, whole: bool) -> 
     Find {
         whole,
         name: suspect.name.clone(),
-        kind: mutation.kind,
+        kind: mutation.kind.name(),
         line: mutation.line,
-        shaky: mutation.guts,
+        shaky: mutation.destructive,
         prior: mutation.prior,
         size: mutation.size(),
         change,

@@ -1,14 +1,14 @@
-//! Statements: one too many, two in the wrong order, one in the wrong block.
+//! Whole lines: one too many, two in the wrong order, one in the wrong block, one that is missing.
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 
 use crate::mutate::bytes;
-use crate::mutate::site::{Block, Found, Node, bodies};
+use crate::mutate::kind::MutationKind;
+use crate::mutate::piece::Found;
+use crate::mutate::site::{Block, bodies};
 
-pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
-    let Node::Body(body, block) = node else {
-        return;
-    };
+/// Suspects statements in a row.
+pub(super) fn body(body: &[Stmt], block: Block, found: &mut Found<'_>) {
     for (index, stmt) in body.iter().enumerate() {
         drop_one(body, stmt, found);
         if let Some(next) = body.get(index + 1) {
@@ -16,7 +16,40 @@ pub(super) fn suspect(node: &Node<'_>, found: &mut Found<'_>) {
             indent(stmt, next, found);
         }
         dedent(stmt, found);
-        lift(stmt, index, body, *block, found);
+        reset(stmt, index, body, block, found);
+    }
+    let Some(last) = body.last() else { return };
+    let leaves = matches!(last, Stmt::Return(_) | Stmt::Raise(_));
+    let shape = match block {
+        Block { of_loop: true, .. } => "last line of a round",
+        _ if leaves || matches!(last, Stmt::Break(_) | Stmt::Continue(_)) => return,
+        Block { in_loop: true, .. } => "last line in a loop",
+        Block {
+            of_function: true, ..
+        } => "last line",
+        _ => return,
+    };
+    if let Some(piece) = found.line(shape, last, true) {
+        found.suspect(piece);
+    }
+}
+
+/// Suspects that lines are missing at the beginning of a function.
+pub(super) fn function(function: &StmtFunctionDef, found: &mut Found<'_>) {
+    let Some(first) = function.body.iter().find(|stmt| !is_docstring(stmt)) else {
+        return;
+    };
+    let name = function.name.as_str();
+    let is_recursive = found.sight.uses.contains_key(name);
+    let shapes = [
+        (true, "first line"),
+        (is_recursive, "first line of a recursion"),
+        (name == "__init__", "first line of __init__"),
+    ];
+    for (_, shape) in shapes.iter().filter(|(applies, _)| *applies) {
+        if let Some(piece) = found.line(shape, first, false) {
+            found.suspect(piece);
+        }
     }
 }
 
@@ -56,22 +89,26 @@ fn drop_one(body: &[Stmt], stmt: &Stmt, found: &mut Found<'_>) {
         .windows(2)
         .any(|pair| bytes(&pair[1]) == bytes(stmt) && found.code(&pair[0]) == found.code(stmt));
     if follows_itself {
-        found.add("statement too many", 0.9, lines, text);
+        found.add(MutationKind::StatementSurplus, 0.9, lines, text);
         return;
     }
     match stmt {
         // One that stands there twice, such as an accumulator set again in its loop, may be one too many; without any
         // other its work is lost.
         Stmt::Assign(_) | Stmt::Expr(_) if stands_twice(found, stmt) => {
-            found.add("statement too many", 0.25, lines, text);
+            found.add(MutationKind::StatementSurplus, 0.25, lines, text);
         }
-        Stmt::Assign(_) | Stmt::Expr(_) => found.gut("statement", 0.12, lines, text),
+        Stmt::Assign(_) | Stmt::Expr(_) => {
+            found.add(MutationKind::Statement, 0.12, lines, text);
+            found.last_is_destructive();
+        }
         Stmt::AugAssign(_) | Stmt::Delete(_) | Stmt::Break(_) | Stmt::Continue(_) => {
-            found.add("statement too many", 0.2, lines, text);
+            found.add(MutationKind::StatementSurplus, 0.2, lines, text);
         }
         // The body without its condition is a condition too many; the whole of it is a branch.
         Stmt::If(inner) if inner.elif_else_clauses.is_empty() => {
-            found.gut("branch", 0.12, lines, text);
+            found.add(MutationKind::Branch, 0.12, lines, text);
+            found.last_is_destructive();
         }
         Stmt::Return(_)
         | Stmt::Raise(_)
@@ -79,7 +116,8 @@ fn drop_one(body: &[Stmt], stmt: &Stmt, found: &mut Found<'_>) {
         | Stmt::While(_)
         | Stmt::Try(_)
         | Stmt::With(_) => {
-            found.gut("statement", 0.06, lines, text);
+            found.add(MutationKind::Statement, 0.06, lines, text);
+            found.last_is_destructive();
         }
         _ => {}
     }
@@ -109,7 +147,7 @@ fn swap(one: &Stmt, other: &Stmt, found: &mut Found<'_>) {
         0.25
     };
     found.add(
-        "statement order",
+        MutationKind::StatementOrder,
         prior,
         first.start..second.end,
         format!("{bottom}{middle}{top}"),
@@ -136,7 +174,7 @@ fn indent(block: &Stmt, next: &Stmt, found: &mut Found<'_>) {
         return;
     };
     if let Some(text) = moved(found, &lines, shallow, deep) {
-        found.add("indentation", 0.35, lines, text);
+        found.add(MutationKind::Indentation, 0.35, lines, text);
     }
 }
 
@@ -160,7 +198,7 @@ fn dedent(block: &Stmt, found: &mut Found<'_>) {
         return;
     };
     if let Some(text) = moved(found, &lines, deep, shallow) {
-        found.add("indentation", 0.4, lines, text);
+        found.add(MutationKind::Indentation, 0.4, lines, text);
     }
 }
 
@@ -183,7 +221,7 @@ fn moved(
 }
 
 /// Moves a plain statement to the beginning of a loop, in front of it or behind it: an accumulator in the wrong place.
-fn lift(stmt: &Stmt, index: usize, body: &[Stmt], block: Block, found: &mut Found<'_>) {
+fn reset(stmt: &Stmt, index: usize, body: &[Stmt], block: Block, found: &mut Found<'_>) {
     if let Stmt::For(_) | Stmt::While(_) = stmt {
         // What is set just before a loop may have to be set anew in each round.
         let Some(before @ Stmt::Assign(_)) = index.checked_sub(1).and_then(|at| body.get(at))
@@ -208,7 +246,7 @@ fn lift(stmt: &Stmt, index: usize, body: &[Stmt], block: Block, found: &mut Foun
             return;
         };
         found.add(
-            "reset in the loop",
+            MutationKind::ResetInLoop,
             0.2,
             lines.start..whole.end,
             format!("{head}{text}{tail}"),
@@ -240,7 +278,7 @@ fn lift(stmt: &Stmt, index: usize, body: &[Stmt], block: Block, found: &mut Foun
             found.content.get(start..lines.start),
         ) {
             found.add(
-                "reset in the loop",
+                MutationKind::ResetInLoop,
                 0.3,
                 start..lines.end,
                 format!("{text}{head}"),
