@@ -60,8 +60,6 @@ fn attack(sandbox: Sandbox) -> SelfTest {
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::attack;
-#[cfg(all(test, target_os = "linux"))]
-pub(crate) use linux::attack_by_shell;
 
 #[cfg(target_os = "linux")]
 #[path = "attack_linux.rs"]

@@ -33,14 +33,6 @@ const CHILDREN: &CStr = c"/proc/thread-self/children";
 /// How long the keeper is given to end a tree before we help.
 const KEEPERS_WORK: Duration = Duration::from_secs(3);
 
-/// What the child does once it is confined.
-pub(crate) enum Payload {
-    /// Becomes the program.
-    Program,
-    /// Calls this and exits with its answer. It must not allocate: the process was forked.
-    Call(Box<dyn Fn() -> i32 + Send + Sync>),
-}
-
 /// A started process tree.
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -87,23 +79,14 @@ pub(crate) fn works(sandbox: Sandbox) -> bool {
 /// Says whether a program starts in this confinement and its end is seen.
 fn starts(confinement: &Confinement, sandbox: Sandbox) -> bool {
     let arguments = ["-c", "exit 42"].map(OsString::from);
-    let payload = match sandbox {
-        Sandbox::Bubblewrap if bubblewrap::find().is_none() => return false,
-        // It becomes another program in any case.
-        Sandbox::Bubblewrap => Payload::Program,
-        Sandbox::Full
-        | Sandbox::Confined
-        | Sandbox::Namespaces
-        | Sandbox::Seatbelt
-        | Sandbox::Restricted
-        | Sandbox::Job
-        | Sandbox::None => Payload::Call(Box::new(|| 42)),
-    };
+    if sandbox == Sandbox::Bubblewrap && bubblewrap::find().is_none() {
+        return false;
+    }
     let command = command(Path::new("/bin/sh"), &arguments, confinement, sandbox);
     let started = command.and_then(|mut command| {
         let quiet = std::process::Stdio::null;
         command.stdin(quiet()).stdout(quiet()).stderr(quiet());
-        start(command, confinement, sandbox, payload, None)
+        start(command, confinement, sandbox, None)
     });
     started.is_ok_and(|mut tree| {
         let ended = tree.wait(Duration::from_secs(30));
@@ -154,7 +137,6 @@ pub(crate) fn start(
     mut command: Command,
     confinement: &Confinement,
     sandbox: Sandbox,
-    payload: Payload,
     mark: Option<String>,
 ) -> io::Result<Tree> {
     let (lifeline_out, lifeline_in) = pipe()?;
@@ -163,17 +145,7 @@ pub(crate) fn start(
     let keeper_pipes = (lifeline_out.as_raw_fd(), status_in.as_raw_fd());
     // SAFETY: the closure only makes system calls on memory that was prepared before the fork.
     let keeper = unsafe {
-        command.pre_exec(move || {
-            cage.enter(keeper_pipes)?;
-            match &payload {
-                Payload::Program => Ok(()),
-                Payload::Call(call) => {
-                    // Whoever started us waits until this end of its pipe is closed.
-                    close_from(3);
-                    libc::_exit(call())
-                }
-            }
-        });
+        command.pre_exec(move || cage.enter(keeper_pipes));
         command.spawn()
     }?;
     Ok(Tree {

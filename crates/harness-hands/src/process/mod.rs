@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 
 use crate::door::reason;
 use crate::process::output::{Capture, Output};
-use crate::process::platform::{Payload, Tree};
+use crate::process::platform::Tree;
 use crate::process::sandbox::{Confinement, Sandbox};
 use crate::process::unchanged::Unchanged;
 
@@ -139,7 +139,7 @@ pub(crate) fn run(
         .map(|place| Unchanged::look(place, walled))
         .collect();
     let begun = Instant::now();
-    let mut tree = start(program, sandbox, Stdio::null(), Payload::Program)?;
+    let mut tree = start(program, sandbox, Stdio::null())?;
     let limit = program.limits.output;
     let stdout = tree
         .keeper()
@@ -171,12 +171,7 @@ pub(crate) fn run(
 }
 
 /// Starts a program with piped streams.
-pub(crate) fn start(
-    program: &Program,
-    sandbox: Sandbox,
-    stdin: Stdio,
-    payload: Payload,
-) -> Result<Tree, StartError> {
+pub(crate) fn start(program: &Program, sandbox: Sandbox, stdin: Stdio) -> Result<Tree, StartError> {
     let failed = |source| StartError {
         program: program.program.display().to_string(),
         source,
@@ -199,7 +194,7 @@ pub(crate) fn start(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mark = Some(format!("{}={mark}", environment::MARK));
-    platform::start(command, confinement, sandbox, payload, mark).map_err(failed)
+    platform::start(command, confinement, sandbox, mark).map_err(failed)
 }
 
 fn watch(tree: &mut Tree, begun: Instant, limit: Duration, cancel: &AtomicBool) -> Ended {

@@ -12,13 +12,6 @@ use std::time::{Duration, Instant};
 use crate::process::Ended;
 use crate::process::sandbox::{Confinement, Sandbox};
 
-/// What the child does.
-#[derive(Clone, Copy)]
-pub(crate) enum Payload {
-    /// Becomes the program.
-    Program,
-}
-
 /// A started process tree.
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -81,10 +74,8 @@ pub(crate) fn start(
     mut command: Command,
     _confinement: &Confinement,
     _sandbox: Sandbox,
-    payload: Payload,
     _mark: Option<String>,
 ) -> io::Result<Tree> {
-    let Payload::Program = payload;
     command.process_group(0);
     Ok(Tree {
         child: command.spawn()?,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::door::Door;
 use crate::environment as user_environment;
-use crate::process::platform::{self, Payload, Tree};
+use crate::process::platform::{self, Tree};
 use crate::process::private::Private;
 use crate::process::sandbox::{Confinement, Sandbox};
 use crate::process::{self, Finished, Limits, Program, StartError, environment};
@@ -275,12 +275,7 @@ impl Runner {
     )]
     pub(crate) fn start(&self, job: &Job<'_>, private: &Private) -> Result<Tree, RunnerError> {
         let program = self.program(job, private)?;
-        Ok(process::start(
-            &program,
-            self.sandbox,
-            Stdio::piped(),
-            Payload::Program,
-        )?)
+        Ok(process::start(&program, self.sandbox, Stdio::piped())?)
     }
 
     fn program(&self, job: &Job<'_>, private: &Private) -> Result<Program, RunnerError> {

@@ -26,13 +26,6 @@ use crate::process::Ended;
 use crate::process::sandbox::{Confinement, Sandbox};
 use crate::process::windows_token;
 
-/// What the child does.
-#[derive(Clone, Copy)]
-pub(crate) enum Payload {
-    /// Becomes the program.
-    Program,
-}
-
 /// A started process tree.
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -63,7 +56,7 @@ fn works(sandbox: &Sandbox) -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let confinement = Confinement::default();
-    let started = start(command, &confinement, *sandbox, Payload::Program, None);
+    let started = start(command, &confinement, *sandbox, None);
     started.is_ok_and(|mut tree| tree.wait(Duration::from_secs(30)) == Some(Some(42)))
 }
 
@@ -84,10 +77,8 @@ pub(crate) fn start(
     mut command: Command,
     _confinement: &Confinement,
     sandbox: Sandbox,
-    payload: Payload,
     _mark: Option<String>,
 ) -> io::Result<Tree> {
-    let Payload::Program = payload;
     let is_cut_down = match sandbox {
         Sandbox::Restricted => true,
         Sandbox::Job => false,
