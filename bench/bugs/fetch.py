@@ -13,6 +13,8 @@ import sys
 import urllib.parse
 import urllib.request
 
+from pip._internal.models.index import PyPI
+
 HERE = pathlib.Path(__file__).parent
 
 
@@ -21,10 +23,7 @@ def index():
         found = subprocess.run([sys.executable, "-m", "pip", "config", "get", name], capture_output=True, text=True)
         if found.returncode == 0:
             return found.stdout.strip().rstrip("/")
-    address = os.environ.get("PIP_INDEX_URL", "")
-    if not address:
-        sys.exit("fetch.py: set PIP_INDEX_URL to the address of a package index (its page of simple links)")
-    return address.rstrip("/")
+    return os.environ.get("PIP_INDEX_URL", PyPI.simple_url).rstrip("/")
 
 
 def main():
