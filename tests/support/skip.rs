@@ -4,9 +4,6 @@ use std::io::Write;
 
 /// What a machine of CI may lack, by system. Everything else has to be there.
 const MAY_BE_MISSING: &[(&str, &str)] = &[
-    // It stands in where our own namespaces are closed.
-    ("linux", "bubblewrap is not installed"),
-    ("linux", "bubblewrap may not make namespaces"),
     // Tests that take privileges away first, or make devices: whoever runs them may not.
     ("linux", "an ordinary user runs this"),
     ("macos", "an ordinary user runs this"),

@@ -173,7 +173,7 @@ impl Ground {
             .listener
             .local_addr()
             .map_or(0, |address| address.port());
-        let temporary = match sandbox.is_a_world() {
+        let temporary = match sandbox.has_namespaces() {
             true => PathBuf::from("/tmp"),
             false => self.private.temporary(),
         };

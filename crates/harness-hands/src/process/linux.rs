@@ -4,14 +4,11 @@
 //! program's own process table, so the kernel ends everything when it goes; without them it adopts
 //! every orphan, so that none gets away. It goes when the program ends, when we drop the lifeline,
 //! and when we die.
-#![expect(
-    unsafe_code,
-    reason = "what happens between fork and exec is raw system calls"
-)]
+#![expect(unsafe_code, reason = "forking, and closing what the fork inherited")]
 
-use std::ffi::{CStr, CString, OsString};
+use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -19,16 +16,31 @@ use std::process::{Child, Command};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, chdir, getpid,
+    kill_process, kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior,
+    setrlimit, setsid, wait, waitpid,
+};
+use rustix::stdio::{dup2_stdin, dup2_stdout, stdin, stdout};
+use rustix::thread::{nanosleep, set_no_new_privs};
+
 use crate::process::Ended;
 use crate::process::descendants::{end_descendants, end_marked};
 use crate::process::private::Private;
 use crate::process::sandbox::landlock::{self, Rules};
 use crate::process::sandbox::namespace::{self, World};
 use crate::process::sandbox::seccomp::{Filter, Network};
-use crate::process::sandbox::{Confinement, Sandbox, bubblewrap, places};
+use crate::process::sandbox::{Confinement, Sandbox, places};
 
 /// Where a process finds the numbers of its children.
 const CHILDREN: &CStr = c"/proc/thread-self/children";
+
+/// The first number for the keeper's descriptors while the low ones are filled.
+const OUT_OF_THE_WAY: i32 = 100;
 
 /// How long the keeper is given to end a tree before we help.
 const KEEPERS_WORK: Duration = Duration::from_secs(3);
@@ -48,13 +60,8 @@ pub(crate) struct Tree {
 pub(crate) fn available() -> Sandbox {
     static FOUND: OnceLock<Sandbox> = OnceLock::new();
     *FOUND.get_or_init(|| {
-        // The strongest first. Bubblewrap does for us what the kernel does not let us do ourselves.
-        const STRONGEST_FIRST: [Sandbox; 4] = [
-            Sandbox::Full,
-            Sandbox::Namespaces,
-            Sandbox::Bubblewrap,
-            Sandbox::Confined,
-        ];
+        const STRONGEST_FIRST: [Sandbox; 3] =
+            [Sandbox::Full, Sandbox::Namespaces, Sandbox::Confined];
         let working = STRONGEST_FIRST.into_iter().find(|sandbox| works(*sandbox));
         working.unwrap_or(Sandbox::None)
     })
@@ -62,8 +69,8 @@ pub(crate) fn available() -> Sandbox {
 
 /// Says whether a program behind these walls starts and its end is seen.
 pub(crate) fn works(sandbox: Sandbox) -> bool {
-    let needs_landlock = matches!(sandbox, Sandbox::Full | Sandbox::Confined);
-    if Filter::new(Network::Private).is_none() || needs_landlock && landlock::version().is_none() {
+    let lacks_landlock = sandbox.has_landlock() && landlock::version().is_none();
+    if Filter::new(Network::Private).is_none() || lacks_landlock {
         return false;
     }
     let Ok(private) = Private::new() else {
@@ -78,17 +85,14 @@ pub(crate) fn works(sandbox: Sandbox) -> bool {
 
 /// Says whether a program starts in this confinement and its end is seen.
 fn starts(confinement: &Confinement, sandbox: Sandbox) -> bool {
-    let arguments = ["-c", "exit 42"].map(OsString::from);
-    if sandbox == Sandbox::Bubblewrap && bubblewrap::find().is_none() {
-        return false;
-    }
-    let command = command(Path::new("/bin/sh"), &arguments, confinement, sandbox);
-    let started = command.and_then(|mut command| {
-        let quiet = std::process::Stdio::null;
-        command.stdin(quiet()).stdout(quiet()).stderr(quiet());
-        start(command, confinement, sandbox, None)
-    });
-    started.is_ok_and(|mut tree| {
+    let mut command = Command::new("/bin/sh");
+    let quiet = std::process::Stdio::null;
+    command
+        .args(["-c", "exit 42"])
+        .stdin(quiet())
+        .stdout(quiet())
+        .stderr(quiet());
+    start(command, confinement, sandbox, None).is_ok_and(|mut tree| {
         let ended = tree.wait(Duration::from_secs(30));
         tree.end();
         ended == Some(Some(42 << 8))
@@ -97,39 +101,7 @@ fn starts(confinement: &Confinement, sandbox: Sandbox) -> bool {
 
 /// Says whether the layers of a confinement can be mounted behind these walls.
 pub(crate) fn mounts(confinement: &Confinement, sandbox: Sandbox) -> bool {
-    match sandbox {
-        Sandbox::Full | Sandbox::Namespaces => starts(confinement, sandbox),
-        Sandbox::Confined
-        | Sandbox::Bubblewrap
-        | Sandbox::Seatbelt
-        | Sandbox::Restricted
-        | Sandbox::Job
-        | Sandbox::None => false,
-    }
-}
-
-/// Returns the command that runs a program behind the given walls.
-pub(crate) fn command(
-    program: &Path,
-    arguments: &[OsString],
-    confinement: &Confinement,
-    sandbox: Sandbox,
-) -> io::Result<Command> {
-    match sandbox {
-        Sandbox::Bubblewrap => bubblewrap::command(program, arguments, confinement),
-        // Their walls are put up between fork and exec.
-        Sandbox::Full
-        | Sandbox::Confined
-        | Sandbox::Namespaces
-        | Sandbox::Seatbelt
-        | Sandbox::Restricted
-        | Sandbox::Job
-        | Sandbox::None => {
-            let mut command = Command::new(program);
-            command.args(arguments);
-            Ok(command)
-        }
-    }
+    sandbox.has_namespaces() && starts(confinement, sandbox)
 }
 
 /// Starts a program behind the given walls.
@@ -139,13 +111,12 @@ pub(crate) fn start(
     sandbox: Sandbox,
     mark: Option<String>,
 ) -> io::Result<Tree> {
-    let (lifeline_out, lifeline_in) = pipe()?;
-    let (status_out, status_in) = pipe()?;
+    let (lifeline_out, lifeline_in) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (status_out, status_in) = pipe_with(PipeFlags::CLOEXEC)?;
     let cage = Cage::plan(&command, confinement, sandbox)?;
-    let keeper_pipes = (lifeline_out.as_raw_fd(), status_in.as_raw_fd());
     // SAFETY: the closure only makes system calls on memory that was prepared before the fork.
     let keeper = unsafe {
-        command.pre_exec(move || cage.enter(keeper_pipes));
+        command.pre_exec(move || cage.enter(&lifeline_out, &status_in));
         command.spawn()
     }?;
     Ok(Tree {
@@ -165,7 +136,6 @@ impl Tree {
     /// Waits for the program: `None` when it still runs after `patience`, else its wait status, or
     /// `Some(None)` when its keeper is gone without a word.
     pub(crate) fn wait(&mut self, patience: Duration) -> Option<Option<i32>> {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let start = Instant::now();
         loop {
             let left = patience.saturating_sub(start.elapsed());
@@ -179,7 +149,7 @@ impl Tree {
             ) {
                 Ok(0) => return None,
                 Ok(_) => break,
-                Err(rustix::io::Errno::INTR) => {}
+                Err(Errno::INTR) => {}
                 Err(_) => return Some(None),
             }
         }
@@ -189,22 +159,19 @@ impl Tree {
             match rustix::io::read(&self.status, &mut word[told..]) {
                 Ok(0) => return Some(None),
                 Ok(count) => told += count,
-                Err(rustix::io::Errno::INTR) => {}
+                Err(Errno::INTR) => {}
                 Err(_) => return Some(None),
             }
         }
-        let status = i32::from_ne_bytes(word);
-        Some(Some(if self.sandbox == Sandbox::Bubblewrap {
-            bubblewrap::wait_status(status)
-        } else {
-            status
-        }))
+        Some(Some(i32::from_ne_bytes(word)))
     }
 
     /// Ends every process of the tree, to the last, and waits until they are gone.
     pub(crate) fn end(&mut self) {
         let keeper_sees = CHILDREN.to_str().is_ok_and(|list| Path::new(list).exists());
-        if !self.has_own_table() && !keeper_sees {
+        // With namespaces the keeper is the first process of a process table, which ends with it.
+        let is_safe = self.sandbox.has_namespaces();
+        if !is_safe && !keeper_sees {
             // While the keeper lives, nobody can leave its tree.
             end_descendants(self.keeper.id());
         }
@@ -224,15 +191,9 @@ impl Tree {
             let _ = self.keeper.wait();
         }
         // Who killed the keeper may have got away from it.
-        let is_safe = self.has_own_table();
         if let Some(mark) = self.mark.take().filter(|_| !is_safe) {
             end_marked(&mark);
         }
-    }
-
-    /// Says whether the keeper is the first process of a process table, which ends with it.
-    fn has_own_table(&self) -> bool {
-        matches!(self.sandbox, Sandbox::Full | Sandbox::Namespaces)
     }
 }
 
@@ -248,9 +209,6 @@ struct Cage {
     rules: Option<Rules>,
     filter: Option<Filter>,
     folder: CString,
-    /// Whether the program may gain privileges when it starts: only bubblewrap, which some systems give them
-    /// and which gives them up itself.
-    may_be_raised: bool,
 }
 
 impl Cage {
@@ -259,79 +217,57 @@ impl Cage {
             .get_current_dir()
             .map_or(&b"/"[..], |path| path.as_os_str().as_bytes());
         let folder = CString::new(folder)?;
-        let (in_world, with_rules) = match sandbox {
-            Sandbox::Full => (true, true),
-            Sandbox::Namespaces => (true, false),
-            Sandbox::Confined => (false, true),
-            Sandbox::Bubblewrap
-            | Sandbox::Seatbelt
-            | Sandbox::Restricted
-            | Sandbox::Job
-            | Sandbox::None => {
-                return Ok(Cage {
-                    world: None,
-                    rules: None,
-                    filter: None,
-                    folder,
-                    may_be_raised: sandbox == Sandbox::Bubblewrap,
-                });
-            }
+        let (namespaces, landlock) = (sandbox.has_namespaces(), sandbox.has_landlock());
+        let world = match namespaces {
+            true => Some(World::plan(confinement, landlock)?),
+            false => None,
         };
-        let world = if in_world {
-            Some(World::plan(confinement, with_rules)?)
-        } else {
-            None
-        };
-        let network = if in_world {
-            Network::Private
-        } else {
-            Network::Shared
-        };
-        let rules = match landlock::version().filter(|_| with_rules) {
-            Some(version) => Some(Rules::new(version, places::places(confinement, in_world)?)),
+        let rules = match landlock::version().filter(|_| landlock) {
+            Some(version) => Some(Rules::new(
+                version,
+                places::places(confinement, namespaces)?,
+            )),
             None => None,
+        };
+        let network = match namespaces {
+            true => Network::Private,
+            false => Network::Shared,
+        };
+        let filter = match sandbox {
+            Sandbox::None => None,
+            _ => Filter::new(network),
         };
         Ok(Cage {
             world,
             rules,
-            filter: Filter::new(network),
+            filter,
             folder,
-            may_be_raised: false,
         })
     }
 
     /// Runs in the forked child; returns only in the process that becomes the program.
-    fn enter(&self, (lifeline, status): (RawFd, RawFd)) -> io::Result<()> {
-        // SAFETY: plain system calls; every pointer is to memory that outlives the call.
-        unsafe {
-            libc::setsid();
-            if let Some(world) = &self.world {
-                world.leave()?;
-                let first = fork()?;
-                if first != 0 {
-                    wait_for(first);
-                }
-                world.arrange()?;
-            } else {
-                libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    fn enter(&self, lifeline: &OwnedFd, status: &OwnedFd) -> io::Result<()> {
+        let _ = setsid();
+        if let Some(world) = &self.world {
+            world.leave()?;
+            if let Some(first) = fork()? {
+                wait_for(first);
             }
-            let program = fork()?;
-            if program != 0 {
-                keep(program, lifeline, status, self.world.is_some());
-            }
-            libc::setsid();
-            if libc::chdir(self.folder.as_ptr()) != 0 {
-                return Err(io::Error::last_os_error());
-            }
-            let no_core = libc::rlimit {
-                rlim_cur: 0,
-                rlim_max: 0,
-            };
-            libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core);
-            if !self.may_be_raised && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
-                return Err(io::Error::last_os_error());
-            }
+            world.arrange()?;
+        } else {
+            let _ = set_child_subreaper(Some(getpid()));
         }
+        if let Some(program) = fork()? {
+            keep(program, lifeline, status, self.world.is_some());
+        }
+        let _ = setsid();
+        chdir(&*self.folder)?;
+        let nothing = Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        };
+        let _ = setrlimit(Resource::Core, nothing);
+        set_no_new_privs(true)?;
         if let Some(rules) = &self.rules {
             rules.enter()?;
         }
@@ -343,9 +279,10 @@ impl Cage {
     }
 }
 
-/// Forks without the handlers that libraries hang on it: the child only makes system calls.
-unsafe fn fork() -> io::Result<libc::pid_t> {
-    // SAFETY: without flags this is a plain fork.
+/// Forks without the handlers that libraries hang on it: the child only makes system calls. Returns the child's
+/// number to its parent.
+fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: without flags this is a plain fork, in a process of one thread, since it was forked itself.
     let child = unsafe {
         libc::syscall(
             libc::SYS_clone,
@@ -359,124 +296,109 @@ unsafe fn fork() -> io::Result<libc::pid_t> {
     if child < 0 {
         return Err(io::Error::last_os_error());
     }
-    Ok(libc::pid_t::try_from(child).unwrap_or(-1))
+    Ok(i32::try_from(child).ok().and_then(Pid::from_raw))
 }
 
 /// The process outside the new world: goes when its first process has gone.
-unsafe fn wait_for(first: libc::pid_t) -> ! {
-    // SAFETY: plain system calls; nothing of ours is used after the descriptors are closed.
-    unsafe {
-        close_from(0);
-        let mut status = 0;
-        while libc::waitpid(first, &raw mut status, 0) < 0 && errno() == libc::EINTR {}
-        libc::_exit(0)
-    }
+fn wait_for(first: Pid) -> ! {
+    close_from(0);
+    while let Err(Errno::INTR) = waitpid(Some(first), WaitOptions::empty()) {}
+    exit()
 }
 
 /// The keeper: reaps orphans, tells how the program ended, goes with its lifeline.
-unsafe fn keep(program: libc::pid_t, lifeline: RawFd, status: RawFd, has_own_table: bool) -> ! {
-    // SAFETY: plain system calls on our own descriptors and on memory of this frame.
-    unsafe {
-        // Nobody inside may look into the keeper or at what it inherited.
-        libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
-        // High enough to be out of the way while the low numbers are filled.
-        let lifeline = libc::fcntl(lifeline, libc::F_DUPFD, 100);
-        let status = libc::fcntl(status, libc::F_DUPFD, 100);
-        libc::dup2(lifeline, 0);
-        libc::dup2(status, 1);
-        close_from(2);
-        let watch = libc::syscall(libc::SYS_pidfd_open, program, 0);
-        let watch = RawFd::try_from(watch).unwrap_or(-1);
-        let mut told = false;
-        loop {
-            let mut watched = [
-                libc::pollfd {
-                    fd: 0,
-                    events: libc::POLLIN,
-                    revents: 0,
-                },
-                libc::pollfd {
-                    fd: if told { -1 } else { watch },
-                    events: libc::POLLIN,
-                    revents: 0,
-                },
-            ];
-            // Often enough that orphans do not pile up; without a watch, that the end is seen.
-            let patience = if watch < 0 && !told { 5 } else { 200 };
-            libc::poll(watched.as_mut_ptr(), 2, patience);
-            let mut word = 0i32;
-            loop {
-                let gone = libc::waitpid(-1, &raw mut word, libc::WNOHANG);
-                if gone <= 0 {
-                    break;
-                }
-                if gone == program {
-                    libc::write(1, (&raw const word).cast(), 4);
-                    told = true;
-                }
+fn keep(program: Pid, lifeline: &OwnedFd, status: &OwnedFd, has_own_table: bool) -> ! {
+    // Nobody inside may look into the keeper or at what it inherited.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    let moved = fcntl_dupfd_cloexec(lifeline, OUT_OF_THE_WAY).and_then(|lifeline| {
+        let status = fcntl_dupfd_cloexec(status, OUT_OF_THE_WAY)?;
+        dup2_stdin(lifeline)?;
+        dup2_stdout(status)
+    });
+    if moved.is_err() {
+        exit();
+    }
+    close_from(2);
+    let (lifeline, status) = (stdin(), stdout());
+    let watch = pidfd_open(program, PidfdFlags::empty()).ok();
+    let mut told = false;
+    loop {
+        // Often enough that orphans do not pile up; without a watch, that the end is seen.
+        let (milliseconds, watch) = match (&watch, told) {
+            (Some(watch), false) => (200, watch.as_fd()),
+            (None, false) => (5, lifeline),
+            (_, true) => (200, lifeline),
+        };
+        let patience = Timespec {
+            tv_sec: 0,
+            tv_nsec: milliseconds * 1_000_000,
+        };
+        let mut watched = [lifeline, watch].map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN));
+        let _ = poll(&mut watched, Some(&patience));
+        while let Ok(Some((gone, word))) = wait(WaitOptions::NOHANG) {
+            if gone == program {
+                let _ = rustix::io::write(status, &word.as_raw().to_ne_bytes());
+                told = true;
             }
-            let cut = watched[0].revents != 0;
-            if cut && !has_own_table {
-                end_children(program);
-            }
-            if cut || (told && has_own_table) {
-                libc::_exit(0);
-            }
+        }
+        let cut = !watched[0].revents().is_empty();
+        if cut && !has_own_table {
+            end_children(program);
+        }
+        if cut || (told && has_own_table) {
+            exit();
         }
     }
 }
 
 /// Ends every process below the keeper. Orphans become its children, so killing children until there are none
 /// ends the whole tree, however it forks meanwhile.
-unsafe fn end_children(program: libc::pid_t) {
+fn end_children(program: Pid) {
     let mut list = [0u8; 4096];
-    let mut status = 0;
-    // SAFETY: plain system calls on memory of this frame.
-    unsafe {
+    loop {
+        let Ok(file) = open(CHILDREN, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
+            // The least that can be done without this list; what is left is looked for from outside.
+            let _ = kill_process_group(program, Signal::KILL);
+            return;
+        };
+        let count = rustix::io::read(&file, &mut list).unwrap_or(0);
+        kill_all(&list[..count]);
         loop {
-            let file = libc::open(CHILDREN.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-            if file < 0 {
-                // The least that can be done without this list; what is left is looked for from outside.
-                libc::kill(-program, libc::SIGKILL);
-                return;
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => break,
+                // None is left, nor can come back.
+                Err(_) => return,
             }
-            let count = libc::read(file, list.as_mut_ptr().cast(), list.len());
-            libc::close(file);
-            let count = usize::try_from(count).unwrap_or(0);
-            kill_all(&list[..count]);
-            loop {
-                match libc::waitpid(-1, &raw mut status, libc::WNOHANG) {
-                    // None is left, nor can come back.
-                    -1 if errno() != libc::EINTR => return,
-                    0 => break,
-                    _ => {}
-                }
-            }
-            // They are on their way.
-            libc::usleep(200);
         }
+        // They are on their way.
+        let _ = nanosleep(&Timespec {
+            tv_sec: 0,
+            tv_nsec: 200_000,
+        });
     }
 }
 
 /// Kills the processes of a list of numbers; one that is cut off at the end is found in the next list.
-unsafe fn kill_all(list: &[u8]) {
-    let mut process: libc::pid_t = 0;
+fn kill_all(list: &[u8]) {
+    let mut process = 0_i32;
     for byte in list {
         if byte.is_ascii_digit() {
-            let digit = libc::pid_t::from(byte - b'0');
+            let digit = i32::from(byte - b'0');
             process = process.saturating_mul(10).saturating_add(digit);
         } else {
-            if process > 1 {
-                // SAFETY: plain numbers; children of ours keep their number until we ask how they ended.
-                unsafe { libc::kill(process, libc::SIGKILL) };
+            // Children of ours keep their number until we ask how they ended.
+            if let Some(process) = Pid::from_raw(process).filter(|process| !process.is_init()) {
+                let _ = kill_process(process, Signal::KILL);
             }
             process = 0;
         }
     }
 }
 
-unsafe fn close_from(first: u32) {
-    // SAFETY: closes descriptors of this process only, which uses none of them again.
+/// Closes every descriptor from this number on. Only for a process that uses none of them again.
+fn close_from(first: u32) {
+    // SAFETY: plain numbers. What Rust owns of these descriptors belongs to frames that never go on.
     unsafe {
         if libc::syscall(libc::SYS_close_range, first, u32::MAX, 0u32) != 0 {
             for descriptor in first..4096 {
@@ -486,18 +408,10 @@ unsafe fn close_from(first: u32) {
     }
 }
 
-fn errno() -> i32 {
-    io::Error::last_os_error().raw_os_error().unwrap_or(0)
-}
-
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut ends = [0; 2];
-    // SAFETY: the array has room for both ends.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: both are open, and nobody else owns them.
-    Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
+/// Ends this process without running anything that was registered for its end.
+fn exit() -> ! {
+    // SAFETY: takes nothing but a number and does not return.
+    unsafe { libc::_exit(0) }
 }
 
 /// Reads a wait status.
@@ -511,5 +425,5 @@ pub(crate) fn ended(status: i32) -> Ended {
 
 /// Returns the temporary folder as the program sees it, where it has one of its own.
 pub(crate) fn temporary_folder(confinement: &Confinement, sandbox: Sandbox) -> Option<PathBuf> {
-    (sandbox.is_a_world() && World::replaces_tmp(confinement)).then(|| PathBuf::from("/tmp"))
+    (sandbox.has_namespaces() && World::replaces_tmp(confinement)).then(|| PathBuf::from("/tmp"))
 }

@@ -26,7 +26,7 @@ mod unchanged;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -177,9 +177,7 @@ pub(crate) fn start(program: &Program, sandbox: Sandbox, stdin: Stdio) -> Result
         source,
     };
     let mark = environment::mark();
-    let (file, confinement) = (&program.program, &program.confinement);
-    let mut command =
-        platform::command(file, &program.arguments, confinement, sandbox).map_err(failed)?;
+    let mut command = command(program, sandbox);
     command
         .current_dir(&program.folder)
         .env_clear()
@@ -194,7 +192,20 @@ pub(crate) fn start(program: &Program, sandbox: Sandbox, stdin: Stdio) -> Result
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mark = Some(format!("{}={mark}", environment::MARK));
-    platform::start(command, confinement, sandbox, mark).map_err(failed)
+    platform::start(command, &program.confinement, sandbox, mark).map_err(failed)
+}
+
+/// Returns the command that runs a program: only the seatbelt is another program in front of it.
+fn command(program: &Program, sandbox: Sandbox) -> Command {
+    let (file, arguments) = (&program.program, &program.arguments);
+    #[cfg(target_os = "macos")]
+    if sandbox == Sandbox::Seatbelt {
+        return sandbox::seatbelt::command(file, arguments, &program.confinement);
+    }
+    let _ = sandbox;
+    let mut command = Command::new(file);
+    command.args(arguments);
+    command
 }
 
 fn watch(tree: &mut Tree, begun: Instant, limit: Duration, cancel: &AtomicBool) -> Ended {

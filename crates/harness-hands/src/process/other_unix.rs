@@ -1,11 +1,10 @@
 //! Starting, watching and ending a process tree on macOS and other Unix systems: a process group,
 //! ended as a whole. A process that leaves its group gets away; the seatbelt still holds it.
 
-use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -32,41 +31,6 @@ pub(crate) fn available() -> Sandbox {
 #[cfg(not(target_os = "macos"))]
 pub(crate) fn available() -> Sandbox {
     Sandbox::None
-}
-
-/// Returns the command that runs a program behind the given walls.
-pub(crate) fn command(
-    program: &Path,
-    arguments: &[OsString],
-    confinement: &Confinement,
-    sandbox: Sandbox,
-) -> io::Result<Command> {
-    match sandbox {
-        #[cfg(target_os = "macos")]
-        Sandbox::Seatbelt => Ok(crate::process::sandbox::seatbelt::command(
-            program,
-            arguments,
-            confinement,
-        )),
-        #[cfg(not(target_os = "macos"))]
-        Sandbox::Seatbelt => {
-            let _ = confinement;
-            Ok(bare(program, arguments))
-        }
-        Sandbox::Full
-        | Sandbox::Confined
-        | Sandbox::Namespaces
-        | Sandbox::Bubblewrap
-        | Sandbox::Restricted
-        | Sandbox::Job
-        | Sandbox::None => Ok(bare(program, arguments)),
-    }
-}
-
-fn bare(program: &Path, arguments: &[OsString]) -> Command {
-    let mut command = Command::new(program);
-    command.args(arguments);
-    command
 }
 
 /// Starts a command as the leader of a group.

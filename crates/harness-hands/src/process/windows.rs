@@ -2,11 +2,10 @@
 //! of the tree with it when it is closed, by us or by our end, and a token that was cut down.
 #![expect(unsafe_code, reason = "job objects are calls of the Windows interface")]
 
-use std::ffi::OsString;
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::os::windows::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -60,18 +59,6 @@ fn works(sandbox: &Sandbox) -> bool {
     started.is_ok_and(|mut tree| tree.wait(Duration::from_secs(30)) == Some(Some(42)))
 }
 
-/// Returns the command that runs a program; the job is put around it when it starts.
-pub(crate) fn command(
-    program: &Path,
-    arguments: &[OsString],
-    _confinement: &Confinement,
-    _sandbox: Sandbox,
-) -> io::Result<Command> {
-    let mut command = Command::new(program);
-    command.args(arguments);
-    Ok(command)
-}
-
 /// Starts a program in a job of its own.
 pub(crate) fn start(
     mut command: Command,
@@ -85,7 +72,6 @@ pub(crate) fn start(
         Sandbox::Full
         | Sandbox::Confined
         | Sandbox::Namespaces
-        | Sandbox::Bubblewrap
         | Sandbox::Seatbelt
         | Sandbox::None => {
             let child = command.spawn()?;

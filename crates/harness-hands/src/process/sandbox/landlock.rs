@@ -6,6 +6,9 @@
 
 use std::ffi::CString;
 use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags, open};
 
 const EXECUTE: u64 = 1;
 const WRITE_FILE: u64 = 1 << 1;
@@ -100,21 +103,19 @@ impl Rules {
             4..=5 => 16,
             6.. => 24,
         };
-        // SAFETY: the structure lives through the call and is at least `size` bytes long.
+        // SAFETY: the structure lives through the call and is at least `size` bytes long; what is returned is ours.
         let ruleset = unsafe {
-            libc::syscall(
+            let ruleset = libc::syscall(
                 libc::SYS_landlock_create_ruleset,
                 &raw const attribute,
                 size,
                 0u32,
-            )
+            );
+            match i32::try_from(ruleset) {
+                Ok(ruleset @ 0..) => OwnedFd::from_raw_fd(ruleset),
+                _ => return Err(io::Error::last_os_error()),
+            }
         };
-        let Ok(ruleset) = i32::try_from(ruleset) else {
-            return Err(io::Error::last_os_error());
-        };
-        if ruleset < 0 {
-            return Err(io::Error::last_os_error());
-        }
         for (path, allow) in &self.places {
             let allowed = handled
                 & match allow {
@@ -122,18 +123,14 @@ impl Rules {
                     Allow::Change => u64::MAX,
                     Allow::Device => READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV,
                 };
-            add(ruleset, path, allowed)?;
+            add(&ruleset, path, allowed)?;
         }
         // SAFETY: plain numbers; the ruleset is ours.
-        let entered = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0u32) };
-        let outcome = if entered == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        };
-        // SAFETY: the descriptor is ours and not used again.
-        unsafe { libc::close(ruleset) };
-        outcome
+        match unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0u32) }
+        {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 
     fn handled(&self) -> u64 {
@@ -151,33 +148,31 @@ impl Rules {
     }
 }
 
-fn add(ruleset: i32, path: &CString, allowed: u64) -> io::Result<()> {
-    // SAFETY: the path ends in a zero byte.
-    let parent = unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) };
-    if parent < 0 {
+fn add(ruleset: &OwnedFd, path: &CString, allowed: u64) -> io::Result<()> {
+    let Ok(parent) = open(&**path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else {
         // What is not there needs no rule.
         return Ok(());
-    }
+    };
     let rule = |allowed: u64| {
+        let parent = parent.as_raw_fd();
         let beneath = PathBeneath { allowed, parent };
         // SAFETY: the structure lives through the call and has the layout of the kernel's.
-        unsafe {
+        match unsafe {
             libc::syscall(
                 libc::SYS_landlock_add_rule,
-                ruleset,
+                ruleset.as_raw_fd(),
                 PATH_BENEATH,
                 &raw const beneath,
                 0u32,
             )
+        } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
         }
     };
-    let mut added = rule(allowed);
-    if added != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL) {
+    match rule(allowed) {
         // A rule on a single file must not speak of folders.
-        added = rule(allowed & ON_FILES);
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => rule(allowed & ON_FILES),
+        outcome => outcome,
     }
-    let error = io::Error::last_os_error();
-    // SAFETY: the descriptor is ours and not used again.
-    unsafe { libc::close(parent) };
-    if added == 0 { Ok(()) } else { Err(error) }
 }

@@ -1,8 +1,6 @@
 //! What a started program may touch, and which walls of this machine hold it to that.
 
 #[cfg(target_os = "linux")]
-pub(crate) mod bubblewrap;
-#[cfg(target_os = "linux")]
 pub(crate) mod landlock;
 #[cfg(target_os = "linux")]
 pub(crate) mod namespace;
@@ -29,8 +27,6 @@ pub enum Sandbox {
     /// Linux without Landlock: namespaces with a view of the disk that holds only what may be read,
     /// and seccomp.
     Namespaces,
-    /// Linux where only bubblewrap may make namespaces: its own, with such a view, and seccomp.
-    Bubblewrap,
     /// macOS: the seatbelt.
     Seatbelt,
     /// Windows: a job that ends with us, and a token without privileges; files and network are not held.
@@ -42,55 +38,49 @@ pub enum Sandbox {
 }
 
 impl Sandbox {
+    /// Returns how it is described to a person; whether files and the network are held; whether parts of a
+    /// writable folder are kept read-only; whether processes, mounts and the network are its own; and whether it
+    /// uses Landlock.
+    const fn traits(self) -> (&'static str, bool, bool, bool, bool) {
+        #[rustfmt::skip]
+        let row = match self {
+            //                   described                                                            held   frozen own    Landlock
+            Sandbox::Full       => ("Landlock, seccomp and namespaces (loopback only)",                 true,  true,  true,  true),
+            Sandbox::Namespaces => ("namespaces and seccomp (loopback only)",                           true,  true,  true,  false),
+            Sandbox::Confined   => ("Landlock and seccomp (no network)",                                true,  false, false, true),
+            Sandbox::Seatbelt   => ("seatbelt (loopback only)",                                         true,  true,  false, false),
+            Sandbox::Restricted => ("job object and restricted token (files and network are not held)", false, false, false, false),
+            Sandbox::Job        => ("job object (files and network are not held)",                      false, false, false, false),
+            Sandbox::None       => ("none",                                                             false, false, false, false),
+        };
+        row
+    }
+
     /// Returns what holds the program, for a person.
     pub fn describe(self) -> &'static str {
-        match self {
-            Sandbox::Full => "Landlock, seccomp and namespaces (loopback only)",
-            Sandbox::Confined => "Landlock and seccomp (no network)",
-            Sandbox::Namespaces => "namespaces and seccomp (loopback only)",
-            Sandbox::Bubblewrap => "bubblewrap and seccomp (loopback only)",
-            Sandbox::Seatbelt => "seatbelt (loopback only)",
-            Sandbox::Restricted => {
-                "job object and restricted token (files and network are not held)"
-            }
-            Sandbox::Job => "job object (files and network are not held)",
-            Sandbox::None => "none",
-        }
+        self.traits().0
     }
 
     /// Says whether files and the network are held, which is what `--require-sandbox` asks for.
     pub fn holds(self) -> bool {
-        match self {
-            Sandbox::Full
-            | Sandbox::Confined
-            | Sandbox::Namespaces
-            | Sandbox::Bubblewrap
-            | Sandbox::Seatbelt => true,
-            Sandbox::Restricted | Sandbox::Job | Sandbox::None => false,
-        }
+        self.traits().1
     }
-}
 
-impl Sandbox {
     /// Says whether it keeps parts of a writable folder read-only.
     pub(crate) fn freezes(self) -> bool {
-        match self {
-            Sandbox::Full | Sandbox::Namespaces | Sandbox::Bubblewrap | Sandbox::Seatbelt => true,
-            Sandbox::Confined | Sandbox::Restricted | Sandbox::Job | Sandbox::None => false,
-        }
+        self.traits().2
     }
 
-    /// Says whether the program lives in a process table, mounts and a network of its own.
+    /// Says whether the program has a process table, mounts and a network of its own.
     #[cfg(target_os = "linux")]
-    pub(crate) fn is_a_world(self) -> bool {
-        match self {
-            Sandbox::Full | Sandbox::Namespaces | Sandbox::Bubblewrap => true,
-            Sandbox::Confined
-            | Sandbox::Seatbelt
-            | Sandbox::Restricted
-            | Sandbox::Job
-            | Sandbox::None => false,
-        }
+    pub(crate) fn has_namespaces(self) -> bool {
+        self.traits().3
+    }
+
+    /// Says whether Landlock holds the files.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn has_landlock(self) -> bool {
+        self.traits().4
     }
 }
 

@@ -2,13 +2,22 @@
 //! itself between fork and exec, so everything here is a system call on memory prepared before.
 #![expect(
     unsafe_code,
-    reason = "namespaces, mounts and capabilities are raw system calls"
+    reason = "read-only mounts and loopback have no safe call"
 )]
 
 use std::ffi::{CStr, CString};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change};
+use rustix::process::{getegid, geteuid};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, UnshareFlags, capabilities, remove_capability_from_bounding_set,
+    set_capabilities, unshare_unsafe,
+};
 
 use crate::environment;
 use crate::process::sandbox::{Confinement, places};
@@ -30,28 +39,16 @@ pub(crate) struct World {
     freeze_root: Option<Vec<CString>>,
 }
 
-const MOUNT_ATTR_RDONLY: u64 = 1;
-const AT_RECURSIVE: i32 = 0x8000;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct MountAttribute {
-    set: u64,
-    clear: u64,
-    propagation: u64,
-    user: u64,
-}
-
 /// Capabilities that root keeps inside, those that make it the owner of the user's files; without
 /// them a suite that runs as root could not read files of others. All others go.
-const KEPT: u32 = 1 << 0 // CAP_CHOWN
-    | 1 << 1 // CAP_DAC_OVERRIDE
-    | 1 << 3 // CAP_FOWNER
-    | 1 << 4 // CAP_FSETID
-    | 1 << 5 // CAP_KILL
-    | 1 << 6 // CAP_SETGID
-    | 1 << 7 // CAP_SETUID
-    | 1 << 10; // CAP_NET_BIND_SERVICE
+const KEPT: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID)
+    .union(CapabilitySet::KILL)
+    .union(CapabilitySet::SETGID)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::NET_BIND_SERVICE);
 
 /// The temporary folders that programs name without asking.
 pub(crate) const SHARED_TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -60,10 +57,12 @@ impl World {
     /// Plans the world of a program. Makes the empty folders that mounts need, inside the program's
     /// own temporary folder.
     pub(crate) fn plan(confinement: &Confinement, landlock: bool) -> io::Result<World> {
-        // SAFETY: both calls only return a number.
-        let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+        let (user, group) = (geteuid(), getegid());
+        let has_admin =
+            capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN));
         // Root makes namespaces without a user namespace, in which it would lose its users' files.
-        let owner = (user != 0 || !has_admin()).then(|| (map(user), map(group)));
+        let owner =
+            (!user.is_root() || !has_admin).then(|| (map(user.as_raw()), map(group.as_raw())));
         let overlay = match &confinement.overlay {
             Some(overlay) => {
                 let options = overlay.options(owner.is_some());
@@ -121,13 +120,15 @@ impl World {
 
     /// Leaves the shared world. The next child of the caller is the first process of the new one.
     pub(crate) fn leave(&self) -> io::Result<()> {
-        let mut flags =
-            libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;
+        let mut flags = UnshareFlags::NEWNS
+            | UnshareFlags::NEWPID
+            | UnshareFlags::NEWNET
+            | UnshareFlags::NEWIPC;
         if self.owner.is_some() {
-            flags |= libc::CLONE_NEWUSER;
+            flags |= UnshareFlags::NEWUSER;
         }
-        // SAFETY: plain numbers.
-        check(unsafe { libc::unshare(flags) })?;
+        // SAFETY: the table of open files stays shared.
+        unsafe { unshare_unsafe(flags) }?;
         if let Some((user, group)) = &self.owner {
             // Not there on very old kernels, which then do not ask for it either.
             let _ = write_to(c"/proc/self/setgroups", c"deny");
@@ -139,34 +140,30 @@ impl World {
 
     /// Arranges mounts and brings loopback up. Called by the first process of the new world.
     pub(crate) fn arrange(&self) -> io::Result<()> {
-        mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE, None)?;
-        let plain = libc::MS_NOSUID | libc::MS_NODEV;
+        mount_change(
+            c"/",
+            MountPropagationFlags::REC | MountPropagationFlags::PRIVATE,
+        )?;
+        let plain = MountFlags::NOSUID | MountFlags::NODEV;
         if let Some((project, options)) = &self.overlay {
-            let kind = Some(c"overlay");
-            mount(kind, project, kind, plain, Some(options))?;
+            mount(c"overlay", &**project, c"overlay", plain, &**options)?;
         }
         for (from, to) in &self.binds {
-            mount(Some(from), to, None, libc::MS_BIND | libc::MS_REC, None)?;
+            mount_bind_recursive(&**from, &**to)?;
         }
         for place in &self.covered {
             // A place that cannot be covered is still held by Landlock.
-            let _ = mount(Some(c"tmpfs"), place, Some(c"tmpfs"), plain, None);
+            let _ = mount(c"tmpfs", &**place, c"tmpfs", plain, None);
         }
         // Fails inside containers that hide parts of it; the old one then still shows the truth.
-        let _ = mount(
-            Some(c"proc"),
-            c"/proc",
-            Some(c"proc"),
-            plain | libc::MS_NOEXEC,
-            None,
-        );
+        let _ = mount(c"proc", c"/proc", c"proc", plain | MountFlags::NOEXEC, None);
         if let Some(open) = &self.freeze_root {
             self.freeze_all(open)?;
         }
         for place in &self.frozen {
             // What is not there needs no wall here; it is looked at afterwards.
-            if mount(Some(place), place, None, libc::MS_BIND | libc::MS_REC, None).is_ok() {
-                freeze(place, AT_RECURSIVE)?;
+            if mount_bind_recursive(&**place, &**place).is_ok() {
+                set_read_only(place, true)?;
             }
         }
         raise_loopback()
@@ -175,11 +172,11 @@ impl World {
     fn freeze_all(&self, open: &[CString]) -> io::Result<()> {
         for place in open {
             // Mounts of their own, so that they stay open when the rest is closed.
-            let _ = mount(Some(place), place, None, libc::MS_BIND | libc::MS_REC, None);
+            let _ = mount_bind_recursive(&**place, &**place);
         }
-        freeze(c"/", AT_RECURSIVE)?;
+        set_read_only(c"/", true)?;
         for place in open.iter().chain(&self.covered) {
-            thaw(place)?;
+            set_read_only(place, false)?;
         }
         Ok(())
     }
@@ -187,61 +184,21 @@ impl World {
 
 /// Gives up every capability but those that make root the owner of its users' files.
 pub(crate) fn drop_capabilities() -> io::Result<()> {
-    #[repr(C)]
-    struct Head {
-        version: u32,
-        process: i32,
-    }
-    #[repr(C)]
-    #[derive(Clone, Copy)]
-    struct Half {
-        effective: u32,
-        permitted: u32,
-        inheritable: u32,
-    }
-    const VERSION_3: u32 = 0x2008_0522;
-    let mut head = Head {
-        version: VERSION_3,
-        process: 0,
-    };
-    let mut halves = [Half {
-        effective: 0,
-        permitted: 0,
-        inheritable: 0,
-    }; 2];
-    // SAFETY: both structures live through the call and have the layout of the kernel's.
-    check_long(unsafe { libc::syscall(libc::SYS_capget, &raw mut head, halves.as_mut_ptr()) })?;
-    for capability in 0..64 {
-        let kept = capability < 32 && KEPT & (1 << capability) != 0;
-        if !kept {
+    let kept = capabilities(None)?.permitted & KEPT;
+    for bit in 0..u64::BITS {
+        let capability = CapabilitySet::from_bits_retain(1 << bit);
+        if !KEPT.contains(capability) {
             // Fails for numbers that the kernel does not have, and for those who may not; then
             // nothing is gained by exec either, since new privileges are switched off.
-            // SAFETY: plain numbers.
-            unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
+            let _ = remove_capability_from_bounding_set(capability);
         }
     }
-    let kept = halves[0].permitted & KEPT;
-    halves = [
-        Half {
-            effective: kept,
-            permitted: kept,
-            inheritable: 0,
-        },
-        Half {
-            effective: 0,
-            permitted: 0,
-            inheritable: 0,
-        },
-    ];
-    // SAFETY: as above.
-    check_long(unsafe { libc::syscall(libc::SYS_capset, &raw mut head, halves.as_ptr()) })
-}
-
-fn has_admin() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let bits = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok());
-    bits.is_some_and(|bits| bits & (1 << 21) != 0)
+    let sets = CapabilitySets {
+        effective: kept,
+        permitted: kept,
+        inheritable: CapabilitySet::empty(),
+    };
+    Ok(set_capabilities(None, sets)?)
 }
 
 fn map(id: u32) -> CString {
@@ -396,112 +353,63 @@ fn text(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
 }
 
-fn mount(
-    from: Option<&CStr>,
-    to: &CStr,
-    kind: Option<&CStr>,
-    flags: libc::c_ulong,
-    options: Option<&CStr>,
-) -> io::Result<()> {
-    let pointer = |text: Option<&CStr>| text.map_or(std::ptr::null(), CStr::as_ptr);
-    // SAFETY: every text ends in a zero byte or is null, which the call takes.
-    check(unsafe {
-        libc::mount(
-            pointer(from),
-            to.as_ptr(),
-            pointer(kind),
-            flags,
-            pointer(options).cast(),
-        )
-    })
-}
-
-fn freeze(place: &CStr, how: i32) -> io::Result<()> {
-    set_attribute(
-        place,
-        how,
-        MountAttribute {
-            set: MOUNT_ATTR_RDONLY,
-            clear: 0,
-            propagation: 0,
-            user: 0,
-        },
-    )
-}
-
-fn thaw(place: &CStr) -> io::Result<()> {
-    set_attribute(
-        place,
-        0,
-        MountAttribute {
-            set: 0,
-            clear: MOUNT_ATTR_RDONLY,
-            propagation: 0,
-            user: 0,
-        },
-    )
-}
-
-fn set_attribute(place: &CStr, how: i32, attribute: MountAttribute) -> io::Result<()> {
+/// Makes what is mounted at a place read-only, with all that is mounted beneath, or the place alone writable again.
+fn set_read_only(place: &CStr, read_only: bool) -> io::Result<()> {
+    // SAFETY: the structure is plain data for which zero is a value.
+    let mut attributes: libc::mount_attr = unsafe { std::mem::zeroed() };
+    let how = if read_only {
+        attributes.attr_set = libc::MOUNT_ATTR_RDONLY;
+        libc::AT_RECURSIVE
+    } else {
+        attributes.attr_clr = libc::MOUNT_ATTR_RDONLY;
+        0
+    };
     // SAFETY: the path ends in a zero byte and the structure lives through the call.
-    check_long(unsafe {
+    let answer = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
             libc::AT_FDCWD,
             place.as_ptr(),
             how,
-            &raw const attribute,
-            size_of::<MountAttribute>(),
+            &raw const attributes,
+            size_of::<libc::mount_attr>(),
         )
-    })
+    };
+    match answer {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 fn raise_loopback() -> io::Result<()> {
-    // SAFETY: the structure is plain data for which zero is a value, and lives through the calls.
-    unsafe {
-        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
-        check(socket)?;
+    let socket = rustix::net::socket_with(
+        rustix::net::AddressFamily::INET,
+        rustix::net::SocketType::DGRAM,
+        rustix::net::SocketFlags::CLOEXEC,
+        None,
+    )?;
+    // SAFETY: the structure is plain data for which zero is a value, and lives through the call.
+    let answer = unsafe {
         let mut request: libc::ifreq = std::mem::zeroed();
         request.ifr_name[0] = b'l' as libc::c_char;
         request.ifr_name[1] = b'o' as libc::c_char;
         request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
-        let raised = check(libc::ioctl(
-            socket,
+        libc::ioctl(
+            socket.as_raw_fd(),
             libc::SIOCSIFFLAGS as _,
             &raw mut request,
-        ));
-        libc::close(socket);
-        raised
+        )
+    };
+    match answer {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 
 fn write_to(path: &CStr, text: &CStr) -> io::Result<()> {
-    let bytes = text.to_bytes();
-    // SAFETY: the path ends in a zero byte; the buffer lives through the call.
-    unsafe {
-        let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-        check(file)?;
-        let written = libc::write(file, bytes.as_ptr().cast(), bytes.len());
-        let error = io::Error::last_os_error();
-        libc::close(file);
-        if written < 0 { Err(error) } else { Ok(()) }
-    }
-}
-
-fn check(answer: libc::c_int) -> io::Result<()> {
-    if answer < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
-}
-
-fn check_long(answer: libc::c_long) -> io::Result<()> {
-    if answer < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    let file = open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(&file, text.to_bytes())?;
+    Ok(())
 }
 
 #[cfg(test)]

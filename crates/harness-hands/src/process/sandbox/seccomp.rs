@@ -146,17 +146,6 @@ impl Filter {
         Some(Filter { program })
     }
 
-    /// Returns the filter as the kernel reads it, for another program to enter.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.program.len() * 8);
-        for step in &self.program {
-            bytes.extend_from_slice(&step.code.to_ne_bytes());
-            bytes.extend_from_slice(&[step.jt, step.jf]);
-            bytes.extend_from_slice(&step.k.to_ne_bytes());
-        }
-        bytes
-    }
-
     /// Enters the filter, for good. Called in the child: no allocation, only system calls.
     pub(crate) fn enter(&self) -> io::Result<()> {
         let program = libc::sock_fprog {
