@@ -160,7 +160,7 @@ fn begin_log(folder: &Path, log: &Path) -> io::Result<std::fs::File> {
 #[cfg(unix)]
 fn start_on_a_leash(mut command: Command) -> io::Result<(Child, Option<Leash>)> {
     let (end, leash) = io::pipe()?;
-    keeper::stand_between(&mut command, &end);
+    keeper::stand_between(&mut command, end);
     let child = command.spawn()?;
     Ok((child, Some(leash)))
 }
@@ -178,90 +178,80 @@ fn start_on_a_leash(mut command: Command) -> io::Result<(Child, Option<Leash>)> 
 mod keeper {
     //! The keeper: forked before the program starts, never becomes another program, calls only what is safe
     //! in a fork of a process with threads, and holds nothing open but the pipe.
-    #![expect(
-        unsafe_code,
-        reason = "a process between us and the program is made of raw system calls"
-    )]
+    #![expect(unsafe_code, reason = "forking, and closing what the fork inherited")]
 
     use std::io;
     use std::os::fd::{AsRawFd, RawFd};
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
-    /// How often the keeper looks whether the program ended by itself, in milliseconds.
-    const LOOK_AGAIN: libc::c_int = 200;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::{
+        Pid, Signal, WaitOptions, kill_process, kill_process_group, setpgid, setsid, waitpid,
+    };
+
+    /// How often the keeper looks whether the program ended by itself.
+    const LOOK_AGAIN: Timespec = Timespec {
+        tv_sec: 0,
+        tv_nsec: 200_000_000,
+    };
 
     /// Makes a command start its program behind a keeper that holds `end`.
-    pub(super) fn stand_between(command: &mut Command, end: &io::PipeReader) {
-        let end = end.as_raw_fd();
+    pub(super) fn stand_between(command: &mut Command, end: io::PipeReader) {
         // SAFETY: the closure only makes system calls that are safe after a fork; it allocates nothing.
         unsafe {
-            command.pre_exec(move || split(end));
+            command.pre_exec(move || split(&end));
         }
     }
 
     /// Runs in the forked child: becomes the keeper, or returns in the process that becomes the program.
-    fn split(end: RawFd) -> io::Result<()> {
-        // SAFETY: plain system calls on our own process and descriptors.
+    fn split(end: &io::PipeReader) -> io::Result<()> {
+        // A session of its own: Ctrl-C and a closed terminal reach us, and only we decide.
+        let _ = setsid();
+        // SAFETY: a process of one thread forks, since it was forked itself; the keeper ends here.
         unsafe {
-            // A session of its own: Ctrl-C and a closed terminal reach us, and only we decide.
-            libc::setsid();
             match libc::fork() {
-                -1 => Err(io::Error::last_os_error()),
-                0 => {
-                    libc::setpgid(0, 0);
-                    #[cfg(target_os = "linux")]
-                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                    Ok(())
-                }
+                -1 => return Err(io::Error::last_os_error()),
+                0 => {}
                 program => {
-                    libc::setpgid(program, program);
-                    keep(program, end)
+                    libc::_exit(Pid::from_raw(program).map_or(1, |program| keep(program, end)))
                 }
             }
         }
+        let _ = setpgid(None, None);
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+        Ok(())
     }
 
-    /// Waits until the pipe or the program ends, ends the other, and leaves.
-    unsafe fn keep(program: libc::pid_t, end: RawFd) -> ! {
-        // SAFETY: plain system calls on our own process, child and descriptors.
-        unsafe {
-            #[cfg(target_os = "linux")]
-            libc::prctl(libc::PR_SET_NAME, c"harness-keeper".as_ptr());
-            close_all_but(end);
-            let mut watched = libc::pollfd {
-                fd: end,
-                events: libc::POLLIN,
-                revents: 0,
-            };
-            let mut status: libc::c_int = 0;
-            loop {
-                let woken = libc::poll(&raw mut watched, 1, LOOK_AGAIN);
-                let gone = woken > 0 && watched.revents != 0;
-                if gone {
-                    libc::kill(-program, libc::SIGKILL);
-                    libc::kill(program, libc::SIGKILL);
-                    libc::waitpid(program, &raw mut status, 0);
-                    libc::_exit(0);
-                }
-                if libc::waitpid(program, &raw mut status, libc::WNOHANG) == program {
-                    // What it started itself goes with it.
-                    libc::kill(-program, libc::SIGKILL);
-                    let code = if libc::WIFEXITED(status) {
-                        libc::WEXITSTATUS(status)
-                    } else {
-                        128 + libc::WTERMSIG(status)
-                    };
-                    libc::_exit(code);
-                }
+    /// Waits until the pipe or the program ends, ends the other, and returns what to end with.
+    fn keep(program: Pid, end: &io::PipeReader) -> i32 {
+        let _ = setpgid(Some(program), Some(program));
+        #[cfg(target_os = "linux")]
+        let _ = rustix::thread::set_name(c"harness-keeper");
+        close_all_but(end.as_raw_fd());
+        loop {
+            let mut watched = [PollFd::new(end, PollFlags::IN)];
+            let woken = poll(&mut watched, Some(&LOOK_AGAIN)).unwrap_or(0);
+            if woken > 0 && !watched[0].revents().is_empty() {
+                let _ = kill_process_group(program, Signal::KILL);
+                let _ = kill_process(program, Signal::KILL);
+                let _ = waitpid(Some(program), WaitOptions::empty());
+                return 0;
+            }
+            if let Ok(Some((_, status))) = waitpid(Some(program), WaitOptions::NOHANG) {
+                // What it started itself goes with it.
+                let _ = kill_process_group(program, Signal::KILL);
+                let by_signal = status.terminating_signal().map(|signal| 128 + signal);
+                return status.exit_status().or(by_signal).unwrap_or(1);
             }
         }
     }
 
     /// Closes every descriptor but one, so that the keeper holds nothing of ours open: no file, no socket, and not
     /// the pipe by which the start of a program is reported.
-    unsafe fn close_all_but(kept: RawFd) {
-        // SAFETY: closing descriptors of this process, which uses none but `kept` from here on.
+    fn close_all_but(kept: RawFd) {
+        // SAFETY: plain numbers. What Rust owns of these descriptors belongs to frames that never go on.
         unsafe {
             let most = libc::sysconf(libc::_SC_OPEN_MAX).clamp(256, 65_536);
             let most = RawFd::try_from(most).unwrap_or(65_536);

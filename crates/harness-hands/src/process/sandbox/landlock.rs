@@ -63,16 +63,15 @@ struct PathBeneath {
 
 /// Returns the version of Landlock that the kernel has switched on.
 pub(crate) fn version() -> Option<u32> {
-    // SAFETY: with this flag the call takes no memory and only returns a number.
-    let answer = unsafe {
-        libc::syscall(
-            libc::SYS_landlock_create_ruleset,
-            std::ptr::null::<RulesetAttribute>(),
-            0usize,
-            CREATE_VERSION,
-        )
-    };
+    let answer = create(None, 0, CREATE_VERSION);
     u32::try_from(answer).ok().filter(|version| *version > 0)
+}
+
+/// Makes a set of rules of which the kernel reads `size` bytes, or answers what `flags` ask.
+fn create(rules: Option<&RulesetAttribute>, size: usize, flags: u32) -> libc::c_long {
+    let rules = rules.map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: the structure, if any, lives through the call and is at least `size` bytes long.
+    unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, rules, size, flags) }
 }
 
 /// Says whether signals to processes outside are refused.
@@ -103,18 +102,10 @@ impl Rules {
             4..=5 => 16,
             6.. => 24,
         };
-        // SAFETY: the structure lives through the call and is at least `size` bytes long; what is returned is ours.
-        let ruleset = unsafe {
-            let ruleset = libc::syscall(
-                libc::SYS_landlock_create_ruleset,
-                &raw const attribute,
-                size,
-                0u32,
-            );
-            match i32::try_from(ruleset) {
-                Ok(ruleset @ 0..) => OwnedFd::from_raw_fd(ruleset),
-                _ => return Err(io::Error::last_os_error()),
-            }
+        let ruleset = match i32::try_from(create(Some(&attribute), size, 0)) {
+            // SAFETY: the kernel has just opened it for us.
+            Ok(ruleset @ 0..) => unsafe { OwnedFd::from_raw_fd(ruleset) },
+            _ => return Err(io::Error::last_os_error()),
         };
         for (path, allow) in &self.places {
             let allowed = handled

@@ -355,14 +355,15 @@ fn text(path: &Path) -> io::Result<CString> {
 
 /// Makes what is mounted at a place read-only, with all that is mounted beneath, or the place alone writable again.
 fn set_read_only(place: &CStr, read_only: bool) -> io::Result<()> {
-    // SAFETY: the structure is plain data for which zero is a value.
-    let mut attributes: libc::mount_attr = unsafe { std::mem::zeroed() };
-    let how = if read_only {
-        attributes.attr_set = libc::MOUNT_ATTR_RDONLY;
-        libc::AT_RECURSIVE
-    } else {
-        attributes.attr_clr = libc::MOUNT_ATTR_RDONLY;
-        0
+    let (attr_set, attr_clr, how) = match read_only {
+        true => (libc::MOUNT_ATTR_RDONLY, 0, libc::AT_RECURSIVE),
+        false => (0, libc::MOUNT_ATTR_RDONLY, 0),
+    };
+    let attributes = libc::mount_attr {
+        attr_set,
+        attr_clr,
+        propagation: 0,
+        userns_fd: 0,
     };
     // SAFETY: the path ends in a zero byte and the structure lives through the call.
     let answer = unsafe {
