@@ -1,91 +1,96 @@
-//! JUnit XML, as Maven, Gradle and Node write it: read without trust, depth or entities of its own.
+//! JUnit XML, as Maven, Gradle and Node write it. It comes from code under test, so anything may stand in it.
+
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesStart, Event};
 
 use crate::suite::{Failure, SuiteReport, Verdict};
 
-/// A piece of XML that matters here.
-#[derive(Debug, PartialEq, Eq)]
-enum Piece {
-    Open {
-        name: String,
-        attributes: Vec<(String, String)>,
-        closed: bool,
-    },
-    Close(String),
-    Text(String),
-}
+/// How much of a problem's text is kept.
+const LONGEST_TRACEBACK: usize = 8000;
 
 /// Reads one report. Returns whether it is whole.
 pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
+    let mut reader = Reader::from_str(text);
     let mut test: Option<(Failure, Verdict)> = None;
     let mut inside_problem = false;
-    let (mut opened, mut is_report) = (0i64, false);
-    for piece in pieces(text) {
-        match piece {
-            Piece::Open {
-                name,
-                attributes,
-                closed,
-            } => {
-                opened += i64::from(!closed);
-                is_report |= name == "testsuite" || name == "testsuites";
-                match name.as_str() {
-                    "testcase" => {
-                        let started = (begun(&attributes), Verdict::Passed);
-                        if closed {
-                            answer.count(started.1, started.0);
-                        } else {
-                            test = Some(started);
-                        }
-                    }
-                    "failure" | "error" | "skipped" => {
+    let (mut opened, mut is_report) = (0usize, false);
+    loop {
+        let Ok(event) = reader.read_event() else {
+            return false;
+        };
+        let is_open = matches!(event, Event::Start(_));
+        match event {
+            Event::Start(tag) | Event::Empty(tag) => {
+                opened += usize::from(is_open);
+                match tag.name().0 {
+                    "testsuite" | "testsuites" => is_report = true,
+                    "testcase" => test = Some((begun(&tag), Verdict::Passed)),
+                    name @ ("failure" | "error" | "skipped") => {
                         if let Some((failure, verdict)) = &mut test {
-                            *verdict = match name.as_str() {
+                            *verdict = match name {
                                 "failure" => Verdict::Failed,
                                 "error" => Verdict::Error,
                                 _ => Verdict::Skipped,
                             };
-                            failure.message = value(&attributes, "message");
-                            inside_problem = !closed;
+                            failure.message = value(&tag, "message");
+                            inside_problem = is_open;
                         }
                     }
                     _ => {}
                 }
+                if !is_open && tag.name().0 == "testcase" {
+                    finish(&mut test, answer);
+                }
             }
-            Piece::Close(name) => {
-                opened -= 1;
-                match name.as_str() {
-                    "testcase" => {
-                        if let Some((failure, verdict)) = test.take() {
-                            answer.count(verdict, failure);
-                        }
-                    }
+            Event::End(tag) => {
+                opened = opened.saturating_sub(1);
+                match tag.name().0 {
+                    "testcase" => finish(&mut test, answer),
                     "failure" | "error" | "skipped" => inside_problem = false,
                     _ => {}
                 }
             }
-            Piece::Text(text) => {
-                if let (true, Some((failure, _))) = (inside_problem, &mut test) {
-                    let room = 8000usize.saturating_sub(failure.traceback.len());
-                    failure.traceback.extend(text.chars().take(room));
-                    if failure.message.is_empty() {
-                        failure.message =
-                            text.trim().lines().next().unwrap_or_default().to_string();
-                    }
-                }
+            Event::Eof => return is_report && opened == 0,
+            Event::Text(text) if inside_problem => add(&mut test, &text.xml10_content()),
+            Event::CData(text) if inside_problem => add(&mut test, &text.xml10_content()),
+            Event::GeneralRef(name) if inside_problem => {
+                let reference = format!("&{};", name.xml10_content());
+                add(
+                    &mut test,
+                    unescape(&reference).as_deref().unwrap_or("\u{fffd}"),
+                );
             }
+            _ => {}
         }
     }
-    is_report && opened == 0
 }
 
-fn begun(attributes: &[(String, String)]) -> Failure {
-    let (class, name) = (value(attributes, "classname"), value(attributes, "name"));
+fn finish(test: &mut Option<(Failure, Verdict)>, answer: &mut SuiteReport) {
+    if let Some((mut failure, verdict)) = test.take() {
+        if failure.message.is_empty() {
+            let first = failure.traceback.trim().lines().next();
+            failure.message = first.unwrap_or_default().to_string();
+        }
+        answer.count(verdict, failure);
+    }
+}
+
+fn add(test: &mut Option<(Failure, Verdict)>, text: &str) {
+    if let Some((failure, _)) = test {
+        let room = LONGEST_TRACEBACK.saturating_sub(failure.traceback.len());
+        failure.traceback.extend(text.chars().take(room));
+    }
+}
+
+fn begun(tag: &BytesStart<'_>) -> Failure {
+    let (class, name) = (value(tag, "classname"), value(tag, "name"));
     let id = if class.is_empty() {
         name
     } else {
         format!("{class}.{name}")
     };
-    let file = Some(value(attributes, "file")).filter(|file| !file.is_empty());
+    let file = Some(value(tag, "file")).filter(|file| !file.is_empty());
     Failure {
         id,
         message: String::new(),
@@ -96,121 +101,10 @@ fn begun(attributes: &[(String, String)]) -> Failure {
     }
 }
 
-fn value(attributes: &[(String, String)], name: &str) -> String {
-    attributes
-        .iter()
-        .find(|(known, _)| known == name)
-        .map(|(_, value)| value.clone())
-        .unwrap_or_default()
-}
-
-fn pieces(text: &str) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find('<') {
-        if at > 0 {
-            pieces.push(Piece::Text(plain(&rest[..at])));
-        }
-        rest = &rest[at..];
-        let (skip, end) = if rest.starts_with("<![CDATA[") {
-            ("<![CDATA[".len(), "]]>")
-        } else if rest.starts_with("<!--") {
-            ("<!--".len(), "-->")
-        } else if rest.starts_with("<?") || rest.starts_with("<!") {
-            (2, ">")
-        } else {
-            let Some(length) = tag_length(rest) else {
-                return pieces;
-            };
-            pieces.extend(tag(&rest[1..length - 1]));
-            rest = &rest[length..];
-            continue;
-        };
-        let Some(stop) = rest[skip..].find(end) else {
-            return pieces;
-        };
-        if rest.starts_with("<![CDATA[") {
-            pieces.push(Piece::Text(rest[skip..skip + stop].to_string()));
-        }
-        rest = &rest[skip + stop + end.len()..];
-    }
-    pieces
-}
-
-/// The length of a tag with its brackets; a bracket inside quotes does not end it.
-fn tag_length(text: &str) -> Option<usize> {
-    let mut quote = None;
-    for (at, byte) in text.bytes().enumerate() {
-        match (quote, byte) {
-            (None, b'"' | b'\'') => quote = Some(byte),
-            (Some(open), _) if open == byte => quote = None,
-            (None, b'>') => return Some(at + 1),
-            (None | Some(_), _) => {}
-        }
-    }
-    None
-}
-
-fn tag(inside: &str) -> Option<Piece> {
-    if let Some(name) = inside.strip_prefix('/') {
-        return Some(Piece::Close(name.trim().to_string()));
-    }
-    let closed = inside.ends_with('/');
-    let inside = inside.trim_end_matches('/');
-    let (name, mut rest) = inside
-        .split_once(char::is_whitespace)
-        .unwrap_or((inside, ""));
-    let mut attributes = Vec::new();
-    while let Some((key, after)) = rest.split_once('=') {
-        let after = after.trim_start();
-        let quote = after.chars().next()?;
-        let value = after.get(1..)?;
-        let end = value.find(quote)?;
-        attributes.push((key.trim().to_string(), plain(&value[..end])));
-        rest = &value[end + 1..];
-    }
-    Some(Piece::Open {
-        name: name.to_string(),
-        attributes,
-        closed,
-    })
-}
-
-fn plain(text: &str) -> String {
-    if !text.contains('&') {
-        return text.to_string();
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('&') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let Some(end) = rest.find(';').filter(|end| *end < 12) else {
-            out.push('&');
-            rest = &rest[1..];
-            continue;
-        };
-        match &rest[1..end] {
-            "lt" => out.push('<'),
-            "gt" => out.push('>'),
-            "amp" => out.push('&'),
-            "quot" => out.push('"'),
-            "apos" => out.push('\''),
-            code => {
-                let number = code.strip_prefix("#x").map_or_else(
-                    || {
-                        code.strip_prefix('#')
-                            .and_then(|digits| digits.parse().ok())
-                    },
-                    |digits| u32::from_str_radix(digits, 16).ok(),
-                );
-                out.push(number.and_then(char::from_u32).unwrap_or('\u{fffd}'));
-            }
-        }
-        rest = &rest[end + 1..];
-    }
-    out.push_str(rest);
-    out
+fn value(tag: &BytesStart<'_>, name: &str) -> String {
+    let found = tag.try_get_attribute(name).ok().flatten();
+    let value = found.map(|found| unescape(&found.value).map(std::borrow::Cow::into_owned));
+    value.and_then(Result::ok).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -226,7 +120,7 @@ mod tests {
   <testcase classname="a.T" name="good" time="0.1"/>
   <testcase classname="a.T" name="bad &lt;x&gt;"><failure message="1 &gt; 2" type="E"><![CDATA[at T.java:7]]></failure></testcase>
   <testcase classname="a.T" name="broken"><error>boom
-more</error><system-out>x</system-out></testcase>
+more &#60; &amp;</error><system-out>x</system-out></testcase>
   <testcase classname="a.T" name="later"><skipped/></testcase>
 </testsuite>"#;
 
@@ -240,6 +134,7 @@ more</error><system-out>x</system-out></testcase>
         );
         let shown: Vec<String> = answer.failures.iter().map(Failure::shown).collect();
         assert_eq!(shown, ["a.T.bad <x>: 1 > 2", "a.T.broken: boom"]);
+        assert_eq!(answer.failures[1].traceback, "boom\nmore < &");
         let cut = &TEXT[..TEXT.len() - 10];
         assert!(!read(cut, &mut answer));
     }
