@@ -1,6 +1,6 @@
 """What fixes cost on django: unresolved names beside parsing, a rename of a common method beside rope.
 
-    cargo build --release -p harness-code --example fix_speed
+    cargo build --release -p harness-bench --bin fix_speed
     python bench/fix_speed.py [--program PATH] [--rope PYTHON] [--cache FOLDER]
 
 django's source distribution is taken with pip into the cache folder. `--rope` names an interpreter that has rope; rope
@@ -41,7 +41,7 @@ print(time.process_time() - began, len(changes.changes))
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--program", default=str(HERE / "target" / "release" / "examples" / "fix_speed"))
+    parser.add_argument("--program", default=str(HERE / "target" / "release" / "fix_speed"))
     parser.add_argument("--rope", default=sys.executable)
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "harness-fixes")
     options = parser.parse_args()

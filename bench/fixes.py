@@ -1,6 +1,6 @@
 """Measures the fixes that need no model on the cases of `../shared/bench`: misspellings, undefined names, renames.
 
-    cargo build --release -p harness-code --example fixes
+    cargo build --release -p harness-bench --bin fixes
     python bench/fixes.py [misspellings] [ambiguous] [undefined] [renames] [--cases FOLDER] [--cache FOLDER] [--tests N] [-v]
 
 Packages are taken with pip into the cache folder (default: a folder in the system's temporary one). Nothing is
@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent.parent
 
 
 class Engine:
-    """The example program, asked one question at a time."""
+    """The program, asked one question at a time."""
 
     def __init__(self, program):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
@@ -183,7 +183,7 @@ def main():
     parser.add_argument("what", nargs="*", default=["misspellings", "ambiguous", "undefined"])
     parser.add_argument("--cases", type=Path, default=HERE.parent / "shared" / "bench")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "harness-fixes")
-    parser.add_argument("--program", default=str(HERE / "target" / "release" / "examples" / "fixes"))
+    parser.add_argument("--program", default=str(HERE / "target" / "release" / "fixes"))
     parser.add_argument("--named", action="store_true", help="hand the wrong name over, as an error message would")
     parser.add_argument("--whole", action="store_true", help="name no file: search the whole package")
     parser.add_argument("--tests", type=int, default=0, help="how many fixes of each package its tests judge")

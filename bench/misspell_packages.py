@@ -1,6 +1,6 @@
 """Puts random misspellings into real packages and counts what is made of them: exact, wrong, asked, nothing.
 
-    cargo build --release -p harness-code --example fixes
+    cargo build --release -p harness-bench --bin fixes
     python bench/misspell_packages.py [--each 40] [--seed 1] [--cache FOLDER] [--named] [--whole] [-v] [PACKAGE==VERSION ...]
 
 The packages are not those of the cases in `../shared/bench`. A misspelling is one slip (a key beside the right one, two
@@ -250,7 +250,7 @@ def cases(folder, each, chance):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("packages", nargs="*", default=PACKAGES)
-    parser.add_argument("--program", default=str(HERE / "target" / "release" / "examples" / "fixes"))
+    parser.add_argument("--program", default=str(HERE / "target" / "release" / "fixes"))
     parser.add_argument("--each", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "harness-fixes")

@@ -1,6 +1,6 @@
 """Renames random definitions of real packages: their own tests must still pass, and renaming back gives the same bytes.
 
-    cargo build -p harness-code --example fixes
+    cargo build -p harness-bench --bin fixes
     python bench/rename_packages.py [--program PATH] [--each 6] [--seed 1] [--cache FOLDER] [PACKAGE==VERSION ...]
 
 Packages are taken with pip into the cache folder; each rename happens in a private copy. The interpreter that runs
@@ -107,7 +107,7 @@ def applied(folder, answer):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("packages", nargs="*", default=list(PACKAGES))
-    parser.add_argument("--program", default=str(HERE / "target" / "debug" / "examples" / "fixes"))
+    parser.add_argument("--program", default=str(HERE / "target" / "debug" / "fixes"))
     parser.add_argument("--each", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=int, default=300)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One comment into every Python file of ten released packages: no guard may refuse it.
 
-    cargo build --workspace --example edits
+    cargo build -p harness-bench --bin edits
     python3 bench/edits/comments.py [FOLDER]      the packages are fetched into FOLDER when they are not there
 """
 
@@ -19,7 +19,7 @@ def main():
     place = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "target/bench/packages").resolve()
     place.mkdir(parents=True, exist_ok=True)
     if not PROGRAM.exists():
-        sys.exit("build it first: cargo build --workspace --example edits")
+        sys.exit("build it first: cargo build -p harness-bench --bin edits")
     files = edits = refused = 0
     applier = Applier()
     for package in PACKAGES:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well imperfect edits are placed: ours, and the appliers of aider, codex and opencode beside it when they are given.
 
-    cargo build --workspace --example edits
+    cargo build -p harness-bench --bin edits
     python3 bench/edits/run.py [--cases ../shared/bench/edits] [--mirror FOLDER] [--aider PYTHON] [--codex PROGRAM] [--opencode MODULE]
 
 `--codex` is the program of the npm package `@openai/codex` under the name `apply_patch` (a link is enough). `--opencode`
@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = next((place for place in (ROOT / "target" / kind / "examples" / "edits" for kind in ("release", "debug")) if place.exists()), ROOT / "target" / "debug" / "examples" / "edits")
+PROGRAM = next((place for place in (ROOT / "target" / kind / "edits" for kind in ("release", "debug")) if place.exists()), ROOT / "target" / "debug" / "edits")
 
 
 class Applier:
@@ -376,7 +376,7 @@ def main():
         print(f"no cases at {asked.cases}: nothing was measured")
         return 0
     if not PROGRAM.exists():
-        sys.exit("build it first: cargo build --workspace --example edits")
+        sys.exit("build it first: cargo build -p harness-bench --bin edits")
     applier = Applier()
     read = lambda name: [json.loads(line) for line in (asked.cases / name).open(encoding="utf-8")]
     suites(applier, read("suites.jsonl"))

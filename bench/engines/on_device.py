@@ -23,8 +23,8 @@ TOKENS = 64
 
 
 def engine(arguments, repeat):
-    """Starts the example that asks the on-device engine; it prints one JSON line a reply."""
-    command = [arguments.build / "examples" / "engine", "on-device", arguments.weights, PROMPT, str(repeat), str(TOKENS)]
+    """Starts the program that asks the on-device engine; it prints one JSON line a reply."""
+    command = [arguments.build / "engine", "on-device", arguments.weights, PROMPT, str(repeat), str(TOKENS)]
     environment = {**os.environ, "VIRTUAL_ENV": str(arguments.python.parent.parent)}
     began = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

@@ -2,7 +2,7 @@
 """What a turn costs beyond the server's own time: python3 bench/engines/overhead.py [--build FOLDER] [--turns N]
 
 A server on loopback answers at once and measures its own time, from the last byte of a request to the last byte of its
-answer. Two figures: one reply of each engine (the example `engine`), and one whole turn of `harness ask` (prompt, check,
+answer. Two figures: one reply of each engine (the program `engine`), and one whole turn of `harness ask` (prompt, check,
 reply, action, guard, tool, record), taken as the slope between short and long runs so that start and end do not count.
 """
 
@@ -92,7 +92,7 @@ def replies(build, engine, turns):
     """Milliseconds of one reply beyond the server's own time."""
     server = Instant(["hello"])
     done = subprocess.run(
-        [build / "examples" / "engine", engine, "instant:1b", "Say hello.", str(turns)],
+        [build / "engine", engine, "instant:1b", "Say hello.", str(turns)],
         capture_output=True,
         text=True,
         env=environment(server),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How the secret table does on real source: python3 bench/engines/secrets.py FOLDER...
 
-Runs `cargo run --release -p harness-agent --example secrets` over every text file of the folders (one popular package
+Runs `cargo run --release -p harness-bench --bin secrets` over every text file of the folders (one popular package
 each), counts what it would refuse to send, and times 1 MB of them. Prints one row a folder.
 """
 
@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def main(folders):
-    command = ["cargo", "run", "--release", "-q", "-p", "harness-agent", "--example", "secrets", "--", *folders]
+    command = ["cargo", "run", "--release", "-q", "-p", "harness-bench", "--bin", "secrets", "--", *folders]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         print(done.stderr, file=sys.stderr)

@@ -15,8 +15,8 @@ if [ ! -f "$cases" ]; then
 fi
 python3 "$here/lay_out.py" "$cases" "$mirror" "$scratch/trees"
 cd "$root"
-cargo build --release -p harness-code --example locate_signals --example locate_learn
-if [ ! -f "$scratch/signals.tsv" ] || [ target/release/examples/locate_signals -nt "$scratch/signals.tsv" ]; then
-    target/release/examples/locate_signals "$cases" "$scratch/trees" > "$scratch/signals.tsv"
+cargo build --release -p harness-bench --bin locate_signals --bin locate_learn
+if [ ! -f "$scratch/signals.tsv" ] || [ target/release/locate_signals -nt "$scratch/signals.tsv" ]; then
+    target/release/locate_signals "$cases" "$scratch/trees" > "$scratch/signals.tsv"
 fi
-target/release/examples/locate_learn "$scratch/signals.tsv" "$cases" "$what" crates/harness-code/src/locate
+target/release/locate_learn "$scratch/signals.tsv" "$cases" "$what" crates/harness-code/src/locate

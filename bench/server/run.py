@@ -1,6 +1,6 @@
 """Measures `harness serve` against a named peer, `py-harness serve` (py-harness-cli on PyPI), with one client in one run.
 
-    cargo build --release --workspace --bin harness --example load
+    cargo build --release -p harness -p harness-bench --bin harness --bin load
     python3 bench/server/run.py [--peer path/to/py-harness] [--seconds 5]
 
 The peer is installed into a temporary virtualenv when none is named. Standard library only; loopback only; Linux.
@@ -22,7 +22,7 @@ RELEASE = ROOT / "target" / "release"
 
 
 def load(port, path, connections, seconds, body=None):
-    command = [str(RELEASE / "examples" / "load"), str(port), path, str(connections), str(seconds), *([body] if body else [])]
+    command = [str(RELEASE / "load"), str(port), path, str(connections), str(seconds), *([body] if body else [])]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
