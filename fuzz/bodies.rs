@@ -198,7 +198,6 @@ pub fn project(folder: &Path, data: &[u8]) {
         brief.render_for_person(width);
         layout.render_for_person(width);
     }
-    assert!(brief.render_for_model().len() < 1200);
     for length in [0, 100, 4000] {
         map(&tree, None, length);
         for file in tree.files().iter().take(4) {

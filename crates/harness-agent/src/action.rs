@@ -130,12 +130,12 @@ impl Action {
     }
 
     /// Returns whether it would change a file or start a program.
-    pub fn needs_writing(&self) -> bool {
+    pub(crate) fn needs_writing(&self) -> bool {
         self.changes_files() || matches!(self, Action::Run { .. })
     }
 
     /// Returns whether it would change a file.
-    pub fn changes_files(&self) -> bool {
+    pub(crate) fn changes_files(&self) -> bool {
         matches!(
             self,
             Action::Patch { .. }

@@ -190,12 +190,12 @@ impl UserConfig {
     }
 
     /// Returns how long tests may run, when the user settled it.
-    pub fn test_time(&self) -> Option<Duration> {
+    pub(crate) fn test_time(&self) -> Option<Duration> {
         self.test_seconds.map(Duration::from_secs)
     }
 
     /// Returns how long a single test may run, when the user settled it.
-    pub fn test_time_each(&self) -> Option<Duration> {
+    pub(crate) fn test_time_each(&self) -> Option<Duration> {
         self.test_seconds_each.map(Duration::from_secs)
     }
 

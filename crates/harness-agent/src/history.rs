@@ -48,42 +48,32 @@ impl Refusal {
 
 /// The steps and refusals of a run, in order.
 #[derive(Clone, Debug, Default)]
-pub struct History {
+pub(crate) struct History {
     steps: Vec<Step>,
     refusals: Vec<Refusal>,
 }
 
 impl History {
-    /// Returns the steps so far.
-    pub fn steps(&self) -> &[Step] {
-        &self.steps
-    }
-
-    /// Returns the refusals so far.
-    pub fn refusals(&self) -> &[Refusal] {
-        &self.refusals
-    }
-
     /// Returns the number that the next step will have.
-    pub fn next_number(&self) -> u32 {
+    pub(crate) fn next_number(&self) -> u32 {
         u32::try_from(self.steps.len())
             .unwrap_or(u32::MAX)
             .saturating_add(1)
     }
 
     /// Adds a step.
-    pub fn push(&mut self, step: Step) {
+    pub(crate) fn push(&mut self, step: Step) {
         self.steps.push(step);
     }
 
     /// Adds a refusal to the step that is under way.
-    pub fn refuse(&mut self, refusal: Refusal) {
+    pub(crate) fn refuse(&mut self, refusal: Refusal) {
         let step = self.next_number();
         self.refusals.push(Refusal { step, ..refusal });
     }
 
     /// Ends the run: gives the steps and refusals away.
-    pub fn into_parts(self) -> (Vec<Step>, Vec<Refusal>) {
+    pub(crate) fn into_parts(self) -> (Vec<Step>, Vec<Refusal>) {
         (self.steps, self.refusals)
     }
 }

@@ -1,22 +1,33 @@
 //! One run, from a task to a result: decides, asks the model, accepts only what is proven.
+//!
+//! ```
+//! use harness_agent::{Agent, AgentOptions, Cancel, Nobody};
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # std::fs::write(folder.path().join("cart.py"), "def total(prices):\n    return sum(prices)\n").unwrap();
+//! let agent = Agent::new(AgentOptions::new(folder.path()));
+//! let result = agent.run(Some("rename total to subtotal"), &mut Nobody, &Cancel::default()).unwrap();
+//! assert_eq!(result.writes, ["cart.py"]);
+//! assert!(result.ok && result.summary.contains("the project has no tests"));
+//! ```
 
 pub mod action;
 mod agent;
-pub mod cancel;
+mod cancel;
 pub mod config;
 pub mod doctor;
 pub mod draft;
 pub mod env;
 pub mod guard;
-pub mod history;
+mod history;
 pub mod model;
-pub mod options;
-pub mod plan;
+mod options;
+mod plan;
 mod record;
 pub mod reply;
-pub mod run;
+mod run;
 pub mod secret;
-pub mod skill;
+mod skill;
 #[cfg(test)]
 #[path = "../../../tests/support/skip.rs"]
 mod skip;

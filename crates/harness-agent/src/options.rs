@@ -9,11 +9,11 @@ use harness_code::path::RelPath;
 use crate::skill;
 
 /// The model of the local engine unless one is named: 8 billion parameters fit a laptop.
-pub const DEFAULT_MODEL: &str = "qwen3:8b";
+pub(crate) const DEFAULT_MODEL: &str = "qwen3:8b";
 /// Model turns before a run stops (SPEC, Limits).
-pub const DEFAULT_STEPS: u32 = 20;
+pub(crate) const DEFAULT_STEPS: u32 = 20;
 /// The length of one model reply (SPEC, Limits).
-pub const DEFAULT_MAX_TOKENS: u32 = 700;
+pub(crate) const DEFAULT_MAX_TOKENS: u32 = 700;
 
 /// Where the model runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -7,7 +7,7 @@ use harness_hands::user;
 use crate::task::kind::Kind;
 
 /// The longest skill that is shown to a model, in characters; more would crowd the code out.
-pub const LONGEST_SKILL: usize = 4_000;
+pub(crate) const LONGEST_SKILL: usize = 4_000;
 /// Where a project keeps skills, first wins.
 const PROJECT_FOLDERS: [&str; 3] = [".harness/skills", ".agents/skills", ".claude/skills"];
 
@@ -40,7 +40,7 @@ const MOST_CHOSEN: usize = 2;
 
 /// One skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skill {
+pub(crate) struct Skill {
     /// Its name.
     pub name: String,
     /// When it helps, in one sentence.
@@ -54,7 +54,7 @@ pub struct Skill {
 }
 
 /// Returns every skill that can be used in this project: the project's own, the user's, then the built-in ones.
-pub fn available(project: &Path) -> Vec<Skill> {
+pub(crate) fn available(project: &Path) -> Vec<Skill> {
     let mut skills: Vec<Skill> = Vec::new();
     let own = PROJECT_FOLDERS.iter().map(|folder| project.join(folder));
     let users = user::config_folder().map(|folder| folder.join("skills"));
@@ -76,7 +76,7 @@ pub fn available(project: &Path) -> Vec<Skill> {
 
 /// A skill that nobody has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unknown {
+pub(crate) struct Unknown {
     /// The name that was asked for.
     pub name: String,
     /// The names that can be used.
@@ -84,7 +84,7 @@ pub struct Unknown {
 }
 
 /// Checks that every named skill exists.
-pub fn check_names(project: &Path, names: &[String]) -> Result<(), Unknown> {
+pub(crate) fn check_names(project: &Path, names: &[String]) -> Result<(), Unknown> {
     if names.is_empty() {
         return Ok(());
     }
@@ -102,7 +102,7 @@ pub fn check_names(project: &Path, names: &[String]) -> Result<(), Unknown> {
 }
 
 /// Returns the names of the skills to load: the ones asked for, else those that fit the kind of task and its words.
-pub fn choose(known: &[Skill], kind: Kind, task: &str, asked: &[String]) -> Vec<String> {
+pub(crate) fn choose(known: &[Skill], kind: Kind, task: &str, asked: &[String]) -> Vec<String> {
     if !asked.is_empty() {
         return asked.to_vec();
     }

@@ -48,7 +48,7 @@ impl Hidden {
     }
 
     /// Returns the same with files that hold credentials hidden as well, but for those that the user named.
-    pub fn with_credentials(self, named: &[RelPath]) -> Hidden {
+    pub(crate) fn with_credentials(self, named: &[RelPath]) -> Hidden {
         Hidden {
             credentials: true,
             named: named.to_vec(),
@@ -119,7 +119,7 @@ const PLACES: &[&str] = &[
 const SAMPLES: &[&str] = &["example", "sample", "template", "dist"];
 
 /// Says whether a file holds credentials, from its path alone.
-pub fn holds_credentials(path: &RelPath) -> bool {
+pub(crate) fn holds_credentials(path: &RelPath) -> bool {
     let whole = path.as_str().to_ascii_lowercase();
     let name = whole.rsplit('/').next().unwrap_or(&whole);
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);

@@ -1,4 +1,16 @@
 //! Understands a project: text in, facts and edits out. Never writes, never opens a socket, never starts a process.
+//!
+//! ```
+//! use harness_code::locate::{LocateOptions, Noted, locate};
+//! use harness_code::tree::SourceTree;
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # std::fs::write(folder.path().join("cart.py"), "def total(prices):\n    return sum(prices)\n").unwrap();
+//! let tree = SourceTree::read(folder.path(), None).unwrap();
+//! let noted = Noted::of(&tree, "the total is wrong");
+//! let (_, located) = locate(&tree, &noted, &LocateOptions::default());
+//! assert_eq!(located.definitions[0].name, "total");
+//! ```
 
 pub mod edit;
 pub mod fix;
@@ -14,7 +26,7 @@ pub mod path;
 pub mod report;
 pub mod scope;
 pub mod search;
-pub mod spelling;
+mod spelling;
 pub mod stdlib;
 pub mod suite;
 pub mod symbols;

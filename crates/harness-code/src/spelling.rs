@@ -2,7 +2,7 @@
 
 /// How near a wrong name is to a right one, the nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Nearness {
+pub(crate) enum Nearness {
     /// The same letters, one capital or underscore apart.
     Case,
     /// One slip: a key beside the right one, two letters swapped, one left out, one doubled.
@@ -17,7 +17,7 @@ pub enum Nearness {
 const SHORTEST: usize = 3;
 
 /// Returns how near `wrong` is to `right`, or `None` when more than one change lies between them.
-pub fn nearness(wrong: &str, right: &str) -> Option<Nearness> {
+pub(crate) fn nearness(wrong: &str, right: &str) -> Option<Nearness> {
     if wrong == right || wrong.len().abs_diff(right.len()) > 8 {
         return None;
     }
@@ -171,7 +171,7 @@ fn are_neighbours(one: char, other: char) -> bool {
 
 /// The candidates nearest to a wrong name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Closest<'n> {
+pub(crate) enum Closest<'n> {
     /// Exactly one can have been meant.
     One(&'n str),
     /// Several can; the nearest first.
@@ -181,7 +181,10 @@ pub enum Closest<'n> {
 }
 
 /// Returns the name that was meant, when exactly one of `known` can have been.
-pub fn closest_name<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -> Closest<'n> {
+pub(crate) fn closest_name<'n>(
+    wrong: &str,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Closest<'n> {
     let known: Vec<&'n str> = known.into_iter().collect();
     let mut near: Vec<(Nearness, &'n str)> = known
         .iter()

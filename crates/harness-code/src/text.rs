@@ -199,11 +199,6 @@ impl Text {
     pub fn adapt(&self, snippet: &str) -> String {
         with_line_ending(snippet, self.line_ending()).into_owned()
     }
-
-    /// Says whether the last line is ended.
-    pub fn has_final_newline(&self) -> bool {
-        self.content.ends_with(['\n', '\r'])
-    }
 }
 
 /// Returns the line ending that most lines of `content` use; `\n` where there is none.

@@ -2,6 +2,14 @@
 //!
 //! Everything that changes a file goes through a [`permit::Writer`], everything that starts a
 //! program through a [`process::runner::Runner`]; a read-only project hands out neither.
+//!
+//! ```
+//! use harness_hands::permit::{Access, Project};
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! let project = Project::open(folder.path(), None, Access::ReadOnly).unwrap();
+//! assert!(project.writer().is_none() && project.runner().is_none());
+//! ```
 #![expect(
     clippy::disallowed_methods,
     reason = "this is the room where files are written and programs are started"
@@ -30,7 +38,7 @@ pub mod settings;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../../../tests/support/skip.rs"]
 mod skip;
-pub mod state;
+mod state;
 pub mod suite;
 pub mod trace;
 pub mod transaction;

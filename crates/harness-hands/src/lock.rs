@@ -68,13 +68,13 @@ pub struct Waiting<'a> {
 
 /// Holds a project until it is dropped or the process ends, however it ends.
 #[derive(Debug)]
-pub struct ProjectLock {
+pub(crate) struct ProjectLock {
     file: File,
 }
 
 impl ProjectLock {
     /// Takes the project, waiting for another holder when there is one.
-    pub fn take(
+    pub(crate) fn take(
         door: &Door,
         holder: &Holder,
         waiting: &mut Waiting<'_>,

@@ -43,7 +43,7 @@ pub struct RunRecord {
 }
 
 /// How a run that never came to its end is called.
-pub const UNFINISHED: &str = "unfinished";
+pub(crate) const UNFINISHED: &str = "unfinished";
 
 /// Lists the runs of a project, newest first.
 pub fn runs(door: &Door) -> Result<Vec<RunRecord>, DoorError> {

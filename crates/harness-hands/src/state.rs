@@ -10,7 +10,7 @@ use crate::door::{Door, DoorError, Kind, Trespass};
 use crate::write::{self, Place};
 
 /// The name of the folder.
-pub const STATE_FOLDER: &str = ".harness";
+pub(crate) const STATE_FOLDER: &str = ".harness";
 
 /// Everything is ignored but the project's skills, which are meant to be shared.
 const IGNORE: &[u8] = b"*\n!skills/\n!skills/**\n";

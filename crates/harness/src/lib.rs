@@ -1,4 +1,10 @@
 //! The doors: words and bytes in, calls; results out, words and bytes. They hold no rules.
+//!
+//! ```
+//! use harness::exit::Exit;
+//!
+//! assert_eq!(harness::cli::main(["harness", "run", "--no-such-option"].map(Into::into)), Exit::Usage);
+//! ```
 
 pub mod cli;
 pub mod editors;

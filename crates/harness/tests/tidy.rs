@@ -238,3 +238,44 @@ fn pyo3_is_named_in_the_python_face_only() {
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join(", "));
 }
+
+#[test]
+fn every_dependency_is_used() {
+    let crates = std::fs::read_dir(root().join("crates")).unwrap();
+    let folders = crates.map(|entry| entry.unwrap().path());
+    let mut unused = Vec::new();
+    for folder in folders.chain([root().join("bench")]) {
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let code = all_code(&folder);
+        let mut in_dependencies = false;
+        for line in manifest.lines() {
+            if line.starts_with('[') {
+                in_dependencies = line.trim_end_matches(']').ends_with("dependencies");
+                continue;
+            }
+            let name = line.split(['.', ' ', '=']).next().unwrap();
+            let module = name.replace('-', "_");
+            if in_dependencies && !name.is_empty() && !code.contains(&format!("{module}::")) {
+                unused.push(format!("{}: {name}", folder.display()));
+            }
+        }
+    }
+    assert!(unused.is_empty(), "nothing names {}", unused.join(", "));
+}
+
+/// Every Rust file of a crate, one after the other.
+fn all_code(folder: &Path) -> String {
+    let mut text = String::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                text += &std::fs::read_to_string(&path).unwrap();
+            }
+        }
+    }
+    text
+}

@@ -5,7 +5,7 @@ use crate::model::{ModelError, Request};
 use crate::secret;
 
 /// The most characters that one prompt to another machine may have (SPEC, Limits).
-pub const DEFAULT_MAX_SEND: u64 = 200_000;
+pub(crate) const DEFAULT_MAX_SEND: u64 = 200_000;
 
 /// Checks the exact words of a request and the exact bytes of its body.
 pub(crate) fn check(request: &Request, body: &str, limit: u64) -> Result<(), ModelError> {

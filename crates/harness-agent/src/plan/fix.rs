@@ -40,7 +40,7 @@ const MOST_HOLDING: usize = 8;
 
 /// What can be done without a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FixPlan {
+pub(crate) enum FixPlan {
     /// Exactly one change can be right.
     Certain(Proposal),
     /// What was asked for would break something.

@@ -13,7 +13,7 @@ use crate::task::kind::Kind;
 
 /// A definition that a task asks for and that is not there yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewDefinition {
+pub(crate) struct NewDefinition {
     /// The file that it goes to.
     pub path: RelPath,
     /// Its name, with its class.

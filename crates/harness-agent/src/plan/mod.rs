@@ -18,8 +18,8 @@ use crate::task::Task;
 use crate::task::kind::Kind;
 use crate::task::question::Question;
 
-pub use fix::FixPlan;
-pub use home::NewDefinition;
+pub(crate) use fix::FixPlan;
+pub(crate) use home::NewDefinition;
 
 /// How many places the first prompt shows.
 const MOST_SPOTS: usize = 3;
@@ -206,22 +206,22 @@ impl Plan {
     }
 
     /// Returns what can be done without a model.
-    pub fn certain_fix(&self) -> Option<&FixPlan> {
+    pub(crate) fn certain_fix(&self) -> Option<&FixPlan> {
         self.certain_fix.as_ref()
     }
 
     /// Returns the places that the model is shown, most likely first.
-    pub fn spots(&self) -> &[Spot] {
+    pub(crate) fn spots(&self) -> &[Spot] {
         &self.spots
     }
 
     /// Returns the file that new tests go to, for a task that asks for them.
-    pub fn tests_home(&self) -> Option<&RelPath> {
+    pub(crate) fn tests_home(&self) -> Option<&RelPath> {
         self.tests_home.as_ref()
     }
 
     /// Returns the definition that the task asks for and that is not there yet, where its home is known.
-    pub fn new_definition(&self) -> Option<&NewDefinition> {
+    pub(crate) fn new_definition(&self) -> Option<&NewDefinition> {
         self.new_definition.as_ref()
     }
 
@@ -251,13 +251,13 @@ impl Plan {
     }
 
     /// Returns whether the task names tests at all.
-    pub fn names_tests(&self) -> bool {
+    pub(crate) fn names_tests(&self) -> bool {
         self.mentions.tests.iter().any(|test| !test.name.is_empty())
             || self.named_test_functions().next().is_some()
     }
 
     /// Returns whether the task names this test: by its id, or as a function of a test file.
-    pub fn names_test(&self, id: &str) -> bool {
+    pub(crate) fn names_test(&self, id: &str) -> bool {
         let ids = self.mentions.tests.iter();
         let mut ids = ids.filter(|test| !test.name.is_empty()).peekable();
         if ids.peek().is_some() {
@@ -277,7 +277,7 @@ impl Plan {
     }
 
     /// Returns the skills to load.
-    pub fn load_skills(&self, tree: &SourceTree) -> Vec<Skill> {
+    pub(crate) fn load_skills(&self, tree: &SourceTree) -> Vec<Skill> {
         let is_hidden = |skill: &Skill| {
             let inside = skill.file.as_ref()?.strip_prefix(tree.root()).ok()?;
             tree.hides(&RelPath::parse(inside.to_str()?).ok()?)

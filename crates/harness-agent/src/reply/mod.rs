@@ -17,7 +17,7 @@ pub use text::{is_cut, joined, path_above};
 
 /// Returns whether a reply that is still coming holds a whole block of new code already: closed, a definition, and not
 /// the code as it was shown.
-pub fn has_whole_block(reply: &str, shown: &str) -> bool {
+pub(crate) fn has_whole_block(reply: &str, shown: &str) -> bool {
     fenced::has_whole_block(&text::without_thinking(reply), shown)
 }
 

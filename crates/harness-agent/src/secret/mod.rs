@@ -82,7 +82,7 @@ pub fn find(text: &str) -> Vec<Secret> {
 }
 
 /// Returns the text with every secret replaced by `[redacted:<kind>]`.
-pub fn redact(text: &str) -> Cow<'_, str> {
+pub(crate) fn redact(text: &str) -> Cow<'_, str> {
     let secrets = find(text);
     if secrets.is_empty() {
         return Cow::Borrowed(text);

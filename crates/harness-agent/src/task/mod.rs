@@ -35,12 +35,12 @@ impl Task {
     }
 
     /// Returns whether the sentence names this file, by its whole path or by its file name.
-    pub fn names_path(&self, path: &RelPath) -> bool {
+    pub(crate) fn names_path(&self, path: &RelPath) -> bool {
         self.speaks_of(path.as_str()) || self.speaks_of(path.file_name())
     }
 
     /// Returns the words that may be paths of files, whether those are there or not.
-    pub fn written_paths(&self) -> Vec<RelPath> {
+    pub(crate) fn written_paths(&self) -> Vec<RelPath> {
         let is_sign = |c: char| c.is_whitespace() || "`\"',;:!?()".contains(c);
         let words = self.text.split(is_sign);
         let words = words.map(|word| word.trim_end_matches('.'));
@@ -50,7 +50,7 @@ impl Task {
     }
 
     /// Returns words that are written like names of code: in back-ticks, with underscores, dots, calls or humps.
-    pub fn code_names(&self) -> Vec<&str> {
+    pub(crate) fn code_names(&self) -> Vec<&str> {
         let quoted = self.text.split('`').skip(1).step_by(2);
         let plain = self
             .text

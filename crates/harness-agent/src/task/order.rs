@@ -31,7 +31,7 @@ const MAKING: [&str; 9] = [
 
 impl Order {
     /// Returns whether it asks for a test that is not there yet.
-    pub fn wants_test(&self) -> bool {
+    pub(crate) fn wants_test(&self) -> bool {
         let makes = MAKING.contains(&self.verb.as_str());
         makes && (self.task.kind == Kind::Tests || self.task.wants_test())
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// More options than this are no help to a person.
-pub const MOST_OPTIONS: usize = 4;
+pub(crate) const MOST_OPTIONS: usize = 4;
 
 /// Something only the user can decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -179,7 +179,7 @@ const ABOUT_WORDS: [&str; 20] = [
 
 impl Task {
     /// Returns what a name does in the sentence; the weightiest, where it stands several times.
-    pub fn role_of(&self, name: &str) -> Role {
+    pub(crate) fn role_of(&self, name: &str) -> Role {
         self.roles_of(name)
             .into_iter()
             .max()
@@ -209,7 +209,7 @@ impl Task {
     }
 
     /// Returns whether the sentence orders, wherever it does, that something of this name goes.
-    pub fn wants_removed(&self, name: &str) -> bool {
+    pub(crate) fn wants_removed(&self, name: &str) -> bool {
         let words: Vec<&str> = self.text.split_whitespace().map(plain).collect();
         let is_before = |word: &str| BEFORE_GONE.contains(&word.to_lowercase().as_str());
         words.iter().enumerate().any(|(at, word)| {
@@ -221,7 +221,7 @@ impl Task {
     }
 
     /// Returns the name or the path of what the sentence asks to be gone as a whole.
-    pub fn removed_name(&self) -> Option<String> {
+    pub(crate) fn removed_name(&self) -> Option<String> {
         let words = order(&self.text);
         let at = words.iter().position(|word| starts_order(word))?;
         if !REMOVING.contains(&words[at].to_lowercase().as_str()) {
@@ -231,7 +231,7 @@ impl Task {
     }
 
     /// Returns what should be moved, and the file it should be moved to.
-    pub fn moved_name(&self) -> Option<(String, String)> {
+    pub(crate) fn moved_name(&self) -> Option<(String, String)> {
         let words = order(&self.text);
         let at = words
             .iter()
@@ -248,7 +248,7 @@ impl Task {
     }
 
     /// Returns whether the task says of a file that it should not be there any more.
-    pub fn wants_gone(&self, path: &RelPath) -> bool {
+    pub(crate) fn wants_gone(&self, path: &RelPath) -> bool {
         let lower = self.text.to_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
         let names = [path.as_str(), path.file_name()];
@@ -259,7 +259,7 @@ impl Task {
     }
 
     /// Returns whether the task is about comments, documentation or layout.
-    pub fn is_about_words(&self) -> bool {
+    pub(crate) fn is_about_words(&self) -> bool {
         let lower = self.text.to_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
         words.any(|word| ABOUT_WORDS.contains(&word))
@@ -267,7 +267,7 @@ impl Task {
 
     /// Returns whether changing this file of tests, or of what they compare with, is what the task asks for. Naming it
     /// as the measure of success is not.
-    pub fn asks_to_change_test(&self, path: &RelPath) -> bool {
+    pub(crate) fn asks_to_change_test(&self, path: &RelPath) -> bool {
         if self.kind == Kind::Question {
             return false;
         }

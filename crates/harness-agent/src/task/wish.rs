@@ -169,7 +169,7 @@ impl Task {
     }
 
     /// Returns whether the task asks for a definition without naming it: "a function that reverses a string".
-    pub fn wants_definition(&self) -> bool {
+    pub(crate) fn wants_definition(&self) -> bool {
         let words: Vec<Word> = words(&self.text).map(word).collect();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         (1..words.len()).any(|at| {
@@ -216,7 +216,7 @@ impl Task {
     }
 
     /// Returns what is to be replaced everywhere: "replace `a` with b", "remove all print statements".
-    pub fn replaced_name(&self) -> Option<String> {
+    pub(crate) fn replaced_name(&self) -> Option<String> {
         let words: Vec<Word> = words(&self.text).map(word).collect();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         let first = (0..words.len()).find(|at| lower(*at) != "please")?;
@@ -264,7 +264,7 @@ impl Task {
     }
 
     /// Returns whether the task asks for a test beside something else.
-    pub fn wants_test(&self) -> bool {
+    pub(crate) fn wants_test(&self) -> bool {
         let words: Vec<Word> = words(&self.text).map(word).collect();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         (1..words.len()).any(|at| {

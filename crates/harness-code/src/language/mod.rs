@@ -185,7 +185,7 @@ impl Language {
     }
 
     /// Tells the language better with the text at hand: a header may be C++, a script may name its interpreter.
-    pub fn refined(self, content: &str) -> Language {
+    pub(crate) fn refined(self, content: &str) -> Language {
         match self {
             Language::C if looks_like_cpp(content) => Language::Cpp,
             Language::Other => by_shebang(content).unwrap_or(self),
@@ -236,7 +236,7 @@ impl Language {
     }
 
     /// Says whether files of this language are text that a person may search.
-    pub fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         self.is_source() || matches!(self, Language::Prose | Language::Config)
     }
 }

@@ -235,61 +235,7 @@ impl Brief {
             );
         }
     }
-
-    /// Returns the brief for a model: plain lines, under 300 tokens.
-    pub fn render_for_model(&self) -> String {
-        let mut text = format!("project: {}", self.name);
-        if !self.about.is_empty() {
-            let _ = write!(text, " - {}", clipped(&self.about, 160));
-        }
-        let names: Vec<&str> = self
-            .languages
-            .iter()
-            .take(3)
-            .map(|share| share.name)
-            .collect();
-        let _ = write!(
-            text,
-            "\nsize: {} files, {} lines, {}",
-            self.files,
-            self.lines,
-            names.join(", ")
-        );
-        if let Some(suite) = &self.tests {
-            let _ = write!(text, "\ntests: {}", suite.runner.name());
-        }
-        if !self.entry_points.is_empty() {
-            let names: Vec<&str> = self
-                .entry_points
-                .iter()
-                .take(4)
-                .map(|entry| entry.name.as_str())
-                .collect();
-            let _ = write!(text, "\nstart: {}", clipped(&names.join(", "), 120));
-        }
-        if !self.rules.is_empty() {
-            let names: Vec<&str> = self.rules.iter().take(3).map(RelPath::as_str).collect();
-            let _ = write!(text, "\nrules: {}", names.join(", "));
-        }
-        text.push_str("\nmain modules:");
-        for module in &self.modules {
-            let line = if module.about.is_empty() {
-                format!("\n{}", module.path)
-            } else {
-                format!("\n{} - {}", module.path, clipped(&module.about, 60))
-            };
-            if text.len() + line.len() > MODEL_LENGTH {
-                break;
-            }
-            text.push_str(&line);
-        }
-        text.push('\n');
-        text
-    }
 }
-
-/// Under 300 tokens: paths and code cost about 3.3 characters a token with the tokenizers of small models.
-const MODEL_LENGTH: usize = 950;
 
 impl LanguageShare {
     fn render(&self, all: u64) -> String {
@@ -470,16 +416,6 @@ mod tests {
                   0  orders/cli.py    The command line.
         "#]]
         .assert_eq(&brief.render_for_person(80));
-        expect![[r#"
-            project: orders - Keeps the orders of a small shop.
-            size: 4 files, 6 lines, Python
-            start: orders
-            rules: AGENTS.md
-            main modules:
-            orders/price.py - total, Line
-            orders/cli.py - The command line.
-        "#]]
-        .assert_eq(&brief.render_for_model());
         let json = serde_json::to_value(&brief).unwrap();
         let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
         assert_eq!(
@@ -508,22 +444,5 @@ mod tests {
               tests    none found
         "#]]
         .assert_eq(&project(&[(".gitignore", "")]).render_for_person(80));
-    }
-
-    #[test]
-    fn a_model_never_gets_more_than_its_share() {
-        let files: Vec<(String, String)> = (0..40)
-            .map(|n| {
-                (
-                    format!("some/very/long/folder/name/module_{n}.py"),
-                    format!("\"\"\"{}\"\"\"\n", "word ".repeat(50)),
-                )
-            })
-            .collect();
-        let files: Vec<(&str, &str)> = files
-            .iter()
-            .map(|(a, b)| (a.as_str(), b.as_str()))
-            .collect();
-        assert!(project(&files).render_for_model().len() <= MODEL_LENGTH + 1);
     }
 }

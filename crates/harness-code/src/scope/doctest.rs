@@ -8,7 +8,7 @@ use super::{Context, Depth, Scopes, Source, Unresolved, unresolved_in};
 
 /// The examples of one docstring as one program, with the way back to the file.
 #[derive(Debug)]
-pub struct Examples {
+pub(crate) struct Examples {
     /// The program.
     pub code: String,
     /// For each line of it: where it starts in the program and in the file.
@@ -17,7 +17,7 @@ pub struct Examples {
 
 impl Examples {
     /// The bytes in the file for bytes of the program, when they lie on one line.
-    pub fn in_file(&self, span: Range<usize>) -> Option<Range<usize>> {
+    pub(crate) fn in_file(&self, span: Range<usize>) -> Option<Range<usize>> {
         let line = self
             .lines
             .iter()
@@ -29,7 +29,7 @@ impl Examples {
 }
 
 /// Collects the examples of every docstring of a file.
-pub fn examples(source: &Source) -> Vec<Examples> {
+pub(crate) fn examples(source: &Source) -> Vec<Examples> {
     let mut found = Vec::new();
     if source.content().contains(">>>") {
         in_body(source.content(), source.body(), 0, &mut found);

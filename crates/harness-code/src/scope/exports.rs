@@ -126,7 +126,7 @@ impl<'a> Builder<'a> {
 
 impl Scopes<'_> {
     /// The names that `from this import *` brings, star imports of its own left out.
-    pub fn public_names(&self) -> Vec<&str> {
+    pub(crate) fn public_names(&self) -> Vec<&str> {
         if let Some(exports) = &self.exports
             && !self.exports_open
         {

@@ -72,26 +72,26 @@ const ELSEWHERE: &[&str] = &[
 ];
 
 /// Returns whether every Python 3 module can use `name` without binding it.
-pub fn is_builtin(name: &str) -> bool {
+pub(crate) fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(name)
 }
 
 /// Returns the builtins, in no particular order.
-pub fn builtins() -> impl Iterator<Item = &'static str> {
+pub(crate) fn builtins() -> impl Iterator<Item = &'static str> {
     BUILTINS.iter().copied()
 }
 
 /// Returns whether `name` is provided by another Python or by a tool that runs the file.
-pub fn is_from_elsewhere(name: &str) -> bool {
+pub(crate) fn is_from_elsewhere(name: &str) -> bool {
     ELSEWHERE.contains(&name)
 }
 
 /// Returns whether `name` is a keyword of any Python 3.
-pub fn is_keyword(name: &str) -> bool {
+pub(crate) fn is_keyword(name: &str) -> bool {
     ruff_python_stdlib::keyword::is_keyword(name)
 }
 
 /// Returns whether `name` could be written as a name at all.
-pub fn is_identifier(name: &str) -> bool {
+pub(crate) fn is_identifier(name: &str) -> bool {
     ruff_python_stdlib::identifiers::is_identifier(name)
 }

@@ -6,10 +6,10 @@
 
 mod annotation;
 mod build;
-pub mod doctest;
+pub(crate) mod doctest;
 mod exports;
 mod expression;
-pub mod known;
+pub(crate) mod known;
 mod statement;
 mod unresolved;
 
@@ -21,15 +21,16 @@ use ruff_python_parser::{Parsed, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashMap;
 
-pub use exports::{Exports, StarImport};
-pub use unresolved::{Context, Unresolved, unresolved, unresolved_in};
+pub(crate) use exports::{Exports, StarImport};
+pub(crate) use unresolved::unresolved_in;
+pub use unresolved::{Context, Unresolved, unresolved};
 
 /// The place of a name among the distinct names of one file.
-pub type NameId = u32;
+pub(crate) type NameId = u32;
 /// The place of a scope among the scopes of one file; 0 is the module.
-pub type ScopeId = u32;
+pub(crate) type ScopeId = u32;
 /// The place of a symbol (one name in one scope) among the symbols of one file.
-pub type SymbolId = u32;
+pub(crate) type SymbolId = u32;
 
 /// What kind of block a scope belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -150,7 +151,7 @@ impl Guard {
     const TYPE_CHECKING: u8 = 16;
 
     /// Inside a `try` that catches `NameError`.
-    pub fn catches_name_error(self) -> bool {
+    pub(crate) fn catches_name_error(self) -> bool {
         self.0 & Self::NAME_ERROR != 0
     }
     /// Inside a `try` that catches everything.
@@ -162,7 +163,7 @@ impl Guard {
         self.0 & (Self::IMPORT_ERROR | Self::BROAD) != 0
     }
     /// Inside a `try` that catches a missing attribute.
-    pub fn catches_attribute_error(self) -> bool {
+    pub(crate) fn catches_attribute_error(self) -> bool {
         self.0 & (Self::ATTRIBUTE_ERROR | Self::BROAD) != 0
     }
     /// Inside `if TYPE_CHECKING:`.
@@ -418,17 +419,17 @@ impl<'a> Scopes<'a> {
     }
 
     /// The id of a name, when the file has it.
-    pub fn name_id(&self, name: &str) -> Option<NameId> {
+    pub(crate) fn name_id(&self, name: &str) -> Option<NameId> {
         self.interned.get(name).copied()
     }
 
     /// The symbol of `name` in exactly `scope`.
-    pub fn symbol_in(&self, scope: ScopeId, name: NameId) -> Option<SymbolId> {
+    pub(crate) fn symbol_in(&self, scope: ScopeId, name: NameId) -> Option<SymbolId> {
         self.table.get(&key(scope, name)).copied()
     }
 
     /// The module-level symbol called `name`.
-    pub fn module_symbol(&self, name: &str) -> Option<SymbolId> {
+    pub(crate) fn module_symbol(&self, name: &str) -> Option<SymbolId> {
         self.symbol_in(0, self.name_id(name)?)
     }
 
@@ -462,7 +463,7 @@ impl<'a> Scopes<'a> {
     }
 
     /// The bindings of a symbol, in the order of the walk.
-    pub fn bindings_of(&self, symbol: SymbolId) -> impl Iterator<Item = &Binding<'a>> {
+    pub(crate) fn bindings_of(&self, symbol: SymbolId) -> impl Iterator<Item = &Binding<'a>> {
         let mut next = self
             .symbols
             .get(symbol as usize)
@@ -475,12 +476,12 @@ impl<'a> Scopes<'a> {
     }
 
     /// The scope that the body of this class or function opened.
-    pub fn scope_of_node(&self, range: TextRange) -> Option<ScopeId> {
+    pub(crate) fn scope_of_node(&self, range: TextRange) -> Option<ScopeId> {
         self.nodes.get(&range).copied()
     }
 
     /// The innermost class whose method or body `scope` lies in, going through functions.
-    pub fn class_around(&self, scope: ScopeId) -> Option<ScopeId> {
+    pub(crate) fn class_around(&self, scope: ScopeId) -> Option<ScopeId> {
         let mut current = Some(scope);
         while let Some(id) = current {
             let scope = self.scopes.get(id as usize)?;
@@ -493,7 +494,10 @@ impl<'a> Scopes<'a> {
     }
 
     /// The function whose body `scope` lies in, going through comprehensions and lambdas.
-    pub fn function_around(&self, scope: ScopeId) -> Option<(ScopeId, &'a ast::StmtFunctionDef)> {
+    pub(crate) fn function_around(
+        &self,
+        scope: ScopeId,
+    ) -> Option<(ScopeId, &'a ast::StmtFunctionDef)> {
         let mut current = Some(scope);
         while let Some(id) = current {
             let scope = self.scopes.get(id as usize)?;
@@ -508,7 +512,7 @@ impl<'a> Scopes<'a> {
     }
 
     /// The scopes that a name in `scope` is looked up in, innermost first.
-    pub fn visible_from(&self, scope: ScopeId) -> Vec<ScopeId> {
+    pub(crate) fn visible_from(&self, scope: ScopeId) -> Vec<ScopeId> {
         let mut visible = Vec::new();
         let mut current = Some(scope);
         let mut class_visible = true;

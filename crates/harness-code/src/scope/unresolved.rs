@@ -43,7 +43,7 @@ pub fn unresolved(content: &str, context: &Context<'_>) -> Vec<Unresolved> {
 }
 
 /// The names that nothing binds, from scopes that were worked out already.
-pub fn unresolved_in(scopes: &Scopes<'_>, context: &Context<'_>) -> Vec<Unresolved> {
+pub(crate) fn unresolved_in(scopes: &Scopes<'_>, context: &Context<'_>) -> Vec<Unresolved> {
     let stars = exports::Stars::of(scopes, context.stars);
     scopes
         .suspects

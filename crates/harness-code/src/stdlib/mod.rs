@@ -52,7 +52,7 @@ pub struct Class {
 
 impl Class {
     /// Its bases: a name of the same module or of the builtins, or a dotted one.
-    pub fn bases(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn bases(&self) -> impl Iterator<Item = &'static str> {
         self.bases.split(' ').filter(|base| !base.is_empty())
     }
 
@@ -107,7 +107,7 @@ pub fn members(module: &str) -> Vec<&'static str> {
 }
 
 /// Returns whether a module defines a name.
-pub fn has_member(module: &str, name: &str) -> bool {
+pub(crate) fn has_member(module: &str, name: &str) -> bool {
     let Some(module) = MODULES.get(module) else {
         return false;
     };
@@ -144,7 +144,7 @@ pub fn class(module: &str, name: &str) -> Option<(&'static str, Class)> {
 }
 
 /// Returns whether a class of a module defines a member itself.
-pub fn class_has(module: &str, name: &str, member: &str) -> bool {
+pub(crate) fn class_has(module: &str, name: &str, member: &str) -> bool {
     class(module, name).is_some_and(|(_, class)| class.members().any(|own| own == member))
 }
 
@@ -180,7 +180,7 @@ static OFFERED: LazyLock<FxHashMap<&'static str, Vec<&'static str>>> = LazyLock:
 });
 
 /// Returns the public modules that offer a name, not those that merely import it.
-pub fn modules_with(name: &str) -> &'static [&'static str] {
+pub(crate) fn modules_with(name: &str) -> &'static [&'static str] {
     OFFERED.get(name).map_or(&[], Vec::as_slice)
 }
 

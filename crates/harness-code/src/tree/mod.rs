@@ -18,7 +18,7 @@ use crate::tree::walk::{MOST_FILES, find};
 
 /// A larger source file is listed but not read: no person wrote it, and no model can be shown it.
 /// The largest module of CPython's standard library has 0.7 MB.
-pub const LARGEST_SOURCE: u64 = 2 * 1024 * 1024;
+pub(crate) const LARGEST_SOURCE: u64 = 2 * 1024 * 1024;
 
 /// The files of one project, or of one folder in it.
 #[derive(Debug)]

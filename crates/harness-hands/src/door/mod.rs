@@ -23,7 +23,7 @@ use crate::door::folder::Folder;
 
 /// No file larger than this is read whole or edited: source files are far smaller, and an edit
 /// holds the old and the new bytes in memory at once.
-pub const FILE_LIMIT: u64 = 64 * 1024 * 1024;
+pub(crate) const FILE_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// A path that may not be used, and why: data for the result, never a crash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,15 +40,15 @@ pub struct Trespass {
 /// Leads out of the project folder.
 pub const OUTSIDE: &str = "path.outside";
 /// Goes through a symbolic link.
-pub const LINK: &str = "path.link";
+pub(crate) const LINK: &str = "path.link";
 /// Is a device, pipe or socket.
-pub const SPECIAL: &str = "path.special";
+pub(crate) const SPECIAL: &str = "path.special";
 /// Has a name that means something else on another platform.
 pub const NAME: &str = "path.name";
 /// Lies outside the scope of this run.
 pub const SCOPE: &str = "path.scope";
 /// Belongs to git, to the harness, to a virtual environment, or makes other programs run things.
-pub const PROTECTED: &str = "path.protected";
+pub(crate) const PROTECTED: &str = "path.protected";
 
 impl Trespass {
     pub(crate) fn new(rule: &'static str, path: impl fmt::Display, sentence: String) -> Trespass {
@@ -238,7 +238,7 @@ impl Door {
     }
 
     /// Returns the same way in, walled to one folder of the project.
-    pub fn scoped(self, scope: &RelPath) -> Result<Door, DoorError> {
+    pub(crate) fn scoped(self, scope: &RelPath) -> Result<Door, DoorError> {
         match self.metadata(scope)? {
             Some(found) if found.kind == Kind::Folder => Ok(Door {
                 scope: Some(scope.clone()),

@@ -18,7 +18,7 @@ const RESERVED: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$", "cl
 
 /// Reads a path as it was asked for: relative to the project, or absolute and inside it.
 /// Everything that could mean another place, here or on another platform, is refused.
-pub fn parse_request(text: &str, root: &Path) -> Result<RelPath, Trespass> {
+pub(crate) fn parse_request(text: &str, root: &Path) -> Result<RelPath, Trespass> {
     let text = text.trim();
     let relative = strip_root(text, root).unwrap_or(text);
     let is_home = relative == "~" || relative.starts_with("~/") || relative.starts_with("~\\");

@@ -113,7 +113,7 @@ pub struct Finished {
 /// A program that could not be started.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot start `{program}`: {}", reason(.source))]
-pub struct StartError {
+pub(crate) struct StartError {
     /// The program.
     pub program: String,
     /// What the system said.

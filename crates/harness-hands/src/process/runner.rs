@@ -68,7 +68,7 @@ enum Version {
 
 /// Why nothing was started.
 #[derive(Debug, thiserror::Error)]
-pub enum RunnerError {
+pub(crate) enum RunnerError {
     /// The user wants walls and the machine has none.
     #[error("this machine has no sandbox that holds the tests ({0})")]
     NoWalls(Sandbox),

@@ -28,7 +28,7 @@ use crate::server::work::Queue;
 use crate::show::text::{self, Complaint};
 
 /// The port when none is named (CONTRACT, Names).
-pub const DEFAULT_PORT: u16 = 8090;
+pub(crate) const DEFAULT_PORT: u16 = 8090;
 /// Threads for work that blocks: the runs that may be under way at once, and some reports beside them. Each costs a
 /// stack and pieces of memory kept at hand, 34 MB of address space; the rest of a crowd waits its turn.
 const MOST_BLOCKING: usize = 16;

@@ -100,7 +100,7 @@ pub fn width() -> usize {
 }
 
 /// Returns what a person reads after a run: the summary, the diff, the tests, how to take it back.
-pub fn run_result(result: &RunResult) -> String {
+pub(crate) fn run_result(result: &RunResult) -> String {
     let mut text = format!("{}\n", result.summary.trim_end());
     if let Some(tests) = &result.tests {
         let counts = |counts: &harness_agent::Counts| {
@@ -147,7 +147,7 @@ pub fn diff(text: &str) {
 }
 
 /// Returns whether a question can be put to a person here.
-pub fn person_present() -> bool {
+pub(crate) fn person_present() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
