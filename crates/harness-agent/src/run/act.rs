@@ -14,6 +14,7 @@ use crate::run::staged::{Staged, diff_of};
 use crate::run::telling::summary;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
+use crate::tool::change::Draft;
 use crate::tool::{change, look as tools};
 
 /// What one turn came to.
@@ -173,23 +174,9 @@ fn try_change(
         Verdict::Proven(proof) => {
             // A draft that passes wins, unless the search found the same with far less.
             if let Some(search) = search
-                && draft
-                    .changes
-                    .iter()
-                    .all(|change| search.smaller_than(change))
+                && let Some(outcome) = try_smaller(session, &draft, trial, search)
             {
-                trial.put_back(session, &draft);
-                if let Some(summary) = search.take(session, trial) {
-                    return Outcome::End(Stopped::Done, summary);
-                }
-                if let Err(refusal) = trial.apply(session, &draft) {
-                    return Outcome::Refused(refusal);
-                }
-                if !matches!(trial.judge(session), Verdict::Proven(_)) {
-                    trial.put_back(session, &draft);
-                    let words = "That passed once and not again; it was taken back.".to_owned();
-                    return Outcome::Say { words, new: true };
-                }
+                return outcome;
             }
             Outcome::End(Stopped::Done, summary(&draft.changes, &proof))
         }
@@ -220,6 +207,32 @@ fn try_change(
             Outcome::End(Stopped::Stuck, format!("unverified: {reason}"))
         }
     }
+}
+
+/// Puts a far smaller change of the search in the place of a draft that passes. Returns nothing where the draft stays.
+fn try_smaller(
+    session: &mut Session<'_>,
+    draft: &Draft,
+    trial: &mut Trial,
+    search: &mut Search,
+) -> Option<Outcome> {
+    let mut changes = draft.changes.iter();
+    if !changes.all(|change| search.smaller_than(change)) {
+        return None;
+    }
+    trial.put_back(session, draft);
+    if let Some(summary) = search.take(session, trial) {
+        return Some(Outcome::End(Stopped::Done, summary));
+    }
+    if let Err(refusal) = trial.apply(session, draft) {
+        return Some(Outcome::Refused(refusal));
+    }
+    if matches!(trial.judge(session), Verdict::Proven(_)) {
+        return None;
+    }
+    trial.put_back(session, draft);
+    let words = "That passed once and not again; it was taken back.".to_owned();
+    Some(Outcome::Say { words, new: true })
 }
 
 fn run_tests(session: &mut Session<'_>, trial: &mut Trial) -> Outcome {

@@ -7,12 +7,12 @@ use harness_code::tree::SourceTree;
 
 use crate::action::Action;
 use crate::history::{Refusal, Step};
-use crate::model::Model;
+use crate::model::{Card, Model};
 use crate::reply;
-use crate::run::prompt::{self, Opening};
+use crate::run::prompt::{self, Opened, Opening};
 use crate::run::result::Stopped;
 use crate::run::session::{Ending, Session};
-use crate::run::talk::{self, Talk};
+use crate::run::talk::{self, Talk, Turn};
 use crate::run::{act, work};
 
 /// Returns what the code itself says to the question of a session.
@@ -91,36 +91,13 @@ fn exists(tree: &SourceTree, path: &str, line: u32) -> bool {
 /// Answers the question of a session.
 pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
     let known = known(session);
-    let skills = session.plan.load_skills(&session.tree);
     let card = match talk::meet(session, model) {
         Ok(card) => card,
         Err(error) => return with_facts(session.engine_failed(&error), &known),
     };
     // What a model elsewhere is not shown is known by now.
     let known = self::known(session);
-    let checked = if known.is_empty() {
-        String::new()
-    } else {
-        format!("Facts, checked against the code:\n{}", list(&known))
-    };
-    let room = talk::most_room(&card, session.options.max_tokens).opening();
-    let opening = Opening {
-        task: &session.task,
-        plan: &session.plan,
-        tree: &session.tree,
-        skills: &skills,
-        rules: &work::house_rules(&session.tree),
-        files: &session.files,
-        context: &session.options.context,
-        failure: "",
-        learned: &checked,
-        read_only: true,
-        answers: true,
-        framework: "",
-        object: false,
-        tiny: false,
-    };
-    let opened = prompt::opening(&opening, room);
+    let opened = opened(session, &card, &known);
     let mut talk = match Talk::open(session, model, card, opened) {
         Ok(talk) => talk,
         Err(error) => return with_facts(session.engine_failed(&error), &known),
@@ -131,35 +108,12 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
             Ok(turn) => turn,
             Err(error) => return with_facts(session.engine_failed(&error), &known),
         };
-        let reading = reply::read(&turn.reply.text);
-        let mut step = Step {
-            number,
-            action: "answer".to_owned(),
-            path: String::new(),
-            result: reading.prose.clone(),
-            refused: String::new(),
-            seconds: turn.seconds,
-            tokens: turn.reply.reply_tokens,
-        };
-        let outcome = match &reading.action {
-            // Code in a fence belongs to an answer; only a named file would be a change.
-            None => Ok(None),
-            Some(Action::Edit { path, .. }) if path.is_empty() => Ok(None),
-            Some(Action::Done { summary }) if !summary.is_empty() => {
-                step.result.clone_from(summary);
-                Ok(None)
-            }
-            Some(action) => {
-                action.tool().clone_into(&mut step.action);
-                action.path().clone_into(&mut step.path);
-                look(session, action).map(Some)
-            }
-        };
+        let (mut step, outcome) = read(session, number, &turn);
         match outcome {
             Ok(None) if step.result.trim().is_empty() => {
                 empty += 1;
-                session.push(step);
                 if empty == 2 {
+                    session.push(step);
                     return Ending::new(Stopped::Stuck, "the model gave no answer");
                 }
                 talk.say("Your reply was empty. Answer the question in a few sentences.");
@@ -172,22 +126,81 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
             Ok(Some(observation)) => {
                 talk.say(&observation);
                 step.result = observation;
-                session.push(step);
             }
             Err(refusal) => {
                 step.refused.clone_from(&refusal.rule);
                 step.result.clone_from(&refusal.reason);
                 talk.say(&format!("Refused: {}", refusal.reason));
                 session.refuse(&refusal);
-                session.push(step);
             }
         }
+        session.push(step);
     }
     let ending = Ending::new(
         Stopped::Steps,
         format!("no answer came within {} steps", session.options.steps),
     );
     with_facts(ending, &known)
+}
+
+/// Returns the first prompt of a question.
+fn opened(session: &Session<'_>, card: &Card, known: &[Fact]) -> Opened {
+    let checked = if known.is_empty() {
+        String::new()
+    } else {
+        format!("Facts, checked against the code:\n{}", list(known))
+    };
+    let room = talk::most_room(card, session.options.max_tokens).opening();
+    let opening = Opening {
+        task: &session.task,
+        plan: &session.plan,
+        tree: &session.tree,
+        skills: &session.plan.load_skills(&session.tree),
+        rules: &work::house_rules(&session.tree),
+        files: &session.files,
+        context: &session.options.context,
+        failure: "",
+        learned: &checked,
+        read_only: true,
+        answers: true,
+        framework: "",
+        object: false,
+        tiny: false,
+    };
+    prompt::opening(&opening, room)
+}
+
+/// Reads a reply: an answer, or something to look at, with what was seen.
+fn read(
+    session: &mut Session<'_>,
+    number: u32,
+    turn: &Turn,
+) -> (Step, Result<Option<String>, Refusal>) {
+    let reading = reply::read(&turn.reply.text);
+    let mut step = Step {
+        number,
+        action: "answer".to_owned(),
+        path: String::new(),
+        result: reading.prose.clone(),
+        refused: String::new(),
+        seconds: turn.seconds,
+        tokens: turn.reply.reply_tokens,
+    };
+    let outcome = match &reading.action {
+        // Code in a fence belongs to an answer; only a named file would be a change.
+        None => Ok(None),
+        Some(Action::Edit { path, .. }) if path.is_empty() => Ok(None),
+        Some(Action::Done { summary }) if !summary.is_empty() => {
+            step.result.clone_from(summary);
+            Ok(None)
+        }
+        Some(action) => {
+            action.tool().clone_into(&mut step.action);
+            action.path().clone_into(&mut step.path);
+            look(session, action).map(Some)
+        }
+    };
+    (step, outcome)
 }
 
 fn look(session: &mut Session<'_>, action: &Action) -> Result<String, Refusal> {

@@ -104,17 +104,8 @@ impl Evidence<'_> {
             );
         }
         let asked = self.asked();
-        if !self.has_suite && self.has_tests() {
-            let words = "the project has test files, and no way to run them was found";
-            let hint = "name the command in the user's config (`[[project]] tests`)";
-            return Verdict::Unverified(format!("{words}; {hint}"));
-        }
         if !self.has_suite {
-            let untouched = || asked.untouched().filter(|_| self.task.kind == Kind::Fix);
-            return match asked.missing().or_else(untouched) {
-                Some((rule, reason)) => unfinished(rule, &reason),
-                None => Verdict::Proven("the project has no tests; the change parses".to_owned()),
-            };
+            return self.without_suite(&asked);
         }
         let Some(after) = self.after else {
             return Verdict::Unverified("the tests have not run".to_owned());
@@ -176,6 +167,20 @@ impl Evidence<'_> {
             return unfinished("finish.hangs_on_new_tests", &reason);
         }
         Verdict::Proven(self.proof(after))
+    }
+
+    /// Judges where no tests can be run.
+    fn without_suite(&self, asked: &Asked<'_>) -> Verdict {
+        if self.has_tests() {
+            let words = "the project has test files, and no way to run them was found";
+            let hint = "name the command in the user's config (`[[project]] tests`)";
+            return Verdict::Unverified(format!("{words}; {hint}"));
+        }
+        let untouched = || asked.untouched().filter(|_| self.task.kind == Kind::Fix);
+        match asked.missing().or_else(untouched) {
+            Some((rule, reason)) => unfinished(rule, &reason),
+            None => Verdict::Proven("the project has no tests; the change parses".to_owned()),
+        }
     }
 
     /// Says whether the project has tests, by the names of files or of what they define.

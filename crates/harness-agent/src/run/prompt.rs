@@ -88,6 +88,26 @@ struct Part {
     instead: String,
 }
 
+impl Part {
+    fn new(name: &'static str, worth: u8, text: String) -> Part {
+        Part {
+            name,
+            text,
+            least: 0,
+            worth,
+            instead: String::new(),
+        }
+    }
+
+    fn at_least(self, least: usize) -> Part {
+        Part { least, ..self }
+    }
+
+    fn or(self, instead: String) -> Part {
+        Part { instead, ..self }
+    }
+}
+
 /// Returns the messages of the first request, no longer than `room` bytes. What is worth least is left out first.
 pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
     let rewrites = opening.plan.rung == Rung::Rewrite && !opening.answers;
@@ -162,37 +182,17 @@ fn held_back(opening: &Opening<'_>) -> Option<String> {
 /// Returns the parts of the first prompt in their order.
 fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Part> {
     let mut parts = Vec::new();
-    let mut part = |name, worth, least, text: String, instead: String| {
-        parts.push(Part {
-            name,
-            text,
-            least,
-            worth,
-            instead,
-        });
-    };
     if !opening.rules.trim().is_empty() {
         let rules = capped(opening.rules, LONGEST_RULES);
-        part(
-            "rules of the project",
-            4,
-            300,
-            format!("Rules of this project:\n{rules}"),
-            String::new(),
-        );
+        let text = format!("Rules of this project:\n{rules}");
+        parts.push(Part::new("rules of the project", 4, text).at_least(300));
     }
-    for skill in opening.skills {
-        part("a skill", 2, 0, skill.text.clone(), String::new());
-    }
+    let skills = opening.skills.iter();
+    parts.extend(skills.map(|skill| Part::new("a skill", 2, skill.text.clone())));
     if !opening.context.trim().is_empty() {
         let said = capped(opening.context, LONGEST_CONTEXT);
-        part(
-            "what was said before",
-            3,
-            300,
-            format!("Said before:\n{said}"),
-            String::new(),
-        );
+        let text = format!("Said before:\n{said}");
+        parts.push(Part::new("what was said before", 3, text).at_least(300));
     }
     for path in opening.files {
         // What is no text says nothing to a model.
@@ -201,19 +201,44 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Pa
         };
         let content = capped(text.content().trim_end(), LONGEST_FILE);
         let shown = format!("{path}, line 1:\n```\n{content}\n```");
-        part("a file that was named", 7, 0, shown, String::new());
+        parts.push(Part::new("a file that was named", 7, shown));
     }
     if let Some(blank) = blank {
-        part("the code itself", 8, 0, blank, String::new());
+        parts.push(Part::new("the code itself", 8, blank));
         return parts;
     }
+    parts.extend(code_parts(opening, rewrites));
+    if let Some(home) = opening.plan.tests_home() {
+        let there = tests_there(opening.tree, home, opening.framework);
+        parts.push(Part::new("the tests that are there", 7, there).at_least(200));
+    }
+    if !opening.failure.is_empty() {
+        let failure = capped(opening.failure, LONGEST_FAILURE);
+        let told = format!("A test fails:\n{failure}");
+        parts.push(Part::new("the failing test", 6, told).at_least(300));
+    }
+    let learned = opening.learned.to_owned();
+    parts.push(Part::new("what was found out", 5, learned).at_least(200));
+    if opening.read_only && !opening.answers {
+        parts.push(Part::new("the notice", 9, READ_ONLY.to_owned()));
+    }
+    let word = if opening.answers { "Question" } else { "Task" };
+    let task = capped(&opening.task.text, LONGEST_TASK);
+    let text = format!("{word}: {task}");
+    parts.push(Part::new("a part of the task", 10, text).at_least(200));
+    parts
+}
+
+/// Returns the parts that show code: where new code goes, the definitions that the task is about, what calls them.
+fn code_parts(opening: &Opening<'_>, rewrites: bool) -> Vec<Part> {
+    let mut parts = Vec::new();
     let mut room = MOST_CODE;
     let new = opening.plan.new_definition().filter(|_| rewrites);
     if let Some(new) = new {
         let home = showing::home(opening.tree, new);
         room = room.saturating_sub(home.len());
         let instead = format!("It goes into {}.", new.path);
-        part("the file it goes into", 8, 0, home, instead);
+        parts.push(Part::new("the file it goes into", 8, home).or(instead));
     }
     // A rewrite is shown the one definition it is about: more only distracts a small model.
     let most = if rewrites { 1 } else { usize::MAX };
@@ -231,42 +256,13 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Pa
         } else {
             ("more code", 1)
         };
-        let instead =
-            head_of(opening.tree, spot).filter(|head| at == 0 && head.len() < shown.len());
-        part(name, worth, 0, shown, instead.unwrap_or_default());
+        let head = head_of(opening.tree, spot).filter(|head| at == 0 && head.len() < shown.len());
+        parts.push(Part::new(name, worth, shown).or(head.unwrap_or_default()));
         if rewrites && new.is_none() && opening.plan.tests_home().is_none() {
             let uses = showing::uses(opening.tree, spot);
-            part("what calls it", 1, 0, uses, String::new());
+            parts.push(Part::new("what calls it", 1, uses));
         }
     }
-    if let Some(home) = opening.plan.tests_home() {
-        let there = tests_there(opening.tree, home, opening.framework);
-        part("the tests that are there", 7, 200, there, String::new());
-    }
-    if !opening.failure.is_empty() {
-        let failure = capped(opening.failure, LONGEST_FAILURE);
-        let told = format!("A test fails:\n{failure}");
-        part("the failing test", 6, 300, told, String::new());
-    }
-    part(
-        "what was found out",
-        5,
-        200,
-        opening.learned.to_owned(),
-        String::new(),
-    );
-    if opening.read_only && !opening.answers {
-        part("the notice", 9, 0, READ_ONLY.to_owned(), String::new());
-    }
-    let word = if opening.answers { "Question" } else { "Task" };
-    let task = capped(&opening.task.text, LONGEST_TASK);
-    part(
-        "a part of the task",
-        10,
-        200,
-        format!("{word}: {task}"),
-        String::new(),
-    );
     parts
 }
 

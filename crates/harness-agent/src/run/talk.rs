@@ -152,23 +152,7 @@ impl<'m> Talk<'m> {
 
     /// Sends the conversation and adds the reply to it.
     pub(super) fn turn(&mut self, session: &mut Session<'_>) -> Result<Turn, ModelError> {
-        match self.room.make_fit(&mut self.messages, self.opening) {
-            Ok(false) => {}
-            Ok(true) => {
-                session.usage.masked += 1;
-                let text = "the window is full: old observations are left out from here on";
-                session.tell(EventKind::Engine, text, []);
-            }
-            Err(_) => {
-                return Err(ModelError::Unusable {
-                    message: format!(
-                        "the window of {} tokens is too small for this conversation",
-                        self.window
-                    ),
-                    hint: "use a model with a larger window, or ask for less at once".to_owned(),
-                });
-            }
-        }
+        self.make_fit(session)?;
         let request = Request {
             messages: self.messages.clone(),
             max_tokens: self.room.reply(),
@@ -224,30 +208,48 @@ impl<'m> Talk<'m> {
         let reply = reply?;
         self.room.learn(&self.messages, reply.prompt_tokens);
         let seconds = began.elapsed().as_secs_f64();
-        session.usage.model_calls += 1;
-        session.usage.prompt_tokens += reply.prompt_tokens;
-        session.usage.reply_tokens += reply.reply_tokens;
-        session.usage.characters_sent += characters;
-        session.usage.sent_to.clone_from(&self.card.host.name);
+        let usage = &mut session.usage;
+        usage.model_calls += 1;
+        usage.prompt_tokens += reply.prompt_tokens;
+        usage.reply_tokens += reply.reply_tokens;
+        usage.characters_sent += characters;
+        usage.sent_to.clone_from(&self.card.host.name);
         if let Some(notice) = &reply.notice {
             session.tell(EventKind::Engine, notice, []);
         }
         let tokens = reply.reply_tokens;
         let text = format!("step {step} of {most}: {tokens} tokens in {seconds:.1} s");
-        session.tell(
-            EventKind::Reply,
-            &text,
-            [
-                ("tokens", tokens.into()),
-                ("result", reply.text.clone().into()),
-            ],
-        );
+        let words = reply.text.clone();
+        let data = [("tokens", tokens.into()), ("result", words.into())];
+        session.tell(EventKind::Reply, &text, data);
         session.record.reply(&reply.text);
         self.messages.push(Message {
             role: Role::Assistant,
             content: reply.text.clone(),
         });
         Ok(Turn { reply, seconds })
+    }
+
+    /// Makes room in the window: old observations are left out first.
+    fn make_fit(&mut self, session: &mut Session<'_>) -> Result<(), ModelError> {
+        match self.room.make_fit(&mut self.messages, self.opening) {
+            Ok(false) => {}
+            Ok(true) => {
+                session.usage.masked += 1;
+                let text = "the window is full: old observations are left out from here on";
+                session.tell(EventKind::Engine, text, []);
+            }
+            Err(_) => {
+                return Err(ModelError::Unusable {
+                    message: format!(
+                        "the window of {} tokens is too small for this conversation",
+                        self.window
+                    ),
+                    hint: "use a model with a larger window, or ask for less at once".to_owned(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Takes the last reply out of the conversation, so that another one is drawn from the same prompt.

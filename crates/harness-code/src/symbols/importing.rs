@@ -13,7 +13,7 @@ pub(super) fn read(
     when: ImportTime,
     imports: &mut Vec<Import>,
 ) {
-    let text = |node: &Node<'_>| content.get(node.byte_range()).unwrap_or("");
+    let text = |node: Node<'_>| content.get(node.byte_range()).unwrap_or("");
     let line = node.start_position().row as u32 + 1;
     let mut push = |module: &str, names: Box<[ImportedName]>, when: ImportTime| {
         let module = module.trim();
@@ -30,88 +30,84 @@ pub(super) fn read(
     };
     match importing {
         Importing::Field(field) => {
-            if let Some(module) = node.child_by_field_name(field) {
-                push(unquoted(text(&module)), Box::default(), when);
-            }
+            let module = node.child_by_field_name(field).map(text);
+            push(unquoted(module.unwrap_or("")), Box::default(), when);
         }
-        Importing::Words(words) => {
-            let mut rest = text(node).trim().trim_end_matches(';').trim();
-            while let Some(shorter) = words
-                .iter()
-                .find_map(|word| rest.strip_prefix(word))
-                .filter(|rest| !rest.starts_with(char::is_alphanumeric))
-            {
-                rest = shorter.trim_start();
-            }
-            push(
-                unquoted(rest.trim_matches(['(', ')'])),
-                Box::default(),
-                when,
-            );
-        }
+        Importing::Words(words) => push(after_words(text(*node), words), Box::default(), when),
         Importing::JavaScript => {
-            let Some(source) = node.child_by_field_name("source") else {
-                return;
-            };
-            let is_type = text(node)
+            let source = node.child_by_field_name("source").map(text);
+            let is_type = text(*node)
                 .trim_start_matches("import")
                 .trim_start_matches("export")
                 .trim_start()
                 .starts_with("type ");
             push(
-                unquoted(text(&source)),
+                unquoted(source.unwrap_or("")),
                 clause(content, node),
                 if is_type { ImportTime::Typing } else { when },
             );
         }
         Importing::Call(functions) => {
-            let called = ["function", "method", "name"]
-                .iter()
-                .find_map(|field| node.child_by_field_name(field));
-            if !called.is_some_and(|called| functions.contains(&text(&called))) {
-                return;
-            }
-            let arguments = node.child_by_field_name("arguments");
-            let first = arguments
-                .and_then(|arguments| arguments.named_child(0))
-                .or_else(|| node.child_by_field_name("argument"));
-            let module = first.map_or("", |first| text(&first));
-            let is_relative = called.is_some_and(|called| text(&called) == "require_relative");
-            let plain = unquoted(module);
-            if plain.contains(['$', '{', '(', '\n']) {
-                return;
-            }
-            if is_relative && !plain.starts_with('.') {
-                push(&format!("./{plain}"), Box::default(), when);
-            } else {
-                push(plain, Box::default(), when);
-            }
+            let module = called_with(content, node, functions);
+            push(&module.unwrap_or_default(), Box::default(), when);
         }
         Importing::RustUse => {
-            let Some(tree) = node.child_by_field_name("argument") else {
-                return;
-            };
+            let tree = node.child_by_field_name("argument").map(text);
             let mut paths = Vec::new();
-            use_tree(text(&tree), "", 0, &mut paths);
+            use_tree(tree.unwrap_or(""), "", 0, &mut paths);
             for (module, name) in paths {
-                push(
-                    &module,
-                    Box::from([ImportedName {
-                        name: name.into(),
-                        alias: None,
-                    }]),
-                    when,
-                );
+                let name = ImportedName {
+                    name: name.into(),
+                    alias: None,
+                };
+                push(&module, Box::from([name]), when);
             }
         }
         Importing::RustMod => {
             if node.child_by_field_name("body").is_none()
-                && let Some(name) = node.child_by_field_name("name")
+                && let Some(name) = node.child_by_field_name("name").map(text)
             {
-                push(&format!("self::{}", text(&name)), Box::default(), when);
+                push(&format!("self::{name}"), Box::default(), when);
             }
         }
     }
+}
+
+/// Returns what follows the words that begin an import statement.
+fn after_words<'c>(statement: &'c str, words: &[&str]) -> &'c str {
+    let mut rest = statement.trim().trim_end_matches(';').trim();
+    while let Some(shorter) = words
+        .iter()
+        .find_map(|word| rest.strip_prefix(word))
+        .filter(|rest| !rest.starts_with(char::is_alphanumeric))
+    {
+        rest = shorter.trim_start();
+    }
+    unquoted(rest.trim_matches(['(', ')']))
+}
+
+/// Returns the module that one of these functions is called with, unless it is computed.
+fn called_with(content: &str, node: &Node<'_>, functions: &[&str]) -> Option<String> {
+    let text = |node: Node<'_>| content.get(node.byte_range()).unwrap_or("");
+    let called = ["function", "method", "name"]
+        .iter()
+        .find_map(|field| node.child_by_field_name(field))
+        .map(text)
+        .filter(|called| functions.contains(called))?;
+    let arguments = node.child_by_field_name("arguments");
+    let first = arguments
+        .and_then(|arguments| arguments.named_child(0))
+        .or_else(|| node.child_by_field_name("argument"))?;
+    let plain = unquoted(text(first));
+    if plain.contains(['$', '{', '(', '\n']) {
+        return None;
+    }
+    let is_beside = called == "require_relative" && !plain.starts_with('.');
+    Some(if is_beside {
+        format!("./{plain}")
+    } else {
+        plain.to_owned()
+    })
 }
 
 /// Longer module names are not module names.

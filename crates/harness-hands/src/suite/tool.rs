@@ -225,6 +225,14 @@ fn go(mut plan: Plan, names: &[String]) -> Plan {
     plan
 }
 
+/// Test runners of Node that write a report as JSON, and how they are told to.
+const JSON_REPORTS: &[(&str, &str)] = &[
+    ("jest", "--json --outputFile=FILE --ci --no-cache"),
+    ("react-scripts", "--json --outputFile=FILE --ci --no-cache"),
+    ("vitest", "--run --reporter=json --outputFile=FILE"),
+    ("mocha", "--reporter json --reporter-option output=FILE"),
+];
+
 fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> Plan {
     let package = read_file(&folder.join("package.json")).unwrap_or_default();
     let package: serde_json::Value = serde_json::from_str(&package).unwrap_or_default();
@@ -234,9 +242,6 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
             .split(|c: char| !c.is_alphanumeric() && c != '-')
             .any(|word| word == tool)
     };
-    let json = private.report().join("report.json");
-    let shown = json.display();
-    let mut more: Vec<String> = Vec::new();
     plan.environment = [
         ("npm_config_offline", "true"),
         ("npm_config_update_notifier", "false"),
@@ -250,28 +255,15 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
         "npm_config_cache",
         private.report().join("npm").into_os_string(),
     ));
-    if has("jest") || has("react-scripts") {
-        more = vec![
-            "--json".into(),
-            format!("--outputFile={shown}"),
-            "--ci".into(),
-            "--no-cache".into(),
-        ];
-        plan.report = Report::Json(json);
-    } else if has("vitest") {
-        more = vec![
-            "--run".into(),
-            "--reporter=json".into(),
-            format!("--outputFile={shown}"),
-        ];
-        plan.report = Report::Json(json);
-    } else if has("mocha") {
-        more = vec![
-            "--reporter".into(),
-            "json".into(),
-            "--reporter-option".into(),
-            format!("output={shown}"),
-        ];
+    let json = private.report().join("report.json");
+    let shown = json.display();
+    let with_json = JSON_REPORTS.iter().find(|(tool, _)| has(tool));
+    let options = with_json.map_or("", |(_, options)| options);
+    let mut more: Vec<String> = options
+        .split_whitespace()
+        .map(|option| option.replace("FILE", &shown.to_string()))
+        .collect();
+    if with_json.is_some() {
         plan.report = Report::Json(json);
     } else if has("node") && script.contains("--test") {
         // The runner takes these from its environment too; behind the script they would be files.

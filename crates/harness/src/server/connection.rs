@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use axum::http::StatusCode;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -94,52 +95,9 @@ pub(super) async fn accept(listener: TcpListener, server: Arc<Server>, bounds: B
         };
         // Small replies should not wait for more.
         drop(stream.set_nodelay(true));
-        let routes = TowerToHyperService::new(router.clone());
-        let peer = Peer(Arc::clone(&stream));
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(peer.clone());
-            routes.call(request)
-        });
-        let mut stopped = stopped.clone();
+        let (router, stopped) = (router.clone(), stopped.clone());
         tokio::spawn(async move {
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(bounds.headers)
-                // Who only closed its sending side still wants the answer; runs look for themselves.
-                .half_close(true)
-                .max_headers(MOST_HEADERS)
-                .max_buf_size(HEADER_BYTES)
-                .serve_connection(
-                    TokioIo::new(Wire::new(Arc::clone(&stream), bounds.stalled)),
-                    service,
-                );
-            tokio::pin!(connection);
-            let ended = tokio::select! {
-                // A broken connection is the client's business; its run is cancelled by the drop.
-                ended = connection.as_mut() => ended,
-                _ = stopped.changed() => {
-                    connection.as_mut().graceful_shutdown();
-                    connection.await
-                }
-            };
-            match ended {
-                Err(error) if error.is_timeout() => {
-                    let (id, answer) = wire::refusal(StatusCode::REQUEST_TIMEOUT);
-                    let waited = bounds.headers.as_millis();
-                    log::line(format!("{id} (unfinished request) 408 {waited} ms"));
-                    drop(stream.try_write(&answer));
-                    wire::shut(&stream);
-                }
-                // To a client of HTTP/2 hyper itself says nothing.
-                Err(error) if error.is_parse_version_h2() => {
-                    let (id, answer) = wire::refusal(StatusCode::BAD_REQUEST);
-                    log::line(format!("{id} (HTTP/2) 400 0.0 ms"));
-                    drop(stream.try_write(&answer));
-                    wire::shut(&stream);
-                    drop(tokio::time::timeout(LAST_WORDS, wire::heard_out(&stream)).await);
-                }
-                Ok(()) | Err(_) => {}
-            }
+            serve(stream, router, bounds, stopped).await;
             drop(place);
         });
     }
@@ -157,6 +115,59 @@ pub(super) async fn accept(listener: TcpListener, server: Arc<Server>, bounds: B
     }
     // A run whose client went away puts its files back too.
     server.queue.ended(Duration::from_secs(5)).await;
+}
+
+/// Answers the requests of one connection.
+async fn serve(
+    stream: Arc<TcpStream>,
+    router: Router,
+    bounds: Bounds,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let routes = TowerToHyperService::new(router);
+    let peer = Peer(Arc::clone(&stream));
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer.clone());
+        routes.call(request)
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(bounds.headers)
+        // Who only closed its sending side still wants the answer; runs look for themselves.
+        .half_close(true)
+        .max_headers(MOST_HEADERS)
+        .max_buf_size(HEADER_BYTES)
+        .serve_connection(
+            TokioIo::new(Wire::new(Arc::clone(&stream), bounds.stalled)),
+            service,
+        );
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        // A broken connection is the client's business; its run is cancelled by the drop.
+        ended = connection.as_mut() => ended,
+        _ = stopped.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    match ended {
+        Err(error) if error.is_timeout() => {
+            let (id, answer) = wire::refusal(StatusCode::REQUEST_TIMEOUT);
+            let waited = bounds.headers.as_millis();
+            log::line(format!("{id} (unfinished request) 408 {waited} ms"));
+            drop(stream.try_write(&answer));
+            wire::shut(&stream);
+        }
+        // To a client of HTTP/2 hyper itself says nothing.
+        Err(error) if error.is_parse_version_h2() => {
+            let (id, answer) = wire::refusal(StatusCode::BAD_REQUEST);
+            log::line(format!("{id} (HTTP/2) 400 0.0 ms"));
+            drop(stream.try_write(&answer));
+            wire::shut(&stream);
+            drop(tokio::time::timeout(LAST_WORDS, wire::heard_out(&stream)).await);
+        }
+        Ok(()) | Err(_) => {}
+    }
 }
 
 /// Waits for Ctrl-C or a request to end.

@@ -452,9 +452,21 @@ impl Remote {
             Refusal::UnknownModel => return Err(self.no_such_model(&sentence, cancel)),
             Refusal::Wait | Refusal::Final => {}
         }
+        let is_too_long = dialect::too_long(head.status, &page);
+        Err(self.final_words(head.status, head.retry_after, &sentence, is_too_long))
+    }
+
+    /// Returns what a refusal that asking again does not change means for the user.
+    fn final_words(
+        &self,
+        status: u16,
+        retry_after: Option<u64>,
+        sentence: &str,
+        is_too_long: bool,
+    ) -> ModelError {
         let name = self.base.name();
-        let colon = after_colon(&sentence);
-        Err(match head.status {
+        let colon = after_colon(sentence);
+        match status {
             401 if self.token.is_none() => unusable(
                 format!("`{name}` wants a token{colon}"),
                 "set HARNESS_API_KEY (or HF_TOKEN)",
@@ -475,11 +487,11 @@ impl Remote {
                 format!("there is no chat at `{}`{colon}", shown(&self.base.url(""))),
                 "check HARNESS_BASE_URL: it often ends with `/v1`",
             ),
-            _ if dialect::too_long(head.status, &page) => unusable(
+            _ if is_too_long => unusable(
                 format!("the prompt is longer than the model's window{colon}"),
                 "narrow the task with --scope, or use a model with a larger window",
             ),
-            429 => match head.retry_after {
+            429 => match retry_after {
                 Some(seconds) => unusable(
                     format!("`{name}` asks us to wait for {seconds} seconds{colon}"),
                     "wait, then try again; or use a model on this machine",
@@ -490,14 +502,14 @@ impl Remote {
                 ),
             },
             500..=599 => unusable(
-                format!("`{name}` is in trouble (status {}){colon}", head.status),
+                format!("`{name}` is in trouble (status {status}){colon}"),
                 "try again later; nothing is wrong on this side",
             ),
             status => unusable(
                 format!("`{name}` refused the prompt (status {status}){colon}"),
                 "check the model with --model, and HARNESS_BASE_URL",
             ),
-        })
+        }
     }
 
     /// Follows to another path of the same host, never to another host: prompts and tokens stay where the user sent them.

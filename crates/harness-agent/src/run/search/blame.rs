@@ -7,7 +7,7 @@ use std::path::Path;
 use harness_code::language::Language;
 use harness_code::mutate::MutationKind;
 use harness_code::path::RelPath;
-use harness_code::symbols;
+use harness_code::symbols::{self, Definition};
 use harness_code::text::Text;
 use harness_code::tree;
 use harness_hands::suite::Failure;
@@ -211,96 +211,108 @@ fn in_file(
         }
         false
     };
-    let failures = traces.iter().filter(|trace| trace.failing).count() as f32;
     let mut found = Vec::new();
     for definition in definitions.iter().filter(|known| known.kind.is_function()) {
         if is_inner(definition.parent) {
             continue;
         }
-        let inside = definition.line + 1..definition.end_line + 1;
-        let single_line = definition.line == definition.end_line;
-        let mut lines: BTreeMap<u32, (f32, f32)> = BTreeMap::new();
-        let (mut tests, mut near) = (Vec::new(), Vec::new());
-        for trace in traces {
-            let Some(ran) = trace.lines.get(name) else {
-                continue;
-            };
-            let mut runs = false;
-            for line in ran {
-                if inside.contains(line) || (single_line && *line == definition.line) {
-                    let counts = lines.entry(*line).or_default();
-                    if trace.failing {
-                        counts.0 += 1.0;
-                    } else {
-                        counts.1 += 1.0;
-                    }
-                    runs = true;
-                }
-            }
-            if runs && trace.failing {
-                tests.push(trace.test.clone());
-            } else if runs {
-                near.push(trace.test.clone());
-            }
-        }
-        if tests.is_empty() {
+        let Some(coverage) = Coverage::of(definition, name, traces) else {
             continue;
-        }
-        let ochiai = |bad: f32, good: f32| bad / (failures * (bad + good)).sqrt().max(1e-6);
-        let lines: BTreeMap<u32, f32> = lines
-            .into_iter()
-            .filter(|(_, (bad, _))| *bad > 0.0)
-            .map(|(line, (bad, good))| (line, ochiai(bad, good)))
-            .collect();
-        let suspicion = ochiai(tests.len() as f32, near.len() as f32);
-        let mut weight = suspicion;
+        };
         let named = hints
             .named
             .iter()
             .any(|(known, qualified)| known == path && **qualified == *definition.qualified);
-        if named {
-            weight *= NAMED;
-        }
-        if hints.failures.iter().any(|failure| {
-            passes_through(
-                &failure.traceback,
-                path,
-                definition.line,
-                definition.end_line,
-            )
-        }) {
-            weight *= ON_THE_WAY;
-        }
-        let bare = definition.name().trim_matches('_').to_lowercase();
-        let called_after = |test: &String| {
-            let last = test
-                .rsplit([':', '.'])
-                .next()
-                .unwrap_or(test)
-                .to_lowercase();
-            bare.len() > 2 && last.contains(&bare)
-        };
-        if tests.iter().any(called_after) {
-            weight *= CALLED_AFTER;
-        }
+        let weight = coverage.suspicion * emphasis(definition, path, named, &coverage.tests, hints);
         let suspect = Suspect {
             path: path.clone(),
             name: definition.qualified.to_string(),
             span: definition.span(),
-            rows: if single_line {
-                definition.line..=definition.line
-            } else {
-                definition.line + 1..=definition.end_line
-            },
+            rows: body_lines(definition),
             weight,
-            suspicion,
-            tests,
-            near,
-            lines,
+            suspicion: coverage.suspicion,
+            tests: coverage.tests,
+            near: coverage.near,
+            lines: coverage.lines,
         };
         found.push((named, suspect));
     }
     found
+}
+
+/// Returns the lines of a definition without the first, which runs when the file is imported.
+fn body_lines(definition: &Definition) -> RangeInclusive<u32> {
+    match definition.line == definition.end_line {
+        true => definition.line..=definition.line,
+        false => definition.line + 1..=definition.end_line,
+    }
+}
+
+/// What the tests run of a definition, and how suspicious that makes it (Ochiai).
+struct Coverage {
+    suspicion: f32,
+    tests: Vec<String>,
+    near: Vec<String>,
+    lines: BTreeMap<u32, f32>,
+}
+
+impl Coverage {
+    /// Returns nothing for a definition that no failing test runs.
+    fn of(definition: &Definition, file: &str, traces: &[Trace]) -> Option<Coverage> {
+        let body = body_lines(definition);
+        let mut counts: BTreeMap<u32, (f32, f32)> = BTreeMap::new();
+        let (mut tests, mut near) = (Vec::new(), Vec::new());
+        for trace in traces {
+            let ran = trace.lines.get(file).into_iter().flatten();
+            let mut runs = false;
+            for line in ran.filter(|line| body.contains(line)) {
+                let (failing, passing) = counts.entry(*line).or_default();
+                *if trace.failing { failing } else { passing } += 1.0;
+                runs = true;
+            }
+            if runs {
+                let list = if trace.failing { &mut tests } else { &mut near };
+                list.push(trace.test.clone());
+            }
+        }
+        if tests.is_empty() {
+            return None;
+        }
+        let failures = traces.iter().filter(|trace| trace.failing).count() as f32;
+        let ochiai = |bad: f32, good: f32| bad / (failures * (bad + good)).sqrt().max(1e-6);
+        let lines = counts
+            .into_iter()
+            .filter(|(_, (bad, _))| *bad > 0.0)
+            .map(|(line, (bad, good))| (line, ochiai(bad, good)));
+        Some(Coverage {
+            suspicion: ochiai(tests.len() as f32, near.len() as f32),
+            lines: lines.collect(),
+            tests,
+            near,
+        })
+    }
+}
+
+/// Returns how much more a definition is worth looking at than what the tests run of it says.
+fn emphasis(
+    definition: &Definition,
+    path: &RelPath,
+    named: bool,
+    tests: &[String],
+    hints: &Hints<'_>,
+) -> f32 {
+    let on_the_way = hints.failures.iter().any(|failure| {
+        let (first, last) = (definition.line, definition.end_line);
+        passes_through(&failure.traceback, path, first, last)
+    });
+    let bare = definition.name().trim_matches('_').to_lowercase();
+    let called_after = bare.len() > 2
+        && tests.iter().any(|test| {
+            let last = test.rsplit([':', '.']).next().unwrap_or(test);
+            last.to_lowercase().contains(&bare)
+        });
+    let factor = |holds: bool, factor: f32| if holds { factor } else { 1.0 };
+    factor(named, NAMED) * factor(on_the_way, ON_THE_WAY) * factor(called_after, CALLED_AFTER)
 }
 
 /// Says whether a traceback names a line of a definition: `path:12` or `path", line 12`.
