@@ -1,10 +1,8 @@
 """CPU seconds of one try in a reused test process: python3 bench/hands/tries.py unittest|pytest [tries] [python]
 
-Two processes are measured. `quick.py` has collected the tests and exchanges the code of the changed
-function; it is what a search asks first, once with a change that passes and once with one that fails.
-`worker.py` imports the changed file and the tests anew; it is asked when the change shows only then.
-Both run without the sandbox, so that the kernel counts what their children used. The start is taken
-out by a second run with a tenth of the tries.
+`quick.py` has collected the tests and exchanges the code of the changed function: once with a change that
+passes and once with one that fails. It runs without the sandbox, so that the kernel counts what its children
+used. The start is taken out by a second run with a tenth of the tries.
 """
 
 import json
@@ -44,13 +42,7 @@ def quick(folder, mode, passes):
         app.write_text(old)
 
 
-def worker(folder, mode, passes):
-    while True:
-        lines = (yield {"seconds": 60})["lines"]
-        assert any('"outcome": "passed"' in line for line in lines), lines
-
-
-def seconds(folder, mode, python, tries, script, passes):
+def seconds(folder, mode, python, tries, passes):
     arguments = {
         "pytest": ["-q", "--color=no", "--tb=short", "-o", "cache_dir=%s/cache" % folder, "tests/test_app.py"],
         "unittest": [],
@@ -61,19 +53,18 @@ def seconds(folder, mode, python, tries, script, passes):
         "selection": [TEST["unittest"]],
         "folder": folder,
         "root": folder,
-        "changed": folder + "/app.py",
-        "learn_seconds": 60,
+        "limits": {"each": 10, "again": 10, "tests": {}, "hung": [], "stack": None},
     }
     settings = pathlib.Path(folder, "config.json")
     settings.write_text(json.dumps(config))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {"PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"}
     process = subprocess.Popen(
-        [python, str(SUITE / script.__name__) + ".py", str(settings)],
+        [python, str(SUITE / "quick.py"), str(settings)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, env=environment,
     )
     process.stdout.readline()
-    requests = script(folder, mode, passes)
+    requests = quick(folder, mode, passes)
     request = next(requests)
     for _ in range(tries):
         process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -91,17 +82,16 @@ def main():
     tries = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     python = sys.argv[3] if len(sys.argv) > 3 else sys.executable
     kinds = [
-        ("a changed function, passes", quick, True),
-        ("a changed function, fails", quick, False),
-        ("imported anew", worker, True),
+        ("a changed function, passes", True),
+        ("a changed function, fails", False),
     ]
-    for words, script, passes in kinds:
+    for words, passes in kinds:
         with tempfile.TemporaryDirectory() as folder:
             for name, text in FILES.items():
                 path = pathlib.Path(folder, name)
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(text)
-            few, many = (seconds(folder, mode, python, count, script, passes) for count in (tries // 10, tries))
+            few, many = (seconds(folder, mode, python, count, passes) for count in (tries // 10, tries))
         each = (many - few) / (tries - tries // 10)
         print("%s, %s: %.1f ms CPU a try, %.0f tries a CPU second" % (mode, words, each * 1000, 1 / each))
 

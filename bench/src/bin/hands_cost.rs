@@ -17,7 +17,8 @@ use harness_code::suite::{Runner as Framework, Suite};
 use harness_hands::journal::{Ending, RunId};
 use harness_hands::lock::Waiting;
 use harness_hands::permit::{Access, Project};
-use harness_hands::suite::worker::Worker;
+use harness_hands::suite::quick::Quick;
+use harness_hands::suite::tried::{Tried, Wanted};
 use harness_hands::suite::{self, Selection};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -149,22 +150,28 @@ fn trials(python: &str, rounds: u32) -> ([f64; 2], [f64; 2]) {
 fn tries(python: &str, folder: &Path, rounds: u32) -> [f64; 2] {
     let project = Project::open(folder, None, Access::Writing).unwrap();
     let runner = project.runner().unwrap();
-    let selection = Selection::Some(vec!["test_app.T.test_one".into()]);
     let path = RelPath::parse("app.py").unwrap();
+    let limit = Duration::from_secs(60);
+    let wanted = Wanted {
+        first: &["test_app.T.test_one".to_owned()],
+        red: &[],
+        near: &[],
+        rest: false,
+        limit,
+        waiting: limit,
+        rest_limit: limit,
+    };
     let run = |count: u32| {
         let scratch = runner.scratch(project.door()).unwrap();
-        let mut worker =
-            Worker::start(runner, &unittest(python), scratch, &selection, &GO_ON).unwrap();
+        let mut quick = Quick::start(runner, &unittest(python), scratch, &GO_ON).unwrap();
         let start = Instant::now();
         let used = children_seconds();
         for _ in 0..count {
-            let report = worker
-                .try_change(&path, APP.as_bytes(), Duration::from_secs(60), &GO_ON)
-                .unwrap();
-            assert_eq!(report.passed, 1, "{report:#?}");
+            let tried = quick.try_change(&path, APP.as_bytes(), &wanted, &GO_ON);
+            assert!(matches!(tried.unwrap(), Tried::Passed { tests: 1, .. }));
         }
         let wall = start.elapsed().as_secs_f64();
-        drop(worker);
+        drop(quick);
         [wall, children_seconds() - used]
     };
     // The start of the process is taken out of the CPU time by a run with a single try.

@@ -20,11 +20,6 @@ mod select;
 mod tool;
 pub mod tried;
 mod usual;
-#[cfg(unix)]
-pub mod worker;
-#[cfg(not(unix))]
-#[path = "worker_other.rs"]
-pub mod worker;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -13,15 +13,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::process::private::Private;
-use crate::process::runner::Runner;
-use crate::scratch::Scratch;
+use crate::process::runner::{Runner, RunnerError};
+use crate::scratch::{Scratch, ScratchError};
 use crate::suite::Selection;
 use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::python::{self, Mode};
 use crate::suite::reused::{Process, Start};
 use crate::suite::tried::{Trace, Tried, Wanted};
 use crate::suite::usual::TestLimits;
-use crate::suite::worker::WorkerError;
 
 const SCRIPT: &str = include_str!("quick.py");
 const PIECES: &str = include_str!("pieces.py");
@@ -36,6 +35,38 @@ const IMPORT: Duration = Duration::from_secs(3);
 const TRACED: f64 = 2.0;
 /// The same once one did not end: the next one likely hangs in the same place.
 const TRACED_AGAIN: f64 = 0.3;
+
+/// Why there are no quick tries; the suite can still be run the long way.
+#[derive(Debug, thiserror::Error)]
+pub enum QuickError {
+    /// Only Python suites have one.
+    #[error("`{0}` has no reused test process")]
+    Unsupported(&'static str),
+    /// The tests that were chosen cannot be read.
+    #[error("{0}")]
+    Selection(String),
+    /// The process did not start or went away.
+    #[error("the test process does not answer: {0}")]
+    Broken(String),
+    /// The scratch copy cannot be written.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+    /// The user stopped it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<RunnerError> for QuickError {
+    fn from(error: RunnerError) -> QuickError {
+        QuickError::Broken(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for QuickError {
+    fn from(error: std::io::Error) -> QuickError {
+        QuickError::Broken(error.to_string())
+    }
+}
 
 /// A test process with everything collected.
 #[derive(Debug)]
@@ -87,8 +118,8 @@ impl Quick {
         suite: &Suite,
         scratch: Scratch,
         cancel: &AtomicBool,
-    ) -> Result<Quick, WorkerError> {
-        let unsupported = WorkerError::Unsupported(suite.runner.name());
+    ) -> Result<Quick, QuickError> {
+        let unsupported = QuickError::Unsupported(suite.runner.name());
         let mode = python::mode(suite)
             .filter(|mode| *mode != Mode::Script)
             .ok_or(unsupported)?;
@@ -100,8 +131,8 @@ impl Quick {
             .unwrap_or_else(|| "python3".to_string());
         let asked = Interpreter::of(&runner, Path::new(&program), &private, cancel);
         let interpreter = asked.map_err(|error| match error {
-            Unusable::Interrupted => WorkerError::Interrupted,
-            Unusable::Runner(_) | Unusable::Broken { .. } => WorkerError::Broken(error.to_string()),
+            Unusable::Interrupted => QuickError::Interrupted,
+            Unusable::Runner(_) | Unusable::Broken { .. } => QuickError::Broken(error.to_string()),
         })?;
         let mode = match mode {
             Mode::Pytest if !interpreter.has_pytest => Mode::Unittest,
@@ -114,7 +145,7 @@ impl Quick {
         };
         let cache = private.report().join("cache");
         let (arguments, _) = python::arguments(suite, mode, &Selection::All, &folder, &cache)
-            .map_err(WorkerError::Selection)?;
+            .map_err(QuickError::Selection)?;
         let config = Config {
             mode,
             arguments,
@@ -126,8 +157,7 @@ impl Quick {
             runner: &runner,
             interpreter: &interpreter,
             folder: &folder,
-            script: ("quick.py", SCRIPT),
-            beside: &[("pieces.py", PIECES)],
+            scripts: [("quick.py", SCRIPT), ("pieces.py", PIECES)],
             patience: COLLECTING,
         };
         let process = Process::start(&start, private, &config, cancel)?;
@@ -145,7 +175,7 @@ impl Quick {
     }
 
     /// Runs the tests on the code as it is.
-    pub fn run(&mut self, wanted: &Wanted<'_>, cancel: &AtomicBool) -> Result<Tried, WorkerError> {
+    pub fn run(&mut self, wanted: &Wanted<'_>, cancel: &AtomicBool) -> Result<Tried, QuickError> {
         self.judge(None, wanted, cancel)
     }
 
@@ -156,7 +186,7 @@ impl Quick {
         content: &[u8],
         wanted: &Wanted<'_>,
         cancel: &AtomicBool,
-    ) -> Result<Tried, WorkerError> {
+    ) -> Result<Tried, QuickError> {
         let old = std::fs::read(path.under(self.scratch.root()))?;
         self.scratch.put(path, content)?;
         let tried = self.judge(Some((path, &old)), wanted, cancel);
@@ -169,7 +199,7 @@ impl Quick {
         changed: Option<(&RelPath, &[u8])>,
         wanted: &Wanted<'_>,
         cancel: &AtomicBool,
-    ) -> Result<Tried, WorkerError> {
+    ) -> Result<Tried, QuickError> {
         let mut request = json!({
             "kind": "try",
             "first": wanted.first,
@@ -221,7 +251,7 @@ impl Quick {
         red: &[String],
         limit: Duration,
         cancel: &AtomicBool,
-    ) -> Result<Vec<Trace>, WorkerError> {
+    ) -> Result<Vec<Trace>, QuickError> {
         let request = json!({
             "kind": "trace",
             "first": first,
@@ -243,7 +273,7 @@ impl Quick {
         tests: &[String],
         limit: Duration,
         cancel: &AtomicBool,
-    ) -> Result<Vec<Trace>, WorkerError> {
+    ) -> Result<Vec<Trace>, QuickError> {
         let old = std::fs::read(path.under(self.scratch.root()))?;
         self.scratch.put(path, content)?;
         let request = json!({
@@ -268,7 +298,7 @@ impl Quick {
         lines: &RangeInclusive<u32>,
         limit: Duration,
         cancel: &AtomicBool,
-    ) -> Result<Vec<String>, WorkerError> {
+    ) -> Result<Vec<String>, QuickError> {
         let request = json!({
             "kind": "trace",
             "first": [],
@@ -292,7 +322,7 @@ impl Quick {
         request: &serde_json::Value,
         limit: Duration,
         cancel: &AtomicBool,
-    ) -> Result<Vec<Trace>, WorkerError> {
+    ) -> Result<Vec<Trace>, QuickError> {
         let reply = self.reply(request, limit + Duration::from_secs(10), cancel)?;
         let trace = |line| match line {
             Line::Lines {
@@ -314,8 +344,8 @@ impl Quick {
         request: &serde_json::Value,
         patience: Duration,
         cancel: &AtomicBool,
-    ) -> Result<Reply, WorkerError> {
+    ) -> Result<Reply, QuickError> {
         let line = self.process.ask(request, patience, cancel)?;
-        serde_json::from_str(&line).map_err(|error| WorkerError::Broken(error.to_string()))
+        serde_json::from_str(&line).map_err(|error| QuickError::Broken(error.to_string()))
     }
 }

@@ -8,9 +8,19 @@ use harness_code::path::RelPath;
 use harness_code::suite::Suite;
 
 use crate::process::runner::Runner;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, ScratchError};
 use crate::suite::tried::{Trace, Tried, Wanted};
-use crate::suite::worker::WorkerError;
+
+/// Why there are no quick tries.
+#[derive(Debug, thiserror::Error)]
+pub enum QuickError {
+    /// This platform cannot fork.
+    #[error("`{0}` has no reused test process")]
+    Unsupported(&'static str),
+    /// The scratch copy cannot be written.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+}
 
 /// A test process with everything collected.
 #[derive(Debug)]
@@ -25,8 +35,8 @@ impl Quick {
         suite: &Suite,
         _scratch: Scratch,
         _cancel: &AtomicBool,
-    ) -> Result<Quick, WorkerError> {
-        Err(WorkerError::Unsupported(suite.runner.name()))
+    ) -> Result<Quick, QuickError> {
+        Err(QuickError::Unsupported(suite.runner.name()))
     }
 
     /// Returns the scratch copy that changes are tried on.
@@ -35,8 +45,8 @@ impl Quick {
     }
 
     /// Says that there are no quick tries here.
-    pub fn run(&mut self, _: &Wanted<'_>, _: &AtomicBool) -> Result<Tried, WorkerError> {
-        Err(WorkerError::Unsupported("python"))
+    pub fn run(&mut self, _: &Wanted<'_>, _: &AtomicBool) -> Result<Tried, QuickError> {
+        Err(QuickError::Unsupported("python"))
     }
 
     /// Says that there are no quick tries here.
@@ -46,8 +56,8 @@ impl Quick {
         _content: &[u8],
         _wanted: &Wanted<'_>,
         _cancel: &AtomicBool,
-    ) -> Result<Tried, WorkerError> {
-        Err(WorkerError::Unsupported("python"))
+    ) -> Result<Tried, QuickError> {
+        Err(QuickError::Unsupported("python"))
     }
 
     /// Says that there are no quick tries here.
@@ -57,8 +67,8 @@ impl Quick {
         _red: &[String],
         _limit: Duration,
         _cancel: &AtomicBool,
-    ) -> Result<Vec<Trace>, WorkerError> {
-        Err(WorkerError::Unsupported("python"))
+    ) -> Result<Vec<Trace>, QuickError> {
+        Err(QuickError::Unsupported("python"))
     }
 
     /// Says that there are no quick tries here.
@@ -69,8 +79,8 @@ impl Quick {
         _tests: &[String],
         _limit: Duration,
         _cancel: &AtomicBool,
-    ) -> Result<Vec<Trace>, WorkerError> {
-        Err(WorkerError::Unsupported("python"))
+    ) -> Result<Vec<Trace>, QuickError> {
+        Err(QuickError::Unsupported("python"))
     }
 
     /// Says that there are no quick tries here.
@@ -80,7 +90,7 @@ impl Quick {
         _lines: &RangeInclusive<u32>,
         _limit: Duration,
         _cancel: &AtomicBool,
-    ) -> Result<Vec<String>, WorkerError> {
-        Err(WorkerError::Unsupported("python"))
+    ) -> Result<Vec<String>, QuickError> {
+        Err(QuickError::Unsupported("python"))
     }
 }

@@ -14,7 +14,7 @@ use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner};
 use crate::suite::interpreter::Interpreter;
 use crate::suite::python;
-use crate::suite::worker::WorkerError;
+use crate::suite::quick::QuickError;
 
 /// A running process; it ends with its owner.
 #[derive(Debug)]
@@ -30,10 +30,8 @@ pub(super) struct Start<'a> {
     pub(super) runner: &'a Runner,
     pub(super) interpreter: &'a Interpreter,
     pub(super) folder: &'a Path,
-    /// The file name and the text of the script.
-    pub(super) script: (&'a str, &'a str),
-    /// What it loads from its own folder, likewise.
-    pub(super) beside: &'a [(&'a str, &'a str)],
+    /// File names and texts: the script, and what it loads from its own folder.
+    pub(super) scripts: [(&'a str, &'a str); 2],
     pub(super) patience: Duration,
 }
 
@@ -44,21 +42,19 @@ impl Process {
         private: Private,
         config: &impl Serialize,
         cancel: &AtomicBool,
-    ) -> Result<Process, WorkerError> {
+    ) -> Result<Process, QuickError> {
         let Start {
             runner,
             interpreter,
             folder,
-            script: (name, script),
-            beside,
+            scripts,
             patience,
         } = *start;
         let place = private.report();
-        let (program, settings) = (place.join(name), place.join("config.json"));
-        for (name, text) in beside.iter().chain(&python::SCRIPTS) {
+        let (program, settings) = (place.join(scripts[0].0), place.join("config.json"));
+        for (name, text) in scripts.iter().chain(&python::SCRIPTS) {
             std::fs::write(place.join(name), text)?;
         }
-        std::fs::write(&program, script)?;
         let text = serde_json::to_vec(config).map_err(std::io::Error::from)?;
         std::fs::write(&settings, text)?;
         let mut environment = interpreter.environment(runner, &private);
@@ -77,7 +73,7 @@ impl Process {
             limits: runner.limits(),
         };
         let mut tree = runner.start(&job, &private)?;
-        let gone = || WorkerError::Broken("it has no streams".to_string());
+        let gone = || QuickError::Broken("it has no streams".to_string());
         let requests = tree.keeper().stdin.take().ok_or_else(gone)?;
         let answers = BufReader::new(tree.keeper().stdout.take().ok_or_else(gone)?);
         let mut process = Process {
@@ -96,14 +92,14 @@ impl Process {
         request: &Value,
         patience: Duration,
         cancel: &AtomicBool,
-    ) -> Result<String, WorkerError> {
+    ) -> Result<String, QuickError> {
         writeln!(self.requests, "{request}")?;
         self.requests.flush()?;
         self.line(patience, cancel)
     }
 
     /// Reads one line, giving up after `patience` or when somebody wants it stopped.
-    fn line(&mut self, patience: Duration, cancel: &AtomicBool) -> Result<String, WorkerError> {
+    fn line(&mut self, patience: Duration, cancel: &AtomicBool) -> Result<String, QuickError> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         // How often somebody who wants it stopped is heard.
         const LOOK_AGAIN: Timespec = Timespec {
@@ -117,10 +113,10 @@ impl Process {
                 let mut watched = [PollFd::new(self.answers.get_ref(), PollFlags::IN)];
                 let ready = poll(&mut watched, Some(&LOOK_AGAIN)).unwrap_or(0);
                 if cancel.load(Ordering::Relaxed) {
-                    return Err(WorkerError::Interrupted);
+                    return Err(QuickError::Interrupted);
                 }
                 if start.elapsed() > patience {
-                    return Err(WorkerError::Broken("it takes too long".to_string()));
+                    return Err(QuickError::Broken("it takes too long".to_string()));
                 }
                 if ready == 0 {
                     continue;
@@ -128,7 +124,7 @@ impl Process {
             }
             let part = self.answers.fill_buf()?;
             if part.is_empty() {
-                return Err(WorkerError::Broken("it went away".to_string()));
+                return Err(QuickError::Broken("it went away".to_string()));
             }
             let (taken, ended) = match part.iter().position(|byte| *byte == b'\n') {
                 Some(at) => (at + 1, true),

@@ -1,6 +1,7 @@
 //! The hunt itself, on its own thread: blame, suspect, try, until nothing is left or time is up.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use harness_code::language::Language;
@@ -11,10 +12,9 @@ use harness_code::text::Text;
 use harness_hands::door::Door;
 use harness_hands::process::runner::Runner;
 use harness_hands::scratch::Scratch;
-use harness_hands::suite::quick::Quick;
+use harness_hands::suite::quick::{Quick, QuickError};
 use harness_hands::suite::tried::{Trace, Tried, Wanted};
-use harness_hands::suite::worker::{Worker, WorkerError};
-use harness_hands::suite::{Failure, Outcome, Selection};
+use harness_hands::suite::{self, Failure, Outcome, Selection};
 
 use crate::guard::{self, Change};
 use crate::run::search::blame::{self, Accused, Files, Suspect};
@@ -52,14 +52,13 @@ const WAITING: Duration = Duration::from_secs(5);
 const SHORT_WAITING: Duration = Duration::from_secs(1);
 /// How much of the time goes to what can be tried quickly where something else is left to try.
 const QUICK_SHARE: f32 = 0.7;
-/// Changes that need a new import are slow to try; so many are, at most.
-const MOST_STALE: usize = 150;
+/// The same as `ALTERNATIVES` for changes that need a new import, which are slow to try.
+const ALTERNATIVES_ANEW: usize = 6;
 
 /// Everything a hunt needs; it knows nothing of the session.
 pub(super) struct Hunt {
     pub(super) runner: Runner,
     pub(super) suite: Suite,
-    pub(super) scratch: Scratch,
     pub(super) task: Task,
     pub(super) named: Vec<(RelPath, String)>,
     /// The tests to make pass, as the task names them or as they failed.
@@ -79,10 +78,10 @@ struct Candidate {
 }
 
 impl Hunt {
-    /// Hunts until time is up, nothing is left, or somebody says stop.
-    pub(super) fn go(self, shared: &Shared) {
+    /// Hunts in a private version of the project until time is up, nothing is left, or somebody says stop.
+    pub(super) fn go(self, scratch: Scratch, shared: &Shared) {
         let began = Instant::now();
-        if let Err(error) = self.hunt(shared, began) {
+        if let Err(error) = self.hunt(scratch, shared, began) {
             shared.update(|state| state.trouble = error.to_string());
         }
         shared.update(|state| {
@@ -91,25 +90,13 @@ impl Hunt {
         });
     }
 
-    fn hunt(self, shared: &Shared, began: Instant) -> Result<(), WorkerError> {
-        let stop = &shared.stop;
-        let red: Vec<String> = self
-            .failures
-            .iter()
-            .map(|failure| failure.id.clone())
-            .collect();
+    fn hunt(&self, scratch: Scratch, shared: &Shared, began: Instant) -> Result<(), QuickError> {
+        let failures = self.failures.iter();
+        let red: Vec<String> = failures.map(|failure| failure.id.clone()).collect();
         let targets: Vec<String> = self.targets.iter().take(MOST_TESTS).cloned().collect();
-        let root = self.scratch.root().to_path_buf();
-        let mut quick = Quick::start(&self.runner, &self.suite, self.scratch, stop)?;
-        let others = self.failures.iter().filter(|failure| stops(failure));
-        let others = others.map(|failure| &failure.id);
-        let others = others.filter(|id| !targets.contains(id));
-        let traced: Vec<String> = targets
-            .iter()
-            .chain(others.take(MOST_OTHERS))
-            .cloned()
-            .collect();
-        let traces = quick.trace(&traced, &red, TRACING.min(self.budget / 3), stop)?;
+        let root = scratch.root().to_path_buf();
+        let mut quick = Quick::start(&self.runner, &self.suite, scratch, &shared.stop)?;
+        let traces = self.traces(&mut quick, &targets, &red, shared)?;
         // Those that nobody asked about accuse nobody: they may fail for a reason of their own.
         let (also_red, traces): (Vec<Trace>, Vec<Trace>) = traces
             .into_iter()
@@ -121,10 +108,18 @@ impl Hunt {
         };
         let (suspects, files) = blame::suspects(&root, &traces, &hints);
         let place = suspects.first().map(|suspect| suspect.name.clone());
-        shared.update(|state| state.place = place.unwrap_or_default());
         let accused = blame::accused(&self.failures, &targets);
-        let mut candidates = candidates(&suspects, &files, &accused, &self.failures);
-        shared.update(|state| state.suspected = candidates.len());
+        let candidates = candidates(&suspects, &files, &accused, &self.failures);
+        shared.update(|state| {
+            state.place = place.unwrap_or_default();
+            state.suspected = candidates.len();
+        });
+        let hangs = |failure: &Failure| failure.hung.is_some() && targets.contains(&failure.id);
+        let is_hung = self.failures.iter().any(hangs);
+        let (limit, waiting) = match is_hung {
+            true => (SHORTEST_TRY, SHORT_WAITING),
+            false => (LONGEST_TRY, WAITING),
+        };
         let mut bench = Bench {
             shared,
             suspects: &suspects,
@@ -132,8 +127,8 @@ impl Hunt {
             red: &red,
             task: &self.task,
             quick: &mut quick,
-            limit: Duration::from_secs_f64(LONGEST_TRY),
-            waiting: WAITING,
+            limit: Duration::from_secs_f64(limit),
+            waiting,
             rest_limit: Duration::from_secs_f64((self.suite_seconds * 6.0).clamp(3.0, 40.0)),
             stale: Vec::new(),
             lost: Vec::new(),
@@ -145,73 +140,36 @@ impl Hunt {
             },
             also_red: &also_red,
         };
-        let hangs = |failure: &Failure| failure.hung.is_some() && targets.contains(&failure.id);
-        let is_hung = self.failures.iter().any(hangs);
-        if is_hung {
-            bench.limit = Duration::from_secs_f64(SHORTEST_TRY);
-            bench.waiting = SHORT_WAITING;
-        } else {
+        if !is_hung {
             bench.measure(&targets)?;
         }
-        candidates.reverse();
-        let mut more: Option<usize> = None;
-        loop {
-            let share = if bench.stale.is_empty() {
-                1.0
-            } else {
-                QUICK_SHARE
-            };
-            let late = began.elapsed() > self.budget.mul_f32(share) || more == Some(0);
-            if stop.load(Ordering::Relaxed)
-                || late
-                || shared.sound() >= MOST_FOUND
-                || shared.found() >= MOST_SHAKY
-            {
-                break;
-            }
-            for candidate in bench.drafts() {
-                candidates.push(candidate);
-            }
-            if candidates.is_empty() && is_hung && shared.found() == 0 {
-                bench.limit = Duration::from_secs_f64(SECOND_TRY);
-                candidates = std::mem::take(&mut bench.lost);
-                candidates.reverse();
-            }
-            let Some(candidate) = candidates.pop() else {
-                break;
-            };
-            let before = (shared.sound(), shared.whole());
-            bench.try_one(candidate)?;
-            let new_whole = shared.whole() > before.1;
-            more = match more {
-                Some(left) if new_whole => Some(left.min(ALTERNATIVES)),
-                Some(left) => Some(left.saturating_sub(1)),
-                None if new_whole => Some(ALTERNATIVES),
-                None => (shared.sound() > before.0).then_some(PATIENCE),
-            };
-        }
-        // What needs a new import is slower to try, and worth it where nothing else passed or it is likelier.
-        let best = shared.best();
-        let mut stale = std::mem::take(&mut bench.stale);
-        stale.retain(|candidate| best.is_none_or(|best| candidate.mutation.prior > best));
-        let spare = (!stale.is_empty())
-            .then(|| Door::open(&root).ok())
-            .flatten()
-            .and_then(|door| self.runner.scratch(&door).ok());
+        bench.try_all(candidates, began, self.budget, is_hung)?;
+        let stale = std::mem::take(&mut bench.stale);
         drop(quick);
-        if let Some(spare) = spare {
-            try_stale(
-                &self.runner,
-                &self.suite,
-                spare,
-                shared,
-                &suspects,
-                &files,
-                stale,
-                began + self.budget,
-            )?;
-        }
-        Ok(())
+        let anew = Anew {
+            hunt: self,
+            shared,
+            suspects: &suspects,
+            files: &files,
+            red: &red,
+            also_red: &also_red,
+        };
+        anew.try_all(stale, &root, began + self.budget)
+    }
+
+    /// Returns which lines the failing tests run, and the others as far as time allows.
+    fn traces(
+        &self,
+        quick: &mut Quick,
+        targets: &[String],
+        red: &[String],
+        shared: &Shared,
+    ) -> Result<Vec<Trace>, QuickError> {
+        let others = self.failures.iter().filter(|failure| stops(failure));
+        let others = others.map(|failure| &failure.id);
+        let others = others.filter(|id| !targets.contains(id)).take(MOST_OTHERS);
+        let traced: Vec<String> = targets.iter().chain(others).cloned().collect();
+        quick.trace(&traced, red, TRACING.min(self.budget / 3), &shared.stop)
     }
 }
 
@@ -273,7 +231,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// Learns how long the failing tests take as they are.
-    fn measure(&mut self, targets: &[String]) -> Result<(), WorkerError> {
+    fn measure(&mut self, targets: &[String]) -> Result<(), QuickError> {
         let wanted = Wanted {
             first: targets,
             red: self.red,
@@ -291,6 +249,49 @@ impl Bench<'_> {
         };
         self.limit = Duration::from_secs_f64((seconds * 6.0 + 0.2).clamp(0.3, LONGEST_TRY));
         Ok(())
+    }
+
+    /// Tries one candidate after the other, likeliest first, until enough is known.
+    fn try_all(
+        &mut self,
+        mut candidates: Vec<Candidate>,
+        began: Instant,
+        budget: Duration,
+        is_hung: bool,
+    ) -> Result<(), QuickError> {
+        let shared = self.shared;
+        candidates.reverse();
+        let mut more: Option<usize> = None;
+        loop {
+            let share = if self.stale.is_empty() {
+                1.0
+            } else {
+                QUICK_SHARE
+            };
+            let late = began.elapsed() > budget.mul_f32(share) || more == Some(0);
+            let enough = shared.sound() >= MOST_FOUND || shared.found() >= MOST_SHAKY;
+            if shared.stop.load(Ordering::Relaxed) || late || enough {
+                return Ok(());
+            }
+            candidates.extend(self.drafts());
+            if candidates.is_empty() && is_hung && shared.found() == 0 {
+                self.limit = Duration::from_secs_f64(SECOND_TRY);
+                candidates = std::mem::take(&mut self.lost);
+                candidates.reverse();
+            }
+            let Some(candidate) = candidates.pop() else {
+                return Ok(());
+            };
+            let before = (shared.sound(), shared.whole());
+            self.try_one(candidate)?;
+            let new_whole = shared.whole() > before.1;
+            more = match more {
+                Some(left) if new_whole => Some(left.min(ALTERNATIVES)),
+                Some(left) => Some(left.saturating_sub(1)),
+                None if new_whole => Some(ALTERNATIVES),
+                None => (shared.sound() > before.0).then_some(PATIENCE),
+            };
+        }
     }
 
     /// Takes apart the drafts that the model wrote meanwhile.
@@ -319,7 +320,7 @@ impl Bench<'_> {
         found
     }
 
-    fn try_one(&mut self, candidate: Candidate) -> Result<(), WorkerError> {
+    fn try_one(&mut self, candidate: Candidate) -> Result<(), QuickError> {
         let suspect = &self.suspects[candidate.suspect];
         let Some((change, bytes)) = prepared(suspect, self.files, &candidate.mutation) else {
             return Ok(());
@@ -343,7 +344,7 @@ impl Bench<'_> {
             Tried::Passed { .. } if may_happen() => {
                 let whole = self.mends_all(candidate.suspect, &bytes)?;
                 let mut find = find(suspect, &candidate.mutation, change, whole);
-                find.shaky |= self.is_half(candidate.suspect, whole)
+                find.shaky |= is_half(suspect, self.also_red, whole)
                     || self.goes_around(&candidate, &bytes)?;
                 self.shared.update(|state| state.found.push(find));
             }
@@ -358,16 +359,8 @@ impl Bench<'_> {
 }
 
 impl Bench<'_> {
-    /// Returns whether a change leaves tests red that stop at an error, though all of those run what it changes: what is
-    /// broken there is still broken. Where some do not run it, something else is broken too, and they say nothing.
-    fn is_half(&self, suspect: usize, whole: bool) -> bool {
-        let suspect = &self.suspects[suspect];
-        let mut others = self.also_red.iter();
-        !whole && !self.also_red.is_empty() && others.all(|trace| suspect.runs_in(trace))
-    }
-
     /// Returns whether a change only goes around what is broken.
-    fn goes_around(&mut self, candidate: &Candidate, bytes: &[u8]) -> Result<bool, WorkerError> {
+    fn goes_around(&mut self, candidate: &Candidate, bytes: &[u8]) -> Result<bool, QuickError> {
         if candidate.mutation.destructive || !Way::may_be_left(&candidate.mutation) {
             return Ok(false);
         }
@@ -381,7 +374,7 @@ impl Bench<'_> {
     }
 
     /// Returns whether a change that passes also mends the other tests that were red.
-    fn mends_all(&mut self, suspect: usize, bytes: &[u8]) -> Result<bool, WorkerError> {
+    fn mends_all(&mut self, suspect: usize, bytes: &[u8]) -> Result<bool, QuickError> {
         let suspect = &self.suspects[suspect];
         let others = self.red.iter().filter(|id| !suspect.tests.contains(id));
         let others: Vec<String> = others.take(MOST_RED).cloned().collect();
@@ -402,6 +395,12 @@ impl Bench<'_> {
             .try_change(&suspect.path, bytes, &wanted, &self.shared.stop)?;
         Ok(matches!(tried, Tried::Passed { .. }))
     }
+}
+
+/// Returns whether a change leaves tests red that stop at an error, though all of those run what it changes: what is
+/// broken there is still broken. Where some do not run it, something else is broken too, and they say nothing.
+fn is_half(suspect: &Suspect, also_red: &[Trace], whole: bool) -> bool {
+    !whole && !also_red.is_empty() && also_red.iter().all(|trace| suspect.runs_in(trace))
 }
 
 /// Returns whether a test stopped at an error, in place of getting another result than it wants.
@@ -436,49 +435,80 @@ fn find(suspect: &Suspect, mutation: &Mutation, change: Change, whole: bool) -> 
     }
 }
 
-/// Tries what shows only after a new import, the long way.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the last leg of one hunt, called once"
-)]
-fn try_stale(
-    runner: &Runner,
-    suite: &Suite,
-    spare: Scratch,
-    shared: &Shared,
-    suspects: &[Suspect],
-    files: &Files,
-    stale: Vec<Candidate>,
-    until: Instant,
-) -> Result<(), WorkerError> {
-    let Some(first) = stale.first() else {
-        return Ok(());
-    };
-    let stop: &AtomicBool = &shared.stop;
-    let tests = suspects[first.suspect].tests.clone();
-    let mut worker = Worker::start(runner, suite, spare, &Selection::Some(tests.clone()), stop)?;
-    let mut more: Option<usize> = None;
-    for candidate in stale.into_iter().take(MOST_STALE) {
-        let suspect = &suspects[candidate.suspect];
-        let late = Instant::now() > until || more == Some(0);
-        if late || stop.load(Ordering::Relaxed) {
-            break;
-        }
-        let Some((change, bytes)) = prepared(suspect, files, &candidate.mutation) else {
-            continue;
+/// Where changes are tried that show only after a new import: each try is a run of the tests.
+struct Anew<'a> {
+    hunt: &'a Hunt,
+    shared: &'a Shared,
+    suspects: &'a [Suspect],
+    files: &'a Files,
+    red: &'a [String],
+    also_red: &'a [Trace],
+}
+
+impl Anew<'_> {
+    /// Tries what is worth it: nothing else passed, or it is likelier.
+    fn try_all(
+        &self,
+        mut candidates: Vec<Candidate>,
+        root: &Path,
+        until: Instant,
+    ) -> Result<(), QuickError> {
+        let best = self.shared.best();
+        candidates.retain(|candidate| best.is_none_or(|best| candidate.mutation.prior > best));
+        let spare = Door::open(root)
+            .ok()
+            .filter(|_| !candidates.is_empty())
+            .and_then(|door| self.hunt.runner.scratch(&door).ok());
+        let Some(mut spare) = spare else {
+            return Ok(());
         };
-        let limit = Duration::from_secs_f64(LONGEST_TRY);
-        let report = worker.try_change(&suspect.path, &bytes, limit, stop)?;
-        shared.update(|state| state.tried += 1);
-        let passes = report.outcome == Outcome::Ran
-            && report.failed + report.errors == 0
-            && tests.iter().all(|test| report.passed_ids.contains(test));
-        if passes {
-            let find = find(suspect, &candidate.mutation, change, false);
-            shared.update(|state| state.found.push(find));
-            more.get_or_insert(ALTERNATIVES / 4);
+        let runner = self.hunt.runner.in_scratch(&spare);
+        let mut more: Option<usize> = None;
+        for candidate in candidates {
+            let late = Instant::now() > until || more == Some(0);
+            if late || self.shared.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            if self.try_one(&candidate, &runner, &mut spare)? {
+                more.get_or_insert(ALTERNATIVES_ANEW);
+            }
+            more = more.map(|left| left.saturating_sub(1));
         }
-        more = more.map(|left| left.saturating_sub(1));
+        Ok(())
     }
-    Ok(())
+
+    /// Returns whether a change passes; it is noted then.
+    fn try_one(
+        &self,
+        candidate: &Candidate,
+        runner: &Runner,
+        scratch: &mut Scratch,
+    ) -> Result<bool, QuickError> {
+        let suspect = &self.suspects[candidate.suspect];
+        let prepared = prepared(suspect, self.files, &candidate.mutation);
+        let (Some((change, bytes)), Some(text)) = (prepared, self.files.get(&suspect.path)) else {
+            return Ok(false);
+        };
+        let others = self.red.iter().filter(|id| !suspect.tests.contains(id));
+        let others: Vec<&String> = others.take(MOST_RED).collect();
+        let tests = suspect.tests.iter().chain(others.iter().copied());
+        let selection = Selection::Some(tests.cloned().collect());
+        scratch.put(&suspect.path, &bytes)?;
+        let report = suite::run(runner, &self.hunt.suite, &selection, &self.shared.stop);
+        if let Ok(old) = text.encode(text.content()) {
+            scratch.put(&suspect.path, &old)?;
+        }
+        self.shared.update(|state| state.tried += 1);
+        let passed = |test: &String| report.passed_ids.contains(test);
+        let passes = report.outcome == Outcome::Ran && suspect.tests.iter().all(passed);
+        if passes {
+            let whole = others.into_iter().all(passed);
+            let mut find = find(suspect, &candidate.mutation, change, whole);
+            // Which lines run is not known here, so what could go around the fault counts as if it did.
+            find.shaky |=
+                is_half(suspect, self.also_red, whole) || Way::may_be_left(&candidate.mutation);
+            self.shared.update(|state| state.found.push(find));
+        }
+        Ok(passes)
+    }
 }

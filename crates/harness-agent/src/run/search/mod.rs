@@ -142,7 +142,6 @@ impl Search {
         let hunt = Hunt {
             runner: runner.in_scratch(&scratch),
             suite,
-            scratch,
             task: session.task.clone(),
             named,
             targets,
@@ -175,7 +174,7 @@ impl Search {
                         });
                 drop(hurried);
                 if !theirs.stop.load(Ordering::Relaxed) {
-                    hunt.go(&theirs);
+                    hunt.go(scratch, &theirs);
                 }
             });
         Some(Search {
@@ -277,7 +276,6 @@ impl Search {
                 .then(b.prior.total_cmp(&a.prior))
                 .then(a.size.cmp(&b.size))
         });
-        let sound = found.iter().filter(|find| !find.shaky).count();
         for (index, find) in found
             .iter()
             .filter(|find| !find.shaky)
@@ -322,11 +320,6 @@ impl Search {
                     trial.put_back(session, &Draft::of(find.change.clone()));
                 }
             }
-        }
-        if sound == 0 && !found.is_empty() {
-            session.learned =
-                "only changes that take code away or go around what is broken make the tests pass"
-                    .to_owned();
         }
         self.shared.update(|state| {
             state.found.clear();
