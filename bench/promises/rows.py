@@ -66,7 +66,7 @@ ROWS = [
         (HANDS + "process/sandbox/places.rs", 'add(b"/dev/shm", Allow::Change)?;', 'add(b"/", Allow::Read)?;'),
     ], WALLS),
     (14, "the network is the machine's own", [
-        (HANDS + "process/sandbox/namespace.rs", "libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;", "libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;"),
+        (HANDS + "process/sandbox/namespace.rs", "            | UnshareFlags::NEWNET\n", ""),
     ], WALLS),
     (14, "internet sockets are allowed without a network of their own", [
         (HANDS + "process/sandbox/seccomp.rs", "let mut families = vec![libc::AF_UNIX];", "let mut families = vec![libc::AF_UNIX, libc::AF_INET];"),
@@ -84,13 +84,13 @@ ROWS = [
         (HANDS + "process/sandbox/namespace.rs", "let mut frozen = texts(&confinement.unchanged);", "let mut frozen = texts(&[]);"),
     ], WALLS),
     (17, "daemons are left alone when the harness is killed", [
-        (HANDS + "process/linux.rs", "            if cut && !has_own_table {", "            if cut && has_own_table {"),
+        (HANDS + "process/linux.rs", "        if cut && !has_own_table {", "        if cut && has_own_table {"),
     ], "harness-hands --lib process::ending_tests::the_tree_ends_when_the_harness_is_killed"),
     (18, "signals leave the walls", [
         (HANDS + "process/sandbox/landlock.rs", "const SCOPES: u64 = 1 | 2;", "const SCOPES: u64 = 1;"),
     ], WALLS),
     (18, "the process table is the machine's own", [
-        (HANDS + "process/sandbox/namespace.rs", "libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;", "libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;"),
+        (HANDS + "process/sandbox/namespace.rs", "            | UnshareFlags::NEWPID\n", ""),
     ], WALLS),
     (18, "the filter forbids only mounting", [
         (HANDS + "process/sandbox/seccomp.rs", "        for call in FORBIDDEN {", "        for call in &FORBIDDEN[..2] {"),
@@ -117,7 +117,7 @@ ROWS = [
         (HANDS + "suite/select.rs", "let is_option = path.as_str().starts_with('-');", "let is_option = false;"),
     ], "harness-hands --lib suite::select::tests::what_is_no_test_gets_nowhere"),
     (23, "only root gets namespaces", [
-        (HANDS + "process/sandbox/namespace.rs", "let owner = (user != 0 || !has_admin()).then(", "let owner = (user == 0 && !has_admin()).then("),
+        (HANDS + "process/sandbox/namespace.rs", "(!user.is_root() || !has_admin).then(", "(user.is_root() && !has_admin).then("),
     ], "harness-hands --lib process::tests::the_walls_hold_for_an_ordinary_user"),
     (24, "code on trial runs in the project itself", [
         (HANDS + "process/runner.rs", "Some(overlay) => (self.project.clone(), Version::Mounted(overlay.clone())),", "Some(_) => (self.project.clone(), Version::Own),"),
