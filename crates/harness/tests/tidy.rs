@@ -255,7 +255,8 @@ fn every_dependency_is_used() {
             }
             let name = line.split(['.', ' ', '=']).next().unwrap();
             let module = name.replace('-', "_");
-            if in_dependencies && !name.is_empty() && !code.contains(&format!("{module}::")) {
+            let is_name = !name.is_empty() && name != "#";
+            if in_dependencies && is_name && !code.contains(&format!("{module}::")) {
                 unused.push(format!("{}: {name}", folder.display()));
             }
         }
