@@ -217,6 +217,7 @@ impl<'r, 's> Renaming<'r, 's> {
         self.where_strings(spelled, &reason, |file, text| {
             let before = file.text(0..usize::from(text.span.start()));
             let is_key = has_keys && text.is(self.old) && before.ends_with('[');
+            let spells = text.spells(self.old) && !text.says_little();
             let called = file.scopes.calls.iter().any(|call| {
                 let arguments = &call.node.arguments.args;
                 let function = last_name(&call.node.func).unwrap_or_default();
@@ -227,10 +228,10 @@ impl<'r, 's> Renaming<'r, 's> {
                         // A name whose object comes later, or the path of the thing.
                         (Some(0), _) => {
                             let is_late = matches!(function, "attrgetter" | "methodcaller");
-                            is_late && text.spells(self.old) || self.is_path(text, owner)
+                            is_late && spells || self.is_path(text, owner)
                         }
                         (Some(_), Some(first)) => {
-                            text.spells(self.old) && self.may_be(file, call.scope, first, owner)
+                            spells && self.may_be(file, call.scope, first, owner)
                         }
                     }
             });
