@@ -4,7 +4,8 @@
     python bench/rename_packages.py [--program PATH] [--each 6] [--seed 1] [--cache FOLDER] [PACKAGE==VERSION ...]
 
 Packages are taken with pip into the cache folder; each rename happens in a private copy. The interpreter that runs
-this script runs the tests, so it needs pytest and what the packages' tests import.
+this script runs the tests, so it needs pytest and what the packages' tests import. A rename that is asked about is
+tried with the answer "leave the rest", which counts on its own: it is the user's choice.
 """
 
 import argparse
@@ -104,6 +105,14 @@ def applied(folder, answer):
         (folder / before).rename(folder / after)
 
 
+def restored(folder, before):
+    for name in contents(folder).keys() - before.keys():
+        (folder / name).unlink()
+    for name, data in before.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("packages", nargs="*", default=list(PACKAGES))
@@ -115,7 +124,7 @@ def main():
     options = parser.parse_args()
     options.cache.mkdir(parents=True, exist_ok=True)
     engine = Engine(options.program)
-    totals = {"renamed": 0, "refused": 0, "broke the tests": 0, "not the same back": 0}
+    totals = {"renamed": 0, "refused": 0, "broke the tests": 0, "not the same back": 0, "asked": 0, "asked and left, tests green": 0, "asked and left, tests broken": 0}
     for package in options.packages:
         name, _, version = package.partition("==")
         released = unpacked(options.cache, {"package": name, "version": version, "sdist": f"{name.replace('-', '_')}-{version}.tar.gz"})
@@ -131,6 +140,17 @@ def main():
             for path, line, column, old, kind in chosen:
                 new = f"{old}_other"
                 answer = engine.ask(do="rename", root=str(folder), old=old, new=new, file=path, line=line, column=column, installed=installed())
+                if answer["answer"] == "ask":
+                    totals["asked"] += 1
+                    print(f"{package} {path}:{line} {kind} {old}: asked: {answer['text']}")
+                    left = engine.ask(do="rename", root=str(folder), old=old, new=new, file=path, line=line, column=column, installed=installed(), doubts="leave")
+                    if left["answer"] == "certain":
+                        applied(folder, left)
+                        good, output = tests_pass(folder, PACKAGES.get(package, "tests"), options.limit)
+                        totals["asked and left, tests green" if good else "asked and left, tests broken"] += 1
+                        print("    left:", "green" if good else output[-300:])
+                        restored(folder, before)
+                    continue
                 if answer["answer"] != "certain":
                     totals["refused"] += 1
                     print(f"{package} {path}:{line} {kind} {old}: {answer['answer']}: {answer.get('reason') or answer.get('text')} {answer.get('places', '')[:3]}")
@@ -149,8 +169,7 @@ def main():
                     print(output)
                 if result == "not the same back":
                     print("   ", back["answer"], back.get("reason"), back.get("places"))
-                for name, data in before.items():
-                    (folder / name).write_bytes(data)
+                restored(folder, before)
     print(totals)
 
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use harness_code::edit::{Edit, apply};
 use harness_code::fix::{
-    Answer, Installed, MisspellingRequest, RenameRequest, misspelled, read_rename, rename,
+    Answer, Doubts, Installed, MisspellingRequest, RenameRequest, misspelled, read_rename, rename,
 };
 use harness_code::path::RelPath;
 use harness_code::scope::{Context, unresolved};
@@ -114,6 +114,11 @@ fn answer_rename(question: &Value) -> Value {
         line: number("line"),
         column: number("column"),
         in_comments: question["in_comments"].as_bool().unwrap_or_default(),
+        doubts: match question["doubts"].as_str() {
+            Some("include") => Doubts::Include,
+            Some("leave") => Doubts::Leave,
+            _ => Doubts::Ask,
+        },
         scope: None,
         installed: Installed {
             roots: strings(&question["installed"])

@@ -150,16 +150,30 @@ impl Plan {
         environment: &Environment,
     ) -> Plan {
         let include_tests = matches!(task.kind, Kind::Tests | Kind::Question);
-        let (mentions, located) = locate::locate(
-            tree,
-            noted,
-            &LocateOptions {
-                include_tests,
-                history: None,
-            },
-        );
+        let fix_for = |mentions: &Mentions| {
+            fix::find(task, tree, noted, mentions, environment, &options.scope)
+        };
+        // A rename says what it is about: where that is found, nothing has to be ranked.
+        let renamed = (task.kind == Kind::Rename)
+            .then(|| fix_for(&Mentions::default()))
+            .filter(|found| found.plan.is_some() || found.question.is_some());
+        let (mentions, located) = match renamed {
+            Some(_) => (locate::mentioned(tree, noted), Located::default()),
+            None => locate::locate(
+                tree,
+                noted,
+                &LocateOptions {
+                    include_tests,
+                    history: None,
+                },
+            ),
+        };
         let spots = spots(task, tree, &mentions, &located);
-        let found = fix::find(task, tree, noted, &mentions, environment, &options.scope);
+        let found = match renamed {
+            Some(found) => found,
+            None if task.kind == Kind::Rename => fix::Found::default(),
+            None => fix_for(&mentions),
+        };
         let names_nothing = !mentions.names_a_place() && found.plan.is_none();
         // Where only one file can be meant there is nothing to choose.
         let vague = task.kind.writes() && names_nothing && located.files.len() != 1;

@@ -43,6 +43,7 @@ use crate::run::session::{Ending, Session};
 use crate::run::trial::Trial;
 use crate::task::Task;
 use crate::task::kind::Kind;
+use crate::task::question::Question;
 
 /// What the caller wants: an answer that changes nothing, or the task done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +173,7 @@ fn after_fix(
     model: &mut Option<Box<dyn Model>>,
     begun: &mut Option<Trial>,
 ) -> Ending {
-    if let Some(ending) = ask_when_it_must(session) {
+    if let Some(ending) = ask_until_clear(session, begun) {
         return ending;
     }
     let model = match model {
@@ -194,9 +195,32 @@ fn after_fix(
     }
 }
 
-/// Puts the plan's question, if it has one. The answer becomes part of the task; without one the run ends here.
-fn ask_when_it_must(session: &mut Session<'_>) -> Option<Ending> {
-    let question = session.plan.question.clone()?;
+/// A rename is asked about at most this often: which of two readings, which of two definitions, what is in doubt.
+const MOST_QUESTIONS: usize = 3;
+
+/// Puts the plan's question; for a rename also the next that its answer leads to. An answer may make a fix certain, which
+/// is then made.
+fn ask_until_clear(session: &mut Session<'_>, begun: &mut Option<Trial>) -> Option<Ending> {
+    let mut put: Vec<Question> = Vec::new();
+    while let Some(question) = session.plan.question.clone() {
+        // The same question again means that the answer did not settle it; the next rung has to do with what was said.
+        let again = put.contains(&question) || session.task.kind != Kind::Rename && !put.is_empty();
+        if again || put.len() == MOST_QUESTIONS {
+            break;
+        }
+        if let Some(ending) = ask(session, &question) {
+            return Some(ending);
+        }
+        put.push(question);
+        if let Some(ending) = fix::perform(session, begun) {
+            return Some(ending);
+        }
+    }
+    None
+}
+
+/// Puts a question. The answer becomes part of the task; without one, or with the word to stop, the run ends here.
+fn ask(session: &mut Session<'_>, question: &Question) -> Option<Ending> {
     session.tell(
         EventKind::Question,
         &question.text,
@@ -204,8 +228,9 @@ fn ask_when_it_must(session: &mut Session<'_>) -> Option<Ending> {
     );
     let answer = session
         .listener
-        .question(&question)
-        .and_then(|words| question.answer(&words));
+        .question(question)
+        .and_then(|words| question.answer(&words))
+        .filter(|answer| !answer.eq_ignore_ascii_case("stop"));
     let Some(answer) = answer else {
         return Some(Ending::new(Stopped::Question, question.render()));
     };

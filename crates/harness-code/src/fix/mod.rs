@@ -22,7 +22,7 @@ use crate::path::RelPath;
 
 pub use installed::Installed;
 pub use misspelled::{MisspellingRequest, misspelled};
-pub use rename::{RenameRequest, read_rename, rename, rename_read};
+pub use rename::{Doubts, RenameRequest, read_rename, rename, rename_read};
 
 /// A change that is certain.
 #[derive(Clone, Debug, PartialEq, Eq)]

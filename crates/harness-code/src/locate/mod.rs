@@ -85,6 +85,16 @@ static FILES: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("file
 static DEFINITIONS: LazyLock<Table> =
     LazyLock::new(|| Table::parse(include_str!("definitions.table")));
 
+/// Returns what the task names in `tree`, and ranks nothing.
+pub fn mentioned(tree: &SourceTree, noted: &Noted) -> Mentions {
+    Mentions::read_in(
+        &noted.text,
+        &Project::of(tree),
+        &noted.phrases,
+        &noted.found,
+    )
+}
+
 /// Ranks the files and definitions of `tree` by how likely the task is about them; also returns what the task names.
 pub fn locate(
     tree: &SourceTree,

@@ -4,16 +4,14 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use ruff_python_ast::{self as ast, Expr};
-use ruff_text_size::Ranged;
 
-use super::super::Place;
 use super::super::members::{MemberKind, last_name};
-use super::super::program::{File, Module};
+use super::super::program::{File, FileId, Module};
 use super::super::values::{ClassRef, Value};
-use super::computed::Owner;
+use super::doubt::Owner;
 use super::family::Family;
 use super::{Renaming, Step, Stop};
-use crate::scope::{BindingKind, ScopeId};
+use crate::scope::{BindingKind, Depth, ScopeId, Scopes, Source, doctest};
 use crate::stdlib;
 
 /// What an access of the old name belongs to.
@@ -37,36 +35,41 @@ impl<'s> Renaming<'_, 's> {
             self.check_parsed(&file)?;
             self.rename_in_body(&file, scope)?;
         }
-        let mut unknown: Vec<Place> = Vec::new();
-        let mut unknown_spans: Vec<(usize, Range<usize>)> = Vec::new();
+        let mut unknown: Vec<(FileId, Range<usize>)> = Vec::new();
         for file in self.files() {
             for (span, belongs) in self.accesses(&file, &family) {
                 match belongs {
                     Belongs::Family => self.edit(&file, span)?,
                     Belongs::Other => {}
-                    Belongs::Unknown => {
-                        unknown.extend(self.places(&file, [span.clone()]));
-                        unknown_spans.push((file.id, span));
-                    }
+                    Belongs::Unknown => unknown.push((file.id, span)),
                 }
             }
         }
-        self.check_by_name(&family)?;
-        self.check_members_taken(&family)?;
-        self.check_computed(Owner::Family(&family))?;
-        self.check_spoken_member(&family)?;
-        self.check_templates()?;
-        if unknown_spans.is_empty() {
+        self.check_dispatched(&family)?;
+        self.settle_unknown_accesses(&family, unknown)?;
+        self.doubt(Owner::Family(&family));
+        Ok(())
+    }
+
+    /// Accesses on something unknown follow when nothing else has an attribute of the name.
+    fn settle_unknown_accesses(
+        &mut self,
+        family: &Family,
+        unknown: Vec<(FileId, Range<usize>)>,
+    ) -> Step<()> {
+        if unknown.is_empty() {
             return Ok(());
         }
-        if let Some(other) = self.defined_elsewhere(&family) {
+        if let Some(other) = self.defined_elsewhere(family) {
             let reason = format!(
-                "what `.{}` belongs to is not known at some places, and {other} has one too",
+                "what `.{}` belongs to is not known, and {other} has one too",
                 self.old
             );
-            return Err(Stop::Refuse(reason, unknown));
+            let doubt = self.unknown_uses(reason, &unknown);
+            self.note(doubt);
+            return Ok(());
         }
-        for (id, span) in unknown_spans {
+        for (id, span) in unknown {
             let file = self.program.file(id).ok_or(Stop::Nothing)?;
             self.check_parsed(&file)?;
             self.edit(&file, span)?;
@@ -75,7 +78,7 @@ impl<'s> Renaming<'_, 's> {
     }
 
     /// A base that has the member too, or that nobody can read, makes it more than the project's own.
-    fn check_bases(&self, family: &Family) -> Step<()> {
+    fn check_bases(&mut self, family: &Family) -> Step<()> {
         for &class in &family.own {
             let lineage = self.program.lineage(class);
             for base in &lineage.classes {
@@ -101,11 +104,17 @@ impl<'s> Renaming<'_, 's> {
                 }
             }
             if lineage.open {
-                let name = self.class_name(class);
-                return Err(Stop::because(format!(
-                    "`{name}` has a base that cannot be read, which may call or define `{}`",
+                let reason = format!(
+                    "`{}` has a base that cannot be read, which may call or define `{}`",
+                    self.class_name(class),
                     self.old
-                )));
+                );
+                // A base outside the project calls what it documents; a private name is hardly among that.
+                if !self.old.starts_with('_') {
+                    return Err(Stop::because(reason));
+                }
+                let doubt = self.at_class(reason, class);
+                self.note(doubt);
             }
         }
         Ok(())
@@ -244,11 +253,7 @@ impl<'s> Renaming<'_, 's> {
         if self.is_field(family) {
             found.extend(self.field_keywords(file, family));
         }
-        found.extend(
-            self.attributes_in_doctests(file)
-                .into_iter()
-                .map(|span| (span, Belongs::Unknown)),
-        );
+        found.extend(self.in_doctests(file, family));
         found
     }
 
@@ -370,48 +375,53 @@ impl<'s> Renaming<'_, 's> {
         found
     }
 
-    /// Refuses when a string names the member: `getattr(x, "name")`, a key of a record, a member of an enumeration.
-    fn check_by_name(&self, family: &Family) -> Step<()> {
-        let record = self.is_field(family);
-        for file in self.files() {
-            let mut spans: Vec<Range<usize>> = Vec::new();
-            for call in &file.scopes.calls {
-                let arguments = &call.node.arguments.args;
-                if !self.is_by_name(call.node) {
+    /// Accesses of the old name in examples of docstrings. What they belong to is known where the example makes it from
+    /// a class that the file knows.
+    fn in_doctests(&self, file: &Rc<File<'s>>, family: &Family) -> Vec<(Range<usize>, Belongs)> {
+        let mut found = Vec::new();
+        for examples in doctest::examples(file.source) {
+            let program = Source::parse(examples.code.clone());
+            let scopes = program.scopes(Depth::Full);
+            for attribute in &scopes.attributes {
+                if attribute.node.attr.as_str() != self.old {
                     continue;
                 }
-                let Some(first) = arguments.first() else {
-                    continue;
-                };
-                let other = matches!(
-                    self.belongs(&self.program.value(&file, call.scope, first), family),
-                    Belongs::Other
-                );
-                let strings = arguments
-                    .iter()
-                    .filter(|argument| names_by_string(argument, self.old));
-                if !other {
-                    spans.extend(strings.map(|argument| argument.range().into()));
-                }
-            }
-            let quoted = [format!("[\"{}\"]", self.old), format!("['{}']", self.old)];
-            if record || self.is_enumeration(family) {
-                for key in &quoted {
-                    spans.extend(
-                        file.content()
-                            .match_indices(key.as_str())
-                            .map(|(at, _)| at..at + key.len()),
-                    );
-                }
-            }
-            if !spans.is_empty() {
-                return Err(Stop::Refuse(
-                    format!("`{}` is reached through a string", self.old),
-                    self.places(&file, spans),
-                ));
+                let value = self.value_in_doctest(file, &scopes, &attribute.node.value, 0);
+                let span = examples.in_file(attribute.node.attr.range.into());
+                found.extend(span.map(|span| (span, self.belongs(&value, family))));
             }
         }
-        Ok(())
+        found
+    }
+
+    /// What an expression of an example stands for: its names are the module's unless the example binds them.
+    fn value_in_doctest(
+        &self,
+        file: &Rc<File<'s>>,
+        scopes: &Scopes<'_>,
+        expression: &Expr,
+        steps: u32,
+    ) -> Value {
+        let mut root = expression;
+        while let Expr::Attribute(ast::ExprAttribute { value, .. })
+        | Expr::Call(ast::ExprCall { func: value, .. }) = root
+        {
+            root = value;
+        }
+        let Expr::Name(name) = root else {
+            return Value::Unknown;
+        };
+        let Some(symbol) = scopes.module_symbol(name.id.as_str()) else {
+            return self.program.value(file, 0, expression);
+        };
+        let mut bindings = scopes.bindings_of(symbol);
+        match (bindings.next().map(|binding| binding.kind), bindings.next()) {
+            (Some(BindingKind::Import(_)), None) => self.program.value(file, 0, expression),
+            (Some(BindingKind::Assigned(made)), None) if expression.is_name_expr() && steps < 8 => {
+                self.value_in_doctest(file, scopes, made, steps + 1)
+            }
+            _ => Value::Unknown,
+        }
     }
 
     pub(super) fn is_enumeration(&self, family: &Family) -> bool {
@@ -481,37 +491,6 @@ fn parts(classes: &[ClassRef]) -> Vec<ClassRefParts> {
             ClassRef::Standard(..) => None,
         })
         .collect()
-}
-
-/// Whether an argument spells the name, whole or as the fixed part of a made-up one (`f"visit_{kind}"`).
-fn names_by_string(argument: &Expr, old: &str) -> bool {
-    match argument {
-        Expr::StringLiteral(text) => {
-            let value = text.value.to_str();
-            value == old || value.split('.').any(|part| part == old)
-        }
-        Expr::FString(node) => {
-            let mut parts = node.value.elements();
-            matches!(parts.next(), Some(ast::InterpolatedStringElement::Literal(first)) if !first.value.is_empty() && old.starts_with(&*first.value))
-        }
-        Expr::BinOp(node) => match node.left.as_ref() {
-            Expr::StringLiteral(first) => {
-                let fixed = first.value.to_str().split('%').next().unwrap_or_default();
-                !fixed.is_empty() && old.starts_with(fixed)
-            }
-            Expr::BinOp(_) => names_by_string(&node.left, old),
-            _ => {
-                matches!(node.right.as_ref(), Expr::StringLiteral(last) if !last.value.to_str().is_empty() && old.ends_with(last.value.to_str()))
-            }
-        },
-        Expr::Call(node) => match node.func.as_ref() {
-            Expr::Attribute(method) if method.attr.as_str() == "format" => {
-                matches!(method.value.as_ref(), Expr::StringLiteral(text) if text.value.to_str().split('{').next().is_some_and(|fixed| !fixed.is_empty() && old.starts_with(fixed)))
-            }
-            _ => false,
-        },
-        _ => false,
-    }
 }
 
 /// The logical line that begins around an offset, as far as its brackets reach.

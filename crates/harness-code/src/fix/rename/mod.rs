@@ -2,19 +2,16 @@
 
 mod by_name;
 mod collision;
-mod computed;
-mod dynamic;
-mod escape;
+mod doubt;
 mod family;
+mod found_by_name;
 mod member;
 mod module;
 mod parameter;
 mod plain_file;
 mod request;
 mod sentence;
-mod spoken;
 mod stub;
-mod taken;
 mod target;
 mod text_files;
 mod variable;
@@ -55,10 +52,24 @@ pub struct RenameRequest {
     pub column: Option<u32>,
     /// Whether comments and docstrings follow.
     pub in_comments: bool,
+    /// What happens to places that may mean the thing and may not.
+    pub doubts: Doubts,
     /// Nothing outside this folder may change.
     pub scope: Option<RelPath>,
     /// Where installed packages are.
     pub installed: Installed,
+}
+
+/// What a rename does about places that may mean the renamed thing and may not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Doubts {
+    /// Asks the user.
+    #[default]
+    Ask,
+    /// Renames there too, where the whole name stands.
+    Include,
+    /// Leaves them as they are.
+    Leave,
 }
 
 /// Why a rename is not made.
@@ -93,6 +104,8 @@ pub(super) struct Renaming<'r, 's> {
     pub(super) starring: Vec<FileId>,
     pub(super) edits: FxHashMap<FileId, BTreeSet<(usize, usize)>>,
     pub(super) moves: Vec<(RelPath, RelPath)>,
+    /// What may reach the name and cannot be seen.
+    doubts: Vec<doubt::Doubt>,
 }
 
 /// Renames what a sentence asks for, of which these are the readings; several that fit are a question.
@@ -140,6 +153,7 @@ pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
         starring: sources.holding("import *"),
         edits: FxHashMap::default(),
         moves: Vec::new(),
+        doubts: Vec::new(),
     };
     match renaming.run() {
         Ok(answer) => answer,
@@ -187,6 +201,10 @@ impl<'s> Renaming<'_, 's> {
             self.rename_in_comments();
         }
         self.check_scope()?;
+        if !self.doubts.is_empty() && self.request.doubts == Doubts::Ask {
+            let edits: usize = self.edits.values().map(BTreeSet::len).sum();
+            return Ok(self.ask(edits + self.moves.len()));
+        }
         Ok(self.proposal(&what))
     }
 
@@ -305,6 +323,15 @@ impl<'s> Renaming<'_, 's> {
                 places.extend(self.places(&file, spans.iter().map(|(start, end)| *start..*end)));
             }
         }
+        for (path, _) in self.wanted_too() {
+            if !path.starts_with(scope) {
+                places.push(Place {
+                    path,
+                    line: 1,
+                    text: String::new(),
+                });
+            }
+        }
         for (from, to) in &self.moves {
             if !from.starts_with(scope) || !to.starts_with(scope) {
                 places.push(Place {
@@ -335,10 +362,18 @@ impl<'s> Renaming<'_, 's> {
                 text: self.new.to_string(),
             }));
         }
+        edits.extend(self.wanted_too().into_iter().map(|(path, range)| Edit {
+            path,
+            range,
+            text: self.new.to_string(),
+        }));
         edits.sort_by(|one, other| {
             (&one.path, one.range.start).cmp(&(&other.path, other.range.start))
         });
-        let files = self.edits.len();
+        edits.dedup();
+        let mut paths: Vec<&RelPath> = edits.iter().map(|edit| &edit.path).collect();
+        paths.dedup();
+        let files = paths.len();
         let count = edits.len();
         let plural = |count: usize, one: &str| {
             if count == 1 {
@@ -359,6 +394,13 @@ impl<'s> Renaming<'_, 's> {
         if self.request.in_comments {
             summary.push_str(", comments and docstrings of those files included");
         }
+        let left: usize = self.doubts.iter().map(|doubt| doubt.places.len()).sum();
+        if left > 0 && self.request.doubts == Doubts::Leave {
+            summary.push_str(&format!(
+                ", {} left that may mean it too",
+                plural(left, "place")
+            ));
+        }
         let names = vec![self.new.to_string()];
         Answer::Certain(Proposal {
             kind: "rename",
@@ -371,7 +413,7 @@ impl<'s> Renaming<'_, 's> {
 }
 
 #[cfg(test)]
-mod dynamic_tests;
+mod doubt_tests;
 #[cfg(test)]
 mod more_tests;
 #[cfg(test)]

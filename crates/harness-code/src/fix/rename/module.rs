@@ -54,7 +54,9 @@ impl<'s> Renaming<'_, 's> {
             }
         }
         self.check_mentions(&path)?;
-        self.check_scripts(self.old)
+        let doubt = self.in_scripts(self.old);
+        self.note(doubt);
+        Ok(())
     }
 
     /// The file or folder of a module, without `.py` and `__init__`.

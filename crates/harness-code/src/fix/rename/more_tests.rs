@@ -61,7 +61,7 @@ fn what_a_script_starts_keeps_its_name() {
     check(
         &[code, script],
         &named("send_all", "post_all"),
-        "refused: `send_all` is reached by its name from a script [\"run.sh:1\"]",
+        "doubt: `run.sh:1`: `send_all` is reached by its name from a script",
     );
     // A command of the same name is another thing.
     check(
@@ -73,7 +73,7 @@ fn what_a_script_starts_keeps_its_name() {
     check(
         &[module, ("Makefile", "go:\n\tpython -m old_mod\n")],
         &named("old_mod.py", "new_mod.py"),
-        "refused: `old_mod` is reached by its name from a script [\"Makefile:2\"]",
+        "doubt: `Makefile:2`: `old_mod` is reached by its name from a script",
     );
     check(
         &[
@@ -139,12 +139,12 @@ fn what_other_files_reach_by_name_is_refused() {
             ),
         ],
         &named("main_cmd", "entry"),
-        "refused: `main_cmd` is reached by its name from settings [\"pyproject.toml:2\"]",
+        "doubt: `pyproject.toml:2`: `main_cmd` is reached by its name from settings",
     );
     check(
         &[code, ("page.html", "<p>{{ view.title_x }}</p>\n")],
         &named("View.title_x", "title_y"),
-        "refused: `title_x` is reached by its name from a template [\"page.html:1\"]",
+        "doubt: `page.html:1`: `title_x` is reached by its name from a template",
     );
     check(
         &[(
@@ -172,7 +172,7 @@ fn a_module_whose_names_are_taken_at_once_keeps_them() {
             ("t.py", "import m\nnames = vars(m)\n"),
         ],
         &named("drop_it", "lose_it"),
-        "refused: all names of the module are taken at once, `drop_it` among them [\"t.py:2\"]",
+        "doubt: `t.py:2`: all names of the module are taken at once, `drop_it` among them",
     );
 }
 
@@ -189,7 +189,7 @@ fn an_attribute_that_another_module_may_have_is_refused() {
     check(
         &files,
         &at("lib/curried.py", 2, "valmap", "map_it"),
-        "refused: what `.valmap` belongs to is not known at some places [\"lib/curried.py:2\"]",
+        "doubt: `lib/curried.py:2`: what `.valmap` belongs to is not known",
     );
 }
 
@@ -201,7 +201,7 @@ fn a_parameter_of_a_function_that_is_handed_on_is_refused() {
             "def handler(event): return event\nfor h in [handler]:\n    h(event=1)\n",
         )],
         &at("m.py", 1, "event", "ev"),
-        "refused: `handler` is handed on as a value, and calls of something unknown pass `event` [\"m.py:3\"]",
+        "doubt: `m.py:3`: `handler` is handed on as a value, and calls of something unknown pass `event`",
     );
 }
 

@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use ruff_python_ast::{self as ast, Expr};
 
-use super::super::Place;
 use super::super::members::{MemberKind, class_of_method, last_name};
 use super::super::program::{File, FileId};
 use super::super::values::{ClassRef, Value};
@@ -60,8 +59,8 @@ impl<'s> Renaming<'_, 's> {
         let name = function.name.as_str();
         let class = class_of_method(&file.scopes, body).map(|scope| ClassRef::Read(file.id, scope));
         let makes = matches!(name, "__init__" | "__new__" | "__call__");
-        let mut unknown: Vec<(FileId, Range<usize>, Place)> = Vec::new();
-        let mut strange: Vec<Place> = Vec::new();
+        let mut unknown: Vec<(FileId, Range<usize>)> = Vec::new();
+        let mut strange: Vec<(FileId, Range<usize>)> = Vec::new();
         let mut keyworded = false;
         for other in self.callers(class, name) {
             for call in &other.scopes.calls {
@@ -82,10 +81,9 @@ impl<'s> Renaming<'_, 's> {
                                 "a call passes a dictionary, which may hold `{}`",
                                 self.old
                             );
-                            return Err(Stop::Refuse(
-                                reason,
-                                self.places(&other, [crate::scope::bytes(call.node)]),
-                            ));
+                            let place = crate::scope::bytes(call.node);
+                            let doubt = self.at_places(reason, &other, [place]);
+                            self.note(doubt);
                         }
                         self.check_new_keyword(&other, call.node)?;
                         if let Some(named) = named {
@@ -96,7 +94,7 @@ impl<'s> Renaming<'_, 's> {
                     Some(false) => {
                         self.rename_partial(&other, call.scope, call.node, file, body)?;
                         if let Some(named) = named.filter(|_| self.collects(&other, &callee)) {
-                            strange.extend(self.places(&other, [named.range.into()]));
+                            strange.push((other.id, named.range.into()));
                         }
                     }
                     None => {
@@ -104,27 +102,23 @@ impl<'s> Renaming<'_, 's> {
                             last_name(&call.node.func) == Some(name) || (makes && class.is_some());
                         let by_attribute = matches!(call.node.func.as_ref(), Expr::Attribute(_));
                         if let Some(named) = named.filter(|_| same_name && by_attribute) {
-                            let places = self.places(&other, [named.range.into()]);
-                            unknown.extend(
-                                places
-                                    .into_iter()
-                                    .map(|place| (other.id, named.range.into(), place)),
-                            );
+                            unknown.push((other.id, named.range.into()));
                         } else if let Some(named) = named {
                             self.rename_partial(&other, call.scope, call.node, file, body)?;
-                            strange.extend(self.places(&other, [named.range.into()]));
+                            strange.push((other.id, named.range.into()));
                         }
                     }
                 }
             }
         }
         self.settle_unknown(class, name, unknown, &mut keyworded)?;
-        if !strange.is_empty() && self.escapes(class, name) {
+        if !strange.is_empty() && self.is_handed_on(class, name) {
             let reason = format!(
                 "`{name}` is handed on as a value, and calls of something unknown pass `{}`",
                 self.old
             );
-            return Err(Stop::Refuse(reason, strange));
+            let doubt = self.unknown_uses(reason, &strange);
+            self.note(doubt);
         }
         for (other, symbol) in self.same_parameter(file, body, name) {
             self.rename_symbol(&other, symbol)?;
@@ -195,7 +189,7 @@ impl<'s> Renaming<'_, 's> {
         &mut self,
         class: Option<ClassRef>,
         name: &str,
-        unknown: Vec<(FileId, Range<usize>, Place)>,
+        unknown: Vec<(FileId, Range<usize>)>,
         keyworded: &mut bool,
     ) -> Step<()> {
         if unknown.is_empty() {
@@ -204,12 +198,11 @@ impl<'s> Renaming<'_, 's> {
         let elsewhere = class.and_then(|class| self.method_elsewhere(class, name));
         if class.is_none() || elsewhere.is_some() {
             let reason = format!("what some calls of `{name}` reach is not known");
-            return Err(Stop::Refuse(
-                reason,
-                unknown.into_iter().map(|(_, _, place)| place).collect(),
-            ));
+            let doubt = self.unknown_uses(reason, &unknown);
+            self.note(doubt);
+            return Ok(());
         }
-        for (id, span, _) in unknown {
+        for (id, span) in unknown {
             let file = self.program.file(id).ok_or(Stop::Nothing)?;
             *keyworded = true;
             self.edit(&file, span)?;
@@ -251,17 +244,19 @@ impl<'s> Renaming<'_, 's> {
         is_first && super::super::members::receiver_named(&file.scopes, body, self.old).is_some()
     }
 
-    fn check_decorators(&self, file: &Rc<File<'s>>, function: &ast::StmtFunctionDef) -> Step<()> {
+    fn check_decorators(
+        &mut self,
+        file: &Rc<File<'s>>,
+        function: &ast::StmtFunctionDef,
+    ) -> Step<()> {
         for decorator in &function.decorator_list {
             if !last_name(&decorator.expression).is_some_and(|name| PLAIN.contains(&name)) {
                 let reason = format!(
                     "a decorator of `{}` may pass `{}` by its name",
                     function.name, self.old
                 );
-                return Err(Stop::Refuse(
-                    reason,
-                    self.places(file, [decorator.range.into()]),
-                ));
+                let doubt = self.at_places(reason, file, [decorator.range.into()]);
+                self.note(doubt);
             }
         }
         let tested = self.program.path(file.id).is_some_and(crate::tree::is_test)

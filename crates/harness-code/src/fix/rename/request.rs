@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::RenameRequest;
 use super::sentence::{Mark, Word, words_of};
+use super::{Doubts, RenameRequest};
 use crate::path::RelPath;
 
 /// Words that say what kind of thing a name is.
@@ -52,9 +52,46 @@ static COMMENTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:including|also|and)\s+(?:also\s+)?(?:(?:in|the|all|its|their|update|change|every)\s+)*(?:comments?|docstrings?|docs)\b").ok()
 });
 
+/// "and leave the rest": what is not certain stays.
+static LEAVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)[\s,;:-]*\b(?:(?:and|but)\s+)?(?:just\s+)?leave\s+(?:it|that|them|the\s+(?:rest|others?|strings?)|(?:all\s+|other\s+)?strings|everything\s+else)(?:\s+(?:there|alone|untouched|unchanged|as\s+(?:it\s+is|they\s+are)))*[\s.!]*$").ok()
+});
+/// "in strings too": what is not certain is renamed as well.
+static INCLUDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)[\s,;:-]*\b(?:(?:and\s+|also\s+|even\s+)*in\s+(?:the\s+|all\s+)?strings\s+(?:too|also|as\s+well)|(?:and\s+)?(?:also|even)\s+in\s+(?:the\s+|all\s+)?strings|(?:and\s+)?including\s+(?:the\s+|all\s+)?strings|(?:and\s+)?rename\s+(?:it|that|them)\s+(?:there\s+)?too)[\s.!]*$").ok()
+});
+
 /// Returns every way to read a rename out of a task; empty when it asks for none, or for more than that.
 pub fn read_rename(task: &str) -> Vec<RenameRequest> {
-    let task = task.trim();
+    let (task, doubts) = without_doubts(task.trim());
+    // The answer to the question about doubts stands on a line of its own and says all of it again.
+    if let (Doubts::Include | Doubts::Leave, Some((_, answer))) = (doubts, task.rsplit_once('\n'))
+        && let [chosen] = read_certain(answer).as_slice()
+    {
+        return vec![RenameRequest {
+            doubts,
+            ..chosen.clone()
+        }];
+    }
+    let mut readings = read_certain(task);
+    for reading in &mut readings {
+        reading.doubts = doubts;
+    }
+    readings
+}
+
+/// Returns a task without its ending that says what happens to places in doubt.
+fn without_doubts(task: &str) -> (&str, Doubts) {
+    for (ending, doubts) in [(&LEAVE, Doubts::Leave), (&INCLUDE, Doubts::Include)] {
+        let found = ending.as_ref().and_then(|ending| ending.find(task));
+        if let Some(found) = found {
+            return (task[..found.start()].trim_end(), doubts);
+        }
+    }
+    (task, Doubts::Ask)
+}
+
+fn read_certain(task: &str) -> Vec<RenameRequest> {
     if MORE.as_ref().is_some_and(|more| more.is_match(task)) {
         return Vec::new();
     }

@@ -34,7 +34,10 @@ pub(super) fn renamed(files: &[(&str, &str)], request: &RenameRequest) -> String
             }
             shown
         }
-        Answer::Ask { text, options } => format!("ask: {text} {options:?}"),
+        Answer::Ask { text, options } => match in_doubt(&text) {
+            Some(doubts) => format!("doubt: {doubts}"),
+            None => format!("ask: {text} {options:?}"),
+        },
         Answer::Refuse { reason, places } => {
             let places: Vec<String> = places
                 .iter()
@@ -44,6 +47,24 @@ pub(super) fn renamed(files: &[(&str, &str)], request: &RenameRequest) -> String
         }
         Answer::Nothing => "nothing".to_string(),
     }
+}
+
+/// A question with its options, a line each.
+pub(super) fn asked(files: &[(&str, &str)], request: &RenameRequest) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path(), files);
+    let tree = SourceTree::read(folder.path(), None).unwrap();
+    match rename(&tree, request) {
+        Answer::Ask { text, options } => format!("{text}\n{}", options.join("\n")),
+        other => format!("{other:?}"),
+    }
+}
+
+/// What a question about doubts lists.
+fn in_doubt(text: &str) -> Option<&str> {
+    let (certain, rest) = text.split_once("; ")?;
+    let (doubts, _) = rest.rsplit_once(". ")?;
+    certain.ends_with("certain").then_some(doubts)
 }
 
 #[expect(
@@ -136,7 +157,7 @@ fn overriding_methods_and_their_calls_follow() {
 }
 
 #[test]
-fn an_access_that_may_be_another_class_is_refused_with_its_place() {
+fn an_access_that_may_be_another_class_is_asked_about_with_its_place() {
     let files = [(
         "jobs.py",
         "class Job:\n    def go(self):\n        pass\nclass Car:\n    def go(self):\n        pass\ndef f(x):\n    x.go()\n",
@@ -144,19 +165,19 @@ fn an_access_that_may_be_another_class_is_refused_with_its_place() {
     check(
         &files,
         &at("jobs.py", 2, "go", "run_it"),
-        "refused: what `.go` belongs to is not known at some places, and `Car` has one too [\"jobs.py:8\"]",
+        "doubt: `jobs.py:8`: what `.go` belongs to is not known, and `Car` has one too",
     );
 }
 
 #[test]
-fn an_access_on_anything_that_the_standard_library_has_too_is_refused() {
+fn an_access_on_anything_that_the_standard_library_has_too_is_asked_about() {
     let files = [(
         "a.py",
         "class Box:\n    def close(self):\n        pass\ndef f(x):\n    x.close()\n",
     )];
     let answer = renamed(&files, &named("Box.close", "shut"));
     assert!(
-        answer.starts_with("refused: what `.close` belongs to"),
+        answer.starts_with("doubt: `a.py:5`: what `.close` belongs to"),
         "{answer}"
     );
 }
@@ -252,7 +273,7 @@ fn names_in_strings_and_comments_stay_unless_asked() {
 }
 
 #[test]
-fn a_name_that_is_reached_through_a_string_is_refused() {
+fn a_name_that_is_reached_through_a_string_is_asked_about() {
     let member = [(
         "a.py",
         "class Box:\n    def open_it(self):\n        pass\ngetattr(Box(), 'open_it')()\n",
@@ -260,7 +281,7 @@ fn a_name_that_is_reached_through_a_string_is_refused() {
     check(
         &member,
         &named("open_it", "unlock"),
-        "refused: `open_it` is reached through a string [\"a.py:4\"]",
+        "doubt: `a.py:4`: `open_it` is reached through a string",
     );
     let patched = [
         ("shop.py", "def price():\n    return 1\n"),
@@ -272,7 +293,7 @@ fn a_name_that_is_reached_through_a_string_is_refused() {
     check(
         &patched,
         &named("price", "cost"),
-        "refused: `price` is reached through a string [\"test_shop.py:3\"]",
+        "doubt: `test_shop.py:3`: `price` is reached through a string",
     );
     let dispatched = [(
         "a.py",
@@ -281,7 +302,7 @@ fn a_name_that_is_reached_through_a_string_is_refused() {
     check(
         &dispatched,
         &named("visit_name", "see_name"),
-        "refused: `visit_name` is reached through a string [\"a.py:5\"]",
+        "doubt: `a.py:5`: `visit_name` is reached through a string",
     );
 }
 
@@ -303,7 +324,7 @@ fn parameters_take_their_keywords_along() {
     check(
         &spread,
         &at("a.py", 1, "to", "target"),
-        "refused: a call passes a dictionary, which may hold `to` [\"a.py:3\"]",
+        "doubt: `a.py:3`: a call passes a dictionary, which may hold `to`",
     );
 }
 

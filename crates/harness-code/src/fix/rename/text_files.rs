@@ -1,9 +1,9 @@
 //! Files that are not Python and name things of it all the same: settings that start functions, templates.
 
-use super::super::program::FileId;
-use super::super::{Place, place};
+use super::super::place;
+use super::Renaming;
+use super::doubt::{Doubt, Owner};
 use super::target::whole_words;
-use super::{Renaming, Step, Stop};
 
 /// Endings of files in which settings name functions by module and name.
 const SETTINGS: &[&str] = &[".toml", ".cfg", ".ini", ".yml", ".yaml", ".json"];
@@ -30,62 +30,74 @@ const TEMPLATES: &[&str] = &[
 ];
 
 impl Renaming<'_, '_> {
-    /// Refuses when settings name the thing as `module:name` or `module.name`, or a script names it beside its module.
-    pub(super) fn check_settings(&self, homes: &[FileId]) -> Step<()> {
-        let mut spelled: Vec<String> = Vec::new();
-        let mut modules: Vec<String> = Vec::new();
-        for path in homes.iter().filter_map(|home| self.program.path(*home)) {
-            for module in self.program.names_of(path.as_str()) {
-                spelled.push(format!("{module}:{}", self.old));
-                spelled.push(format!("{module}.{}", self.old));
-                modules.push(module);
-            }
-        }
-        let in_scripts = self.in_files(SCRIPTS, |content| {
+    /// Settings that name the thing as `module:name` or `module.name`, and scripts that name it beside its module.
+    pub(super) fn in_settings(&self, owner: Owner<'_>) -> Vec<Doubt> {
+        let Owner::Modules(homes, _) = owner else {
+            return Vec::new();
+        };
+        let paths = homes.iter().filter_map(|home| self.program.path(*home));
+        let modules: Vec<String> = paths
+            .flat_map(|path| self.program.names_of(path.as_str()))
+            .collect();
+        let scripts = self.in_files(SCRIPTS, "a script", |content| {
             let has = |module: &String| whole_words(content, module).next().is_some();
             match modules.iter().any(has) {
                 true => whole_words(content, self.old).collect(),
                 false => Vec::new(),
             }
         });
-        self.refuse_at(in_scripts, "a script")?;
-        let places = self.in_files(SETTINGS, |content| {
-            let mut found: Vec<usize> = Vec::new();
-            for name in &spelled {
-                found.extend(whole_words(content, name));
-            }
-            found
+        let settings = self.in_files(SETTINGS, "settings", |content| {
+            let names = whole_words(content, self.old);
+            let of_module = |at: &usize| {
+                let before = &content[..*at];
+                let dotted = before.strip_suffix(['.', ':']);
+                dotted.is_some_and(|before| {
+                    modules.iter().any(|module| ends_with_word(before, module))
+                })
+            };
+            names.filter(of_module).collect()
         });
-        self.refuse_at(places, "settings")
+        scripts.into_iter().chain(settings).collect()
     }
 
-    /// Refuses when a template reaches an attribute of the name.
-    pub(super) fn check_templates(&self) -> Step<()> {
-        let places = self.in_files(TEMPLATES, |content| {
+    /// Templates that reach an attribute of the name.
+    pub(super) fn in_templates(&self, owner: Owner<'_>) -> Vec<Doubt> {
+        if matches!(owner, Owner::Modules(..)) {
+            return Vec::new();
+        }
+        let found = self.in_files(TEMPLATES, "a template", |content| {
             whole_words(content, self.old)
                 .filter(|at| content[..*at].ends_with('.'))
                 .collect()
         });
-        self.refuse_at(places, "a template")
+        found.into_iter().collect()
     }
 
-    /// Refuses when a script starts a module, or names its file.
-    pub(super) fn check_scripts(&self, module: &str) -> Step<()> {
-        let places = self.in_files(SCRIPTS, |content| whole_words(content, module).collect());
-        self.refuse_at(places, "a script")
+    /// Scripts that start a module, or name its file.
+    pub(super) fn in_scripts(&self, module: &str) -> Option<Doubt> {
+        self.in_files(SCRIPTS, "a script", |content| {
+            whole_words(content, module).collect()
+        })
     }
 
-    fn in_files(&self, endings: &[&str], find: impl Fn(&str) -> Vec<usize>) -> Vec<Place> {
-        let mut places: Vec<Place> = Vec::new();
+    fn in_files(
+        &self,
+        endings: &[&str],
+        by: &str,
+        find: impl Fn(&str) -> Vec<usize>,
+    ) -> Option<Doubt> {
+        let mut doubt = Doubt {
+            reason: format!("`{}` is reached by its name from {by}", self.old),
+            places: Vec::new(),
+            also: Vec::new(),
+        };
         let tree = self.program.sources.tree;
         for file in tree.files() {
-            if !endings
-                .iter()
-                .any(|ending| file.path.as_str().ends_with(ending))
-            {
+            let path = &file.path;
+            if !endings.iter().any(|ending| path.as_str().ends_with(ending)) {
                 continue;
             }
-            let Ok(text) = tree.text(&file.path) else {
+            let Ok(text) = tree.text(path) else {
                 continue;
             };
             let content = text.content();
@@ -93,19 +105,18 @@ impl Renaming<'_, '_> {
             if memchr::memmem::find(content.as_bytes(), self.old.as_bytes()).is_none() {
                 continue;
             }
-            let found = find(content);
-            places.extend(found.into_iter().map(|at| place(&file.path, content, at)));
+            for at in find(content) {
+                doubt.places.push(place(path, content, at));
+                doubt.also.push((path.clone(), at..at + self.old.len()));
+            }
         }
-        places
+        (!doubt.places.is_empty()).then_some(doubt)
     }
+}
 
-    fn refuse_at(&self, places: Vec<Place>, by: &str) -> Step<()> {
-        if places.is_empty() {
-            return Ok(());
-        }
-        Err(Stop::Refuse(
-            format!("`{}` is reached by its name from {by}", self.old),
-            places,
-        ))
-    }
+/// Whether a text ends with a word that is no part of a longer one.
+fn ends_with_word(text: &str, word: &str) -> bool {
+    text.strip_suffix(word).is_some_and(|before| {
+        !before.ends_with(|letter: char| letter == '_' || letter.is_alphanumeric())
+    })
 }

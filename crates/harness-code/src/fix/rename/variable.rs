@@ -7,7 +7,7 @@ use ruff_text_size::TextRange;
 
 use super::super::program::{File, FileId, Module};
 use super::super::values::Value;
-use super::computed::Owner;
+use super::doubt::Owner;
 use super::target::{joins, whole_words};
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, Role, ScopeKind, SymbolId, doctest, known};
@@ -100,7 +100,8 @@ impl<'s> Renaming<'_, 's> {
                 self.edit(file, occurrence.span)?;
             }
         }
-        self.check_scope_by_name(file, symbol)
+        self.doubt_scope(file, symbol);
+        Ok(())
     }
 
     fn rename_global(&mut self, file: &Rc<File<'s>>, symbol: SymbolId) -> Step<()> {
@@ -144,11 +145,9 @@ impl<'s> Renaming<'_, 's> {
         }
         self.check_hidden(&stars)?;
         self.rename_module_attributes(&homes)?;
-        self.check_settings(&homes)?;
-        self.check_taken_whole(&homes)?;
-        self.check_named_in_strings(&homes)?;
-        self.check_computed(Owner::Modules(&homes))?;
-        self.check_spoken(file, symbol)
+        self.check_found_by_name(file, symbol)?;
+        self.doubt(Owner::Modules(&homes, symbol));
+        Ok(())
     }
 
     /// A name that is imported from elsewhere too (`try: from fast import f` and a slow one of our own) keeps its name
@@ -344,24 +343,22 @@ impl<'s> Renaming<'_, 's> {
             || in_modules
             || crate::stdlib::is_attribute(self.old)
             || self.defining_package(self.old).is_some();
-        let mut places = Vec::new();
-        for (id, span) in unknown {
-            let file = self.program.file(*id).ok_or(Stop::Nothing)?;
-            if elsewhere {
-                places.extend(self.places(&file, [(*span).into()]));
-            } else {
-                self.check_parsed(&file)?;
-                self.edit(&file, *span)?;
-            }
-        }
-        if places.is_empty() {
+        if elsewhere {
+            let reason = format!("what `.{}` belongs to is not known", self.old);
+            let uses: Vec<_> = unknown
+                .iter()
+                .map(|(id, span)| (*id, (*span).into()))
+                .collect();
+            let doubt = self.unknown_uses(reason, &uses);
+            self.note(doubt);
             return Ok(());
         }
-        let reason = format!(
-            "what `.{}` belongs to is not known at some places",
-            self.old
-        );
-        Err(Stop::Refuse(reason, places))
+        for (id, span) in unknown {
+            let file = self.program.file(*id).ok_or(Stop::Nothing)?;
+            self.check_parsed(&file)?;
+            self.edit(&file, *span)?;
+        }
+        Ok(())
     }
 
     /// In a package a submodule of the new name would take the place of the renamed thing.

@@ -1,4 +1,4 @@
-//! Loops over all names of something that only look each name up again: renaming one changes nothing for them.
+//! How the names of something are used at a place: one by one, in a loop that only looks each up again, or as a whole.
 
 use ruff_python_ast::Expr;
 use ruff_python_ast::token::{Token, TokenKind};
@@ -7,8 +7,30 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::members::last_name;
 use super::super::program::File;
 use super::Renaming;
-use super::taken::{after, before};
 use crate::scope::Role;
+
+/// Methods of a namespace that read or set single names, or copy it as it is.
+const ONE_BY_ONE: &[&str] = &[
+    "update",
+    "copy",
+    "get",
+    "pop",
+    "setdefault",
+    "clear",
+    "values",
+    "__contains__",
+    "__getitem__",
+    "__setitem__",
+];
+
+/// How the names of something are used at a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// One name after the other: `x.__dict__[name]`, `name in vars(x)`, `x.__dict__.update(...)`.
+    OneByOne,
+    /// Walked, printed, handed on.
+    Whole,
+}
 
 impl Renaming<'_, '_> {
     /// Whether the names taken at a place go into a loop that uses each only as the name of an attribute:
@@ -105,4 +127,80 @@ fn loop_name(file: &File<'_>, place: TextRange) -> Option<TextRange> {
         }
     }
     None
+}
+
+/// The tokens after a place, comments and line ends inside brackets left out.
+pub(super) fn after<'f>(file: &File<'f>, place: TextRange) -> Vec<&'f Token> {
+    let tokens = file.source.parsed().tokens();
+    let at = tokens.partition_point(|token| token.start() < place.end());
+    let rest = tokens.get(at..).unwrap_or_default();
+    rest.iter()
+        .filter(|token| !is_blank(token.kind()))
+        .take(2)
+        .collect()
+}
+
+/// The tokens before a place, the nearest first.
+pub(super) fn before<'f>(file: &File<'f>, place: TextRange) -> impl Iterator<Item = &'f Token> {
+    let tokens = file.source.parsed().tokens();
+    let at = tokens.partition_point(|token| token.start() < place.start());
+    let rest = tokens.get(..at).unwrap_or_default();
+    rest.iter().rev().filter(|token| !is_blank(token.kind()))
+}
+
+fn is_blank(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Comment | TokenKind::NonLogicalNewline)
+}
+
+/// How a namespace is used at a place.
+pub(super) fn used(file: &File<'_>, place: TextRange) -> Use {
+    let next = after(file, place);
+    let text = |token: &Token| file.text(token.range());
+    match next.first().map(|token| token.kind()) {
+        Some(TokenKind::Lsqb | TokenKind::Equal | TokenKind::EqEqual | TokenKind::NotEqual) => {
+            return Use::OneByOne;
+        }
+        Some(TokenKind::Dot)
+            if next
+                .get(1)
+                .is_some_and(|name| ONE_BY_ONE.contains(&text(name))) =>
+        {
+            return Use::OneByOne;
+        }
+        _ => {}
+    }
+    let mut earlier = before(file, place);
+    match earlier.next().map(|token| token.kind()) {
+        Some(TokenKind::EqEqual | TokenKind::NotEqual | TokenKind::Del) => Use::OneByOne,
+        Some(TokenKind::In) if !is_loop(earlier.by_ref().map(|token| token.kind())) => {
+            Use::OneByOne
+        }
+        Some(TokenKind::Lpar) => {
+            let callee: Vec<&str> = earlier.take(3).map(text).collect();
+            match callee.as_slice() {
+                ["len" | "bool", ..] | ["update", ".", "__dict__"] => Use::OneByOne,
+                _ => Use::Whole,
+            }
+        }
+        _ => Use::Whole,
+    }
+}
+
+/// Whether the `in` that these tokens lead up to, nearest first, is that of a `for`.
+fn is_loop(tokens: impl Iterator<Item = TokenKind>) -> bool {
+    for kind in tokens {
+        match kind {
+            TokenKind::For => return true,
+            TokenKind::Name
+            | TokenKind::Comma
+            | TokenKind::Lpar
+            | TokenKind::Rpar
+            | TokenKind::Lsqb
+            | TokenKind::Rsqb
+            | TokenKind::Star
+            | TokenKind::Dot => {}
+            _ => return false,
+        }
+    }
+    false
 }
