@@ -78,9 +78,11 @@ pub(super) async fn accept(listener: TcpListener, server: Arc<Server>, bounds: B
     let signal = signal();
     tokio::pin!(signal);
     loop {
+        // The signal first: who was answered may send one at once, and it is caught only once it was waited for.
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            biased;
             () = &mut signal => break,
+            accepted = listener.accept() => accepted,
         };
         let Ok((stream, _)) = accepted else {
             // Out of descriptors: breathe, then try again.
