@@ -274,7 +274,7 @@ ROWS = [
         (AGENT + "run/session.rs", "        let ok = ending.stopped == Stopped::Done;", "        let ok = ending.stopped != Stopped::Question;"),
     ], "test_scenarios.py test_scenario[083_the_step_budget_is_spent]"),
     ("result summary", "a question is told without its options", [
-        (AGENT + "run/mod.rs", "        return Some(Ending::new(Stopped::Question, question.render()));", "        return Some(Ending::new(Stopped::Question, question.text.clone()));"),
+        (AGENT + "run/mod.rs", "let mut ending = Ending::new(Stopped::Question, question.render());", "let mut ending = Ending::new(Stopped::Question, question.text.clone());"),
     ], "test_agent.py test_no_answer_stops_with_the_question"),
     ("result writes", "Python shows none", [
         ("python/harness/_values.py", "    return Result(**{**facts, **made})", "    return Result(**{**facts, **made, \"writes\": ()})"),
@@ -298,10 +298,10 @@ ROWS = [
         (AGENT + "run/mod.rs", "        text: format!(\"{}\\n{answer}\", session.task.text),", "        text: session.task.text.replace(&answer, \"\"),"),
     ], "test_agent.py test_an_answer_is_used"),
     ("a question ends a run without on_question", "the model is asked instead", [
-        (AGENT + "run/mod.rs", "        return Some(Ending::new(Stopped::Question, question.render()));", "        return None;"),
+        (AGENT + "run/mod.rs", "        ending.hint = question.hint().to_owned();\n        return Some(ending);\n", "        ending.hint = question.hint().to_owned();\n        return None;\n"),
     ], "test_scenarios.py test_scenario[003_vague_task_is_asked_back]"),
     ("on_question before the model", "the question waits for the model", [
-        (AGENT + "run/mod.rs", "    let question = session.plan.question.clone()?;", "    let question = session.plan.question.clone().filter(|_| session.usage.model_calls > 0)?;"),
+        (AGENT + "run/mod.rs", "    while let Some(question) = session.plan.question.clone() {", "    while let Some(question) = session.plan.question.clone().filter(|_| session.usage.model_calls > 0) {"),
     ], "test_agent.py test_an_answer_is_used"),
     ("read-only refuses patch", "a patch is let through", [
         (AGENT + "action.rs", "        self.changes_files() || matches!(self, Action::Run { .. })", "        (self.changes_files() && !matches!(self, Action::Patch { .. })) || matches!(self, Action::Run { .. })"),

@@ -37,13 +37,15 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<
     }
     let touched = match &change.before {
         Some(before) => {
-            let touched = |before: &str| weaken::weakened(change.language, before, &change.after);
-            let mut renamed = renamed(before, task).into_iter();
-            // Without what the task renames nothing else may differ.
-            if renamed.any(|before| touched(&before).is_none()) {
+            let touched =
+                |before: &str, after: &str| weaken::weakened(change.language, before, after);
+            // Without what the task renames, wherever it was renamed, nothing else may differ.
+            let (old, new) = (renamed(before, task), renamed(&change.after, task));
+            let mut readings = old.iter().zip(&new);
+            if readings.any(|(before, after)| touched(before, after).is_none()) {
                 return None;
             }
-            touched(before)?
+            touched(before, &change.after)?
         }
         // A new one reaches every test beside it.
         None if path.file_name() == "conftest.py" && !task.makes(path) => "conftest".to_owned(),
@@ -237,6 +239,11 @@ mod tests {
         check(measure, &turned, "draft.test_weakened");
         check("rename f to g", &SUITE.replace("f(1)", "g(1)"), "ok");
         check("rename f to g", &turned, "draft.test_weakened");
+        let twice = SUITE.replace("2)", "named(\"f\"))");
+        let half = twice.replace("f(1)", "g(1)");
+        let change = change("tests/test_a.py", &twice, &half);
+        let task = "rename f to g and leave the rest";
+        assert_eq!(verdict(super::check, task, &change), "ok");
         let moved = SUITE.replace("unittest", "unittests");
         check("rename lib/unittest.py to lib/unittests.py", &moved, "ok");
         check("rename lib/unittest.js to lib/unittests.js", &moved, "ok");

@@ -333,7 +333,10 @@ impl<'a> Session<'a> {
             tests: ending.tests,
             diff: ending.diff,
             usage: std::mem::take(&mut self.usage),
-            hint: ending.hint,
+            hint: match ending.stopped {
+                Stopped::Question if ending.hint.is_empty() => "answer it in the task".to_owned(),
+                _ => ending.hint,
+            },
         };
         let fields = json!({
             "ok": result.ok,

@@ -15,6 +15,16 @@ pub struct Question {
 }
 
 impl Question {
+    /// Returns what somebody can do who was not there to answer.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self.options.first() {
+            Some(option) if option.starts_with("rename ") => {
+                "give one of these sentences as the task"
+            }
+            _ => "name a file or a function in the task",
+        }
+    }
+
     /// Returns a question with at most [`MOST_OPTIONS`] options.
     pub fn new(text: impl Into<String>, options: impl IntoIterator<Item = String>) -> Question {
         Question {

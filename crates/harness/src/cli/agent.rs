@@ -98,20 +98,13 @@ fn show(result: &RunResult, common: &CommonArguments, program: &str) -> Exit {
     // What went wrong and what to do is for people, whatever the form of the result.
     if !matches!(exit, Exit::Done) {
         let message = result.summary.lines().next().unwrap_or_default().to_owned();
-        let hint = if exit == Exit::Question {
-            "name a file or a function in the task".to_owned()
-        } else {
-            result.hint.clone()
+        let complaint = Complaint {
+            exit,
+            message,
+            hint: result.hint.clone(),
+            param: None,
         };
-        text::complaint(
-            program,
-            &Complaint {
-                exit,
-                message,
-                hint,
-                param: None,
-            },
-        );
+        text::complaint(program, &complaint);
     }
     exit
 }
