@@ -52,28 +52,37 @@ impl Source {
 
 fn sources() -> Vec<Source> {
     let crates = root().join("crates");
+    let found: Vec<Source> = rust_files(&crates)
+        .map(|path| Source {
+            path: path
+                .strip_prefix(&crates)
+                .unwrap()
+                .to_string_lossy()
+                .replace('\\', "/"),
+            text: std::fs::read_to_string(&path).unwrap(),
+        })
+        .collect();
+    assert!(found.len() > 50, "the crates were not found");
+    found
+}
+
+/// Every Rust file below a folder.
+fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![crates.clone()];
+    let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                let relative = path
-                    .strip_prefix(&crates)
-                    .unwrap()
-                    .to_string_lossy()
-                    .replace('\\', "/");
-                found.push(Source {
-                    path: relative,
-                    text: std::fs::read_to_string(&path).unwrap(),
-                });
+            } else {
+                found.push(path);
             }
         }
     }
-    assert!(found.len() > 50, "the crates were not found");
     found
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
 }
 
 /// The floors of every crate, bottom first, from the table in ARCHITECTURE.md.
@@ -246,7 +255,9 @@ fn every_dependency_is_used() {
     let mut unused = Vec::new();
     for folder in folders.chain([root().join("bench")]) {
         let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
-        let code = all_code(&folder);
+        let code: String = rust_files(&folder)
+            .map(|path| std::fs::read_to_string(path).unwrap())
+            .collect();
         let mut in_dependencies = false;
         for line in manifest.lines() {
             if line.starts_with('[') {
@@ -262,21 +273,4 @@ fn every_dependency_is_used() {
         }
     }
     assert!(unused.is_empty(), "nothing names {}", unused.join(", "));
-}
-
-/// Every Rust file of a crate, one after the other.
-fn all_code(folder: &Path) -> String {
-    let mut text = String::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                text += &std::fs::read_to_string(&path).unwrap();
-            }
-        }
-    }
-    text
 }
