@@ -169,6 +169,11 @@ impl Quick {
         })
     }
 
+    /// Ends the process and gives the scratch copy back.
+    pub fn into_scratch(self) -> Scratch {
+        self.scratch
+    }
+
     /// Returns the scratch copy that changes are tried on.
     pub fn scratch(&self) -> &Scratch {
         &self.scratch

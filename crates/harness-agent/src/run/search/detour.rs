@@ -10,6 +10,7 @@ use harness_hands::suite::tried::Trace;
 use crate::run::search::blame::{Files, Suspect};
 
 /// What the failing tests ran before anything was changed.
+#[derive(Clone, Copy)]
 pub(super) struct Way<'a> {
     pub(super) traces: &'a [Trace],
     pub(super) failures: &'a [Failure],

@@ -1,6 +1,5 @@
 //! The hunt itself, on its own thread: blame, suspect, try, until nothing is left or time is up.
 
-use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -9,12 +8,11 @@ use harness_code::mutate::{self, Mutation};
 use harness_code::path::RelPath;
 use harness_code::suite::Suite;
 use harness_code::text::Text;
-use harness_hands::door::Door;
 use harness_hands::process::runner::Runner;
 use harness_hands::scratch::Scratch;
 use harness_hands::suite::quick::{Quick, QuickError};
 use harness_hands::suite::tried::{Trace, Tried, Wanted};
-use harness_hands::suite::{self, Failure, Outcome, Selection};
+use harness_hands::suite::{self, Failure, Outcome, Selection, Watch};
 
 use crate::guard::{self, Change};
 use crate::run::search::blame::{self, Accused, Files, Suspect};
@@ -120,6 +118,12 @@ impl Hunt {
             true => (SHORTEST_TRY, SHORT_WAITING),
             false => (LONGEST_TRY, WAITING),
         };
+        let way = Way {
+            traces: &traces,
+            failures: &self.failures,
+            suspects: &suspects,
+            files: &files,
+        };
         let mut bench = Bench {
             shared,
             suspects: &suspects,
@@ -132,12 +136,7 @@ impl Hunt {
             rest_limit: Duration::from_secs_f64((self.suite_seconds * 6.0).clamp(3.0, 40.0)),
             stale: Vec::new(),
             lost: Vec::new(),
-            way: Way {
-                traces: &traces,
-                failures: &self.failures,
-                suspects: &suspects,
-                files: &files,
-            },
+            way,
             also_red: &also_red,
         };
         if !is_hung {
@@ -145,7 +144,6 @@ impl Hunt {
         }
         bench.try_all(candidates, began, self.budget, is_hung)?;
         let stale = std::mem::take(&mut bench.stale);
-        drop(quick);
         let anew = Anew {
             hunt: self,
             shared,
@@ -153,8 +151,9 @@ impl Hunt {
             files: &files,
             red: &red,
             also_red: &also_red,
+            way,
         };
-        anew.try_all(stale, &root, began + self.budget)
+        anew.try_all(stale, quick.into_scratch(), began + self.budget)
     }
 
     /// Returns which lines the failing tests run, and the others as far as time allows.
@@ -443,6 +442,7 @@ struct Anew<'a> {
     files: &'a Files,
     red: &'a [String],
     also_red: &'a [Trace],
+    way: Way<'a>,
 }
 
 impl Anew<'_> {
@@ -450,26 +450,18 @@ impl Anew<'_> {
     fn try_all(
         &self,
         mut candidates: Vec<Candidate>,
-        root: &Path,
+        mut scratch: Scratch,
         until: Instant,
     ) -> Result<(), QuickError> {
         let best = self.shared.best();
         candidates.retain(|candidate| best.is_none_or(|best| candidate.mutation.prior > best));
-        let spare = Door::open(root)
-            .ok()
-            .filter(|_| !candidates.is_empty())
-            .and_then(|door| self.hunt.runner.scratch(&door).ok());
-        let Some(mut spare) = spare else {
-            return Ok(());
-        };
-        let runner = self.hunt.runner.in_scratch(&spare);
         let mut more: Option<usize> = None;
         for candidate in candidates {
             let late = Instant::now() > until || more == Some(0);
             if late || self.shared.stop.load(Ordering::Relaxed) {
                 break;
             }
-            if self.try_one(&candidate, &runner, &mut spare)? {
+            if self.try_one(&candidate, &mut scratch)? {
                 more.get_or_insert(ALTERNATIVES_ANEW);
             }
             more = more.map(|left| left.saturating_sub(1));
@@ -478,12 +470,7 @@ impl Anew<'_> {
     }
 
     /// Returns whether a change passes; it is noted then.
-    fn try_one(
-        &self,
-        candidate: &Candidate,
-        runner: &Runner,
-        scratch: &mut Scratch,
-    ) -> Result<bool, QuickError> {
+    fn try_one(&self, candidate: &Candidate, scratch: &mut Scratch) -> Result<bool, QuickError> {
         let suspect = &self.suspects[candidate.suspect];
         let prepared = prepared(suspect, self.files, &candidate.mutation);
         let (Some((change, bytes)), Some(text)) = (prepared, self.files.get(&suspect.path)) else {
@@ -494,21 +481,49 @@ impl Anew<'_> {
         let tests = suspect.tests.iter().chain(others.iter().copied());
         let selection = Selection::Some(tests.cloned().collect());
         scratch.put(&suspect.path, &bytes)?;
-        let report = suite::run(runner, &self.hunt.suite, &selection, &self.shared.stop);
+        let report = suite::run(
+            &self.hunt.runner,
+            &self.hunt.suite,
+            &selection,
+            &self.shared.stop,
+        );
+        let passed = |test: &String| report.passed_ids.contains(test);
+        let passes = report.outcome == Outcome::Ran && suspect.tests.iter().all(passed);
+        let goes_around = passes && self.goes_around(candidate);
         if let Ok(old) = text.encode(text.content()) {
             scratch.put(&suspect.path, &old)?;
         }
         self.shared.update(|state| state.tried += 1);
-        let passed = |test: &String| report.passed_ids.contains(test);
-        let passes = report.outcome == Outcome::Ran && suspect.tests.iter().all(passed);
         if passes {
             let whole = others.into_iter().all(passed);
             let mut find = find(suspect, &candidate.mutation, change, whole);
-            // Which lines run is not known here, so what could go around the fault counts as if it did.
-            find.shaky |=
-                is_half(suspect, self.also_red, whole) || Way::may_be_left(&candidate.mutation);
+            find.shaky |= is_half(suspect, self.also_red, whole) || goes_around;
             self.shared.update(|state| state.found.push(find));
         }
         Ok(passes)
+    }
+
+    /// Returns whether the change that lies in the copy only goes around what is broken: the tests run once more, and
+    /// which lines they run is looked at.
+    fn goes_around(&self, candidate: &Candidate) -> bool {
+        if candidate.mutation.destructive || !Way::may_be_left(&candidate.mutation) {
+            return false;
+        }
+        let tests = self.suspects[candidate.suspect].tests.clone();
+        let watch = Watch {
+            lines: true,
+            ..Watch::default()
+        };
+        let (runner, suite) = (&self.hunt.runner, &self.hunt.suite);
+        let selection = Selection::Some(tests);
+        let stop = &self.shared.stop;
+        let report = suite::run_watched(runner, suite, &selection, &watch, stop, &mut |_| {});
+        let traces = report.lines.into_iter().map(|(test, lines)| Trace {
+            test,
+            failing: true,
+            lines,
+        });
+        let after: Vec<Trace> = traces.collect();
+        (self.way).is_left(candidate.suspect, &candidate.mutation, &after)
     }
 }
