@@ -413,10 +413,10 @@ ROWS = [
         (AGENT + "run/talk.rs", "        if first && left {", "        if left {"),
     ], "harness-agent --test=hidden a_model_elsewhere_is_shown_no_credentials"),
     ("403 of /v1/run", "it is done", [
-        (SERVER + "routes.rs", "    if !server.agent.allow_writes {\n        return Err(writes_disabled());\n    }\n", ""),
+        (SERVER + "routes.rs", "    if !server.agent.allow_writes {\n        return Err(work::writes_disabled());\n    }\n", ""),
     ], REFUSED_FIRST),
     ("403 of /v1/run", "the message does not say how to allow it", [
-        (SERVER + "routes.rs", "file changes are off on this server: start it with --allow-writes", "file changes are off on this server"),
+        (SERVER + "work.rs", "file changes are off on this server: start it with --allow-writes", "file changes are off on this server"),
     ], REFUSED_FIRST),
     ("403 of a chat that writes", "it is done", [
         (SERVER + "chat.rs", "    if writes && !server.agent.allow_writes {", "    if writes && server.port == 0 {"),

@@ -1,7 +1,6 @@
 //! The Python face over harness-agent; pyo3 is named nowhere else. Translates, decides nothing.
 
 mod agent;
-mod convert;
 mod options;
 mod python_side;
 

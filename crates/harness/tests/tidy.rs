@@ -115,24 +115,68 @@ fn floors() -> HashMap<String, Vec<Vec<String>>> {
     floors
 }
 
-/// The rooms that a line of code names: every `crate::x`, and every `super::` chain that leads out of its room.
-fn named_rooms(line: &str, depth: usize) -> Vec<&str> {
-    let mut rooms = Vec::new();
-    for prefix in ["crate::".to_owned(), "super::".repeat(depth)] {
-        for (at, _) in line.match_indices(&prefix) {
-            let starts_path =
-                !line[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ':'));
-            let rest = &line[at + prefix.len()..];
-            let room = rest
-                .split(|c: char| !c.is_alphanumeric() && c != '_')
-                .next()
-                .unwrap();
-            if starts_path && room != "super" && !room.is_empty() {
-                rooms.push(room);
+/// The paths that a file names from the root of its crate, with the line of each: `use crate::{a, b::C}` names two.
+fn named_paths(source: &Source) -> Vec<(usize, Vec<String>)> {
+    let mut paths = Vec::new();
+    let code = source.code();
+    for (at, prefix) in ["crate::", "super::"]
+        .iter()
+        .flat_map(|prefix| code.match_indices(prefix))
+    {
+        let before = &code[..at];
+        let in_comment = before.rsplit('\n').next().unwrap().contains("//");
+        if in_comment || before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ':')) {
+            continue;
+        }
+        let mut rest = &code[at..];
+        let mut base: Vec<String> = Vec::new();
+        if prefix == "super::" {
+            base = source.module().iter().map(ToString::to_string).collect();
+            while let Some(further) = rest.strip_prefix("super::") {
+                base.pop();
+                rest = further;
+            }
+        } else {
+            rest = &rest[prefix.len()..];
+        }
+        let mut found = Vec::new();
+        use_tree(rest, &base, &mut found);
+        let line = before.matches('\n').count() + 1;
+        paths.extend(found.into_iter().map(|path| (line, path)));
+    }
+    paths
+}
+
+/// Reads `a::{b, c::d}` after `base`; returns what follows it.
+fn use_tree<'t>(text: &'t str, base: &[String], paths: &mut Vec<Vec<String>>) -> &'t str {
+    let text = text.trim_start();
+    if let Some(mut rest) = text.strip_prefix('{') {
+        loop {
+            rest = use_tree(rest, base, paths).trim_start();
+            match rest.strip_prefix(',') {
+                Some(next) if !next.trim_start().starts_with('}') => rest = next,
+                _ => return rest.split_once('}').map_or("", |(_, rest)| rest),
             }
         }
     }
-    rooms
+    let end = text
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(text.len());
+    let mut path = base.to_vec();
+    path.push(text[..end].to_owned());
+    match text[end..].strip_prefix("::") {
+        Some(rest) if rest.starts_with(|c: char| c == '{' || c == '_' || c.is_alphabetic()) => {
+            use_tree(rest, &path, paths)
+        }
+        rest => {
+            paths.push(path);
+            let rest = rest.unwrap_or(&text[end..]);
+            let alias = rest.trim_start().strip_prefix("as ");
+            alias.map_or(rest, |alias| {
+                alias.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
+            })
+        }
+    }
 }
 
 #[test]
@@ -165,24 +209,68 @@ fn rooms_import_only_lower_floors() {
             ));
             continue;
         };
-        let is_code = |(_, line): &(usize, &str)| !line.trim_start().starts_with("//");
-        for (number, line) in source.code().lines().enumerate().filter(is_code) {
-            for room in named_rooms(line, module.len()) {
-                let Some(other) = floor_of(room) else {
-                    continue;
-                };
-                if room != module[0] && other >= own {
-                    wrong.push(format!(
-                        "{}:{}: `{}` may not import `{room}`",
-                        source.path,
-                        number + 1,
-                        module[0]
-                    ));
-                }
+        for (line, path) in named_paths(source) {
+            let room = &path[0];
+            let is_higher = floor_of(room).is_some_and(|other| other >= own);
+            if room != module[0] && is_higher {
+                wrong.push(format!(
+                    "{}:{line}: `{}` may not import `{room}`",
+                    source.path, module[0]
+                ));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A folder's `mod.rs` holds what its files share, so that a file may use it and be used by it. Any other circle is a fault.
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let sources = sources();
+    let files: Vec<&Source> = sources
+        .iter()
+        .filter(|source| source.path.contains("/src/") && !source.code().is_empty())
+        .collect();
+    let known: HashMap<(&str, Vec<String>), &Source> = files
+        .iter()
+        .map(|source| {
+            let module = source.module().iter().map(ToString::to_string).collect();
+            ((source.crate_name(), module), *source)
+        })
+        .collect();
+    let mut uses: HashMap<&str, Vec<&str>> = HashMap::new();
+    for source in &files {
+        let own = source.module();
+        for (_, path) in named_paths(source) {
+            let longest = (1..=path.len()).rev().find_map(|length| {
+                let module = path[..length].to_vec();
+                known.get(&(source.crate_name(), module)).copied()
+            });
+            let Some(other) = longest.filter(|other| other.path != source.path) else {
+                continue;
+            };
+            let module = other.module();
+            if !module.starts_with(&own) && !own.starts_with(&module) {
+                uses.entry(&source.path).or_default().push(&other.path);
+            }
+        }
+    }
+    // What uses nothing that is left is in no circle, again and again.
+    loop {
+        let before = uses.len();
+        let left: Vec<&str> = uses.keys().copied().collect();
+        for others in uses.values_mut() {
+            others.retain(|other| left.contains(other));
+        }
+        uses.retain(|_, others| !others.is_empty());
+        if uses.len() == before {
+            break;
+        }
+    }
+    assert!(
+        uses.is_empty(),
+        "circles, and what leads to them: {uses:#?}"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use ruff_python_ast::Expr;
 
-use super::misspelled::{Search, is_quoted};
+use super::finding::{Search, is_quoted};
 use crate::path::RelPath;
 use crate::tree::SourceTree;
 

@@ -1,6 +1,7 @@
 //! What a star import brings, followed through the star imports of the module itself.
 
-use super::program::{Module, Program};
+use super::program::Program;
+use super::resolved::Module;
 use crate::scope::Exports;
 use crate::stdlib;
 

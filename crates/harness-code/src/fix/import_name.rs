@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use ruff_text_size::TextRange;
 
-use super::misspelled::{Finding, Search, Verdict, is_special};
-use super::program::{File, Module};
+use super::finding::{Finding, Search, Verdict, is_special};
+use super::program::File;
+use super::resolved::Module;
 use crate::scope::{BindingKind, Exports, Import, Role};
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;

@@ -4,17 +4,9 @@ use std::rc::Rc;
 
 use super::members::{Member, last_name};
 use super::program::Program;
-use super::values::{ClassRef, Value};
+use super::resolved::{ClassRef, Lineage, Value};
 use crate::scope::ScopeKind;
 use crate::stdlib;
-
-/// The classes that a class inherits from, itself first.
-#[derive(Clone, Debug)]
-pub(crate) struct Lineage {
-    pub(crate) classes: Vec<ClassRef>,
-    /// Whether some base could not be read.
-    pub(crate) open: bool,
-}
 
 impl<'s> Program<'s> {
     /// The classes that a class inherits from, itself first, nearest next.

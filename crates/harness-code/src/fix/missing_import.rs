@@ -5,9 +5,10 @@ use std::ops::Range;
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
+use super::finding::{Finding, Repaired, Search, Verdict, is_special};
 use super::import_name::names_of;
-use super::misspelled::{Finding, Repaired, Search, Verdict, is_special};
-use super::program::{File, FileId, Module};
+use super::program::File;
+use super::resolved::{FileId, Module};
 use crate::path::RelPath;
 use crate::scope::{Suspect, known};
 use crate::spelling::{Closest, closest_name};
@@ -277,7 +278,11 @@ fn line_start(content: &str, offset: usize) -> usize {
 }
 
 /// Imports of a name that its module lacks and exactly one other module of the project defines.
-pub(crate) fn moved(search: &Search<'_, '_>, file: &File<'_>, repaired: &Repaired) -> Vec<Finding> {
+pub(crate) fn moved<'s>(
+    search: &Search<'_, 's>,
+    file: &File<'s>,
+    repaired: &Repaired,
+) -> Vec<Finding> {
     let mut found = Vec::new();
     for import in &file.scopes.imports {
         let Some(member) = import.member.filter(|member| *member != "*") else {

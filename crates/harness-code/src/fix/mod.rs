@@ -4,6 +4,7 @@
 
 mod declared;
 mod exports;
+mod finding;
 mod import_name;
 mod installed;
 mod lineage;
@@ -12,6 +13,7 @@ mod missing_import;
 mod misspelled;
 mod program;
 mod rename;
+mod resolved;
 mod unknown_attribute;
 mod unknown_keyword;
 mod unknown_name;
@@ -20,8 +22,9 @@ mod values;
 use crate::edit::Edit;
 use crate::path::RelPath;
 
+pub use finding::MisspellingRequest;
 pub use installed::Installed;
-pub use misspelled::{MisspellingRequest, misspelled};
+pub use misspelled::misspelled;
 pub use rename::{Doubts, RenameRequest, read_rename, rename, rename_read};
 
 /// A change that is certain.

@@ -12,8 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::installed::Installed;
-use super::lineage::Lineage;
-use super::values::{ClassRef, Value};
+use super::resolved::{ClassRef, FileId, Lineage, Module, Value};
 use crate::language::Language;
 use crate::parallel::side_by_side;
 use crate::path::RelPath;
@@ -24,24 +23,6 @@ use crate::tree::{LARGEST_SOURCE, SourceTree};
 
 /// How many files outside the project one question may read; a package and what it gives on are a few dozen.
 const OUTSIDE_FILES: usize = 400;
-
-/// The place of a file: those of the project first, then those outside in the order of asking.
-pub(crate) type FileId = usize;
-
-/// What a dotted module text stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Module {
-    /// A file of the project, or one outside that was read.
-    File(FileId),
-    /// A folder of the project without `__init__.py`; its path.
-    Folder(String),
-    /// A module of the standard library.
-    Standard(&'static str),
-    /// Installed, but not readable as Python.
-    Opaque,
-    /// Nothing that can be found.
-    Unknown,
-}
 
 /// The texts, read and parsed once. Lives longer than the program, which borrows from it.
 pub(crate) struct Sources<'t> {

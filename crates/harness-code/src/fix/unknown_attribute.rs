@@ -3,17 +3,17 @@
 use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 
+use super::finding::{Finding, Repaired, Search, Verdict, is_quoted, is_special};
 use super::import_name::names_of;
 use super::members::{MemberKind, Receiver, last_name, receiver};
-use super::misspelled::{Finding, Search, Verdict, is_quoted, is_special};
 use super::program::File;
-use super::values::{ClassRef, Value};
+use super::resolved::{ClassRef, Value};
 use crate::scope::BindingKind;
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
 
 /// Finds attributes that cannot exist and what they were meant to be.
-pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>) -> Vec<Finding> {
+pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>, _: &Repaired) -> Vec<Finding> {
     let mut found = Vec::new();
     for attribute in &file.scopes.attributes {
         let node = attribute.node;

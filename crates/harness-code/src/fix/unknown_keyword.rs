@@ -2,15 +2,15 @@
 
 use ruff_python_ast as ast;
 
+use super::finding::{Finding, Repaired, Search, Verdict};
 use super::members::{MemberKind, last_name};
-use super::misspelled::{Finding, Search, Verdict};
-use super::program::{File, FileId, Program};
-use super::values::{ClassRef, Value};
+use super::program::{File, Program};
+use super::resolved::{ClassRef, FileId, Value};
 use crate::scope::{BindingKind, ScopeId, ScopeKind};
 use crate::spelling::{Closest, closest_name};
 
 /// Finds keyword arguments that a call cannot take and what they were meant to be.
-pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>) -> Vec<Finding> {
+pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>, _: &Repaired) -> Vec<Finding> {
     let mut found = Vec::new();
     for call in &file.scopes.calls {
         let keywords = &call.node.arguments.keywords;

@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashSet;
 
+use super::finding::{Finding, Repaired, Search, Verdict, is_special};
 use super::missing_import;
-use super::misspelled::{Finding, Repaired, Search, Verdict, is_special};
-use super::program::{File, Module};
+use super::program::File;
+use super::resolved::Module;
 use crate::scope::{BindingKind, Exports, Missing, ScopeKind, Suspect, known};
 use crate::spelling::{Closest, Nearness, closest_name, nearness};
 

@@ -5,36 +5,13 @@
 use ruff_python_ast::{self as ast, Expr};
 
 use super::members::{self, MemberKind, Receiver, last_name};
-use super::program::{File, FileId, Module, Program};
+use super::program::{File, Program};
+use super::resolved::{ClassRef, FileId, Module, Value};
 use crate::scope::{BindingKind, ScopeId, ScopeKind, SymbolId};
 use crate::stdlib;
 
 /// How many steps from one expression to the next are followed.
 const FARTHEST: u32 = 24;
-
-/// A class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum ClassRef {
-    /// Of a file that was read; the scope is that of its body.
-    Read(FileId, ScopeId),
-    /// Of the standard library: module and name.
-    Standard(&'static str, &'static str),
-}
-
-/// What an expression stands for.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
-    Module(Module),
-    Class(ClassRef),
-    Instance(ClassRef),
-    /// A function of a file that was read; the scope is that of its body.
-    Function(FileId, ScopeId),
-    /// `super()` inside a method of this class.
-    Super(ClassRef),
-    /// Something of the standard library that is no class.
-    Standard,
-    Unknown,
-}
 
 impl<'s> Program<'s> {
     /// What an expression in a scope of a file stands for.

@@ -6,8 +6,6 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-use crate::language::Language;
-
 /// What `symbols` needs to know of one grammar.
 pub(crate) struct Grammar {
     /// The parser's tables.
@@ -128,37 +126,6 @@ pub(crate) enum Importing {
     RustUse,
     /// Rust's `mod name;`.
     RustMod,
-}
-
-/// Returns the grammar of a language, when it was built in.
-pub(crate) fn of(language: Language) -> Option<&'static Grammar> {
-    match language {
-        #[cfg(feature = "rust")]
-        Language::Rust => Some(&super::rust::GRAMMAR),
-        #[cfg(feature = "javascript")]
-        Language::JavaScript => Some(&super::javascript::GRAMMAR),
-        #[cfg(feature = "typescript")]
-        Language::TypeScript => Some(&super::typescript::GRAMMAR),
-        #[cfg(feature = "typescript")]
-        Language::Tsx => Some(&super::typescript::TSX),
-        #[cfg(feature = "go")]
-        Language::Go => Some(&super::go::GRAMMAR),
-        #[cfg(feature = "java")]
-        Language::Java => Some(&super::java::GRAMMAR),
-        #[cfg(feature = "c")]
-        Language::C => Some(&super::c::GRAMMAR),
-        #[cfg(feature = "cpp")]
-        Language::Cpp => Some(&super::cpp::GRAMMAR),
-        #[cfg(feature = "ruby")]
-        Language::Ruby => Some(&super::ruby::GRAMMAR),
-        #[cfg(feature = "csharp")]
-        Language::CSharp => Some(&super::csharp::GRAMMAR),
-        #[cfg(feature = "php")]
-        Language::Php => Some(&super::php::GRAMMAR),
-        #[cfg(feature = "bash")]
-        Language::Shell => Some(&super::bash::GRAMMAR),
-        _ => None,
-    }
 }
 
 /// A file that takes longer is given up, whatever its work was.

@@ -295,6 +295,38 @@ fn by_name(name: &str) -> Language {
     }
 }
 
+/// Returns the grammar of a language, when it was built in.
+#[cfg(feature = "grammar")]
+pub(crate) fn grammar_of(language: Language) -> Option<&'static grammar::Grammar> {
+    match language {
+        #[cfg(feature = "rust")]
+        Language::Rust => Some(&rust::GRAMMAR),
+        #[cfg(feature = "javascript")]
+        Language::JavaScript => Some(&javascript::GRAMMAR),
+        #[cfg(feature = "typescript")]
+        Language::TypeScript => Some(&typescript::GRAMMAR),
+        #[cfg(feature = "typescript")]
+        Language::Tsx => Some(&typescript::TSX),
+        #[cfg(feature = "go")]
+        Language::Go => Some(&go::GRAMMAR),
+        #[cfg(feature = "java")]
+        Language::Java => Some(&java::GRAMMAR),
+        #[cfg(feature = "c")]
+        Language::C => Some(&c::GRAMMAR),
+        #[cfg(feature = "cpp")]
+        Language::Cpp => Some(&cpp::GRAMMAR),
+        #[cfg(feature = "ruby")]
+        Language::Ruby => Some(&ruby::GRAMMAR),
+        #[cfg(feature = "csharp")]
+        Language::CSharp => Some(&csharp::GRAMMAR),
+        #[cfg(feature = "php")]
+        Language::Php => Some(&php::GRAMMAR),
+        #[cfg(feature = "bash")]
+        Language::Shell => Some(&bash::GRAMMAR),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use ruff_python_ast::{
 };
 
 use crate::mutate::piece::{Found, Piece};
-use crate::mutate::site::Role;
+use crate::mutate::role::Role;
 use crate::mutate::{bytes, table};
 use crate::scope::known::is_builtin;
 use crate::{spelling, stdlib};

@@ -5,7 +5,7 @@ use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 use crate::mutate::bytes;
 use crate::mutate::kind::MutationKind;
 use crate::mutate::piece::Found;
-use crate::mutate::site::{Block, bodies};
+use crate::mutate::role::{Block, bodies};
 
 /// Suspects statements in a row.
 pub(super) fn body(body: &[Stmt], block: Block, found: &mut Found<'_>) {

@@ -6,6 +6,7 @@ mod expressions;
 mod kind;
 mod lines;
 mod piece;
+mod role;
 mod sight;
 mod site;
 mod statements;
@@ -71,7 +72,7 @@ pub fn mutations(content: &str, span: Range<usize>, weight: impl Fn(u32) -> f32)
         if module.has_invalid_syntax() {
             return Vec::new();
         }
-        let Some(path) = site::path_to(module.suite(), &span) else {
+        let Some(path) = role::path_to(module.suite(), &span) else {
             return Vec::new();
         };
         site::look(content, module.suite(), &path)

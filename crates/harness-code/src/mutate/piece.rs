@@ -7,8 +7,8 @@ use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use crate::mutate::kind::MutationKind;
+use crate::mutate::role::Role;
 use crate::mutate::sight::Sight;
-use crate::mutate::site::Role;
 use crate::mutate::table::{self, Part, Rule};
 use crate::mutate::{Mutation, bytes};
 

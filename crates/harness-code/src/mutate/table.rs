@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use crate::mutate::kind::MutationKind;
-use crate::mutate::site::Role;
+use crate::mutate::role::Role;
 
 /// What stands for the number of names where a template says none.
 const EVERY: usize = usize::MAX;

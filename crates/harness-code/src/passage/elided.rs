@@ -1,6 +1,6 @@
 //! Passages with a middle left out: `...`, `# existing code`, or a block whose inside is only hinted at.
 
-use super::lines::{Line, Relaxed, find, indent, is_ended, width};
+use super::lines::{Line, Relaxed, find, indent, is_ended, plain, width};
 use super::{PassageProblem, bytes_of, merge, several_lines, spliced};
 use crate::text::line_ending;
 
@@ -38,7 +38,7 @@ fn parts<'l, 'a>(lines: &'l [&'a str]) -> Vec<&'l [&'a str]> {
 }
 
 fn stands_for_others(line: &str) -> bool {
-    let line = super::signs::plain(line.trim());
+    let line = plain(line.trim());
     let comment = ["#", "//", "/*", "--", "<!--"]
         .iter()
         .find_map(|sign| line.strip_prefix(sign))

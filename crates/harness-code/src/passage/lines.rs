@@ -73,7 +73,7 @@ impl Relaxed {
         },
         Relaxed::TRIMMED,
         Relaxed {
-            key: |line| super::signs::plain(line.trim()),
+            key: |line| plain(line.trim()),
             ..Relaxed::TRIMMED
         },
         Relaxed {
@@ -100,10 +100,7 @@ impl Relaxed {
 }
 
 fn collapsed(line: &str) -> String {
-    let words: Vec<String> = super::signs::plain(line)
-        .split_whitespace()
-        .map(str::to_owned)
-        .collect();
+    let words: Vec<String> = plain(line).split_whitespace().map(str::to_owned).collect();
     words.join(" ")
 }
 
@@ -159,4 +156,22 @@ pub(super) fn indent(line: &str) -> &str {
 /// Returns how wide white space is; a tab counts as four.
 pub(super) fn width(indent: &str) -> i64 {
     indent.chars().map(|c| if c == '\t' { 4 } else { 1 }).sum()
+}
+
+/// Returns a line with plain quotes, dashes and blanks.
+pub(super) fn plain(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    for sign in line.chars() {
+        match sign {
+            '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' => text.push('\''),
+            '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' => text.push('"'),
+            '\u{2010}'..='\u{2015}' | '\u{2212}' => text.push('-'),
+            '\u{2026}' => text.push_str("..."),
+            '\u{a0}' | '\u{2002}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
+                text.push(' ');
+            }
+            other => text.push(other),
+        }
+    }
+    text
 }

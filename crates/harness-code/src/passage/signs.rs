@@ -2,26 +2,9 @@
 
 use std::ops::Range;
 
+use super::lines::{block, indent};
 use super::{PassageProblem, spliced};
 use crate::text::{line_ending, with_line_ending};
-
-/// Returns a line with plain quotes, dashes and blanks.
-pub(super) fn plain(line: &str) -> String {
-    let mut text = String::with_capacity(line.len());
-    for sign in line.chars() {
-        match sign {
-            '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' => text.push('\''),
-            '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' => text.push('"'),
-            '\u{2010}'..='\u{2015}' | '\u{2212}' => text.push('-'),
-            '\u{2026}' => text.push_str("..."),
-            '\u{a0}' | '\u{2002}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
-                text.push(' ');
-            }
-            other => text.push(other),
-        }
-    }
-    text
-}
 
 /// Returns a passage without the line numbers in front of its lines: `12 | x`, `12: x` or `12<tab>x`.
 pub(super) fn without_numbers(text: &str) -> Option<String> {
@@ -144,9 +127,9 @@ pub(super) fn replaced(
             let line_start = content[..only.start].rfind('\n').map_or(0, |at| at + 1);
             let before = &content[line_start..only.start];
             let lead = if before.trim().is_empty() { before } else { "" };
-            let block = super::lines::block(new);
-            let own = block.first().map_or("", |line| super::lines::indent(line));
-            let moved: Vec<String> = block
+            let lines = block(new);
+            let own = lines.first().map_or("", |line| indent(line));
+            let moved: Vec<String> = lines
                 .iter()
                 .enumerate()
                 .map(|(at, line)| match line.strip_prefix(own) {

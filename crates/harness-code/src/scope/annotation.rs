@@ -3,16 +3,8 @@
 use ruff_python_ast::{self as ast, Expr};
 use ruff_python_parser::typing::{ParsedAnnotation, parse_type_annotation};
 
-use super::build::{Builder, Deferred};
-use super::{Guard, ScopeId, Scopes};
-
-/// A string in an annotation, to be looked at when everything else is known.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pending<'a> {
-    pub(super) string: &'a ast::ExprStringLiteral,
-    pub(super) scope: ScopeId,
-    pub(super) guard: Guard,
-}
+use super::Scopes;
+use super::build::{Builder, Deferred, Pending};
 
 /// A parsed string annotation; `None` where the string is no expression.
 #[derive(Debug)]

@@ -6,7 +6,6 @@ use ruff_python_ast as ast;
 use ruff_text_size::TextRange;
 use rustc_hash::FxHashMap;
 
-use super::annotation::Pending;
 use super::{
     Binding, BindingKind, Depth, Dynamic, Export, Guard, Import, Missing, NameId, Occurrence, Role,
     Scope, ScopeId, ScopeKind, Scopes, Suspect, Symbol, SymbolId, key, known,
@@ -20,6 +19,14 @@ pub(super) enum Deferred<'a> {
     Function(&'a ast::StmtFunctionDef, ScopeId),
     Lambda(&'a ast::ExprLambda, ScopeId),
     Annotation(&'a ast::Expr, ScopeId),
+}
+
+/// A string in an annotation, to be looked at when everything else is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending<'a> {
+    pub(super) string: &'a ast::ExprStringLiteral,
+    pub(super) scope: ScopeId,
+    pub(super) guard: Guard,
 }
 
 /// The state of one walk.

@@ -333,7 +333,7 @@ pub struct Scopes<'a> {
     /// What cannot be seen.
     pub dynamic: Dynamic,
     /// String annotations, left for [`Scopes::with_annotations`].
-    pending: Vec<annotation::Pending<'a>>,
+    pending: Vec<build::Pending<'a>>,
     table: FxHashMap<u64, SymbolId>,
     interned: FxHashMap<&'a str, NameId>,
     /// The scopes of classes, functions and lambdas by their whole range ([`Depth::Full`] only).

@@ -7,7 +7,7 @@ use ruff_text_size::Ranged;
 
 #[cfg(feature = "grammar")]
 use crate::language::grammar;
-use crate::language::{Language, python};
+use crate::language::{self, Language, python};
 
 /// One token of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub fn code_tokens(language: Language, content: &str) -> Vec<CodeToken> {
 /// Returns the leaves of the syntax tree that are no comments.
 #[cfg(feature = "grammar")]
 fn leaves(language: Language, content: &str) -> Option<Vec<CodeToken>> {
-    let known = grammar::of(language)?;
+    let known = language::grammar_of(language)?;
     let tree = grammar::parse(known, content)?;
     let mut cursor = tree.walk();
     let mut found = Vec::new();

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 use tree_sitter::{Node, Tree};
 
-use crate::language::Language;
 use crate::language::grammar::{self, Grammar, Importing, Rule, Shape, When};
+use crate::language::{self, Language};
 use crate::symbols::naming::{LONGEST_NAME, is_name, last_part, name_of};
 use crate::symbols::{
     Definition, DefinitionKind, Facts, ImportTime, NameCollector, NameId, SIGNATURE_LENGTH,
@@ -16,7 +16,7 @@ use crate::symbols::{comment, importing};
 
 /// Reads the facts of a file; `None` when the language has no grammar here or the file could not be parsed in time.
 pub(super) fn facts(language: Language, content: &str) -> Option<Facts> {
-    let grammar = grammar::of(language)?;
+    let grammar = language::grammar_of(language)?;
     let tree = grammar::parse(grammar, content)?;
     let mut reader = Reader {
         content,

@@ -336,7 +336,7 @@ pub fn syntax_errors(language: Language, content: &str) -> usize {
 
 #[cfg(feature = "grammar")]
 fn grammar_errors(language: Language, content: &str) -> usize {
-    let tree = language::grammar::of(language)
+    let tree = language::grammar_of(language)
         .and_then(|grammar| language::grammar::parse(grammar, content));
     tree.map_or(0, |tree| language::grammar::errors(tree.root_node()))
 }

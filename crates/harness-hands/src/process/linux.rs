@@ -223,10 +223,10 @@ impl Cage {
             false => None,
         };
         let rules = match landlock::version().filter(|_| landlock) {
-            Some(version) => Some(Rules::new(
-                version,
-                places::places(confinement, namespaces)?,
-            )),
+            Some(version) => {
+                let own_tmp = namespaces && World::replaces_tmp(confinement);
+                Some(Rules::new(version, places::places(confinement, own_tmp)?))
+            }
             None => None,
         };
         let network = match namespaces {

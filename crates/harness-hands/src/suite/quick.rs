@@ -13,12 +13,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::process::private::Private;
-use crate::process::runner::{Runner, RunnerError};
-use crate::scratch::{Scratch, ScratchError};
+use crate::process::runner::Runner;
+use crate::scratch::Scratch;
 use crate::suite::Selection;
 use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::python::{self, Mode};
 use crate::suite::reused::{Process, Start};
+
+pub use crate::suite::reused::QuickError;
 use crate::suite::tried::{Trace, Tried, Wanted};
 use crate::suite::usual::TestLimits;
 
@@ -35,38 +37,6 @@ const IMPORT: Duration = Duration::from_secs(3);
 const TRACED: f64 = 2.0;
 /// The same once one did not end: the next one likely hangs in the same place.
 const TRACED_AGAIN: f64 = 0.3;
-
-/// Why there are no quick tries; the suite can still be run the long way.
-#[derive(Debug, thiserror::Error)]
-pub enum QuickError {
-    /// Only Python suites have one.
-    #[error("`{0}` has no reused test process")]
-    Unsupported(&'static str),
-    /// The tests that were chosen cannot be read.
-    #[error("{0}")]
-    Selection(String),
-    /// The process did not start or went away.
-    #[error("the test process does not answer: {0}")]
-    Broken(String),
-    /// The scratch copy cannot be written.
-    #[error(transparent)]
-    Scratch(#[from] ScratchError),
-    /// The user stopped it.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-impl From<RunnerError> for QuickError {
-    fn from(error: RunnerError) -> QuickError {
-        QuickError::Broken(error.to_string())
-    }
-}
-
-impl From<std::io::Error> for QuickError {
-    fn from(error: std::io::Error) -> QuickError {
-        QuickError::Broken(error.to_string())
-    }
-}
 
 /// A test process with everything collected.
 #[derive(Debug)]

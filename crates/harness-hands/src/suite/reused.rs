@@ -11,10 +11,42 @@ use serde_json::Value;
 
 use crate::process::platform::Tree;
 use crate::process::private::Private;
-use crate::process::runner::{Job, Reach, Runner};
+use crate::process::runner::{Job, Reach, Runner, RunnerError};
+use crate::scratch::ScratchError;
 use crate::suite::interpreter::Interpreter;
 use crate::suite::python;
-use crate::suite::quick::QuickError;
+
+/// Why there are no quick tries; the suite can still be run the long way.
+#[derive(Debug, thiserror::Error)]
+pub enum QuickError {
+    /// Only Python suites have one.
+    #[error("`{0}` has no reused test process")]
+    Unsupported(&'static str),
+    /// The tests that were chosen cannot be read.
+    #[error("{0}")]
+    Selection(String),
+    /// The process did not start or went away.
+    #[error("the test process does not answer: {0}")]
+    Broken(String),
+    /// The scratch copy cannot be written.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+    /// The user stopped it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<RunnerError> for QuickError {
+    fn from(error: RunnerError) -> QuickError {
+        QuickError::Broken(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for QuickError {
+    fn from(error: std::io::Error) -> QuickError {
+        QuickError::Broken(error.to_string())
+    }
+}
 
 /// A running process; it ends with its owner.
 #[derive(Debug)]

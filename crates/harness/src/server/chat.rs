@@ -13,10 +13,10 @@ use harness_agent::{Agent, RunResult, Stopped};
 use serde_json::{Value, json};
 
 use crate::server::answer::{Problem, answer};
-use crate::server::connection::Peer;
 use crate::server::fields::Fields;
+use crate::server::peer::Peer;
 use crate::server::work::{self, Work};
-use crate::server::{Server, body, models, routes, table};
+use crate::server::{Server, body, models, table};
 
 /// What was said before is shown from its end, at most so many characters.
 const LONGEST_CONTEXT: usize = 4_000;
@@ -68,7 +68,7 @@ pub(super) async fn completions(
     })
     .await?;
     if writes && !server.agent.allow_writes {
-        return Err(routes::writes_disabled());
+        return Err(work::writes_disabled());
     }
     if let Some(name) = &asked_model
         && *name != options.model

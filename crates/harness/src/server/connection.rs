@@ -14,8 +14,9 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
+use crate::server::peer::Peer;
 use crate::server::wire::Wire;
-use crate::server::{Server, log, routes, wire};
+use crate::server::{Server, log, wire};
 
 /// How many clients there may be, and how long they are waited for.
 #[derive(Clone, Copy, Debug)]
@@ -48,33 +49,15 @@ const MOST_HEADERS: usize = 100;
 /// The request line and headers together; past it hyper answers 431.
 const HEADER_BYTES: usize = 64 * 1024;
 
-/// How often a run looks whether its client is still there.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
-
-/// The client of a request.
-#[derive(Clone, Debug)]
-pub(super) struct Peer(Arc<TcpStream>);
-
-impl Peer {
-    /// Waits until the client is gone. One that has closed its sending side counts as gone: until
-    /// something is written, nobody can tell the two apart.
-    pub(super) async fn gone(&self) {
-        let mut next = [0u8; 1];
-        loop {
-            match self.0.peek(&mut next).await {
-                Ok(0) | Err(_) => return,
-                // The next request waits already.
-                Ok(_) => tokio::time::sleep(LOOK_AGAIN).await,
-            }
-        }
-    }
-}
-
 /// Accepts connections until a signal comes, then gives running requests their grace.
-pub(super) async fn accept(listener: TcpListener, server: Arc<Server>, bounds: Bounds) {
+pub(super) async fn accept(
+    listener: TcpListener,
+    server: Arc<Server>,
+    router: Router,
+    bounds: Bounds,
+) {
     let (stop, stopped) = watch::channel(false);
     let places = Arc::new(Semaphore::new(bounds.connections as usize));
-    let router = routes::router(Arc::clone(&server));
     let signal = signal();
     tokio::pin!(signal);
     loop {
@@ -127,7 +110,7 @@ async fn serve(
     mut stopped: watch::Receiver<bool>,
 ) {
     let routes = TowerToHyperService::new(router);
-    let peer = Peer(Arc::clone(&stream));
+    let peer = Peer::of(&stream);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer.clone());
         routes.call(request)
@@ -198,6 +181,7 @@ mod tests {
     use harness_agent::AgentOptions;
 
     use super::*;
+    use crate::server::routes;
     use crate::server::work::Queue;
 
     const SHORT: Bounds = Bounds {
@@ -225,7 +209,9 @@ mod tests {
             token: None,
             queue: Queue::default(),
         };
-        runtime.spawn(accept(listener, Arc::new(server), SHORT));
+        let server = Arc::new(server);
+        let router = routes::router(Arc::clone(&server));
+        runtime.spawn(accept(listener, server, router, SHORT));
         let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
         let others: Vec<TcpStream> = (0..others).map(|_| connect()).collect();
         let mut client = connect();

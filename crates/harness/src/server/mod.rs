@@ -10,6 +10,7 @@ mod log;
 mod models;
 mod openapi;
 mod page;
+mod peer;
 mod routes;
 mod table;
 mod wire;
@@ -153,6 +154,8 @@ async fn listen(options: ServeOptions) -> Result<Exit, Complaint> {
         token: options.token,
         queue: Queue::default(),
     };
-    connection::accept(listener, Arc::new(server), Bounds::default()).await;
+    let server = Arc::new(server);
+    let router = routes::router(Arc::clone(&server));
+    connection::accept(listener, server, router, Bounds::default()).await;
     Ok(Exit::Done)
 }

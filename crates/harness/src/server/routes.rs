@@ -13,8 +13,8 @@ use harness_agent::{Agent, AgentOptions};
 use serde_json::json;
 
 use crate::server::answer::{Problem, answer};
-use crate::server::connection::Peer;
 use crate::server::fields::Fields;
+use crate::server::peer::Peer;
 use crate::server::table::{self, ROUTES};
 use crate::server::work::{self, Work};
 use crate::server::{Server, body, chat, doorkeeper, models, openapi, page};
@@ -169,7 +169,7 @@ async fn run(
     request: Body,
 ) -> Result<Response, Problem> {
     if !server.agent.allow_writes {
-        return Err(writes_disabled());
+        return Err(work::writes_disabled());
     }
     let mut fields = fields("/v1/run", &headers, request).await?;
     let task = fields.text("task").unwrap_or_default();
@@ -179,13 +179,6 @@ async fn run(
     let work = if dry_run { Work::Look } else { Work::Run };
     let result = work::perform(&server, &peer, work, options, task).await?;
     work::result_answer(&result)
-}
-
-/// Returns the refusal of a read-only server.
-pub(super) fn writes_disabled() -> Problem {
-    let message = "file changes are off on this server: start it with --allow-writes";
-    let hint = "harness serve --allow-writes";
-    Problem::new(StatusCode::FORBIDDEN, "writes_disabled", message, hint)
 }
 
 /// Reads the body of a request and checks it against the route's form.

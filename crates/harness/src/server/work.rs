@@ -11,7 +11,7 @@ use harness_agent::{Agent, AgentOptions, Cancel, Nobody, OptionsError, RunResult
 use tokio::sync::Semaphore;
 
 use crate::server::answer::{Problem, answer};
-use crate::server::connection::Peer;
+use crate::server::peer::Peer;
 use crate::server::{Server, log};
 
 /// Runs that may wait for the one that writes; past it clients are told to come again.
@@ -308,4 +308,10 @@ fn too_many() -> Problem {
         header: Some((header::RETRY_AFTER, RETRY_AFTER.to_owned())),
         ..problem
     }
+}
+/// Returns the refusal of a read-only server.
+pub(super) fn writes_disabled() -> Problem {
+    let message = "file changes are off on this server: start it with --allow-writes";
+    let hint = "harness serve --allow-writes";
+    Problem::new(StatusCode::FORBIDDEN, "writes_disabled", message, hint)
 }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 
 use super::super::place;
-use super::super::program::{File, Module};
-use super::super::values::ClassRef;
+use super::super::program::File;
+use super::super::resolved::{ClassRef, Module};
 use super::target::{Target, line_of};
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, ScopeKind};

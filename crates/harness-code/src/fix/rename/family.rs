@@ -1,7 +1,9 @@
 //! Which classes share a member: those that inherit it from each other, through subclasses and stubs too.
 
-use super::super::values::ClassRef;
+use super::super::resolved::ClassRef;
 use super::Renaming;
+use crate::fix::resolved::FileId;
+use crate::scope::SymbolId;
 
 /// The classes that define a name, apart into those that are renamed together and the rest.
 pub(super) struct Family {
@@ -14,6 +16,25 @@ impl Family {
     pub(super) fn has_others(&self) -> bool {
         !self.others.is_empty()
     }
+}
+
+/// What the renamed name belongs to.
+#[derive(Clone, Copy)]
+pub(super) enum Owner<'o> {
+    /// Classes, and so their instances.
+    Family(&'o Family),
+    /// Modules; the symbol is that of the definition, in the first of them.
+    Modules(&'o [FileId], SymbolId),
+}
+
+/// What an access of the old name belongs to.
+pub(super) enum Belongs {
+    /// To the family that is renamed.
+    Family,
+    /// To something else.
+    Other,
+    /// Nobody can tell.
+    Unknown,
 }
 
 impl Renaming<'_, '_> {

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::super::members::{MemberKind, last_name};
-use super::super::program::{File, FileId};
-use super::super::values::ClassRef;
+use super::super::program::File;
+use super::super::resolved::{ClassRef, FileId};
 use super::family::Family;
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, SymbolId};

@@ -6,23 +6,12 @@ use std::rc::Rc;
 use ruff_python_ast::{self as ast, Expr};
 
 use super::super::members::{MemberKind, last_name};
-use super::super::program::{File, FileId, Module};
-use super::super::values::{ClassRef, Value};
-use super::doubt::Owner;
-use super::family::Family;
+use super::super::program::File;
+use super::super::resolved::{ClassRef, FileId, Module, Value};
+use super::family::{Belongs, Family, Owner};
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, Depth, ScopeId, Scopes, Source, doctest};
 use crate::stdlib;
-
-/// What an access of the old name belongs to.
-pub(super) enum Belongs {
-    /// To the family that is renamed.
-    Family,
-    /// To something else.
-    Other,
-    /// Nobody can tell.
-    Unknown,
-}
 
 impl<'s> Renaming<'_, 's> {
     pub(super) fn rename_member(&mut self, class: ClassRef) -> Step<()> {

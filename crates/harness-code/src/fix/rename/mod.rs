@@ -23,7 +23,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::installed::Installed;
-use super::program::{File, FileId, Program, Sources};
+use super::program::{File, Program, Sources};
+use super::resolved::FileId;
 use super::{Answer, Place, Proposal, place};
 use crate::edit::Edit;
 use crate::path::RelPath;

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use ruff_python_ast::Expr;
 
-use super::super::program::{File, FileId, Module};
-use super::super::values::Value;
+use super::super::program::File;
+use super::super::resolved::{FileId, Module, Value};
 use super::super::{Place, place};
 use super::target::whole_words;
 use super::{Renaming, Step, Stop};

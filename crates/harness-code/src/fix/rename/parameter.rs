@@ -6,8 +6,8 @@ use std::rc::Rc;
 use ruff_python_ast::{self as ast, Expr};
 
 use super::super::members::{MemberKind, class_of_method, last_name};
-use super::super::program::{File, FileId};
-use super::super::values::{ClassRef, Value};
+use super::super::program::File;
+use super::super::resolved::{ClassRef, FileId, Value};
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, ScopeId, ScopeKind};
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::members::class_of_method;
 use super::super::program::File;
-use super::super::values::ClassRef;
+use super::super::resolved::ClassRef;
 use super::Renaming;
 use crate::path::RelPath;
 use crate::scope::{BindingKind, ScopeId, SymbolId};

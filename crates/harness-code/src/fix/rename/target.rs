@@ -7,8 +7,8 @@ use ruff_python_ast::Expr;
 use ruff_text_size::TextRange;
 
 use super::super::members::{MemberKind, last_name};
-use super::super::program::{File, FileId, Module};
-use super::super::values::{ClassRef, Value};
+use super::super::program::File;
+use super::super::resolved::{ClassRef, FileId, Module, Value};
 use super::{Renaming, Step, Stop};
 use crate::scope::{Binding, BindingKind, Import, ScopeId, ScopeKind, SymbolId};
 

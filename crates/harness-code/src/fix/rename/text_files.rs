@@ -2,7 +2,8 @@
 
 use super::super::place;
 use super::Renaming;
-use super::doubt::{Doubt, Owner};
+use super::doubt::Doubt;
+use super::family::Owner;
 use super::target::whole_words;
 
 /// Endings of files in which settings name functions by module and name.

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use ruff_python_ast as ast;
 use ruff_text_size::TextRange;
 
-use super::super::program::{File, FileId, Module};
-use super::super::values::Value;
-use super::doubt::Owner;
+use super::super::program::File;
+use super::super::resolved::{FileId, Module, Value};
+use super::family::Owner;
 use super::target::{joins, whole_words};
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, Role, ScopeKind, SymbolId, doctest, known};

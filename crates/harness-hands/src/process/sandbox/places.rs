@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use crate::process::sandbox::Confinement;
 use crate::process::sandbox::landlock::Allow;
-use crate::process::sandbox::namespace::World;
 
 /// What every program on Linux needs to read: programs, libraries, tables, its own state.
 pub(crate) const SYSTEM: &[&str] = &[
@@ -60,10 +59,10 @@ const DEVICES: &[&str] = &[
     "/dev/pts",
 ];
 
-/// Returns every place with what is allowed there.
+/// Returns every place with what is allowed there; `own_tmp` says whether `/tmp` is the program's own.
 pub(crate) fn places(
     confinement: &Confinement,
-    in_world: bool,
+    own_tmp: bool,
 ) -> io::Result<Vec<(CString, Allow)>> {
     let mut places = Vec::new();
     let mut add = |path: &[u8], allow: Allow| -> io::Result<()> {
@@ -95,7 +94,7 @@ pub(crate) fn places(
         add(path.as_os_str().as_bytes(), Allow::Change)?;
     }
     // Only where it is the program's own; the shared one stays closed.
-    if in_world && World::replaces_tmp(confinement) {
+    if own_tmp {
         add(b"/tmp", Allow::Change)?;
         add(b"/var/tmp", Allow::Change)?;
     }

@@ -8,14 +8,13 @@ use std::rc::Rc;
 use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged, TextRange};
 
-use super::super::family::Family;
-use super::super::member::Belongs;
+use super::super::family::{Belongs, Family, Owner};
 use super::super::walk::{Use, used};
 use super::strings::Text;
-use super::{Doubt, Owner, Renaming, Spelled};
+use super::{Doubt, Renaming, Spelled};
 use crate::fix::members::{MemberKind, last_name};
-use crate::fix::program::{File, FileId, Module};
-use crate::fix::values::{ClassRef, Value};
+use crate::fix::program::File;
+use crate::fix::resolved::{ClassRef, FileId, Module, Value};
 use crate::scope::{BindingKind, ScopeId};
 
 /// Words without which no attribute is reached by a computed name.

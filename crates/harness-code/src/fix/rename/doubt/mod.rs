@@ -13,26 +13,16 @@ use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
 
-use super::family::Family;
-use super::member::Belongs;
+use super::family::{Belongs, Owner};
 use super::target::whole_words;
 use super::{Doubts, RenameRequest, Renaming};
 use crate::fix::members::last_name;
-use crate::fix::program::{File, FileId, Module};
-use crate::fix::values::{ClassRef, Value};
+use crate::fix::program::File;
+use crate::fix::resolved::{ClassRef, FileId, Module, Value};
 use crate::fix::{Answer, Place};
 use crate::path::RelPath;
 use crate::scope::{BindingKind, CallUse, Role, ScopeId, ScopeKind, SymbolId};
 use strings::{Text, words_in};
-
-/// What the renamed name belongs to.
-#[derive(Clone, Copy)]
-pub(super) enum Owner<'o> {
-    /// Classes, and so their instances.
-    Family(&'o Family),
-    /// Modules; the symbol is that of the definition, in the first of them.
-    Modules(&'o [FileId], SymbolId),
-}
 
 /// Something that may reach the name.
 #[derive(Clone, Debug)]

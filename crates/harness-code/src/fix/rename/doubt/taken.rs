@@ -10,8 +10,8 @@ use super::super::family::Family;
 use super::super::walk::{Use, after, before, used};
 use super::{Doubt, Owner, Renaming, Spelled};
 use crate::fix::members::{MemberKind, MethodKind, last_name, method_kind};
-use crate::fix::program::{File, Module};
-use crate::fix::values::{ClassRef, Value};
+use crate::fix::program::File;
+use crate::fix::resolved::{ClassRef, Module, Value};
 use crate::scope::{BindingKind, Role, ScopeId, ScopeKind};
 
 /// Which names of a thing are taken.
