@@ -246,3 +246,13 @@ def test_questions_of_fact_are_answered_also_without_an_engine(project, tmp_path
     told = done.stdout.decode()
     assert done.returncode == 0 and told.startswith("Nothing does") and "not there: other.py:3" in told
     assert "checked:\n- `apply_discount` is defined" in told and "trust the checked ones" in told
+
+
+def test_the_length_of_the_prompt_is_that_of_what_it_shows(tmp_path):
+    folder = tmp_path / "large"
+    folder.mkdir()
+    body = "".join(f"    def part_{at}(self):\n        return {at}\n\n" for at in range(3000))
+    (folder / "large.py").write_text("class Large:\n" + body)
+    done = run(["route", "fix Large in large.py", "--json"], tmp_path, cwd=folder, env=environment(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert 350 < json.loads(done.stdout)["prompt_tokens"] < 2000

@@ -23,6 +23,12 @@ pub(crate) use home::NewDefinition;
 
 /// How many places the first prompt shows.
 const MOST_SPOTS: usize = 3;
+/// The longest task that the first prompt shows, in characters; a pasted log is cut in its middle.
+pub(crate) const LONGEST_TASK: usize = 6_000;
+/// The most code that it shows, in characters: about 1,500 tokens.
+pub(crate) const MOST_CODE: usize = 6_000;
+/// The longest single definition that it shows, in characters.
+pub(crate) const LONGEST_DEFINITION: usize = 4_000;
 /// A definition that is longer than this share of a reply cannot be written anew in one (a token is about four bytes).
 const LONGEST_REWRITE: f64 = 0.6 * 4.0;
 
@@ -198,7 +204,9 @@ impl Plan {
         let tests_home = (task.kind == Kind::Tests)
             .then(|| home::for_tests(tree, &mentions, spots.first()?))
             .flatten();
-        let code: usize = spots.iter().map(|spot| spot.span.len()).sum();
+        let shown = |spot: &Spot| spot.span.len().min(LONGEST_DEFINITION);
+        let code = spots.iter().map(shown).sum::<usize>().min(MOST_CODE);
+        let text = task.text.len().min(LONGEST_TASK);
         Plan {
             kind: task.kind.name(),
             writes: task.kind.writes(),
@@ -210,7 +218,7 @@ impl Plan {
             skills,
             model: options.model.clone(),
             // The fixed words are about 350 tokens; the rest is about four bytes a token.
-            prompt_tokens: 350 + (code + task.text.len()) as u64 / 4,
+            prompt_tokens: 350 + (code + text) as u64 / 4,
             spots,
             tests_home,
             new_definition,

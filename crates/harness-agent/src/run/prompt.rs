@@ -4,7 +4,7 @@ use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 
 use crate::model::{Message, Role};
-use crate::plan::{Plan, Rung, Spot};
+use crate::plan::{LONGEST_DEFINITION, LONGEST_TASK, MOST_CODE, Plan, Rung, Spot};
 use crate::run::{showing, telling};
 use crate::skill::Skill;
 use crate::task::Task;
@@ -29,12 +29,6 @@ const ANSWER: &str = include_str!("../../prompts/answer.md");
 const OBJECT: &str = include_str!("../../prompts/object.md");
 const READ_ONLY: &str = include_str!("../../prompts/read_only.md");
 
-/// The longest task that is shown, in characters; a pasted log is cut in its middle.
-pub(super) const LONGEST_TASK: usize = 6_000;
-/// The most code that the first prompt shows, in characters: about 1,500 tokens.
-const MOST_CODE: usize = 6_000;
-/// The longest single definition that is shown, in characters.
-const LONGEST_DEFINITION: usize = 4_000;
 /// The longest file that is shown because the user named it, in characters; it has a middle left out beyond.
 const LONGEST_FILE: usize = 6_000;
 /// House rules beyond this crowd the code out, in characters.

@@ -21,12 +21,12 @@ use crate::env::Environment;
 use crate::history::{History, Refusal, Step};
 use crate::model::ModelError;
 use crate::options::AgentOptions;
-use crate::plan::Plan;
 use crate::plan::fix::installed;
+use crate::plan::{LONGEST_TASK, Plan};
 use crate::record::{Record, RecordedChange};
 use crate::run::Order;
 use crate::run::event::{Event, EventKind, Listener};
-use crate::run::prompt::LONGEST_TASK;
+
 use crate::run::result::{RunResult, Stopped, Tests, Usage};
 use crate::secret;
 use crate::task::Task;
