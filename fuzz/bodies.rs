@@ -230,14 +230,7 @@ pub fn task(tree: &SourceTree, data: &[u8]) {
     let noted = Noted::of(tree, &text);
     let known = |path: &RelPath| tree.file(path).is_some();
     for include_tests in [false, true] {
-        let (mentions, located) = locate(
-            tree,
-            &noted,
-            &LocateOptions {
-                include_tests,
-                history: None,
-            },
-        );
+        let (mentions, located) = locate(tree, &noted, LocateOptions { include_tests });
         assert!(mentions.paths.iter().all(known));
         assert!(mentions.definitions.iter().all(|named| known(&named.path)));
         assert!(mentions.frames.iter().all(|frame| known(&frame.path)));

@@ -1,4 +1,4 @@
-//! Prints the signals of files and definitions for each case of a file, for learning what they are worth.
+//! Prints the signals of files and definitions for each case of a file, for fitting what they are worth.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stderr,
@@ -8,12 +8,10 @@
 use std::io::Write;
 use std::path::Path;
 
-use harness_code::locate::{Change, History, LocateOptions, Noted, Signals, signals};
-use harness_code::path::RelPath;
+use harness_code::locate::{LocateOptions, Noted, Signals, signals};
 use harness_code::tree::SourceTree;
 
-/// Usage: `locate_signals CASES.jsonl TREES_FOLDER [FIRST EVERY]`; a case's project lies in `TREES_FOLDER/<id>`, its history,
-/// where it is to be used, in `TREES_FOLDER/<id>.log`.
+/// Usage: `locate_signals CASES.jsonl TREES_FOLDER [FIRST EVERY]`; a case's project lies in `TREES_FOLDER/<id>`.
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let cases = std::fs::read_to_string(&args[0]).unwrap();
@@ -28,41 +26,15 @@ fn main() {
         let text = case["text"].as_str().unwrap();
         let (tree, noted) = Noted::read(&folder, None, text).unwrap();
         let read = start.elapsed();
-        let history = history(&Path::new(&args[1]).join(format!("{id}.log")));
-        let options = LocateOptions {
-            history: history.as_ref(),
-            ..LocateOptions::default()
-        };
-        let (files, definitions) = signals(&tree, &noted, options);
+        let (files, definitions) = signals(&tree, &noted, LocateOptions::default());
         eprintln!("{id} read {read:?} signals {:?}", start.elapsed() - read);
         print_signals(&mut out, "files", id, &tree, &files);
         print_signals(&mut out, "definitions", id, &tree, &definitions);
     }
 }
 
-/// The earlier changes that `lay_out.py --history` wrote: a line that begins with `>` a change, then its paths.
-fn history(log: &Path) -> Option<History> {
-    let text = std::fs::read_to_string(log).ok()?;
-    let mut history = History::default();
-    for line in text.lines() {
-        match (line.strip_prefix('>'), history.changes.last_mut()) {
-            (Some(message), _) => history.changes.push(Change {
-                message: message.to_owned(),
-                paths: Vec::new(),
-            }),
-            (None, Some(change)) => change.paths.extend(RelPath::parse(line)),
-            (None, None) => {}
-        }
-    }
-    Some(history)
-}
-
 fn print_signals(out: &mut impl Write, kind: &str, id: &str, tree: &SourceTree, signals: &Signals) {
-    let names: Vec<&str> = signals
-        .columns
-        .iter()
-        .map(|column| column.0.as_ref())
-        .collect();
+    let names: Vec<&str> = signals.columns.iter().map(|column| column.0).collect();
     writeln!(out, "#{kind}\t{id}\t{}", names.join("\t")).unwrap();
     for (row, candidate) in signals.candidates.iter().enumerate() {
         let file = &tree.files()[candidate.file as usize];

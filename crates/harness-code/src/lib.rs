@@ -8,7 +8,7 @@
 //! # std::fs::write(folder.path().join("cart.py"), "def total(prices):\n    return sum(prices)\n").unwrap();
 //! let tree = SourceTree::read(folder.path(), None).unwrap();
 //! let noted = Noted::of(&tree, "the total is wrong");
-//! let (_, located) = locate(&tree, &noted, &LocateOptions::default());
+//! let (_, located) = locate(&tree, &noted, LocateOptions::default());
 //! assert_eq!(located.definitions[0].name, "total");
 //! ```
 

@@ -165,14 +165,7 @@ impl Plan {
             .filter(|found| found.plan.is_some() || found.question.is_some());
         let (mentions, located) = match renamed {
             Some(_) => (locate::mentioned(tree, noted), Located::default()),
-            None => locate::locate(
-                tree,
-                noted,
-                &LocateOptions {
-                    include_tests,
-                    history: None,
-                },
-            ),
+            None => locate::locate(tree, noted, LocateOptions { include_tests }),
         };
         let spots = spots(task, tree, &mentions, &located);
         let found = match renamed {

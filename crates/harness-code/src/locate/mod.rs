@@ -1,44 +1,38 @@
 //! A sentence in, ranked files and definitions out, each with its reasons. No model, no index on disk: one pass over the source.
 
 mod definitions;
-mod history;
+mod files;
+mod hooks;
 mod index;
-mod meaning;
 mod note;
-mod paths;
 mod query;
 mod reasons;
 mod scan;
-mod signals;
-mod spread;
-mod weigh;
+mod vocabulary;
+mod weights;
 mod words;
 
-use std::sync::LazyLock;
+use rustc_hash::FxHashMap;
 
+use crate::locate::hooks::{Hook, hooks};
 use crate::locate::index::Index;
+use crate::locate::query::Query;
 use crate::locate::reasons::Reasons;
-use crate::locate::signals::Inputs;
-use crate::locate::spread::Spread;
 use crate::mention::Mentions;
 use crate::mention::project::Project;
+use crate::mention::read::{Written, read};
 use crate::path::RelPath;
 use crate::tree::SourceTree;
 
-pub use history::{Change, History};
+pub use crate::mention::project::Place;
 pub use note::Noted;
-pub use signals::{Candidate, Signals};
-pub use weigh::{
-    BEST_DEFINITION, Features, Table, add_file_scores, first_impression, with_best_definitions,
-};
+pub use weights::Signals;
 
 /// What is wanted of a search.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LocateOptions<'h> {
+pub struct LocateOptions {
     /// Whether test files may be found too.
     pub include_tests: bool,
-    /// Earlier changes of the project, when the caller has them. The shipped tables were learned without.
-    pub history: Option<&'h History>,
 }
 
 /// Where a task is most likely about, best first.
@@ -79,11 +73,8 @@ pub struct DefinitionHit {
 /// Hits that are returned: more than any screen or prompt shows.
 const MOST_HITS: usize = 50;
 
-/// What the signals of files are worth.
-static FILES: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("files.table")));
-/// What the signals of definitions are worth.
-static DEFINITIONS: LazyLock<Table> =
-    LazyLock::new(|| Table::parse(include_str!("definitions.table")));
+/// Files whose definitions are ranked.
+const FILES_LOOKED_INTO: usize = 50;
 
 /// Returns what the task names in `tree`, and ranks nothing.
 pub fn mentioned(tree: &SourceTree, noted: &Noted) -> Mentions {
@@ -96,117 +87,66 @@ pub fn mentioned(tree: &SourceTree, noted: &Noted) -> Mentions {
 }
 
 /// Ranks the files and definitions of `tree` by how likely the task is about them; also returns what the task names.
-pub fn locate(
+pub fn locate(tree: &SourceTree, noted: &Noted, options: LocateOptions) -> (Mentions, Located) {
+    let project = Project::of(tree);
+    let mentions = Mentions::read_in(&noted.text, &project, &noted.phrases, &noted.found);
+    let located = with_inputs(tree, noted, &project, &mentions, options, |inputs| {
+        let files = files::signals(inputs).ranked(weights::FILES);
+        let looked_into = &files[..files.len().min(FILES_LOOKED_INTO)];
+        let definitions = definitions::signals(inputs, looked_into).ranked(weights::DEFINITIONS);
+        let reasons = Reasons::of(inputs);
+        Located {
+            files: file_hits(tree, &reasons, &files),
+            definitions: definition_hits(tree, &reasons, &definitions),
+        }
+    });
+    (mentions, located)
+}
+
+/// Returns the raw signals of files and of definitions, for fitting what they are worth.
+pub fn signals(tree: &SourceTree, noted: &Noted, options: LocateOptions) -> (Signals, Signals) {
+    let project = Project::of(tree);
+    let mentions = Mentions::read_in(&noted.text, &project, &noted.phrases, &noted.found);
+    with_inputs(tree, noted, &project, &mentions, options, |inputs| {
+        let files = files::signals(inputs);
+        let ranked = files.ranked(weights::FILES);
+        let looked_into = &ranked[..ranked.len().min(FILES_LOOKED_INTO)];
+        let definitions = definitions::signals(inputs, looked_into);
+        (files, definitions)
+    })
+}
+
+/// What signals are read from.
+struct Inputs<'a, 't> {
+    tree: &'t SourceTree,
+    project: &'a Project<'t>,
+    query: &'a Query,
+    index: &'a Index<'a>,
+    mentions: &'a Mentions,
+    written: &'a Written<'a>,
+    hooks: &'a FxHashMap<Place, Hook>,
+    include_tests: bool,
+}
+
+fn with_inputs<T>(
     tree: &SourceTree,
     noted: &Noted,
-    options: &LocateOptions<'_>,
-) -> (Mentions, Located) {
-    let search = Search::of(tree, noted, *options);
-    let spread = search.spread();
-    let inputs = search.inputs(&spread);
-    let signals = Signals::of(&inputs);
-    let kept = first_impression(&signals);
-    let places: Vec<usize> = kept.iter().map(|&(at, _)| at).collect();
-    let features = Features::of(&signals, &places, &[]);
-    let ranked = ranking(&signals, &features, &FILES);
-    let files: Vec<(u32, f32)> = ranked
-        .iter()
-        .map(|&(candidate, score)| (candidate.file, score))
-        .collect();
-    let mut within = definitions::signals(&inputs, &impressions(&signals, &kept));
-    add_file_scores(&mut within, &files);
-    let every: Vec<usize> = (0..within.candidates.len()).collect();
-    let features = Features::of(&within, &every, &[]);
-    let ranked_definitions = ranking(&within, &features, &DEFINITIONS);
-    let best = ranked_definitions
-        .iter()
-        .map(|&(candidate, score)| (candidate.file, score));
-    let files = with_best_definitions(&files, best, BEST_DEFINITION);
-    let reasons = Reasons::of(&inputs);
-    let located = Located {
-        files: file_hits(tree, &reasons, &files),
-        definitions: definition_hits(tree, &reasons, &ranked_definitions),
-    };
-    (search.mentions, located)
-}
-
-/// Returns the raw signals of files and of definitions, for learning what they are worth.
-pub fn signals(tree: &SourceTree, noted: &Noted, options: LocateOptions<'_>) -> (Signals, Signals) {
-    let search = Search::of(tree, noted, options);
-    let spread = search.spread();
-    let inputs = search.inputs(&spread);
-    let signals = Signals::of(&inputs);
-    let kept = first_impression(&signals);
-    let definitions = definitions::signals(&inputs, &impressions(&signals, &kept));
-    (signals, definitions)
-}
-
-/// What has to be alive while signals are read.
-struct Search<'t, 'h> {
-    tree: &'t SourceTree,
-    project: Project<'t>,
-    noted: &'t Noted,
-    index: Index<'t>,
-    mentions: Mentions,
-    options: LocateOptions<'h>,
-}
-
-impl<'t, 'h> Search<'t, 'h> {
-    fn of(tree: &'t SourceTree, noted: &'t Noted, options: LocateOptions<'h>) -> Search<'t, 'h> {
-        let project = Project::of(tree);
-        Search {
-            mentions: Mentions::read_in(&noted.text, &project, &noted.phrases, &noted.found),
-            index: Index::of(tree, &noted.files, &noted.query.words),
-            tree,
-            project,
-            noted,
-            options,
-        }
-    }
-
-    fn spread(&self) -> Spread {
-        Spread::of(
-            self.tree,
-            &self.project,
-            &self.noted.query,
-            &self.index,
-            &self.mentions.clues,
-        )
-    }
-
-    fn inputs<'a>(&'a self, spread: &'a Spread) -> Inputs<'a, 't> {
-        Inputs {
-            tree: self.tree,
-            project: &self.project,
-            query: &self.noted.query,
-            index: &self.index,
-            mentions: &self.mentions,
-            names: &self.noted.names,
-            spread,
-            include_tests: self.options.include_tests,
-            history: self.options.history,
-        }
-    }
-}
-
-/// Files that look good at first, best first, as shares of the best.
-fn impressions(signals: &Signals, kept: &[(usize, f32)]) -> Vec<(u32, f32)> {
-    let best = kept.first().map_or(1.0, |first| first.1.max(1e-6));
-    kept.iter()
-        .map(|&(at, value)| (signals.candidates[at].file, value / best))
-        .collect()
-}
-
-fn ranking(signals: &Signals, features: &Features, table: &Table) -> Vec<(Candidate, f32)> {
-    let scores = table.scores(features);
-    let mut ranked: Vec<(Candidate, f32)> = features
-        .rows
-        .iter()
-        .zip(scores)
-        .map(|((at, _), score)| (signals.candidates[*at], score))
-        .collect();
-    ranked.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-    ranked
+    project: &Project<'_>,
+    mentions: &Mentions,
+    options: LocateOptions,
+    then: impl FnOnce(&Inputs<'_, '_>) -> T,
+) -> T {
+    let written = read(&noted.text);
+    then(&Inputs {
+        tree,
+        project,
+        query: &noted.query,
+        index: &Index::of(tree, &noted.files, &noted.query, noted.names.len()),
+        mentions,
+        hooks: &hooks(&noted.text, &written, project),
+        written: &written,
+        include_tests: options.include_tests,
+    })
 }
 
 /// Scores as people read them: one for the best, a third for a score that is one lower.
@@ -214,20 +154,23 @@ fn shown(score: f32, best: f32) -> f64 {
     (f64::from(score - best).exp() * 1000.0).round() / 1000.0
 }
 
-fn file_hits(tree: &SourceTree, reasons: &Reasons<'_>, ranked: &[(u32, f32)]) -> Vec<FileHit> {
+fn file_hits(tree: &SourceTree, reasons: &Reasons<'_>, ranked: &[(Place, f32)]) -> Vec<FileHit> {
     let best = ranked.first().map_or(0.0, |first| first.1);
-    let hits = ranked.iter().take(MOST_HITS).map(|&(file, score)| FileHit {
-        path: tree.files()[file as usize].path.clone(),
-        score: shown(score, best),
-        why: reasons.of_file(file),
-    });
+    let hits = ranked
+        .iter()
+        .take(MOST_HITS)
+        .map(|&(place, score)| FileHit {
+            path: tree.files()[place.file as usize].path.clone(),
+            score: shown(score, best),
+            why: reasons.of_file(place.file),
+        });
     hits.collect()
 }
 
 fn definition_hits(
     tree: &SourceTree,
     reasons: &Reasons<'_>,
-    ranked: &[(Candidate, f32)],
+    ranked: &[(Place, f32)],
 ) -> Vec<DefinitionHit> {
     let best = ranked.first().map_or(0.0, |first| first.1);
     let hits = ranked

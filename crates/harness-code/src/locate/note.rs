@@ -9,9 +9,9 @@ use rustc_hash::FxHashSet;
 use crate::hidden::Hidden;
 use crate::language::Language;
 use crate::locate::index::FileWords;
-use crate::locate::meaning::{Meanings, Wanted};
 use crate::locate::query::Query;
 use crate::locate::scan::count;
+use crate::locate::vocabulary::{TokenCache, Vocabulary};
 use crate::locate::words::identifiers;
 use crate::mention::phrase::{Found, Phrase, Phrases};
 use crate::mention::read;
@@ -114,9 +114,9 @@ struct Sought {
     names: Vec<String>,
     spoken: Vec<String>,
     phrases: Phrases,
-    wanted: Wanted,
-    /// What is remembered from file to file, one for each thread that reads.
-    meanings: Mutex<Vec<Meanings>>,
+    vocabulary: Vocabulary,
+    /// One for each thread that reads, handed on from file to file.
+    caches: Mutex<Vec<TokenCache>>,
 }
 
 impl Sought {
@@ -125,37 +125,24 @@ impl Sought {
         let names = query.names(text);
         let phrases = Phrases::of(&read::read(text));
         let spoken = spoken(text);
-        let wanted = Wanted::new(&query.words, &names, &query.pairs, &spoken);
+        let vocabulary = Vocabulary::new(&query.words, &names, &query.pairs, &spoken);
         Sought {
             text: text.to_owned(),
             query,
             names,
             spoken,
             phrases,
-            wanted,
-            meanings: Mutex::default(),
+            vocabulary,
+            caches: Mutex::default(),
         }
     }
 
     fn note(&self, language: Language, content: &str, facts: &Facts) -> FileNotes {
-        let lent = self
-            .meanings
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
-        let mut meanings = lent.unwrap_or_default();
-        let counts = count(&self.wanted, &mut meanings, language, content, facts);
-        let words = FileWords::of(
-            counts,
-            &self.wanted,
-            &mut meanings,
-            self.query.words.len(),
-            facts,
-        );
-        self.meanings
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(meanings);
+        let caches = || self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = caches().pop().unwrap_or_default();
+        let counts = count(&self.vocabulary, &mut cache, language, content, facts);
+        let words = FileWords::of(counts, &self.vocabulary, &mut cache, facts);
+        caches().push(cache);
         (words, self.phrases.find_in(content, &facts.definitions))
     }
 

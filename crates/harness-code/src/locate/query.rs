@@ -24,9 +24,8 @@ pub(crate) struct Query {
     /// Each word as the task first writes it, lowercase.
     pub(crate) shown: Vec<String>,
     pub(crate) counts: Vec<ZoneCounts>,
-    /// Two words that stand next to each other in sentences, and whether in the title.
+    /// Two words that stand next to each other in sentences.
     pub(crate) pairs: Vec<(u16, u16)>,
-    pub(crate) title_pairs: Vec<bool>,
     /// Whole runs of letters, lowercase, with the weightiest passage they stand in.
     pub(crate) runs: FxHashMap<String, Zone>,
 }
@@ -36,7 +35,6 @@ pub(crate) struct Query {
 pub(crate) enum Part {
     All,
     Title,
-    Prose,
     Code,
 }
 
@@ -127,15 +125,9 @@ impl Query {
 
     fn pair(&mut self, one: u16, other: u16, zone: Zone) {
         let told = matches!(zone, Zone::Title | Zone::Prose | Zone::Inline);
-        if !told || one == other || self.pairs.len() >= MOST_PAIRS {
-            return;
-        }
-        match self.pairs.iter().position(|&known| known == (one, other)) {
-            Some(at) => self.title_pairs[at] |= zone == Zone::Title,
-            None => {
-                self.pairs.push((one, other));
-                self.title_pairs.push(zone == Zone::Title);
-            }
+        let new = one != other && !self.pairs.contains(&(one, other));
+        if told && new && self.pairs.len() < MOST_PAIRS {
+            self.pairs.push((one, other));
         }
     }
 
@@ -169,7 +161,6 @@ impl Query {
                     + 0.1 * some(counts.trace)
             }
             Part::Title => some(counts.title),
-            Part::Prose => some(counts.prose) + some(counts.inline),
             Part::Code => some(counts.code) + some(counts.inline) + some(counts.trace),
         };
         self.counts.iter().map(weigh).collect()

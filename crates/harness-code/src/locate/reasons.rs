@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::locate::Inputs;
 use crate::locate::query::Part;
-use crate::locate::signals::{Candidate, Inputs};
 use crate::mention::project::Place;
 use crate::mention::{Clue, ClueKind};
 
@@ -37,38 +37,27 @@ impl<'a> Reasons<'a> {
     pub(crate) fn of_file(&self, file: u32) -> String {
         let clues = self.by_file.get(&file).map_or(&[][..], Vec::as_slice);
         let mut reasons = self.named(clues.iter().copied());
-        let words = self.inputs.index.files[file as usize]
-            .as_ref()
-            .map(|words| {
-                let counted = words
-                    .total
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, count)| **count > 0);
-                self.rarest(counted.map(|(word, _)| word))
-            });
-        reasons.extend(words.flatten());
+        let words = self.inputs.index.files[file as usize].as_ref();
+        let words = words.into_iter().flat_map(|words| &words.words);
+        reasons.extend(self.rarest(words.map(|count| usize::from(count.word))));
         finish(&reasons)
     }
 
     /// Says what speaks for a definition.
-    pub(crate) fn of_definition(&self, candidate: Candidate) -> String {
-        let place = Place {
-            file: candidate.file,
-            definition: candidate.definition,
-        };
-        let clues = self
-            .by_file
-            .get(&candidate.file)
-            .map_or(&[][..], Vec::as_slice);
-        let mut reasons = self.named(clues.iter().copied().filter(|clue| clue.place == place));
-        let file = self.inputs.index.files[candidate.file as usize].as_ref();
+    pub(crate) fn of_definition(&self, place: Place) -> String {
+        let clues = self.by_file.get(&place.file);
+        let clues = clues.into_iter().flatten().copied();
+        let mut reasons = self.named(clues.filter(|clue| clue.place == place));
+        if let Some(hook) = self.inputs.hooks.get(&place) {
+            reasons.push(format!("may be what `{}` runs", hook.written));
+        }
+        let file = self.inputs.index.files[place.file as usize].as_ref();
         let chunk = file.and_then(|words| {
             words
                 .counts
                 .chunks
                 .iter()
-                .find(|chunk| chunk.definition == candidate.definition)
+                .find(|chunk| chunk.definition == place.definition)
         });
         reasons.extend(
             chunk.and_then(|chunk| {
@@ -118,7 +107,7 @@ impl<'a> Reasons<'a> {
     /// The rarest words that are shared with the task.
     fn rarest(&self, words: impl Iterator<Item = usize>) -> Option<String> {
         let mut words: Vec<usize> = words.filter(|&word| self.weights[word] > 0.0).collect();
-        let worth = |word: usize| self.weights[word] * self.inputs.index.rarity[word];
+        let worth = |word: usize| self.weights[word] * self.inputs.index.idf[word];
         words.sort_by(|&one, &other| worth(other).total_cmp(&worth(one)).then(one.cmp(&other)));
         words.truncate(MOST_WORDS);
         let shown: Vec<&str> = words

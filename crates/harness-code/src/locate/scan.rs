@@ -1,7 +1,7 @@
 //! One pass over a file's text: how often the words of a task stand in each definition. Counts only; judges nothing.
 
 use crate::language::Language;
-use crate::locate::meaning::{EVERYDAY, Meaning, Meanings, OTHER, Wanted};
+use crate::locate::vocabulary::{EVERYDAY, OTHER, Token, TokenCache, Vocabulary};
 use crate::locate::words::identifiers;
 use crate::symbols::{DefinitionKind, Facts};
 
@@ -25,7 +25,7 @@ pub(crate) struct Chunk {
     pub(crate) names: Vec<(u16, u16)>,
     /// Pairs of words that stand in it, with how often.
     pub(crate) pairs: Vec<(u16, u16)>,
-    /// Wanted words of its own qualified name.
+    /// Words of the task in its own qualified name.
     pub(crate) named: Vec<u16>,
 }
 
@@ -57,15 +57,15 @@ impl Chunk {
     }
 }
 
-/// Counts what is wanted in `content`; `meanings` remembers what was read in files before.
+/// Counts the words of `vocabulary` in `content`; `cache` remembers what was read in files before.
 pub(crate) fn count(
-    wanted: &Wanted,
-    meanings: &mut Meanings,
+    vocabulary: &Vocabulary,
+    cache: &mut TokenCache,
     language: Language,
     content: &str,
     facts: &Facts,
 ) -> Counts {
-    let mut counter = Counter::new(wanted, meanings, content, facts);
+    let mut counter = Counter::new(vocabulary, cache, content, facts);
     let bytes = content.as_bytes();
     let mut at = 0;
     let mut inside = Inside::Code;
@@ -77,7 +77,7 @@ pub(crate) fn count(
                 while at < bytes.len() && is_name_byte(bytes[at]) {
                     at += 1;
                 }
-                counter.run(start, at, inside);
+                counter.identifier(start, at, inside);
             }
             Byte::Sign => at += step(language, bytes, at, &mut inside),
             Byte::Plain => at += 1,
@@ -90,7 +90,7 @@ pub(crate) fn count(
             .and_then(|at| facts.definitions.get(at as usize));
         let qualified = definition.map_or("", |definition| &definition.qualified);
         for part in identifiers(qualified) {
-            meanings.each(part, wanted, |word| {
+            cache.each(part, vocabulary, |word| {
                 chunk.named.push(word);
                 // The name of the class around it is not in the text of a method, and yet is what it is called by.
                 if !chunk.hits.iter().any(|hits| hits.word == word) {
@@ -213,8 +213,8 @@ fn step(language: Language, bytes: &[u8], at: usize, inside: &mut Inside) -> usi
 }
 
 struct Counter<'a> {
-    wanted: &'a Wanted,
-    meanings: &'a mut Meanings,
+    vocabulary: &'a Vocabulary,
+    cache: &'a mut TokenCache,
     content: &'a str,
     /// Where the chunk changes, and to which.
     switches: Vec<(usize, u32)>,
@@ -233,15 +233,15 @@ struct Counter<'a> {
 
 impl<'a> Counter<'a> {
     fn new(
-        wanted: &'a Wanted,
-        meanings: &'a mut Meanings,
+        vocabulary: &'a Vocabulary,
+        cache: &'a mut TokenCache,
         content: &'a str,
         facts: &Facts,
     ) -> Self {
         let (chunks, switches) = chunks(facts);
         Counter {
-            wanted,
-            meanings,
+            vocabulary,
+            cache,
             content,
             until: switches.first().map_or(usize::MAX, |first| first.0),
             switches,
@@ -251,30 +251,31 @@ impl<'a> Counter<'a> {
             length: 0,
             doc_length: 0,
             before: OTHER,
-            spoken: vec![false; wanted.spoken.len()],
+            spoken: vec![false; vocabulary.spoken()],
         }
     }
 
-    fn run(&mut self, start: usize, end: usize, inside: Inside) {
+    fn identifier(&mut self, start: usize, end: usize, inside: Inside) {
         if start >= self.until {
             self.switch(start);
         }
-        let meaning = self.meanings.at(self.content, start, end, self.wanted);
-        let words = u32::from(meaning.words);
-        self.length += words;
+        // Identifiers are cut at ASCII bytes only, so both ends are whole characters.
+        let identifier = self.content.get(start..end).unwrap_or_default();
+        let token = self.cache.token(identifier, self.vocabulary);
+        self.length += u32::from(token.length);
         if inside.is_doc() {
-            self.doc_length += words;
+            self.doc_length += u32::from(token.length);
         }
-        if meaning.found > 0 {
-            self.count(meaning, inside.is_doc());
-        } else if meaning.other {
+        if token.found > 0 {
+            self.count(token, inside.is_doc());
+        } else if token.other {
             self.before = OTHER;
         }
-        if meaning.spoken > 0 {
-            self.spoken[usize::from(meaning.spoken - 1)] = true;
+        if let Some(spoken) = token.spoken {
+            self.spoken[usize::from(spoken)] = true;
         }
-        if meaning.name > 0 {
-            note(&mut self.chunks[self.current].names, meaning.name - 1);
+        if let Some(name) = token.name {
+            increment(&mut self.chunks[self.current].names, name);
         }
     }
 
@@ -291,10 +292,10 @@ impl<'a> Counter<'a> {
         self.until = next.map_or(usize::MAX, |next| next.0);
     }
 
-    /// Counts the words of a run that has a wanted one.
-    fn count(&mut self, meaning: Meaning, doc: bool) {
+    /// Counts the words of an identifier that has one of the vocabulary.
+    fn count(&mut self, token: Token, doc: bool) {
         let chunk = &mut self.chunks[self.current];
-        for &word in self.meanings.words(meaning) {
+        for &word in self.cache.words(token) {
             if word == EVERYDAY {
                 continue;
             }
@@ -303,9 +304,9 @@ impl<'a> Counter<'a> {
                 continue;
             }
             if before != OTHER
-                && let Some(&pair) = self.wanted.pairs.get(&(before, word))
+                && let Some(&pair) = self.vocabulary.pairs.get(&(before, word))
             {
-                note(&mut chunk.pairs, pair);
+                increment(&mut chunk.pairs, pair);
             }
             let at = match chunk.hits.iter().position(|hits| hits.word == word) {
                 Some(at) => at,
@@ -337,7 +338,7 @@ impl<'a> Counter<'a> {
     }
 }
 
-fn note(counts: &mut Vec<(u16, u16)>, number: u16) {
+fn increment(counts: &mut Vec<(u16, u16)>, number: u16) {
     match counts.iter_mut().find(|(known, _)| *known == number) {
         Some((_, count)) => *count = count.saturating_add(1),
         None => counts.push((number, 1)),

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::locate::{LocateOptions, Located, Noted, locate};
+use crate::locate::{LocateOptions, Located, Noted, locate, signals, weights};
 use crate::mention::Mentions;
 
 /// A shop in five files.
@@ -45,7 +45,7 @@ fn lay_out(files: &[(&str, &str)]) -> tempfile::TempDir {
 fn search(text: &str) -> (Located, Mentions) {
     let folder = lay_out(SHOP);
     let (tree, noted) = Noted::read(folder.path(), None, text).unwrap();
-    let (mentions, located) = locate(&tree, &noted, &LocateOptions::default());
+    let (mentions, located) = locate(&tree, &noted, LocateOptions::default());
     (located, mentions)
 }
 
@@ -90,6 +90,69 @@ fn a_traceback_leads_to_its_last_frame() {
 }
 
 #[test]
+fn every_signal_has_a_weight() {
+    let folder = lay_out(SHOP);
+    let (tree, noted) = Noted::read(folder.path(), None, "fix total").unwrap();
+    let (files, definitions) = signals(&tree, &noted, LocateOptions::default());
+    for (signals, table) in [(files, weights::FILES), (definitions, weights::DEFINITIONS)] {
+        let mut computed: Vec<&str> = signals.columns.iter().map(|(name, _)| *name).collect();
+        let mut weighed = weights::names(table);
+        computed.sort_unstable();
+        weighed.sort_unstable();
+        assert_eq!(computed, weighed);
+    }
+}
+
+/// Files that no word of the task stands in, and that are meant all the same.
+const UNITS: &[(&str, &str)] = &[
+    ("units/__init__.py", ""),
+    (
+        "units/core.py",
+        "class Unit:\n    def __pow__(self, other):\n        return self\n\n    def _eval_scale(self):\n        return 1\n\n    def copy(self):\n        return self\n",
+    ),
+    (
+        "units/ascii/rst.py",
+        "class Writer:\n    def write(self):\n        return ''\n",
+    ),
+    (
+        "units/ascii/html.py",
+        "class Writer:\n    def write(self):\n        return ''\n",
+    ),
+    ("units/other.py", "def other():\n    return 2\n"),
+];
+
+#[test]
+fn what_is_not_written_is_found_by_what_it_does() {
+    for (text, file, definition) in [
+        (
+            "wrong result\n\n```\nmetre ** 2\n```\n",
+            "units/core.py",
+            "Unit.__pow__",
+        ),
+        (
+            "wrong result of metre.scale()",
+            "units/core.py",
+            "Unit._eval_scale",
+        ),
+        (
+            "wrong header with format \"ascii.rst\"",
+            "units/ascii/rst.py",
+            "",
+        ),
+    ] {
+        let folder = lay_out(UNITS);
+        let (tree, noted) = Noted::read(folder.path(), None, text).unwrap();
+        let (_, located) = locate(&tree, &noted, LocateOptions::default());
+        assert_eq!(located.files[0].path.as_str(), file, "{text}");
+        let found = &located.definitions[0];
+        assert!(
+            definition.is_empty() || found.name == definition,
+            "{text}: {found:?}"
+        );
+    }
+}
+
+#[test]
 fn tests_are_candidates_only_when_wanted() {
     let (located, _) = search("test_total fails in tests/test_cart.py");
     assert!(
@@ -103,9 +166,8 @@ fn tests_are_candidates_only_when_wanted() {
     let (tree, noted) = Noted::read(folder.path(), None, text).unwrap();
     let with_tests = LocateOptions {
         include_tests: true,
-        ..LocateOptions::default()
     };
-    let (_, located) = locate(&tree, &noted, &with_tests);
+    let (_, located) = locate(&tree, &noted, with_tests);
     assert!(
         located
             .files
@@ -173,7 +235,7 @@ fn the_words_of_a_task_are_known_by_the_files_that_hold_them() {
 fn an_empty_project_and_an_empty_task_find_nothing() {
     let folder = lay_out(&[]);
     let (tree, noted) = Noted::read(folder.path(), None, "").unwrap();
-    let (_, located) = locate(&tree, &noted, &LocateOptions::default());
+    let (_, located) = locate(&tree, &noted, LocateOptions::default());
     assert_eq!(located, Located::default());
 }
 

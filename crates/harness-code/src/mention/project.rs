@@ -8,9 +8,11 @@ use crate::tree::{SourceFile, SourceTree};
 
 /// A place in the tree: a file, and a definition in it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub(crate) struct Place {
-    pub(crate) file: u32,
-    pub(crate) definition: Option<u32>,
+pub struct Place {
+    /// Position in the tree's files.
+    pub file: u32,
+    /// Position in the file's definitions.
+    pub definition: Option<u32>,
 }
 
 /// Everything that can be looked up by name.
