@@ -144,7 +144,7 @@ fn path_ends(
     ends
 }
 
-/// What the task gives or names, by file.
+/// What the task gives or names, by file, and what a file is.
 fn clues(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
     let mut sums: FxHashMap<(&str, u32), f32> = FxHashMap::default();
     for clue in &inputs.mentions.clues {
@@ -171,6 +171,9 @@ fn clues(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
         path.parts().any(|part| ASIDE.contains(&part))
     };
     signals.add("aside", |place| f32::from(u8::from(aside(place))));
+    signals.add("lines", |place| {
+        (1.0 + inputs.tree.files()[place.file as usize].lines as f32).ln()
+    });
 }
 
 /// Folders whose files show or build the project and are seldom what is wrong with it.
