@@ -9,7 +9,7 @@ use super::super::members::{MemberKind, class_of_method, last_name};
 use super::super::program::File;
 use super::super::resolved::{ClassRef, FileId, Value};
 use super::{Renaming, Step, Stop};
-use crate::scope::{BindingKind, ScopeId, ScopeKind};
+use crate::scope::{BindingKind, CallUse, ScopeId, ScopeKind};
 
 /// Decorators that hand the arguments on as they are.
 const PLAIN: &[&str] = &[
@@ -33,6 +33,20 @@ const PLAIN: &[&str] = &[
     "no_type_check",
     "deprecated",
 ];
+
+/// A function whose parameter is renamed, and what was found of its calls.
+struct Callee<'f, 's> {
+    file: &'f Rc<File<'s>>,
+    body: ScopeId,
+    name: &'s str,
+    class: Option<ClassRef>,
+    /// Keywords of calls that may be of this function, by its name.
+    unknown: Vec<(FileId, Range<usize>)>,
+    /// Keywords of calls of something unknown.
+    strange: Vec<(FileId, Range<usize>)>,
+    /// Whether some call names the parameter.
+    keyworded: bool,
+}
 
 impl<'s> Renaming<'_, 's> {
     /// Renames the keywords of calls of a function; `body` is its scope.
@@ -58,59 +72,26 @@ impl<'s> Renaming<'_, 's> {
         self.check_decorators(file, function)?;
         let name = function.name.as_str();
         let class = class_of_method(&file.scopes, body).map(|scope| ClassRef::Read(file.id, scope));
-        let makes = matches!(name, "__init__" | "__new__" | "__call__");
-        let mut unknown: Vec<(FileId, Range<usize>)> = Vec::new();
-        let mut strange: Vec<(FileId, Range<usize>)> = Vec::new();
-        let mut keyworded = false;
+        let mut callee = Callee {
+            file,
+            body,
+            name,
+            class,
+            unknown: Vec::new(),
+            strange: Vec::new(),
+            keyworded: false,
+        };
         for other in self.callers(class, name) {
             for call in &other.scopes.calls {
-                let keywords = &call.node.arguments.keywords;
-                let named = keywords
-                    .iter()
-                    .filter_map(|keyword| keyword.arg.as_ref())
-                    .find(|name| name.as_str() == self.old);
-                let spread = keywords.iter().any(|keyword| keyword.arg.is_none());
-                if named.is_none() && !spread {
-                    continue;
-                }
-                let callee = self.program.value(&other, call.scope, &call.node.func);
-                match self.calls(&callee, file, body, class, name) {
-                    Some(true) => {
-                        if spread && named.is_none() {
-                            let reason = format!(
-                                "a call passes a dictionary, which may hold `{}`",
-                                self.old
-                            );
-                            let place = crate::scope::bytes(call.node);
-                            let doubt = self.at_places(reason, &other, [place]);
-                            self.note(doubt);
-                        }
-                        self.check_new_keyword(&other, call.node)?;
-                        if let Some(named) = named {
-                            keyworded = true;
-                            self.edit(&other, named.range)?;
-                        }
-                    }
-                    Some(false) => {
-                        self.rename_partial(&other, call.scope, call.node, file, body)?;
-                        if let Some(named) = named.filter(|_| self.collects(&other, &callee)) {
-                            strange.push((other.id, named.range.into()));
-                        }
-                    }
-                    None => {
-                        let same_name =
-                            last_name(&call.node.func) == Some(name) || (makes && class.is_some());
-                        let by_attribute = matches!(call.node.func.as_ref(), Expr::Attribute(_));
-                        if let Some(named) = named.filter(|_| same_name && by_attribute) {
-                            unknown.push((other.id, named.range.into()));
-                        } else if let Some(named) = named {
-                            self.rename_partial(&other, call.scope, call.node, file, body)?;
-                            strange.push((other.id, named.range.into()));
-                        }
-                    }
-                }
+                self.rename_keyword(&mut callee, &other, call)?;
             }
         }
+        let Callee {
+            unknown,
+            strange,
+            mut keyworded,
+            ..
+        } = callee;
         self.settle_unknown(class, name, unknown, &mut keyworded)?;
         if !strange.is_empty() && self.is_handed_on(class, name) {
             let reason = format!(
@@ -125,6 +106,65 @@ impl<'s> Renaming<'_, 's> {
         }
         if keyworded && let Some(class) = class {
             self.rename_in_overrides(class, name)?;
+        }
+        Ok(())
+    }
+
+    /// Renames the keyword of one call where the call is one of the function.
+    fn rename_keyword(
+        &mut self,
+        callee: &mut Callee<'_, 's>,
+        other: &Rc<File<'s>>,
+        call: &CallUse<'s>,
+    ) -> Step<()> {
+        let keywords = &call.node.arguments.keywords;
+        let named = keywords
+            .iter()
+            .filter_map(|keyword| keyword.arg.as_ref())
+            .find(|name| name.as_str() == self.old);
+        let spread = keywords.iter().any(|keyword| keyword.arg.is_none());
+        if named.is_none() && !spread {
+            return Ok(());
+        }
+        let &mut Callee {
+            file,
+            body,
+            name,
+            class,
+            ..
+        } = callee;
+        let value = self.program.value(other, call.scope, &call.node.func);
+        match self.calls(&value, file, body, class, name) {
+            Some(true) => {
+                if spread && named.is_none() {
+                    let old = self.old;
+                    let reason = format!("a call passes a dictionary, which may hold `{old}`");
+                    let doubt = self.at_places(reason, other, [crate::scope::bytes(call.node)]);
+                    self.note(doubt);
+                }
+                self.check_new_keyword(other, call.node)?;
+                if let Some(named) = named {
+                    callee.keyworded = true;
+                    self.edit(other, named.range)?;
+                }
+            }
+            Some(false) => {
+                self.rename_partial(other, call.scope, call.node, file, body)?;
+                if let Some(named) = named.filter(|_| self.collects(other, &value)) {
+                    callee.strange.push((other.id, named.range.into()));
+                }
+            }
+            None => {
+                let makes = matches!(name, "__init__" | "__new__" | "__call__") && class.is_some();
+                let same_name = last_name(&call.node.func) == Some(name) || makes;
+                let by_attribute = matches!(call.node.func.as_ref(), Expr::Attribute(_));
+                if let Some(named) = named.filter(|_| same_name && by_attribute) {
+                    callee.unknown.push((other.id, named.range.into()));
+                } else if let Some(named) = named {
+                    self.rename_partial(other, call.scope, call.node, file, body)?;
+                    callee.strange.push((other.id, named.range.into()));
+                }
+            }
         }
         Ok(())
     }
