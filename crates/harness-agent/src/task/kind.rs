@@ -2,7 +2,8 @@
 
 use harness_code::fix::read_rename;
 
-use crate::task::words::{Clause, Word, among, clauses, gist};
+use crate::task::abroad;
+use crate::task::words::{Clause, Word, among, clauses, gist, report_title};
 
 /// What a task asks for.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -31,36 +32,14 @@ impl Kind {
         {
             return Kind::Fix;
         }
-        let clauses = clauses(&gist);
-        if clauses.iter().any(forbids_change) {
-            return Kind::Question;
-        }
-        if let Some(kind) = arrow(&clauses) {
-            return kind;
-        }
-        let readings: Vec<Reading> = clauses.iter().map(read_clause).collect();
-        // An order outweighs a remark: "why is it wrong? fix it" is a fix, whatever the question before it.
-        let first = |wanted: fn(&Reading) -> Option<Kind>| readings.iter().find_map(wanted);
-        let order = specific_order(&readings);
-        // "It should return 2 now, update the test too": the tests follow what the remark asks for.
-        let follows =
-            order == Some(Kind::Tests) && clauses.iter().any(|clause| clause.says("should"));
-        let order = match clauses.last() {
-            Some(last) if follows && last.says("too|as well|accordingly") => Some(Kind::Change),
-            _ => order,
-        };
-        first(Reading::naming)
-            .or(order.filter(|kind| *kind != Kind::Change))
-            .or_else(|| first(Reading::asking).filter(|_| order.is_none()))
-            // "across the code base rename a to b, please": what stands before the order hides it from a clause's reader.
-            .or_else(|| (!read_rename(text).is_empty()).then_some(Kind::Rename))
-            .or(order)
-            .or_else(|| first(Reading::remark))
-            .unwrap_or(if text.trim_end().ends_with('?') {
-                Kind::Question
-            } else {
-                Kind::Fix
-            })
+        // The first line of a report decides; what follows only where it says nothing.
+        let title = report_title(text).and_then(|title| told(title, &clauses(title)));
+        let kind = title.or_else(|| told(text, &clauses(&gist)));
+        kind.unwrap_or(if text.trim_end().ends_with('?') {
+            Kind::Question
+        } else {
+            Kind::Fix
+        })
     }
 
     /// Returns whether a task of this kind changes files.
@@ -82,6 +61,33 @@ impl Kind {
             Kind::Change => "change",
         }
     }
+}
+
+/// Returns the kind that the clauses of `text` tell.
+fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
+    if clauses.iter().any(forbids_change) {
+        return Some(Kind::Question);
+    }
+    if let Some(kind) = abroad::unspaced(text).or_else(|| arrow(clauses)) {
+        return Some(kind);
+    }
+    let readings: Vec<Reading> = clauses.iter().map(read_clause).collect();
+    // An order outweighs a remark: "why is it wrong? fix it" is a fix, whatever the question before it.
+    let first = |wanted: fn(&Reading) -> Option<Kind>| readings.iter().find_map(wanted);
+    let order = specific_order(&readings);
+    // "It should return 2 now, update the test too": the tests follow what the remark asks for.
+    let follows = order == Some(Kind::Tests) && clauses.iter().any(|clause| clause.says("should"));
+    let order = match clauses.last() {
+        Some(last) if follows && last.says("too|as well|accordingly") => Some(Kind::Change),
+        _ => order,
+    };
+    first(Reading::naming)
+        .or(order.filter(|kind| *kind != Kind::Change))
+        .or_else(|| first(Reading::asking).filter(|_| order.is_none()))
+        // "across the code base rename a to b, please": what stands before the order hides it from a clause's reader.
+        .or_else(|| (!read_rename(text).is_empty()).then_some(Kind::Rename))
+        .or(order)
+        .or_else(|| first(Reading::remark))
 }
 
 /// What one clause of the task says.
@@ -164,13 +170,18 @@ fn forbids_change(clause: &Clause) -> bool {
              make changes|make any changes|change any files|edit any files|fix anything|fix it yet|\
              change it yet|touch it yet",
     );
-    (negated && all) || clause.says("no changes|read only|read-only|just asking|just curious")
+    // "A read-only mask" forbids nothing.
+    let alone = clause.words.len() <= 3 && clause.says("no changes|read only|read-only");
+    (negated && all) || alone || clause.says("just asking|just curious")
 }
 
 /// `old -> new` or `s/old/new/`: a rename written as a sign.
 fn arrow(clauses: &[Clause]) -> Option<Kind> {
     let sign = |word: &Word| matches!(word.text.as_str(), "->" | "→" | "=>");
-    for clause in clauses {
+    for clause in clauses
+        .iter()
+        .filter(|clause| !clause.has("def fn func lambda"))
+    {
         let substitution =
             |word: &Word| word.text.starts_with("s/") && word.text.matches('/').count() == 3;
         if clause.words.iter().any(substitution) {
@@ -274,9 +285,9 @@ fn wish(clause: &Clause) -> Option<Kind> {
     if mentions_tests(clause) {
         return Some(Kind::Tests);
     }
-    if clause
-        .says("no effect|no longer|no output|no error|no result|no results|no such|we need to fix")
-    {
+    if clause.says(
+        "no effect|no longer|no output|no error|no result|no results|no such|has no attribute|we need to fix",
+    ) {
         return Some(Kind::Fix);
     }
     // "we need to rename …" is an order behind a wish.
@@ -305,7 +316,7 @@ fn skip_politeness(clause: &Clause) -> Start {
         let at = start.at;
         let skipped = if clause.is(at, FILLERS) {
             1
-        } else if clause.is(at, "please pls plz let's lets") {
+        } else if clause.is(at, "please pls plz let's lets") || clause.is(at, abroad::PLEASE) {
             start.polite = true;
             1
         } else if clause.is(at, "can could would will should")
@@ -367,9 +378,11 @@ fn interrogative(clause: &Clause, at: usize) -> bool {
     const ASKING_IF_MARKED: &str = "\
         is are does do did was were has have can could should would will am isn't aren't doesn't don't any \
         anything anyone";
-    let condition = clause.is(at, "when") && !clause.question;
-    let plain = clause.is(at, ASKING) && !condition;
+    // "…, which is wrong", "when it is empty": no question without its mark.
+    let relative = clause.is(at, "when") || clause.is(at, "which who whose where") && !clause.opens;
+    let plain = clause.is(at, ASKING) && (clause.question || !relative);
     plain
+        || abroad::asks(clause, at)
         || clause.question && clause.is(at, ASKING_IF_MARKED)
         || clause.is(at, "is are does do") && clause.is(at + 1, "there we the this it")
 }
@@ -398,10 +411,18 @@ const ASKING_ORDERS: &str = "\
 
 /// Reads the verb at `at` as an order; what it is about decides between the kinds that share a verb.
 fn order(clause: &Clause, at: usize) -> Option<Reading> {
+    if states(clause, at) {
+        return None;
+    }
     let object = object(clause, at + 1);
     let verb = |any: &str| clause.is(at, any);
-    if verb("tests coverage") || head_is_tests(clause, at) {
+    // "tests are red", "tests for x fail": what they test is wrong.
+    let fails = clause.has(FAILING);
+    if !fails && (verb("tests coverage") || head_is_tests(clause, at)) {
         return Some(Reading::Order(Kind::Tests));
+    }
+    if let Some(kind) = abroad::order(clause, at) {
+        return Some(Reading::Order(kind));
     }
     if verb(RENAMING) && !(verb("move") && clause.is(at + 1, "on away")) {
         return Some(Reading::Order(Kind::Rename));
@@ -439,6 +460,27 @@ fn order(clause: &Clause, at: usize) -> Option<Reading> {
         return Some(Reading::Order(Kind::Change));
     }
     verb(ADDING).then_some(Reading::Order(Kind::Add))
+}
+
+/// "adding an item throws ValueError", "undo in the editor does not work": the verb is what the sentence is about.
+fn states(clause: &Clause, at: usize) -> bool {
+    const PREDICATES: &str = "\
+        does doesn't did didn't throws raises crashes fails gives returns causes breaks hangs produces leads results isn't";
+    const INNER: &str = "that which who what how so if when where sure until unless because";
+    let gerund = clause
+        .words
+        .get(at)
+        .is_some_and(|word| !word.code && word.text.ends_with("ing"));
+    let has_object = clause.is(
+        at + 1,
+        "the a an this that it all its our my every each some any",
+    );
+    if has_object && !gerund {
+        return false;
+    }
+    let predicate = (at + 1..clause.words.len()).find(|&word| clause.is(word, PREDICATES));
+    let inner = |word: usize| clause.is(word, INNER) || !gerund && clause.is(word, "to");
+    predicate.is_some_and(|end| !(at + 1..end).any(inner))
 }
 
 /// A test's own name or file: `test_refund`, `tests/test_tokens.py`.
@@ -525,9 +567,11 @@ fn mends(clause: &Clause) -> bool {
         && !clause.has("faster configurable")
 }
 
+/// Words for tests that do not pass.
+const FAILING: &str = "fail fails failing failed red broken breaks error flaky";
+
 fn mentions_tests(clause: &Clause) -> bool {
-    let fails = clause.has("fail fails failing failed red broken breaks error flaky");
-    !fails
+    !clause.has(FAILING)
         && (clause.has("test tests coverage untested tested testing"))
         && !clause.has(NOUNS_GOING_ON)
 }
@@ -557,7 +601,7 @@ fn remark(clause: &Clause) -> Reading {
     if unlovely {
         return Reading::Remark(Kind::Change);
     }
-    if clause.words.is_empty() {
+    if at >= clause.words.len() {
         Reading::Silent
     } else {
         Reading::Remark(Kind::Fix)

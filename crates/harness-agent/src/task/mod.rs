@@ -1,5 +1,6 @@
 //! The task: a sentence, read. What it is about and what it names; where that lies is looked up elsewhere.
 
+mod abroad;
 pub mod kind;
 pub mod order;
 pub mod question;

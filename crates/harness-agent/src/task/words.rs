@@ -15,6 +15,8 @@ pub(super) struct Clause {
     pub(super) words: Vec<Word>,
     /// The sentence that this clause belongs to ends in a question mark.
     pub(super) question: bool,
+    /// It begins its sentence.
+    pub(super) opens: bool,
     /// Where its first word stands in the text.
     pub(super) start: usize,
 }
@@ -87,6 +89,92 @@ pub(super) fn gist(text: &str) -> String {
     }
 }
 
+/// Headings of issue templates, as they begin, lowercase: what stands there is nobody's wish.
+const TEMPLATE_HEADINGS: &[&str] = &[
+    "actual",
+    "additional",
+    "behavior",
+    "behaviour",
+    "bug description",
+    "bug report",
+    "bug summary",
+    "code for reproduction",
+    "code sample",
+    "context",
+    "current",
+    "describe",
+    "description",
+    "desired",
+    "details",
+    "environment",
+    "expected",
+    "how to",
+    "is your feature request",
+    "issue",
+    "minimal",
+    "operating system",
+    "problem",
+    "proposed",
+    "reproduc",
+    "screenshots",
+    "search before asking",
+    "steps to",
+    "summary",
+    "system info",
+    "to reproduce",
+    "version",
+    "what happened",
+    "what is the",
+    "what's wrong",
+    "what you",
+    "your environment",
+];
+
+/// The heading that a line is: `## Title`, `**Title**`.
+fn heading(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let hashes = line.trim_start_matches('#');
+    if hashes.len() < line.len() && hashes.starts_with(' ') {
+        return Some(hashes.trim());
+    }
+    let bold = line.strip_prefix("**")?.strip_suffix("**");
+    bold.or_else(|| line.strip_prefix("**")?.strip_suffix("**:"))
+        .filter(|bold| !bold.contains("**"))
+}
+
+fn is_template_heading(line: &str) -> bool {
+    let text = heading(line).unwrap_or(line).trim_end_matches(':');
+    let lower = text.to_lowercase();
+    let begins = TEMPLATE_HEADINGS
+        .iter()
+        .any(|known| lower.starts_with(known));
+    begins && (heading(line).is_some() || text.split_whitespace().count() <= 2)
+}
+
+/// A text longer than this is a report: its first line says what it is about, the rest is evidence.
+const LONG: usize = 500;
+
+/// Returns the first line of a report that says something; `None` for a task in a few sentences.
+///
+/// A report has headings, code or many words. Questions and orders further down are part of its story.
+pub(super) fn report_title(text: &str) -> Option<&str> {
+    let mut lines = text.lines().map(str::trim);
+    let has_code = text.contains("```") || text.contains("~~~");
+    let has_headings = text
+        .lines()
+        .any(|line| heading(line).is_some_and(|_| is_template_heading(line)));
+    let more = text.trim().lines().count() > 1;
+    if !more || !(has_code || has_headings || text.len() > LONG) {
+        return None;
+    }
+    let telling = |line: &&str| {
+        let says = line.chars().filter(|c| c.is_alphabetic()).count() > 2;
+        says && !line.starts_with("<!--") && !line.starts_with('>') && !is_template_heading(line)
+    };
+    let first = lines.find(|line| line.starts_with("```") || telling(line))?;
+    (!first.starts_with("```")).then(|| heading(first).unwrap_or(first))
+}
+
 /// Cuts the task into clauses: at the ends of sentences, at commas and colons, and before "and", "then", "but".
 pub(super) fn clauses(gist: &str) -> Vec<Clause> {
     let mut clauses = Vec::new();
@@ -107,18 +195,19 @@ pub(super) fn clauses(gist: &str) -> Vec<Clause> {
             if !lone_mark {
                 if open.words.is_empty() {
                     open.start = start;
+                    open.opens = clauses.len() == sentence_start;
                 }
                 open.words.push(word);
             }
             let tail = raw.trim_end_matches(['"', '\'', ')', '`']);
-            if tail.ends_with([',', ';', ':', '.', '!', '?'])
+            if tail.ends_with([',', ';', ':', '.', '!', '?', '，', '。', '！', '？'])
                 || (lone_mark && raw.contains(['-', '–', '—']))
             {
                 close(&mut clauses, &mut open);
             }
-            if tail.ends_with(['.', '!', '?']) {
+            if tail.ends_with(['.', '!', '?', '。', '！', '？']) {
                 for clause in clauses.iter_mut().skip(sentence_start) {
-                    clause.question = tail.ends_with('?');
+                    clause.question = tail.ends_with(['?', '？']);
                 }
                 sentence_start = clauses.len();
             }
@@ -173,7 +262,23 @@ fn word(raw: &str) -> Word {
     let bare = raw.trim_matches(|c: char| {
         matches!(
             c,
-            ',' | ';' | ':' | '.' | '!' | '?' | '"' | '\'' | '`' | '(' | ')' | '*'
+            ',' | ';'
+                | ':'
+                | '.'
+                | '!'
+                | '?'
+                | '"'
+                | '\''
+                | '`'
+                | '('
+                | ')'
+                | '*'
+                | '¿'
+                | '¡'
+                | '，'
+                | '。'
+                | '！'
+                | '？'
         )
     });
     let option = bare.starts_with("--") && bare.len() > 2;
