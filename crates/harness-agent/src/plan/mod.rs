@@ -6,7 +6,7 @@ mod home;
 use std::ops::Range;
 
 use harness_code::locate::{self, LocateOptions, Located, Noted};
-use harness_code::mention::{Mentions, NamedDefinition};
+use harness_code::mention::{Mentions, NamedDefinition, near_miss};
 use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 use serde::Serialize;
@@ -178,7 +178,7 @@ impl Plan {
         let vague = task.kind.writes() && names_nothing && located.files.len() != 1;
         let question = found
             .question
-            .or_else(|| vague.then(|| which_place(task, &located)));
+            .or_else(|| vague.then(|| which_place(task, tree, &located)));
         let new_definition = home::for_new(task, tree, &mentions);
         let rung = match (&question, task.kind) {
             (_, Kind::Question) => Rung::Answer,
@@ -584,9 +584,33 @@ pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
     (spot.span.len() as f64) < f64::from(max_tokens) * LONGEST_REWRITE
 }
 
-/// Returns the question for a task that names no place; its options are the likeliest ones.
-fn which_place(task: &Task, located: &Located) -> Question {
-    let options = located.files.iter().take(4).map(|hit| hit.path.to_string());
+/// Returns definitions that a plain word of the task is nearly the name of: "fix ronded".
+fn near_words(task: &Task, tree: &SourceTree) -> Vec<String> {
+    let words = task.text.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| word.len() >= LONG_WORD).collect();
+    near_miss(tree, &words).map_or(Vec::new(), |near| near.meant.into_iter().take(2).collect())
+}
+
+/// Shorter plain words are near to names by chance.
+const LONG_WORD: usize = 6;
+
+/// Returns the question for a task that names no place; its options are what is nearly named, else the likeliest files.
+fn which_place(task: &Task, tree: &SourceTree, located: &Located) -> Question {
+    let paths = task.written_paths();
+    let mut names: Vec<&str> = paths.iter().map(RelPath::as_str).collect();
+    names.extend(task.code_names());
+    if let Some(near) = near_miss(tree, &names) {
+        let text = format!("there is no `{}`; did you mean one of these?", near.written);
+        return Question::new(text, near.meant);
+    }
+    let mut options = near_words(task, tree);
+    let definitions = located.definitions.iter();
+    let code = definitions.filter(|hit| !harness_code::tree::is_test(&hit.path));
+    options.extend(
+        code.take(2)
+            .map(|hit| format!("{} in {}", hit.name, hit.path)),
+    );
+    options.extend(located.files.iter().map(|hit| hit.path.to_string()));
     let gist: String = task
         .text
         .split_whitespace()

@@ -21,7 +21,8 @@ impl Question {
             Some(option) if option.starts_with("rename ") => {
                 "give one of these sentences as the task"
             }
-            _ => "name a file or a function in the task",
+            Some(_) => "name one of these in the task, or answer with its number",
+            None => "name a file or a function in the task",
         }
     }
 

@@ -1,12 +1,14 @@
 //! What a sentence names: paths, definitions, test ids, tracebacks, quotations, resolved against a project.
 //! Likeness is no name: what only resembles something is for `locate`.
 
+mod near;
 pub(crate) mod passage;
 pub(crate) mod phrase;
 pub(crate) mod project;
 pub(crate) mod read;
 mod resolve;
 
+pub use crate::mention::near::{NearMiss, near_miss};
 use crate::mention::passage::Zone;
 use crate::mention::phrase::{Found, Phrase, Phrases};
 use crate::mention::project::{Place, Project};
