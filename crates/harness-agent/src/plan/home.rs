@@ -16,10 +16,12 @@ use crate::task::kind::Kind;
 pub(crate) struct NewDefinition {
     /// The file that it goes to.
     pub path: RelPath,
-    /// Its name, with its class.
+    /// Its name, with its class; empty where a whole file is asked for.
     pub name: String,
     /// A test is to come with it.
     pub with_test: bool,
+    /// The file is not there yet either.
+    pub in_new_file: bool,
 }
 
 /// Returns the new definition of a task that names both it and its home.
@@ -28,7 +30,20 @@ pub(super) fn for_new(
     tree: &SourceTree,
     mentions: &Mentions,
 ) -> Option<NewDefinition> {
-    let wish = (task.kind == Kind::Add).then(|| task.wish()).flatten()?;
+    if task.kind != Kind::Add {
+        return None;
+    }
+    if let Some(path) = new_file(task, tree) {
+        let is_plain = |name: &String| !name.contains('.');
+        let name = task.wish().map(|wish| wish.name).filter(is_plain);
+        return Some(NewDefinition {
+            path,
+            name: name.unwrap_or_default(),
+            with_test: task.wants_test(),
+            in_new_file: true,
+        });
+    }
+    let wish = task.wish()?;
     let classes = || {
         let named = mentions.definitions.iter();
         named.filter(|hit| {
@@ -67,7 +82,27 @@ pub(super) fn for_new(
         path,
         name,
         with_test: task.wants_test(),
+        in_new_file: false,
     })
+}
+
+/// Returns the one file that a task asks to be made: its path is written, and nothing of the project is there.
+fn new_file(task: &Task, tree: &SourceTree) -> Option<RelPath> {
+    let is_new = |path: &RelPath| {
+        let is_file = Language::of(path) != Language::Other && path.extension().is_some();
+        let is_known = tree.file(path).is_some() || tree.ending_with(path.as_str()).is_some();
+        is_file && !is_known && task.makes(path)
+    };
+    let mut paths = task.written_paths();
+    paths.retain(is_new);
+    paths.dedup();
+    let tests = |path: &RelPath| harness_code::tree::is_test(path);
+    // "Create shop/tax.py and tests/test_tax.py": the tests come after what they test.
+    if paths.len() > 1 {
+        paths.retain(|path| !tests(path));
+    }
+    let one = paths.pop()?;
+    paths.is_empty().then_some(one)
 }
 
 /// Returns the one class of this name: in a file that the task names, else the only one of the project.
@@ -207,6 +242,21 @@ mod tests {
             None,
         );
         check_new("fix net in shop/price.py", None);
+        let vat = Some(("shop/tax.py", "vat", false));
+        check_new(
+            "create shop/tax.py with a function vat(cents, percent)",
+            vat,
+        );
+        check_new("add a new file shop/tax.py with a function vat", vat);
+        check_new(
+            "write a hello world script hello.py",
+            Some(("hello.py", "", false)),
+        );
+        check_new(
+            "create shop/tax.py with a function vat, and tests in tests/test_tax.py",
+            Some(("shop/tax.py", "vat", true)),
+        );
+        check_new("create shop/tax.py and shop/toll.py", None);
     }
 
     #[test]

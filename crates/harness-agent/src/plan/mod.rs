@@ -175,11 +175,12 @@ impl Plan {
         };
         let names_nothing = !mentions.names_a_place() && found.plan.is_none();
         // Where only one file can be meant there is nothing to choose.
-        let vague = task.kind.writes() && names_nothing && located.files.len() != 1;
+        let new_definition = home::for_new(task, tree, &mentions);
+        let settled = new_definition.is_some() || located.files.len() == 1;
+        let vague = task.kind.writes() && names_nothing && !settled;
         let question = found
             .question
             .or_else(|| vague.then(|| which_place(task, tree, &located)));
-        let new_definition = home::for_new(task, tree, &mentions);
         let rung = match (&question, task.kind) {
             (_, Kind::Question) => Rung::Answer,
             (Some(_), _) => Rung::Question,
@@ -238,6 +239,13 @@ impl Plan {
     /// Returns the definition that the task asks for and that is not there yet, where its home is known.
     pub(crate) fn new_definition(&self) -> Option<&NewDefinition> {
         self.new_definition.as_ref()
+    }
+
+    /// Returns whether the task asks for a file that is not there yet.
+    pub(crate) fn makes_file(&self) -> bool {
+        self.new_definition
+            .as_ref()
+            .is_some_and(|new| new.in_new_file)
     }
 
     /// Goes on from a new definition, which is there now, to its tests. Returns where they go.
@@ -313,6 +321,7 @@ impl Plan {
         let way = match self.rung {
             Rung::Question => "asks you first",
             Rung::Fix => "certain fix, no model",
+            Rung::Rewrite if self.makes_file() => "a new file, written by the model",
             Rung::Rewrite if self.new_definition.is_some() => {
                 "one new definition, written by the model"
             }

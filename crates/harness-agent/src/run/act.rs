@@ -155,7 +155,7 @@ fn try_change(
         action,
     );
     let draft = match proposed {
-        Ok(draft) => draft,
+        Ok(draft) => draft.with_package_files(session.whole_tree()),
         Err(refusal) => return Outcome::Refused(refusal),
     };
     if let Err(refusal) = trial.apply(session, &draft) {

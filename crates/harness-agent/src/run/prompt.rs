@@ -24,6 +24,8 @@ const TESTS_NEXT: &str = include_str!("../../prompts/tests_next.md");
 const NEW: &str = include_str!("../../prompts/new.md");
 const NEW_TASK: &str = include_str!("../../prompts/new_task.md");
 const NEW_REPLY: &str = include_str!("../../prompts/new_reply.md");
+const NEW_FILE: &str = include_str!("../../prompts/new_file.md");
+const NEW_FILE_TASK: &str = include_str!("../../prompts/new_file_task.md");
 const WORK: &str = include_str!("../../prompts/work.md");
 const ANSWER: &str = include_str!("../../prompts/answer.md");
 const OBJECT: &str = include_str!("../../prompts/object.md");
@@ -111,6 +113,9 @@ pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
         (true, _, _) => (ANSWER, None),
         (false, true, _) => (OBJECT, None),
         (false, false, true) if tests.is_some() => (TESTS, Some((TESTS_TASK, TESTS_REPLY))),
+        (false, false, true) if opening.plan.makes_file() => {
+            (NEW_FILE, Some((NEW_FILE_TASK, NEW_REPLY)))
+        }
         (false, false, true) if new.is_some() => (NEW, Some((NEW_TASK, NEW_REPLY))),
         (false, false, true) if blank.is_some() => (REWRITE, Some((BLANK_TASK, BLANK_REPLY))),
         (false, false, true) => (REWRITE, Some((EXAMPLE_TASK, EXAMPLE_REPLY))),

@@ -22,6 +22,9 @@ const LONGEST_LINE: usize = 120;
 
 /// Returns the file that a new definition goes into: whole where it is short, else its imports and first lines.
 pub(super) fn home(tree: &SourceTree, new: &NewDefinition) -> String {
+    if new.in_new_file {
+        return format!("{} is a new file.{}", new.path, beside(tree, new));
+    }
     let Ok(text) = tree.text(&new.path) else {
         return String::new();
     };
@@ -40,6 +43,27 @@ pub(super) fn home(tree: &SourceTree, new: &NewDefinition) -> String {
         None => String::new(),
     };
     format!("{place}{} has:\n```{language}\n{code}\n```", new.path)
+}
+
+/// Files beside a new one that are told of, and names of each.
+const MOST_BESIDE: usize = 6;
+const MOST_NAMES: usize = 8;
+
+/// Returns what the files beside a new one define: what it may use.
+fn beside(tree: &SourceTree, new: &NewDefinition) -> String {
+    let is_near = |file: &&SourceFile| file.path.parent() == new.path.parent() && !file.test;
+    let told = |file: &SourceFile| {
+        let definitions = file.facts.definitions.iter();
+        let top = definitions.filter(|one| !one.qualified.contains('.'));
+        let names: Vec<&str> = top.map(|one| one.name()).take(MOST_NAMES).collect();
+        (!names.is_empty()).then(|| format!("\n{}: {}", file.path, names.join(", ")))
+    };
+    let files = tree.sources().filter(is_near).filter_map(told);
+    let files: String = files.take(MOST_BESIDE).collect();
+    match files.as_str() {
+        "" => String::new(),
+        files => format!(" Beside it:{files}"),
+    }
 }
 
 /// Returns the imports of a file and the first line of each definition; of a class that gets something new, all of them.
@@ -219,6 +243,7 @@ mod tests {
             path: RelPath::parse("cart.py").unwrap(),
             name: name.to_owned(),
             with_test: false,
+            in_new_file: false,
         };
         let shown = home(&tree, &new("save"));
         assert_eq!(
@@ -229,6 +254,16 @@ mod tests {
         assert_eq!(
             shown,
             "It goes into the class Cart. cart.py has:\n```python\nimport json\nclass Cart:\n    def total(self):\ndef load(path):\n```"
+        );
+        let file = NewDefinition {
+            path: RelPath::parse("tax.py").unwrap(),
+            in_new_file: true,
+            ..new("vat")
+        };
+        let shown = home(&tree, &file);
+        assert_eq!(
+            shown,
+            "tax.py is a new file. Beside it:\ncart.py: Cart, load"
         );
     }
 }

@@ -30,6 +30,61 @@ impl Draft {
             gone: Vec::new(),
         }
     }
+
+    /// Returns the draft with an `__init__.py` in each new folder that gets Python code, where the packages around it
+    /// have one.
+    pub(crate) fn with_package_files(mut self, tree: &SourceTree) -> Draft {
+        let mut found: Vec<RelPath> = Vec::new();
+        let is_new = |change: &&Change| {
+            change.before.is_none()
+                && change.language == Language::Python
+                && !tree::is_test(&change.path)
+        };
+        for change in self.changes.iter().filter(is_new) {
+            let mut folder = change.path.parent();
+            while let Some(here) = folder.filter(|here| !has_files(tree, here)) {
+                let Ok(file) = here.join("__init__.py") else {
+                    break;
+                };
+                let is_known =
+                    found.contains(&file) || self.changes.iter().any(|one| one.path == file);
+                if !is_known && is_package(tree, here.parent().as_ref()) {
+                    found.push(file);
+                }
+                folder = here.parent();
+            }
+        }
+        self.changes.extend(found.into_iter().map(|path| Change {
+            language: Language::Python,
+            path,
+            before: None,
+            after: String::new(),
+        }));
+        self
+    }
+}
+
+fn has_files(tree: &SourceTree, folder: &RelPath) -> bool {
+    tree.files()
+        .iter()
+        .any(|file| file.path.starts_with(folder))
+}
+
+/// Says whether folders of code in this one are packages with a file of their own: it is one, or all of them are.
+fn is_package(tree: &SourceTree, folder: Option<&RelPath>) -> bool {
+    let has_own = |here: &RelPath| {
+        here.join("__init__.py")
+            .is_ok_and(|file| tree.file(&file).is_some())
+    };
+    if let Some(folder) = folder {
+        return has_own(folder);
+    }
+    let code = tree
+        .sources()
+        .filter(|file| file.language == Language::Python && !file.test);
+    let mut folders: Vec<RelPath> = code.filter_map(|file| file.path.parent()).collect();
+    folders.retain(|folder| folder.parent().is_none());
+    !folders.is_empty() && folders.iter().all(has_own)
 }
 
 /// Works out what an action would change. `focus` is where the prompt looked, for replies that name no place.
@@ -118,5 +173,41 @@ fn refused(path: &RelPath, error: &DoorError) -> Refusal {
     match error.trespass() {
         Some(broken) => trespass(broken.clone()),
         None => Refusal::new("path.unreadable", error.to_string(), path.as_str()),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests lay files out")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_packages_have_the_file_that_makes_them_one() {
+        let added = |files: &[&str], new: &str| -> Vec<String> {
+            let folder = tempfile::tempdir().unwrap();
+            for name in files {
+                let path = folder.path().join(name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, "x = 1\n").unwrap();
+            }
+            let tree = SourceTree::read(folder.path(), None).unwrap();
+            let path = RelPath::parse(new).unwrap();
+            let draft = Draft::of(Change {
+                language: Language::of(&path),
+                path,
+                before: None,
+                after: "y = 1\n".to_owned(),
+            });
+            let changes = draft.with_package_files(&tree).changes.into_iter();
+            changes.skip(1).map(|one| one.path.to_string()).collect()
+        };
+        let package = ["shop/__init__.py", "shop/cart.py"];
+        assert_eq!(added(&package, "shop/tax/vat.py"), ["shop/tax/__init__.py"]);
+        assert_eq!(added(&package, "tax/vat.py"), ["tax/__init__.py"]);
+        assert_eq!(added(&package, "shop/tax.py"), [""; 0]);
+        assert_eq!(added(&package, "tests/test_vat.py"), [""; 0]);
+        assert_eq!(added(&["shop/cart.py"], "shop/tax/vat.py"), [""; 0]);
+        assert_eq!(added(&["main.py"], "tax/vat.py"), [""; 0]);
+        assert_eq!(added(&package, "tax/vat.js"), [""; 0]);
     }
 }

@@ -1,0 +1,3 @@
+def vat(cents, percent):
+    """The tax."""
+    return cents * percent // 100
