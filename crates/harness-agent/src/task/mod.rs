@@ -2,6 +2,7 @@
 
 mod abroad;
 pub mod kind;
+mod kind_of;
 pub mod order;
 pub mod question;
 pub mod role;

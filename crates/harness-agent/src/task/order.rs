@@ -2,8 +2,8 @@
 
 use harness_code::path::RelPath;
 
-use crate::task::kind::{self, Kind};
-use crate::task::{Task, whole_words, words};
+use crate::task::kind::Kind;
+use crate::task::{Task, kind_of, whole_words, words};
 
 /// One thing that a task orders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Task {
     /// Returns the orders of the task, in their order; the whole task where it has one or none.
     pub fn orders(&self) -> Vec<Order> {
         let gist = words::gist(&self.text);
-        let found = kind::orders(&gist);
+        let found = kind_of::orders(&gist);
         if found.len() < 2 {
             let verb = found.into_iter().next().map(|(_, verb)| verb);
             return vec![Order {
