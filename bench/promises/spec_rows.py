@@ -144,7 +144,7 @@ ROWS = [
         (AGENT + "run/fix.rs", "    let verdict = trial.judge(session);\n", "    trial.baseline(session);\n    let verdict = trial.judge(session);\n"),
     ], "test_agent.py test_a_fix_without_a_model_runs_the_tests_once"),
     ("a vague task asks", "a vague task is not asked about", [
-        (AGENT + "plan/mod.rs", "            .or_else(|| vague.then(|| which_place(task, &located)));", "            .or_else(|| (vague && task.text.is_empty()).then(|| which_place(task, &located)));"),
+        (AGENT + "plan/mod.rs", "            .or_else(|| vague.then(|| which_place(task, tree, &located)));", "            .or_else(|| (vague && task.text.is_empty()).then(|| which_place(task, tree, &located)));"),
     ], "test_scenarios.py test_scenario[003_vague_task_is_asked_back]"),
     ("forward slashes", "backslashes stay", [
         (CODE + "path.rs", "        let slashed = text.replace('\\\\', \"/\");", "        let slashed = text.to_owned();"),
@@ -168,7 +168,7 @@ ROWS = [
         (CLI + "settings.rs", "    options.scope = common.scope.clone().unwrap_or_default();", "    options.scope = String::new();"),
     ], "test_scenarios.py test_scenario[008_the_scope_is_a_wall]"),
     ("option --json", "`run` and `ask` print words", [
-        (CLI + "agent.rs", "    if common.json {\n        json::print(result);\n    } else if exit == Exit::Done {", "    if common.json && result.steps.len() > 99 {\n        json::print(result);\n    } else if exit == Exit::Done {"),
+        (CLI + "agent.rs", "    if common.json {\n        json::print(result);\n", "    if common.json && result.steps.len() > 99 {\n        json::print(result);\n"),
     ], "test_demo.py test_the_misspelled_name_is_fixed_without_a_model"),
     ("option --json", "`brief`, `layout` and `route` print words", [
         (CLI + "mod.rs", "    if common.json {\n        json::print(value);\n    } else {\n        text::result(&words());\n    }", "    let _ = (common, value);\n    text::result(&words());"),
@@ -238,7 +238,7 @@ ROWS = [
         (AGENT + "options.rs", "DEFAULT_STEPS: u32 = 20;", "DEFAULT_STEPS: u32 = 21;"),
     ], DEFAULTS),
     ("setting steps", "a run takes as many turns as it likes", [
-        (AGENT + "run/work.rs", "    for number in 1..=session.options.steps {", "    for number in 1..=session.options.steps.max(20) {"),
+        (AGENT + "run/conversation.rs", "    for number in 1..=steps {", "    for number in 1..=steps.max(20) {"),
     ], "test_scenarios.py test_scenario[083_the_step_budget_is_spent]"),
     ("setting max_tokens", "its default is 800", [
         (AGENT + "options.rs", "DEFAULT_MAX_TOKENS: u32 = 700;", "DEFAULT_MAX_TOKENS: u32 = 800;"),

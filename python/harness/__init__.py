@@ -15,6 +15,7 @@ __all__ = [
     "AgentOptions",
     "Counts",
     "Event",
+    "Goal",
     "HarnessError",
     "OptionTypeError",
     "OptionValueError",
@@ -33,7 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness._harness import Agent, AgentOptions, __version__
     from harness._types import Event, HarnessError, OptionsError, OptionTypeError, OptionValueError, Refusal
-    from harness._values import Counts, Question, Result, Step, Tests, Usage
+    from harness._values import Counts, Goal, Question, Result, Step, Tests, Usage
 else:
     # The native part is loaded when a name of it is first used: `python -m harness` never needs it.
     def __getattr__(name):

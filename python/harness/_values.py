@@ -131,6 +131,23 @@ class Usage(_Value):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Goal(_Value):
+    """One thing that a task asks for.
+
+    Attributes:
+        text: what it is, in the words of the task, or the test that should pass.
+        met: whether it is done, on disk, and the evidence says so.
+        why: what proves it, or what is missing.
+    """
+
+    __module__ = "harness"
+
+    text: str
+    met: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Question(_Value):
     """Something only the user can decide.
 
@@ -166,6 +183,7 @@ class Result(_Value):
         steps: every turn, in order.
         refusals: what the harness stopped, and why. Each is a string, the reason.
         stopped: why it stopped: `done`, `question`, `steps`, `stuck`, `broke`, `engine`, `refused`, `busy` or `interrupted`.
+        goals: what the task asks for, one by one; `ok` says that all of it is met.
         run_id: the run's id, for `harness undo` and `harness last`.
         tests: the project's tests, before and after; None when they were not run.
         diff: the change as a unified diff.
@@ -181,6 +199,7 @@ class Result(_Value):
     steps: tuple[Step, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     stopped: str
+    goals: tuple[Goal, ...] = ()
     run_id: str = ""
     tests: Tests | None = None
     diff: str = ""
@@ -191,7 +210,7 @@ class Result(_Value):
         if self.stopped not in _STOPPED:
             hint = f"it is one of {', '.join(_STOPPED)}"
             raise OptionValueError(f"stopped: no run ends so; {hint}", "stopped", hint)
-        for name in ("writes", "steps", "refusals"):
+        for name in ("writes", "steps", "refusals", "goals"):
             object.__setattr__(self, name, _tuple(name, getattr(self, name)))
         object.__setattr__(self, "usage", self.usage or Usage())
 
@@ -205,6 +224,7 @@ def result_from(facts: dict[str, Any]) -> Result:
     made: dict[str, Any] = {
         "steps": tuple(Step(**step) for step in facts["steps"]),
         "refusals": tuple(Refusal(one.pop("reason"), **one) for one in facts["refusals"]),
+        "goals": tuple(Goal(**goal) for goal in facts["goals"]),
         "tests": tests,
         "usage": Usage(**facts["usage"]),
     }

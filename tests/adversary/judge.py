@@ -6,6 +6,7 @@ is checked. Only what a run promises is asked for: see projects.py. Standard lib
 
 import ast
 import contextlib
+import dataclasses
 import functools
 import json
 import os
@@ -84,6 +85,19 @@ def faults(project, task, after, times=TIMES):
             found += suite_faults(project, task, whole, times) if task.kind in ("rename", "move") else []
             found += reaching_faults(project, clean, whole) if added else []
     return found
+
+
+def harm(project, task, after, times=TIMES):
+    """What a run that met a part of its task, and kept that, has spoilt: one sentence each."""
+    before = {path: text.encode() for path, text in project.files.items()}
+    found = [*changed_tests(project, task, before, after), *unreadable(before, after)]
+    if not project.runner:
+        return found
+    with tempfile.TemporaryDirectory(prefix="judge-") as place:
+        clean = pathlib.Path(place, "clean")
+        lay_out(clean, restored(project, task, before, after))
+        part = dataclasses.replace(task, blamed=())
+        return found + suite_faults(project, part, clean, times)
 
 
 def lay_out(folder, files):

@@ -9,7 +9,8 @@ A folder is `tests/scenarios/NNN_name/`:
                     fails (`status 500`, `error`, `cut`), `NN.wait` one that says nothing: there the run is interrupted
     config.toml     optional: the user's config file
     expected/       the files that differ afterwards, whole; all others must be as before, those beside the project too
-    result.json     the fields of the result that must hold (`refusals` lists the rules, `attempt` lines of the patch
+    result.json     the fields of the result that must hold (`refusals` lists the rules, `goals` the words of each and
+                    whether it is met, `attempt` lines of the patch
                     that a run which takes its changes back leaves; no `attempt` means that there is none)
 
 In every run at most three turns are wasted: refused, or not readable as an action.
@@ -211,6 +212,8 @@ def held(result, expected):
             seen[name] = expected[name] if expected[name] in result["summary"] else result["summary"]
         elif name == "model_calls":
             seen[name] = result["usage"]["model_calls"]
+        elif name == "goals":
+            seen[name] = [[goal["text"], goal["met"]] for goal in result["goals"]]
         elif name == "tests_after":
             seen[name] = result["tests"] and result["tests"]["after"]
         elif name in ("gone", "attempt"):
@@ -295,7 +298,7 @@ def through(door, scenario, place):
             assert files[name + ".bak"] == before.read_bytes(), (door, name)
     if not result["writes"]:
         assert set(files) == set(contents(folder / "project")), door
-    growing(prompts)
+    growing(prompts, result["goals"])
     if result["ok"] and result["writes"]:
         finish.check(f"{folder.name} ({door})", scenario.task, folder / "project", project, result["writes"])
     return lasting_result, files
@@ -384,10 +387,14 @@ def test_interrupted_scenario(folder, door, tmp_path):
     check_attempt(scenario, project)
 
 
-def growing(requests):
-    """Every prompt begins with the one before it, so that a server's prefix cache holds."""
+def growing(requests, goals):
+    """Every prompt begins with the one before it, so that a server's prefix cache holds. Each of several goals has a
+    conversation of its own; what comes before the task stays there too."""
+    fixed = requests[0]["messages"][:-1] if requests else []
     for earlier, later in zip(requests, requests[1:]):
-        assert later["messages"][: len(earlier["messages"])] == earlier["messages"]
+        grows = later["messages"][: len(earlier["messages"])] == earlier["messages"]
+        begins = len(goals) > 1 and later["messages"][:-1] == fixed
+        assert grows or begins, later
 
 
 def test_no_run_was_ok_without_proof(capsys):

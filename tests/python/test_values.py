@@ -10,7 +10,7 @@ import typing
 
 import pytest
 
-from harness import Counts, Event, OptionTypeError, OptionValueError, Question, Refusal, Result, Step, Tests, Usage
+from harness import Counts, Event, Goal, OptionTypeError, OptionValueError, Question, Refusal, Result, Step, Tests, Usage
 from harness._values import _STOPPED
 
 STEP = Step(number=1, action="edit", path="shop/pricing.py", result="done", seconds=0.5, tokens=40)
@@ -23,13 +23,14 @@ RESULT = Result(
     writes=["shop/pricing.py"],
     steps=[STEP],
     refusals=[REFUSAL],
+    goals=[Goal(text="fix apply_discount", met=True, why="2 tests pass")],
     run_id="r1",
     tests=Tests(command="python -m unittest", before=Counts(passed=1, failed=1, collected=2), sandbox="landlock"),
     diff="--- a\n+++ b\n",
     usage=Usage(model_calls=1, prompt_tokens=300, reply_tokens=40, characters_sent=1200, sent_to="127.0.0.1"),
 )
 QUESTION = Question(text="which file?", options=["a.py", "b.py"])
-ALL = [STEP, REFUSAL, EVENT, RESULT, QUESTION, RESULT.tests, RESULT.usage, RESULT.tests.before]
+ALL = [STEP, REFUSAL, EVENT, RESULT, QUESTION, RESULT.tests, RESULT.usage, RESULT.tests.before, RESULT.goals[0]]
 
 
 @pytest.mark.parametrize("value", ALL, ids=lambda value: type(value).__name__)
@@ -70,6 +71,7 @@ def test_a_result_is_a_dictionary_that_json_takes():
         "steps": [STEP.as_dict()],
         "refusals": [REFUSAL.as_dict()],
         "stopped": "done",
+        "goals": [{"text": "fix apply_discount", "met": True, "why": "2 tests pass"}],
         "run_id": "r1",
         "tests": {"command": "python -m unittest", "before": {"passed": 1, "failed": 1, "collected": 2}, "after": None, "sandbox": "landlock", "unsteady": []},
         "diff": "--- a\n+++ b\n",

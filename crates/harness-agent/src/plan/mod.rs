@@ -61,6 +61,13 @@ impl Rung {
     }
 }
 
+/// One thing that a task asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedGoal {
+    /// What it is, in the words of the task.
+    pub text: String,
+}
+
 /// A fix that needs no model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedFix {
@@ -114,6 +121,8 @@ pub struct Spot {
 pub struct Plan {
     /// What the task asks for.
     pub kind: &'static str,
+    /// What the task asks for, one by one.
+    pub goals: Vec<PlannedGoal>,
     /// Whether it would change files.
     pub writes: bool,
     /// The cheapest way that may do.
@@ -142,6 +151,12 @@ pub struct Plan {
     mentions: Mentions,
     #[serde(skip)]
     certain_fix: Option<FixPlan>,
+    /// The task is about the tests that fail, whichever those are; in a run that may start none it asks this instead.
+    #[serde(skip)]
+    red_tests: Option<Question>,
+    /// Tests that must pass, by their ids, whatever the task names.
+    #[serde(skip)]
+    blamed: Vec<String>,
 }
 
 impl Plan {
@@ -167,7 +182,12 @@ impl Plan {
             Some(_) => (locate::mentioned(tree, noted), Located::default()),
             None => locate::locate(tree, noted, LocateOptions { include_tests }),
         };
-        let spots = spots(task, tree, &mentions, &located);
+        let red_tests = is_about_red_tests(task, &mentions).then(|| which_test(&located));
+        let mut spots = spots(task, tree, &mentions, &located);
+        if red_tests.is_some() {
+            // What the tests run is known once they ran.
+            spots.clear();
+        }
         let found = match renamed {
             Some(found) => found,
             None if task.kind == Kind::Rename => fix::Found::default(),
@@ -176,7 +196,7 @@ impl Plan {
         let names_nothing = !mentions.names_a_place() && found.plan.is_none();
         // Where only one file can be meant there is nothing to choose.
         let new_definition = home::for_new(task, tree, &mentions);
-        let settled = new_definition.is_some() || located.files.len() == 1;
+        let settled = red_tests.is_some() || new_definition.is_some() || located.files.len() == 1;
         let vague = task.kind.writes() && names_nothing && !settled;
         let question = found
             .question
@@ -203,6 +223,7 @@ impl Plan {
         let text = task.text.len().min(LONGEST_TASK);
         Plan {
             kind: task.kind.name(),
+            goals: planned_goals(task),
             writes: task.kind.writes(),
             rung,
             question,
@@ -218,7 +239,38 @@ impl Plan {
             new_definition,
             mentions,
             certain_fix: found.plan,
+            red_tests,
+            blamed: Vec::new(),
         }
+    }
+
+    /// Returns whether the task is about the tests that fail, whichever those are.
+    pub(crate) fn is_about_red_tests(&self) -> bool {
+        self.red_tests.is_some()
+    }
+
+    /// Goes on without a run of the tests: what is red must be told.
+    pub(crate) fn ask_for_the_test(&mut self) {
+        self.question = self.red_tests.take();
+        self.rung = Rung::Question;
+    }
+
+    /// Returns whether a task about red tests, which may name files of tests, is about this one.
+    pub(crate) fn means_test(&self, id: &str) -> bool {
+        let paths = &self.mentions.paths;
+        match self.names_tests() {
+            true => self.names_test(id),
+            false => paths.is_empty() || paths.iter().any(|path| lies_in(id, path)),
+        }
+    }
+
+    /// Turns to tests that must pass and to the code that they run, most likely first.
+    pub(crate) fn turn_to(&mut self, blamed: Vec<String>, spots: Vec<Spot>, max_tokens: u32) {
+        let fits = spots
+            .first()
+            .is_some_and(|spot| fits_reply(spot, max_tokens));
+        self.rung = if fits { Rung::Rewrite } else { Rung::Loop };
+        (self.blamed, self.spots) = (blamed, spots);
     }
 
     /// Returns what can be done without a model.
@@ -275,12 +327,16 @@ impl Plan {
 
     /// Returns whether the task names tests at all.
     pub(crate) fn names_tests(&self) -> bool {
-        self.mentions.tests.iter().any(|test| !test.name.is_empty())
+        !self.blamed.is_empty()
+            || self.mentions.tests.iter().any(|test| !test.name.is_empty())
             || self.named_test_functions().next().is_some()
     }
 
     /// Returns whether the task names this test: by its id, or as a function of a test file.
     pub(crate) fn names_test(&self, id: &str) -> bool {
+        if !self.blamed.is_empty() {
+            return self.blamed.iter().any(|blamed| blamed == id);
+        }
         let ids = self.mentions.tests.iter();
         let mut ids = ids.filter(|test| !test.name.is_empty()).peekable();
         if ids.peek().is_some() {
@@ -326,6 +382,9 @@ impl Plan {
                 "one new definition, written by the model"
             }
             Rung::Rewrite => "one definition, written anew by the model",
+            Rung::Loop if self.is_about_red_tests() => {
+                "the tests are run; what is red is worked on"
+            }
             Rung::Loop => "turn by turn, with tools",
             Rung::Answer => "an answer, nothing changes",
         };
@@ -531,7 +590,13 @@ fn last_part(qualified: &str) -> &str {
     qualified.rsplit('.').next().unwrap_or(qualified)
 }
 
-fn definition(tree: &SourceTree, path: &RelPath, qualified: &str, line: u32) -> Option<Spot> {
+/// Returns a definition of the project as a place to show, the one nearest to a line.
+pub(crate) fn definition(
+    tree: &SourceTree,
+    path: &RelPath,
+    qualified: &str,
+    line: u32,
+) -> Option<Spot> {
     let file = tree.file(path)?;
     let same = file
         .facts
@@ -547,7 +612,8 @@ fn definition(tree: &SourceTree, path: &RelPath, qualified: &str, line: u32) -> 
     })
 }
 
-fn around(tree: &SourceTree, path: &RelPath, line: u32) -> Option<Spot> {
+/// Returns the innermost definition around a line, or else the file.
+pub(crate) fn around(tree: &SourceTree, path: &RelPath, line: u32) -> Option<Spot> {
     let file = tree.file(path)?;
     let inside = file
         .facts
@@ -591,6 +657,30 @@ fn fits_a_reply(spots: &[Spot], mentions: &Mentions, max_tokens: u32) -> bool {
 /// Returns whether a place is short enough to be written anew in one reply.
 pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
     (spot.span.len() as f64) < f64::from(max_tokens) * LONGEST_REWRITE
+}
+
+fn planned_goals(task: &Task) -> Vec<PlannedGoal> {
+    let goals = task.orders().into_iter().map(|order| order.goal());
+    goals.map(|text| PlannedGoal { text }).collect()
+}
+
+/// Says whether a task is about whatever is red, and names nothing but tests.
+fn is_about_red_tests(task: &Task, mentions: &Mentions) -> bool {
+    let is_test = harness_code::tree::is_test;
+    let (definitions, paths) = (&mentions.definitions, &mentions.paths);
+    task.is_about_red_tests()
+        && mentions.frames.is_empty()
+        && definitions.iter().all(|hit| is_test(&hit.path))
+        && paths.iter().all(is_test)
+}
+
+/// Returns the question for a task about what is red where no test may be run.
+fn which_test(located: &Located) -> Question {
+    let options = located.files.iter().map(|hit| hit.path.to_string());
+    Question::new(
+        "a read-only run starts no tests, so what fails is not known; which test, file or function is it about?",
+        options,
+    )
 }
 
 /// Returns definitions that a plain word of the task is nearly the name of: "fix ronded".

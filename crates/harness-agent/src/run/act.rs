@@ -188,8 +188,8 @@ fn try_change(
             ))
         }
         Verdict::Unfinished { rule, reason } => {
-            if session.task.kind == Kind::Fix {
-                // Drafts of a fix are alternatives: each starts from the code as it was.
+            if session.task.kind == Kind::Fix && !trial.is_best() {
+                // Drafts of a fix are alternatives: each starts from the code as it was, or where a part is done.
                 trial.put_back(session, &draft);
                 return Outcome::Failed(format!("That was not it and was taken back: {reason}"));
             }

@@ -13,7 +13,7 @@ use crate::run::prompt::{self, Opened, Opening};
 use crate::run::result::Stopped;
 use crate::run::session::{Ending, Session};
 use crate::run::talk::{self, Talk, Turn};
-use crate::run::{act, work};
+use crate::run::{act, conversation};
 
 /// Returns what the code itself says to the question of a session.
 pub(super) fn known(session: &Session<'_>) -> Vec<Fact> {
@@ -156,7 +156,7 @@ fn opened(session: &Session<'_>, card: &Card, known: &[Fact]) -> Opened {
         plan: &session.plan,
         tree: &session.tree,
         skills: &session.plan.load_skills(&session.tree),
-        rules: &work::house_rules(&session.tree),
+        rules: &conversation::house_rules(&session.tree),
         files: &session.files,
         context: &session.options.context,
         failure: "",

@@ -10,8 +10,9 @@ use harness_hands::suite::{Failure, Lines, Outcome, SuiteReport};
 
 use crate::guard::Change;
 use crate::plan::Plan;
-use crate::run::asked::{Asked, Target};
+use crate::run::asked::{Asked, OrderState, Target};
 use crate::task::Task;
+use crate::task::goal::Goal;
 use crate::task::kind::Kind;
 
 /// What the finish rule is asked about.
@@ -107,37 +108,12 @@ impl Evidence<'_> {
         if !self.has_suite {
             return self.without_suite(&asked);
         }
-        let Some(after) = self.after else {
-            return Verdict::Unverified("the tests have not run".to_owned());
+        let after = match self.usable(&asked) {
+            Ok(after) => after,
+            Err(verdict) => return verdict,
         };
-        if let Some(problem) = unusable(after).or_else(|| other_copy(after)) {
-            return Verdict::Unverified(problem);
-        }
-        if let Some(problem) = &self.observed.uncovered {
-            return Verdict::Unverified(problem.clone());
-        }
-        if let Some(path) = self.observed.rewritten.first() {
-            let reason =
-                format!("running the change rewrites or removes `{path}`: change the code instead");
-            return unfinished("finish.rewrites", &reason);
-        }
-        if let Some(broken) = self.broken(after) {
-            return Verdict::Worse(broken);
-        }
-        if after.passed == 0 {
-            let shown = after.failures.first().map(Failure::shown);
-            let reason = format!("no test passes yet\n{}", shown.unwrap_or_default());
-            return unfinished("finish.tests_failing", &reason);
-        }
-        let ids: Vec<&str> = self.before.map_or(Vec::new(), |before| {
-            let failed = before.failures.iter().map(|failure| failure.id.as_str());
-            failed
-                .chain(before.passed_ids.iter().map(String::as_str))
-                .collect()
-        });
         if let Some((rule, reason)) = asked
-            .changed_test(&ids, &self.observed.run_by_name)
-            .or_else(|| asked.missing())
+            .missing()
             .or_else(|| self.missing_tests(&asked, after))
         {
             return unfinished(rule, &reason);
@@ -167,6 +143,92 @@ impl Evidence<'_> {
             return unfinished("finish.hangs_on_new_tests", &reason);
         }
         Verdict::Proven(self.proof(after))
+    }
+
+    /// Returns the report on the changes where it can prove something and nothing is worse, or the verdict.
+    fn usable(&self, asked: &Asked<'_>) -> Result<&SuiteReport, Verdict> {
+        let Some(after) = self.after else {
+            return Err(Verdict::Unverified("the tests have not run".to_owned()));
+        };
+        if let Some(problem) = unusable(after).or_else(|| other_copy(after)) {
+            return Err(Verdict::Unverified(problem));
+        }
+        if let Some(problem) = &self.observed.uncovered {
+            return Err(Verdict::Unverified(problem.clone()));
+        }
+        if let Some(path) = self.observed.rewritten.first() {
+            let reason =
+                format!("running the change rewrites or removes `{path}`: change the code instead");
+            return Err(unfinished("finish.rewrites", &reason));
+        }
+        if let Some(broken) = self.broken(after) {
+            return Err(Verdict::Worse(broken));
+        }
+        if after.passed == 0 {
+            let shown = after.failures.first().map(Failure::shown);
+            let reason = format!("no test passes yet\n{}", shown.unwrap_or_default());
+            return Err(unfinished("finish.tests_failing", &reason));
+        }
+        let ids: Vec<&str> = self.before.map_or(Vec::new(), |before| {
+            let failed = before.failures.iter().map(|failure| failure.id.as_str());
+            failed
+                .chain(before.passed_ids.iter().map(String::as_str))
+                .collect()
+        });
+        match asked.changed_test(&ids, &self.observed.run_by_name) {
+            Some((rule, reason)) => Err(unfinished(rule, &reason)),
+            None => Ok(after),
+        }
+    }
+
+    /// Returns what became of each thing that the task asks for. Where the whole is not proven, only those parts are met
+    /// that nothing speaks against, and none where something was begun for the others: it could not be told apart.
+    pub(super) fn goals(&self) -> Vec<Goal> {
+        let (is_proven, words) = match self.verdict() {
+            Verdict::Proven(words) => (true, words),
+            Verdict::Worse(words) | Verdict::Unverified(words) => (false, words),
+            Verdict::Unfinished { reason, .. } => (false, reason),
+        };
+        let why = words.lines().next().unwrap_or_default();
+        if is_proven || self.changes.is_empty() {
+            return self.task.goals(is_proven, why);
+        }
+        let asked = self.asked();
+        let states = asked.order_states();
+        let after = self.after.filter(|_| self.usable(&asked).is_ok());
+        let open = |state: &OrderState| -> Option<String> {
+            let missing = state.missing.as_ref().map(|(_, reason)| reason.clone());
+            let failing = || self.still_failing(&asked, after?);
+            let failing = || failing().filter(|_| state.kind == Kind::Fix);
+            let tests = || self.missing_tests(&asked, after?);
+            let tests = || tests().filter(|_| state.wants_test || state.kind == Kind::Tests);
+            let rest = missing.or_else(failing);
+            rest.or_else(|| tests().map(|(_, reason)| reason))
+        };
+        let open: Vec<Option<String>> = states.iter().map(open).collect();
+        let is_mixed = states
+            .iter()
+            .zip(&open)
+            .any(|(state, open)| open.is_some() && state.is_begun);
+        let seen = self.observed;
+        let is_doubtful = seen.untested.is_some()
+            || !seen.unreached.is_empty()
+            || seen.without_new_tests.as_ref().is_some_and(|without| {
+                after.is_none_or(|after| self.hangs_on_new_tests(&asked, after, without).is_some())
+            });
+        let is_apart = after.is_some() && open.iter().any(Option::is_some);
+        if !is_apart || is_mixed || is_doubtful {
+            return self.task.goals(false, why);
+        }
+        let goal = |(state, open): (OrderState, Option<String>)| Goal {
+            text: state.goal,
+            met: open.is_none(),
+            why: match &open {
+                Some(reason) => reason.lines().next().unwrap_or_default().to_owned(),
+                None => format!("{} tests pass", after.map_or(0, |after| after.passed)),
+            },
+        };
+        states.into_iter().zip(open).map(goal).collect()
     }
 
     /// Judges where no tests can be run.

@@ -76,7 +76,7 @@ impl Story<'_> {
         clippy::disallowed_methods,
         reason = "the project of a test is a temporary folder"
     )]
-    fn verdict(&self) -> Verdict {
+    fn look<T>(&self, look: impl FnOnce(&Evidence<'_>) -> T) -> T {
         let folder = tempfile::tempdir().unwrap();
         // Without a report there are no tests at all.
         let is_there = |path: &str| self.after.is_some() || !path.starts_with("tests/");
@@ -129,7 +129,11 @@ impl Story<'_> {
             after: after.as_ref(),
             observed: &self.observed,
         };
-        evidence.verdict()
+        look(&evidence)
+    }
+
+    fn verdict(&self) -> Verdict {
+        self.look(|evidence| evidence.verdict())
     }
 }
 
@@ -508,5 +512,82 @@ fn without_any_tests_what_is_asked_for_must_be_there() {
             elsewhere: false,
         };
         assert_eq!(word(&story.verdict()), expected, "{task}");
+    }
+}
+
+#[test]
+fn a_part_of_a_task_is_met_where_it_can_be_told_apart() {
+    let gift = PRICING.replace("(price, quantity):", "(price, quantity, gift=False):");
+    let passed_on = REPORT.replace("quantity) for", "quantity, False) for");
+    let both = "add a parameter gift=False to line_total in shop/pricing.py and pass it on from report in shop/report.py";
+    let conftest = "import sys\n";
+    let green = "total+ discount- odd+";
+    let cases: [(&str, &str, Files, &str, &[bool]); 7] = [
+        ("nothing is done", both, vec![], green, &[false, false]),
+        (
+            "the first half",
+            both,
+            vec![("shop/pricing.py", &gift)],
+            green,
+            &[true, false],
+        ),
+        (
+            "something was begun for the other half",
+            both,
+            vec![("shop/pricing.py", &gift), ("shop/report.py", &passed_on)],
+            green,
+            &[false, false],
+        ),
+        (
+            "it made something worse",
+            both,
+            vec![("shop/pricing.py", &gift)],
+            "total- discount- odd+",
+            &[false, false],
+        ),
+        (
+            "one goal, not met",
+            FIX,
+            vec![("shop/pricing.py", &gift)],
+            green,
+            &[false],
+        ),
+        (
+            "one goal, met",
+            "add a parameter gift=False to line_total in shop/pricing.py",
+            vec![("shop/pricing.py", &gift)],
+            green,
+            &[true],
+        ),
+        (
+            "tests are changed beside it",
+            both,
+            vec![("shop/pricing.py", &gift), ("tests/conftest.py", conftest)],
+            green,
+            &[true, false],
+        ),
+    ];
+    for (name, task, files, after, expected) in cases {
+        let story = |observed| Story {
+            task,
+            files: &files,
+            before: Some(green),
+            after: Some(after),
+            observed,
+            elsewhere: false,
+        };
+        let met = |observed: Observed| -> Vec<bool> {
+            let goals = story(observed).look(|evidence| evidence.goals());
+            goals.iter().map(|goal| goal.met).collect()
+        };
+        assert_eq!(met(Observed::default()), expected, "{name}");
+        // Where the old tests pass only beside what the run adds, nothing is met.
+        let doubtful = Observed {
+            without_new_tests: Some(report("total- discount- odd+")),
+            ..Observed::default()
+        };
+        if files.iter().any(|(path, _)| *path == "tests/conftest.py") {
+            assert_eq!(met(doubtful), [false, false], "{name}");
+        }
     }
 }

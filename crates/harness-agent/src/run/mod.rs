@@ -3,6 +3,7 @@
 mod act;
 mod answer;
 mod asked;
+mod conversation;
 mod coverage;
 mod cut;
 pub(crate) mod event;
@@ -12,6 +13,7 @@ mod flaky;
 mod form;
 mod probe;
 mod prompt;
+mod red_tests;
 mod replay;
 pub(crate) mod result;
 mod room;
@@ -22,6 +24,7 @@ mod staged;
 mod talk;
 mod telling;
 mod trial;
+mod under_test;
 mod work;
 
 use harness_code::hidden::Why;
@@ -173,6 +176,9 @@ fn after_fix(
     model: &mut Option<Box<dyn Model>>,
     begun: &mut Option<Trial>,
 ) -> Ending {
+    if session.read_only() && session.plan.is_about_red_tests() {
+        session.plan.ask_for_the_test();
+    }
     if let Some(ending) = ask_until_clear(session, begun) {
         return ending;
     }

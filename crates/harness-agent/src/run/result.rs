@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::history::{Refusal, Step};
+use crate::task::goal::Goal;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -131,6 +132,8 @@ pub struct RunResult {
     pub refusals: Vec<Refusal>,
     /// Why it ended.
     pub stopped: Stopped,
+    /// What the task asks for, one by one; `ok` says that all of it is met.
+    pub goals: Vec<Goal>,
     /// The run's id, for `undo` and `last`.
     pub run_id: String,
     /// The project's tests; none when they were not run.

@@ -30,6 +30,7 @@ use crate::run::event::{Event, EventKind, Listener};
 use crate::run::result::{RunResult, Stopped, Tests, Usage};
 use crate::secret;
 use crate::task::Task;
+use crate::task::goal::Goal;
 
 /// The longest result of one step that is kept, in characters.
 const LONGEST_RESULT: usize = 2_000;
@@ -45,6 +46,8 @@ pub(super) struct Ending {
     pub(super) tests: Option<Tests>,
     /// What was left changed, for the record.
     pub(super) changes: Vec<RecordedChange>,
+    /// What became of each thing that the task asks for; empty means that all of it ended alike.
+    pub(super) goals: Vec<Goal>,
 }
 
 impl Ending {
@@ -59,6 +62,7 @@ impl Ending {
             diff,
             tests: None,
             changes: Vec::new(),
+            goals: Vec::new(),
         }
     }
 
@@ -226,6 +230,11 @@ impl<'a> Session<'a> {
     pub(super) fn tell_start(&mut self) {
         let (kind, rung) = (self.plan.kind, self.plan.rung.name());
         let files = self.tree.files().len();
+        let read = match files {
+            1 => "1 file".to_owned(),
+            files => format!("{files} files"),
+        };
+        let article = if kind.starts_with('a') { "an" } else { "a" };
         let run = self.run.as_str().to_owned();
         let recorded = self
             .record
@@ -233,7 +242,7 @@ impl<'a> Session<'a> {
         self.heed(recorded);
         self.tell(
             EventKind::Started,
-            &format!("read {files} files; this is a {kind} task ({rung})"),
+            &format!("read {read}; this is {article} {kind} task ({rung})"),
             [
                 ("run", run.into()),
                 ("kind", kind.into()),
@@ -247,6 +256,11 @@ impl<'a> Session<'a> {
             );
             self.tell(EventKind::Started, &text, []);
         }
+        self.tell_places();
+    }
+
+    /// Tells where the run looks.
+    pub(super) fn tell_places(&mut self) {
         let spots: Vec<String> = self.plan.spots().iter().map(described).collect();
         if !spots.is_empty() {
             let text = format!("looking at {}", spots.join(", "));
@@ -322,6 +336,10 @@ impl<'a> Session<'a> {
     pub(super) fn end(mut self, ending: Ending) -> RunResult {
         let ok = ending.stopped == Stopped::Done;
         let (steps, refusals) = std::mem::take(&mut self.history).into_parts();
+        let goals = match ending.goals.is_empty() {
+            true => self.task.goals(ok, first_line(&ending.summary)),
+            false => ending.goals,
+        };
         let result = RunResult {
             ok,
             summary: ending.summary,
@@ -329,6 +347,7 @@ impl<'a> Session<'a> {
             steps,
             refusals,
             stopped: ending.stopped,
+            goals,
             run_id: self.run.as_str().to_owned(),
             tests: ending.tests,
             diff: ending.diff,
@@ -341,6 +360,7 @@ impl<'a> Session<'a> {
         let fields = json!({
             "ok": result.ok,
             "stopped": result.stopped,
+            "goals": result.goals,
             "writes": result.writes,
             "tests": result.tests,
             "summary": result.summary,

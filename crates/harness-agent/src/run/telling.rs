@@ -14,7 +14,7 @@ const LONGEST_LINE: usize = 300;
 
 /// Returns the failing test that the task is about, for the first prompt.
 pub(super) fn failure_to_show(session: &Session<'_>, trial: &Trial) -> String {
-    let Some(before) = trial.before() else {
+    let Some(before) = trial.now() else {
         return String::new();
     };
     if session.task.kind != Kind::Fix {

@@ -13,7 +13,7 @@ use harness_hands::door::{DoorError, Metadata};
 use harness_hands::journal;
 use harness_hands::lock::{LockError, Waiting};
 use harness_hands::scratch::{Scratch, ScratchError, Touch};
-use harness_hands::suite::{Selection, SuiteReport, Watch};
+use harness_hands::suite::{Lines, Selection, SuiteReport, Watch};
 use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::guard::{self, Change, Facts};
@@ -26,6 +26,7 @@ use crate::run::probe::returning_nothing;
 use crate::run::result::{Counts, Stopped, Tests};
 use crate::run::session::{Ending, Session};
 use crate::run::staged::{Staged, diff_of};
+use crate::task::goal::Goal;
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
 
@@ -33,6 +34,18 @@ use crate::tool::change::Draft;
 const LEFTOVERS: [&str; 4] = ["log", "tmp", "temp", "pid"];
 /// How long a run waits for another one that holds the project.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Parts of a task that are not done and that a summary names.
+const MOST_OPEN: usize = 3;
+
+/// Changes that meet a part of a task, with what the tests said of them.
+struct Best {
+    staged: Staged,
+    after: Option<SuiteReport>,
+    goals: Vec<Goal>,
+    /// When the tests that judged them were started.
+    judged_at: SystemTime,
+}
 
 /// Changes under trial.
 pub(super) struct Trial {
@@ -46,6 +59,8 @@ pub(super) struct Trial {
     earlier: Staged,
     /// The last changes that passed the guards and made nothing worse, proven or not.
     harmless: Option<Staged>,
+    /// The changes by which most of what the task asks for is met, where not all of it is.
+    best: Option<Best>,
     suite: Option<Suite>,
     /// The project as it was, in which the tests of that state ran.
     base: Option<Scratch>,
@@ -100,6 +115,7 @@ impl Trial {
             staged: Staged::default(),
             earlier: Staged::default(),
             harmless: None,
+            best: None,
             suite: session.suite(),
             base: None,
             before: None,
@@ -140,6 +156,34 @@ impl Trial {
     /// Returns the report from before the first change.
     pub(super) fn before(&self) -> Option<&SuiteReport> {
         self.before.as_ref()
+    }
+
+    /// Returns what the tests say of what is staged, where that is known, or else of the state before.
+    pub(super) fn now(&self) -> Option<&SuiteReport> {
+        let best = self.best.as_ref().filter(|_| self.is_best());
+        best.and_then(|best| best.after.as_ref())
+            .or(self.before.as_ref())
+    }
+
+    /// Runs some tests on what is staged and returns the lines that each of them ran, as far as that can be watched.
+    pub(super) fn lines_run(
+        &self,
+        session: &mut Session<'_>,
+        tests: Vec<String>,
+    ) -> BTreeMap<String, Lines> {
+        let suite = self.suite.as_ref().map(|suite| suite.runner);
+        if !matches!(suite, Some(Framework::Pytest | Framework::Unittest)) {
+            return BTreeMap::new();
+        }
+        let Ok(version) = self.version(session, |_| true) else {
+            return BTreeMap::new();
+        };
+        let watch = Watch {
+            modules: Vec::new(),
+            lines: true,
+        };
+        self.run_in(session, &version, &Selection::Some(tests), &watch)
+            .lines
     }
 
     /// Returns what the run would change.
@@ -351,7 +395,7 @@ impl Trial {
         self.weigh(session)
     }
 
-    /// Returns the verdict, and remembers or forgets what is staged as harmless.
+    /// Returns the verdict, and remembers or forgets what is staged as harmless, and as the best so far.
     fn weigh(&mut self, session: &Session<'_>) -> Verdict {
         let verdict = self.verdict(session);
         if !matches!(verdict, Verdict::Worse(_)) {
@@ -359,7 +403,33 @@ impl Trial {
         } else if self.harmless.as_ref().map(Staged::diff) == Some(self.staged.diff()) {
             self.harmless = None;
         }
+        if matches!(verdict, Verdict::Unfinished { .. }) {
+            let goals = self.with_evidence(session, |evidence| evidence.goals());
+            self.remember(goals);
+        }
         verdict
+    }
+
+    /// Remembers what is staged where it meets more goals than anything before. Says whether it does.
+    pub(super) fn remember(&mut self, goals: Vec<Goal>) -> bool {
+        let met = |goals: &[Goal]| goals.iter().filter(|goal| goal.met).count();
+        let known = self.best.as_ref().map_or(0, |best| met(&best.goals));
+        let is_better = met(&goals) > known;
+        if is_better {
+            self.best = Some(Best {
+                staged: self.staged.clone(),
+                after: self.after.clone(),
+                goals,
+                judged_at: self.judged_at,
+            });
+        }
+        is_better
+    }
+
+    /// Says whether what is staged is the best so far: a part of the task is met by it.
+    pub(super) fn is_best(&self) -> bool {
+        let best = self.best.as_ref();
+        best.is_some_and(|best| best.staged.fingerprint() == self.staged.fingerprint())
     }
 
     /// Returns whether the project has a suite.
@@ -426,15 +496,21 @@ impl Trial {
         }
         self.look_again(session, version);
         self.trace_red(session);
-        if matches!(self.verdict(session), Verdict::Proven(_)) {
+        if self.meets_something(session) {
             self.look_without_new_tests(session);
         }
-        if matches!(self.verdict(session), Verdict::Proven(_)) {
+        if self.meets_something(session) {
             self.look_whether_reached(session, version);
         }
-        if matches!(self.verdict(session), Verdict::Proven(_)) {
+        if self.meets_something(session) {
             self.look_whether_tested(session);
         }
+    }
+
+    /// Says whether something that the task asks for is met by what is staged, as far as was looked.
+    fn meets_something(&self, session: &Session<'_>) -> bool {
+        let goals = self.with_evidence(session, |evidence| evidence.goals());
+        goals.iter().any(|goal| goal.met)
     }
 
     /// Runs new tests once more against a function that returns nothing: one of them must notice.
@@ -718,7 +794,7 @@ impl Trial {
 
     /// Writes what is staged into the project and ends the run with it.
     pub(super) fn keep(mut self, session: &mut Session<'_>, mut summary: String) -> Ending {
-        if self.suite.is_some() && self.was_saved_meanwhile(session) {
+        if self.suite.is_some() && was_saved_since(session, self.judged_at) {
             // The tests judged files that are others now.
             session.tell(
                 EventKind::Tests,
@@ -746,17 +822,6 @@ impl Trial {
             ..Ending::new(Stopped::Done, summary)
         };
         self.write(session, ending)
-    }
-
-    /// Says whether a file of the project was saved since the tests were last started.
-    fn was_saved_meanwhile(&self, session: &Session<'_>) -> bool {
-        let root = session.tree.root();
-        let files = session.whole_tree().files().iter();
-        let mut times = files.filter_map(|file| {
-            let found = file.path.under(root).symlink_metadata();
-            found.and_then(|found| found.modified()).ok()
-        });
-        times.any(|time| time > self.judged_at)
     }
 
     fn write(mut self, session: &mut Session<'_>, mut ending: Ending) -> Ending {
@@ -794,6 +859,7 @@ impl Trial {
             Err(error) => {
                 drop(self.transaction.attach("attempt.patch", diff.as_bytes()));
                 ending.stopped = Stopped::Stuck;
+                ending.goals.clear();
                 ending.summary = format!("{error}; nothing was written");
                 ending.hint = format!("the change is kept in {}", attempt_place(session));
                 match self.transaction.take_back() {
@@ -839,11 +905,52 @@ impl Trial {
             ending.summary = format!("{}; the change was kept, unproven", ending.summary);
             return self.write(session, ending);
         }
+        let counts = |best: &Best| {
+            stopped != Stopped::Interrupted && !was_saved_since(session, best.judged_at)
+        };
+        if let Some(best) = self.best.take().filter(counts) {
+            return self.keep_part(session, best, ending);
+        }
         self.drop_all(session);
         if !self.attempt.is_empty() {
             ending.hint = format!("the attempt is kept in {}", attempt_place(session));
         }
         self.end_with(ending)
+    }
+
+    /// Writes what meets a part of the task, and says what is done and what is not.
+    fn keep_part(mut self, session: &mut Session<'_>, best: Best, mut ending: Ending) -> Ending {
+        if self.staged.fingerprint() != best.staged.fingerprint() {
+            self.drop_all(session);
+        }
+        (self.staged, self.after) = (best.staged, best.after);
+        ending.tests = self.tests();
+        let open = best.goals.iter().filter(|goal| !goal.met);
+        let open: Vec<String> = open
+            .map(|goal| format!("{} ({})", goal.text, goal.why))
+            .collect();
+        let (all, met) = (best.goals.len(), best.goals.len() - open.len());
+        let more = match open.len().saturating_sub(MOST_OPEN) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        let open = open[..open.len().min(MOST_OPEN)].join("; ");
+        ending.summary = format!(
+            "{met} of {all} parts of the task are done and kept; not done: {open}{more}; {}",
+            ending.summary
+        );
+        ending.goals = best.goals;
+        if !self.attempt.is_empty() {
+            drop(
+                self.transaction
+                    .attach("attempt.patch", self.attempt.as_bytes()),
+            );
+            ending.hint = format!(
+                "the rest of the attempt is kept in {}",
+                attempt_place(session)
+            );
+        }
+        self.write(session, ending)
     }
 
     /// Drops what is staged; the last attempt is remembered.
@@ -909,6 +1016,17 @@ impl Trial {
             unsteady: self.observed.unsteady(),
         })
     }
+}
+
+/// Says whether a file of the project was saved since tests were started: they judged other files.
+fn was_saved_since(session: &Session<'_>, start: SystemTime) -> bool {
+    let root = session.tree.root();
+    let files = session.whole_tree().files().iter();
+    let mut times = files.filter_map(|file| {
+        let found = file.path.under(root).symlink_metadata();
+        found.and_then(|found| found.modified()).ok()
+    });
+    times.any(|time| time > start)
 }
 
 fn counts(report: &SuiteReport) -> Counts {

@@ -1,10 +1,12 @@
 //! The task: a sentence, read. What it is about and what it names; where that lies is looked up elsewhere.
 
 mod abroad;
+pub mod goal;
 pub mod kind;
 mod kind_of;
 pub mod order;
 pub mod question;
+mod red;
 pub mod role;
 pub mod wish;
 mod words;

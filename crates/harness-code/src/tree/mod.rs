@@ -3,6 +3,7 @@
 mod open;
 mod walk;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -28,6 +29,8 @@ pub struct SourceTree {
     hidden: Hidden,
     /// Whether files of the project are not among `files` because they are hidden.
     lacks_hidden: bool,
+    /// Texts that stand in for what is on disk.
+    laid_over: BTreeMap<RelPath, String>,
 }
 
 /// One file of the project.
@@ -113,6 +116,7 @@ impl SourceTree {
             root,
             hidden: Hidden::default(),
             lacks_hidden: false,
+            laid_over: BTreeMap::new(),
         })
     }
 
@@ -151,6 +155,7 @@ impl SourceTree {
             files,
             hidden,
             lacks_hidden,
+            laid_over: BTreeMap::new(),
         };
         Ok((tree, looked))
     }
@@ -210,10 +215,23 @@ impl SourceTree {
         self.files.binary_search_by(|file| file.path.cmp(path)).ok()
     }
 
+    /// Takes a file to be this text from here on, whatever is on disk.
+    pub fn lay_over(&mut self, path: &RelPath, content: String) {
+        let file = file_of(path.clone(), &content);
+        match self.files.binary_search_by(|file| file.path.cmp(path)) {
+            Ok(at) => self.files[at] = file,
+            Err(at) => self.files.insert(at, file),
+        }
+        self.laid_over.insert(path.clone(), content);
+    }
+
     /// Reads the text of a file again from disk.
     pub fn text(&self, path: &RelPath) -> Result<Text, TreeError> {
         if self.hides(path).is_some() {
             return Err(TreeError::NotAFile(path.clone()));
+        }
+        if let Some(content) = self.laid_over.get(path) {
+            return Ok(Text::new(content.as_str()));
         }
         let bytes = read_inside(&self.root, path)?;
         Text::from_bytes(bytes).map_err(|_| TreeError::NotText(path.clone()))
@@ -308,6 +326,20 @@ fn read_file<T>(
         symbols::read_with(file.language, content, |reading| look(&file.path, reading));
     file.facts = facts;
     (file, Some(looked))
+}
+
+/// Returns a file of which only the text is known.
+fn file_of(path: RelPath, content: &str) -> SourceFile {
+    let language = Language::of(&path).refined(content);
+    SourceFile {
+        test: is_test(&path),
+        bytes: content.len() as u64,
+        lines: count_lines(content),
+        generated: is_generated(content),
+        facts: symbols::read_with(language, content, |_| ()).0,
+        language,
+        path,
+    }
 }
 
 fn count_lines(content: &str) -> u32 {

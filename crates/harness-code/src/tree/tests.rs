@@ -258,3 +258,20 @@ fn generated_files_say_so_at_their_head() {
     assert!(!is_generated("x = 'automatically generated'\n"));
     assert!(!is_generated(""));
 }
+
+#[test]
+fn a_text_can_stand_in_for_a_file() {
+    let folder = project(&[("a.py", "def old():\n    pass\n"), ("c.py", "")]);
+    let mut tree = SourceTree::read(folder.path(), None).unwrap();
+    let lay = |tree: &mut SourceTree, name: &str, text: &str| {
+        tree.lay_over(&RelPath::parse(name).unwrap(), text.to_owned());
+    };
+    lay(&mut tree, "a.py", "def new():\n    pass\n");
+    lay(&mut tree, "b.py", "def beside():\n    pass\n");
+    let found: Vec<&str> = tree.files().iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(found, ["a.py", "b.py", "c.py"]);
+    let names: Vec<&str> = tree.definitions().map(|(_, one)| one.name()).collect();
+    assert_eq!(names, ["new", "beside"]);
+    let text = tree.text(&RelPath::parse("a.py").unwrap()).unwrap();
+    assert_eq!(text.content(), "def new():\n    pass\n");
+}

@@ -82,15 +82,15 @@ fn show(result: &RunResult, common: &CommonArguments, program: &str) -> Exit {
     let exit = Exit::of(result.stopped);
     if common.json {
         json::print(result);
-    } else if exit == Exit::Done {
-        text::result(&text::run_result(result));
-        if !common.quiet && !result.diff.is_empty() {
-            text::diff(&result.diff);
-        }
     } else if exit == Exit::Question {
         text::result(&result.summary);
-    } else if exit == Exit::Failed {
+    } else if matches!(exit, Exit::Done | Exit::Failed) || !result.writes.is_empty() {
         text::result(&text::run_result(result));
+        // A part that is done was kept, however the run ended.
+        let is_kept = exit == Exit::Done || !result.writes.is_empty();
+        if !common.quiet && is_kept && !result.diff.is_empty() {
+            text::diff(&result.diff);
+        }
     } else if let Some((_, known)) = result.summary.split_once("\n\n") {
         // What is known without a model is a result, though the run has none.
         text::result(known);

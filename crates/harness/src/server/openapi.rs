@@ -228,6 +228,7 @@ fn schemas() -> Value {
         "RouteReply": object(json!({"route": text, "data": reference("Route")})),
         "Route": object(json!({
             "kind": {"enum": ["question", "fix", "rename", "add", "tests", "change"]},
+            "goals": list(object(json!({"text": text}))),
             "writes": flag,
             "rung": {"enum": ["question", "fix", "rewrite", "loop", "answer"]},
             "question": {"type": ["object", "null"]}, "fix": {"type": ["object", "null"]},
@@ -237,8 +238,10 @@ fn schemas() -> Value {
         })),
         "Result": object(json!({
             "ok": flag, "summary": text, "writes": texts, "steps": list(step), "refusals": list(refusal),
-            "stopped": {"enum": stopped}, "run_id": text, "tests": {"type": ["object", "null"]},
-            "diff": text, "usage": {"type": "object"},
+            "stopped": {"enum": stopped},
+            "goals": list(object(json!({"text": text, "met": flag, "why": text}))),
+            "run_id": text, "tests": {"type": ["object", "null"]},
+            "diff": text, "usage": {"type": "object"}, "hint": text,
         })),
         "ChatCompletion": object(json!({
             "id": text, "object": {"const": "chat.completion"}, "created": count, "model": text,

@@ -99,6 +99,26 @@ pub fn width() -> usize {
         .clamp(20, 120)
 }
 
+/// Goals beyond this are only counted.
+const MOST_GOALS: usize = 8;
+
+/// Returns what is done and what is not, for a task that asks for several things.
+fn goals(result: &RunResult) -> String {
+    let goals = &result.goals;
+    if goals.len() < 2 || !goals.iter().any(|goal| goal.met) {
+        return String::new();
+    }
+    let line = |goal: &harness_agent::Goal| match goal.met {
+        true => format!("done: {}\n", goal.text),
+        false => format!("not done: {} ({})\n", goal.text, goal.why),
+    };
+    let mut text: String = goals.iter().take(MOST_GOALS).map(line).collect();
+    if goals.len() > MOST_GOALS {
+        text.push_str(&format!("and {} more\n", goals.len() - MOST_GOALS));
+    }
+    text
+}
+
 /// Returns what a person reads after a run: the summary, the diff, the tests, how to take it back.
 pub(crate) fn run_result(result: &RunResult) -> String {
     let mut text = format!("{}\n", result.summary.trim_end());
@@ -111,7 +131,8 @@ pub(crate) fn run_result(result: &RunResult) -> String {
         match (before, after) {
             (Some(before), Some(after)) => {
                 // A change that was taken back is not what stands now.
-                let when = if result.ok { "now" } else { "with the change" };
+                let stays = result.ok || !result.writes.is_empty();
+                let when = if stays { "now" } else { "with the change" };
                 text.push_str(&format!("tests: {before} before; {after} {when}\n"));
             }
             (None, Some(after)) => text.push_str(&format!("tests: {after}\n")),
@@ -119,6 +140,7 @@ pub(crate) fn run_result(result: &RunResult) -> String {
             (None, None) => {}
         }
     }
+    text.push_str(&goals(result));
     if !result.writes.is_empty() {
         text.push_str(&format!("changed: {}\n", result.writes.join(", ")));
         text.push_str(&format!(

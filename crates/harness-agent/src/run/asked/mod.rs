@@ -60,6 +60,18 @@ pub(super) struct Asked<'a> {
     targets: Vec<Target>,
 }
 
+/// One order of a task, held against what is changed.
+pub(super) struct OrderState {
+    /// What it asks for, for people.
+    pub(super) goal: String,
+    pub(super) kind: Kind,
+    pub(super) wants_test: bool,
+    /// What of it is not there.
+    pub(super) missing: Option<Missing>,
+    /// Something that it names is changed.
+    pub(super) is_begun: bool,
+}
+
 /// A rule that is not met, with what to do.
 type Missing = (&'static str, String);
 
@@ -239,16 +251,35 @@ impl<'a> Asked<'a> {
     }
 
     fn missing_of_orders(&self) -> Option<Missing> {
+        let states = self.order_states();
+        states.into_iter().find_map(|state| state.missing)
+    }
+
+    /// Returns each order that asks for something, with what is missing of it.
+    pub(super) fn order_states(&self) -> Vec<OrderState> {
         let orders = self.task.orders();
+        let state = |order: &Order, asked: &Asked<'_>, is_alone| OrderState {
+            goal: order.goal(),
+            kind: order.task.kind,
+            wants_test: order.wants_test(),
+            missing: asked.missing_of(order, is_alone),
+            is_begun: asked.named.iter().any(|one| asked.is_changed(one)),
+        };
         if let [only] = orders.as_slice() {
-            return self.missing_of(only, true);
+            return vec![state(only, self, true)];
         }
-        orders.iter().enumerate().find_map(|(at, order)| {
+        let mut states = Vec::new();
+        for (at, order) in orders.iter().enumerate() {
             let asked = self.read_order(&order.task);
-            // A later order that names nothing says how, not what.
+            // A later order that names nothing says how, not what; a test may be asked for without a name.
             let counts = at == 0 || asked.names_something();
-            asked.missing_of(order, false).filter(|_| counts)
-        })
+            if counts || order.wants_test() {
+                let state = state(order, &asked, false);
+                let missing = state.missing.filter(|_| counts);
+                states.push(OrderState { missing, ..state });
+            }
+        }
+        states
     }
 
     fn names_something(&self) -> bool {

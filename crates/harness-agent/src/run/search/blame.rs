@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
-use std::path::Path;
 
 use harness_code::language::Language;
 use harness_code::mutate::MutationKind;
@@ -56,13 +55,13 @@ pub(super) fn hang_weight(
 }
 
 /// What is known besides the traces.
-pub(super) struct Hints<'a> {
+pub(in crate::run) struct Hints<'a> {
     /// Definitions that the task names.
-    pub(super) named: &'a [(RelPath, String)],
+    pub(in crate::run) named: &'a [(RelPath, String)],
     /// The failing tests.
-    pub(super) failures: &'a [Failure],
+    pub(in crate::run) failures: &'a [Failure],
     /// The folder that changes must stay in.
-    pub(super) scope: Option<&'a RelPath>,
+    pub(in crate::run) scope: Option<&'a RelPath>,
 }
 
 /// Returns the names that the messages of failing tests speak of: those that mean nothing where they stand, and those
@@ -118,12 +117,12 @@ impl Accused {
 }
 
 /// A definition under suspicion.
-pub(super) struct Suspect {
-    pub(super) path: RelPath,
-    pub(super) name: String,
+pub(in crate::run) struct Suspect {
+    pub(in crate::run) path: RelPath,
+    pub(in crate::run) name: String,
     pub(super) span: Range<usize>,
     /// Its lines, without the first: that one runs when the file is imported.
-    pub(super) rows: RangeInclusive<u32>,
+    pub(in crate::run) rows: RangeInclusive<u32>,
     /// How much speaks against it.
     pub(super) weight: f32,
     /// How much the tests alone speak against it.
@@ -149,10 +148,14 @@ impl Suspect {
 }
 
 /// Files by path, as they are in the copy.
-pub(super) type Files = BTreeMap<RelPath, Text>;
+pub(in crate::run) type Files = BTreeMap<RelPath, Text>;
 
 /// Returns the definitions under suspicion, most suspect first, and the files they are in.
-pub(super) fn suspects(root: &Path, traces: &[Trace], hints: &Hints<'_>) -> (Vec<Suspect>, Files) {
+pub(in crate::run) fn suspects(
+    read: &dyn Fn(&RelPath) -> Option<Text>,
+    traces: &[Trace],
+    hints: &Hints<'_>,
+) -> (Vec<Suspect>, Files) {
     let mut files = Files::new();
     let mut found = Vec::new();
     let failing: Vec<&Trace> = traces.iter().filter(|trace| trace.failing).collect();
@@ -170,10 +173,7 @@ pub(super) fn suspects(root: &Path, traces: &[Trace], hints: &Hints<'_>) -> (Vec
         if outside || tree::is_test(&path) || Language::of(&path) != Language::Python {
             continue;
         }
-        let text = std::fs::read(path.under(root))
-            .ok()
-            .and_then(|bytes| Text::decode(&bytes).ok());
-        let Some(text) = text else { continue };
+        let Some(text) = read(&path) else { continue };
         found.extend(in_file(name, &path, text.content(), traces, hints));
         files.insert(path, text);
     }
@@ -410,10 +410,7 @@ mod tests {
 
     #[test]
     fn what_only_failing_tests_run_is_most_suspect() {
-        let folder = tempfile::tempdir().unwrap();
         let code = "def a():\n    return 1\n\ndef b():\n    return 2\n";
-        #[expect(clippy::disallowed_methods, reason = "the test lays a file out")]
-        std::fs::write(folder.path().join("m.py"), code).unwrap();
         let trace = |test: &str, failing, lines: &[u32]| Trace {
             test: test.to_owned(),
             failing,
@@ -429,7 +426,8 @@ mod tests {
             failures: &[],
             scope: None,
         };
-        let (found, _) = suspects(folder.path(), &traces, &hints);
+        let read = |_: &RelPath| Some(Text::new(code));
+        let (found, _) = suspects(&read, &traces, &hints);
         let names: Vec<&str> = found.iter().map(|suspect| suspect.name.as_str()).collect();
         assert_eq!(names, ["b", "a"]);
         assert!(found[0].line_weight(5) > found[1].line_weight(2));

@@ -104,7 +104,11 @@ impl Hunt {
             failures: &self.failures,
             scope: self.scope.as_ref(),
         };
-        let (suspects, files) = blame::suspects(&root, &traces, &hints);
+        let read = |path: &RelPath| {
+            let bytes = std::fs::read(path.under(&root)).ok()?;
+            Text::decode(&bytes).ok()
+        };
+        let (suspects, files) = blame::suspects(&read, &traces, &hints);
         let place = suspects.first().map(|suspect| suspect.name.clone());
         let accused = blame::accused(&self.failures, &targets);
         let candidates = candidates(&suspects, &files, &accused, &self.failures);

@@ -1,6 +1,6 @@
 //! Search: while the model writes, small single changes are tried in a copy. What passes is told; the trial decides.
 
-mod blame;
+pub(super) mod blame;
 mod detour;
 mod hunt;
 
@@ -119,7 +119,7 @@ impl Search {
         if session.task.kind != Kind::Fix || session.config.search == Some(false) {
             return None;
         }
-        let before = trial.before()?;
+        let before = trial.now()?;
         if before.failures.is_empty() || super::evidence::unusable(before).is_some() {
             return None;
         }
@@ -133,7 +133,8 @@ impl Search {
         };
         let runner = session.project.runner()?;
         let suite = session.suite()?;
-        let scratch = runner.scratch(session.project.door()).ok()?;
+        let mut scratch = runner.scratch(session.project.door()).ok()?;
+        trial.staged().lay_into(&mut scratch, |_| true).ok()?;
         let named = mentions
             .definitions
             .iter()

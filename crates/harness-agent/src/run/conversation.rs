@@ -1,0 +1,414 @@
+//! The conversation with the model about one thing: what it is told, what its replies come to, until it is proven or
+//! given up. A search goes on beside it.
+
+use std::collections::HashSet;
+
+use harness_code::path::RelPath;
+use harness_code::tree::SourceTree;
+
+use crate::action::Action;
+use crate::history::Step;
+use crate::model::{Card, Finish, Model, ModelError, Shape};
+use crate::plan::Rung;
+use crate::reply::{self, Reading};
+use crate::run::act::{Outcome, act, repeated};
+use crate::run::cut::{CONTINUE, Cut};
+use crate::run::event::EventKind;
+use crate::run::form;
+use crate::run::prompt::{self, Opening, capped};
+use crate::run::result::Stopped;
+use crate::run::search::Search;
+use crate::run::session::{Session, first_line};
+use crate::run::talk::{self, Talk, Turn};
+use crate::run::telling::failure_to_show;
+use crate::run::trial::Trial;
+use crate::task::kind::Kind;
+
+/// Turns without anything new after which a run is stuck (CONTRACT, A run).
+const MOST_IDLE: u32 = 3;
+/// Drafts that are drawn from the same prompt before a failed one goes back with its message, and again after that.
+/// Measured on twenty one-line bugs with a model of 135 million parameters: the likeliest reply fixed 9; four more from
+/// the same prompt made it 15; its own traceback shown first made it 9, and four more from there 11.
+const MORE_DRAFTS: u32 = 3;
+/// What small models do wrong by chance, and right in the next draw.
+const REDRAWN: [&str; 4] = [
+    "draft.no_change",
+    "draft.syntax",
+    "draft.unresolved",
+    SAME_AGAIN,
+];
+const SAME_AGAIN: &str = "repeat.same_action";
+/// The longest observation, in characters.
+const LONGEST_OBSERVATION: usize = 6_000;
+/// Files that hold the house rules of a project, first wins.
+const RULE_FILES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md"];
+
+/// The model of a run, or why there is none.
+pub(super) enum Engine<'m> {
+    /// A model that has said what it is.
+    Ready {
+        model: &'m mut dyn Model,
+        card: Card,
+    },
+    /// Nothing can be asked; a search may still find a fix.
+    Missing(String),
+}
+
+/// Works on what the plan is about, with the model and with a search, until it is proven or given up.
+pub(super) fn attempt(
+    session: &mut Session<'_>,
+    engine: &mut Engine<'_>,
+    trial: &mut Trial,
+    steps: u32,
+) -> (Stopped, String) {
+    let mut search = Search::begin(session, trial);
+    let ended = match engine {
+        Engine::Missing(summary) => (Stopped::Engine, summary.clone()),
+        Engine::Ready { model, card } => {
+            let failure = failure_to_show(session, trial);
+            match Conversation::open(session, *model, card.clone(), &failure, false) {
+                Ok(talk) => turns(session, talk, Some(trial), &mut search, steps),
+                Err(error) => engine_ended(session, &error),
+            }
+        }
+    };
+    last_resort(session, trial, search, ended)
+}
+
+/// Where the model did not finish, what the search finds may.
+fn last_resort(
+    session: &mut Session<'_>,
+    trial: &mut Trial,
+    search: Option<Search>,
+    ended: (Stopped, String),
+) -> (Stopped, String) {
+    let Some(mut search) = search else {
+        return ended;
+    };
+    // A question of the model's own that nobody answered is no end either.
+    let unfinished = matches!(
+        ended.0,
+        Stopped::Engine | Stopped::Steps | Stopped::Stuck | Stopped::Question
+    );
+    if !unfinished || session.cancel.stopped() {
+        return ended;
+    }
+    if ended.0 == Stopped::Engine {
+        let text = format!("no engine ({}): trying small changes", first_line(&ended.1));
+        session.tell(EventKind::Engine, &text, []);
+    }
+    search.wait_all(session);
+    match search.take(session, trial) {
+        Some(summary) => {
+            session.engine_hint = None;
+            (Stopped::Done, summary)
+        }
+        None => ended,
+    }
+}
+
+/// A conversation and what it has come to.
+pub(super) struct Conversation<'m> {
+    talk: Talk<'m>,
+    /// How replies should look.
+    shape: Shape,
+    /// Whether the server can hold a reply to a schema.
+    schema: bool,
+    /// What was done, and on which state.
+    seen: HashSet<String>,
+    /// Turns in a row that brought nothing new.
+    idle: u32,
+    knows_menu: bool,
+    cut: Cut,
+}
+
+/// What a turn comes to for the model.
+struct Heard {
+    words: String,
+    /// A draft was tried and failed.
+    failed: bool,
+    /// A part is done, and the words ask for the next.
+    next: bool,
+    /// Another draft is drawn from the same prompt.
+    draws: bool,
+}
+
+/// Takes turns until one ends the conversation.
+pub(super) fn turns(
+    session: &mut Session<'_>,
+    mut open: Conversation<'_>,
+    mut trial: Option<&mut Trial>,
+    search: &mut Option<Search>,
+    steps: u32,
+) -> (Stopped, String) {
+    for number in 1..=steps {
+        let turn = match open.talk.turn(session) {
+            Ok(turn) => turn,
+            Err(error) => return engine_ended(session, &error),
+        };
+        let text = open.cut.whole(&turn.reply.text);
+        if turn.reply.finish == Finish::Length && open.cut.may_go_on(&text) {
+            let step = step_of(session, None, &turn);
+            session.push(Step {
+                result: CONTINUE.to_owned(),
+                ..step
+            });
+            if session.cancel.stopped() {
+                return interrupted();
+            }
+            open.talk.say(CONTINUE);
+            continue;
+        }
+        let reading = reply::read(&text);
+        let mut step = step_of(session, reading.action.as_ref(), &turn);
+        let outcome = open.act(session, &reading, trial.as_deref_mut(), search);
+        let heard = match open.hear(session, outcome, number, &mut step) {
+            Ok(heard) => heard,
+            Err(ended) => {
+                session.push(step);
+                return ended;
+            }
+        };
+        session.push(step);
+        if session.cancel.stopped() {
+            return interrupted();
+        }
+        let proven = trial
+            .as_deref_mut()
+            .and_then(|trial| proven_by_search(session, trial, search, heard.failed));
+        if let Some(summary) = proven {
+            return (Stopped::Done, summary);
+        }
+        if open.idle >= MOST_IDLE {
+            let last = first_line(&heard.words);
+            let words = format!("{MOST_IDLE} turns in a row brought nothing new; the last: {last}");
+            return (Stopped::Stuck, words);
+        }
+        open.go_on(session, number, &reading, heard);
+    }
+    let steps = session.options.steps;
+    (Stopped::Steps, format!("not finished within {steps} steps"))
+}
+
+fn interrupted() -> (Stopped, String) {
+    (Stopped::Interrupted, "interrupted".to_owned())
+}
+
+/// Returns what the search has proven by now: the model had its turn, and need not have another one.
+fn proven_by_search(
+    session: &mut Session<'_>,
+    trial: &mut Trial,
+    search: &mut Option<Search>,
+    failed: bool,
+) -> Option<String> {
+    let search = search.as_mut()?;
+    if failed {
+        search.wait_beside(session);
+    }
+    let worth = failed || search.has_found();
+    worth.then(|| search.take(session, trial)).flatten()
+}
+
+impl<'m> Conversation<'m> {
+    /// Opens a conversation in the form that task and engine ask for.
+    pub(super) fn open(
+        session: &mut Session<'_>,
+        model: &'m mut dyn Model,
+        card: Card,
+        failure: &str,
+        read_only: bool,
+    ) -> Result<Conversation<'m>, ModelError> {
+        let room = talk::most_room(&card, session.options.max_tokens);
+        form::settle(session, &room);
+        let shape = form::shape(session, &card);
+        let framework = form::framework(session);
+        // Advice costs a very small model more than it helps it (6 of 20 bugs with, 7 without); what the user names is
+        // kept.
+        let skills = if card.abilities.tiny && session.options.skills.is_empty() {
+            Vec::new()
+        } else {
+            session.plan.load_skills(&session.tree)
+        };
+        let opening = Opening {
+            task: &session.task,
+            plan: &session.plan,
+            tree: &session.tree,
+            skills: &skills,
+            rules: &house_rules(&session.tree),
+            files: &session.files,
+            context: &session.options.context,
+            failure,
+            learned: &session.learned,
+            read_only,
+            answers: false,
+            framework: &framework,
+            object: shape == Shape::Object,
+            tiny: card.abilities.tiny,
+        };
+        let opened = prompt::opening(&opening, room.opening());
+        let schema = card.abilities.schema;
+        let mut talk = Talk::open(session, model, card, opened)?;
+        talk.shape = shape;
+        talk.block_instead_of = form::block_instead_of(session);
+        Ok(Conversation {
+            talk,
+            shape,
+            schema,
+            seen: HashSet::new(),
+            idle: 0,
+            knows_menu: false,
+            cut: Cut::default(),
+        })
+    }
+
+    /// Carries a reply out; the same on the same state is refused.
+    fn act(
+        &mut self,
+        session: &mut Session<'_>,
+        reading: &Reading,
+        trial: Option<&mut Trial>,
+        search: &mut Option<Search>,
+    ) -> Outcome {
+        let Some(action) = &reading.action else {
+            return act(session, reading, trial, search);
+        };
+        let number = session.history.next_number();
+        let text = format!("step {number}: {} {}", action.tool(), action.path());
+        let data = [
+            ("action", action.tool().into()),
+            ("path", action.path().into()),
+        ];
+        session.tell(EventKind::Action, text.trim_end(), data);
+        let state = trial.as_ref().map(|trial| trial.fingerprint());
+        let is_new = self
+            .seen
+            .insert(format!("{}{action:?}", state.unwrap_or_default()));
+        match is_new {
+            true => act(session, reading, trial, search),
+            false => repeated(reading),
+        }
+    }
+
+    /// Writes down what came of a turn; returns how the run ends where it does.
+    fn hear(
+        &mut self,
+        session: &mut Session<'_>,
+        outcome: Outcome,
+        number: u32,
+        step: &mut Step,
+    ) -> Result<Heard, (Stopped, String)> {
+        let failed = matches!(outcome, Outcome::Failed(_));
+        let next = matches!(outcome, Outcome::Next(_));
+        let spoilt = matches!(&outcome, Outcome::Refused(refusal) if REDRAWN.contains(&refusal.rule.as_str()));
+        // Small models also repeat the code as it was, or break it; saying so does not help them, another draw does.
+        let draws = draws_again(session, number) && (failed || spoilt);
+        let words = match outcome {
+            Outcome::Next(words) => {
+                self.idle = 0;
+                step.result = "Written.".to_owned();
+                words
+            }
+            Outcome::Failed(words) => {
+                self.idle = 0;
+                step.result.clone_from(&words);
+                words
+            }
+            Outcome::Say { words, new } => {
+                self.idle = if new { 0 } else { self.idle + 1 };
+                step.result.clone_from(&words);
+                words
+            }
+            Outcome::Refused(refusal) => {
+                // Different drafts from one prompt are one turn of the conversation; the same again is nothing new.
+                self.idle += u32::from(!draws || refusal.rule == SAME_AGAIN);
+                step.refused.clone_from(&refusal.rule);
+                step.result.clone_from(&refusal.reason);
+                session.refuse(&refusal);
+                format!("Refused: {}", refusal.reason)
+            }
+            Outcome::End(stopped, summary) => {
+                step.result.clone_from(&summary);
+                return Err((stopped, summary));
+            }
+        };
+        Ok(Heard {
+            words,
+            failed,
+            next,
+            draws,
+        })
+    }
+
+    /// Says what the model is told next, or draws again from the same prompt.
+    fn go_on(&mut self, session: &Session<'_>, number: u32, reading: &Reading, heard: Heard) {
+        if heard.draws {
+            self.talk.draw_again(number);
+            return;
+        }
+        if heard.next {
+            self.talk.say(&heard.words);
+            return;
+        }
+        if let Some(shown) = self.talk.held_back.take() {
+            let words = capped(&heard.words, LONGEST_OBSERVATION);
+            self.talk.say(&format!("{}\n\n{shown}", words.trim_end()));
+            return;
+        }
+        let told_menu = std::mem::replace(&mut self.knows_menu, true);
+        let menu = !told_menu && session.plan.rung == Rung::Rewrite;
+        // A reply that could not be read is asked for again in a form that cannot be missed, where the server can hold it.
+        let unread = reading.action.is_none() && session.plan.rung == Rung::Loop;
+        self.talk.shape = match unread && self.schema {
+            true => Shape::Object,
+            false => self.shape,
+        };
+        self.talk
+            .say(&observation(&heard.words, &reading.leftovers, menu));
+    }
+}
+
+/// Returns whether a draft that does not do is followed by another from the same prompt.
+fn draws_again(session: &Session<'_>, number: u32) -> bool {
+    let rewrites = session.plan.rung == Rung::Rewrite && session.task.kind == Kind::Fix;
+    let told = MORE_DRAFTS + 1;
+    rewrites && ((1..told).contains(&number) || (told + 1..=told + MORE_DRAFTS).contains(&number))
+}
+
+/// Returns the step of a turn, before anything came of it.
+fn step_of(session: &Session<'_>, action: Option<&Action>, turn: &Turn) -> Step {
+    Step {
+        number: session.history.next_number(),
+        action: action.map_or("reply", Action::tool).to_owned(),
+        path: action
+            .map(|action| action.path().to_owned())
+            .unwrap_or_default(),
+        result: String::new(),
+        refused: String::new(),
+        seconds: turn.seconds,
+        tokens: turn.reply.reply_tokens,
+    }
+}
+
+/// Returns what the model is told of a turn: what came of it, what was left, and once the other actions it has.
+fn observation(words: &str, leftovers: &[String], menu: bool) -> String {
+    let mut told = capped(words, LONGEST_OBSERVATION);
+    if !leftovers.is_empty() {
+        told.push_str(&format!("\nNot done this turn: {}.", leftovers.join(", ")));
+    }
+    if menu {
+        told.push_str(&format!("\n\n{}", prompt::MENU.trim_end()));
+    }
+    told
+}
+
+pub(super) fn engine_ended(session: &mut Session<'_>, error: &ModelError) -> (Stopped, String) {
+    let ending = session.engine_failed(error);
+    session.engine_hint = Some(ending.hint);
+    (ending.stopped, ending.summary)
+}
+
+/// Returns the house rules of a project, or nothing.
+pub(super) fn house_rules(tree: &SourceTree) -> String {
+    let text = |name: &&str| Some(tree.text(&RelPath::parse(name).ok()?).ok()?.into_content());
+    RULE_FILES.iter().find_map(text).unwrap_or_default()
+}

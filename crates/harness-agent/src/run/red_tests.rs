@@ -1,0 +1,319 @@
+//! "Fix the failing tests": the suite says what the task is. One red test after the other, most telling first; what is
+//! proven stays, and the next one is looked at with it in place.
+
+use std::collections::BTreeSet;
+
+use harness_code::path::RelPath;
+use harness_code::tree;
+use harness_hands::suite::{Failure, SuiteReport};
+
+use crate::run::conversation::{Engine, attempt};
+use crate::run::event::EventKind;
+use crate::run::evidence::{Verdict, unusable};
+use crate::run::result::Stopped;
+use crate::run::session::{Ending, Session, first_line};
+use crate::run::telling::summary;
+use crate::run::trial::Trial;
+use crate::run::under_test;
+use crate::task::Task;
+use crate::task::goal::Goal;
+use crate::task::kind::Kind;
+
+/// The least steps that one red test gets before the next has its turn.
+const LEAST_STEPS: u32 = 3;
+/// Names of red tests that are told at once.
+const MOST_TOLD: usize = 3;
+
+/// Makes red tests pass, as many as can be.
+pub(super) fn perform(
+    session: &mut Session<'_>,
+    engine: &mut Engine<'_>,
+    mut trial: Trial,
+) -> Ending {
+    // What to do about the engine is worth saying only where the run ends for want of it.
+    let engine_hint = session.engine_hint.take();
+    let red = match red_tests(session, &trial) {
+        Ok(red) => red,
+        Err((stopped, words)) => return trial.take_back(session, stopped, words),
+    };
+    tell(session, &red);
+    let (task, plan) = (session.task.clone(), session.plan.clone());
+    // What could not be mended, by its cause: others of the same cause are not tried.
+    let mut given_up: BTreeSet<String> = BTreeSet::new();
+    let mut ended = (Stopped::Done, String::new());
+    while let Some(next) = next(&red, &trial, &given_up) {
+        let open = open(&red, &trial);
+        let left = session.options.steps + 1 - session.history.next_number();
+        let steps = (left / open.max(1)).max(LEAST_STEPS).min(left);
+        if steps == 0 && matches!(engine, Engine::Ready { .. }) {
+            let steps = session.options.steps;
+            ended = (Stopped::Steps, format!("not finished within {steps} steps"));
+            break;
+        }
+        turn_to(session, &trial, &red, &next);
+        let one = attempt(session, engine, &mut trial, steps);
+        (session.task, session.plan) = (task.clone(), plan.clone());
+        match one {
+            (Stopped::Done, _) => settle(session, &mut trial, &red),
+            (stopped @ (Stopped::Interrupted | Stopped::Refused | Stopped::Busy), words) => {
+                ended = (stopped, words);
+                break;
+            }
+            (stopped, words) => {
+                given_up.insert(cause(&next));
+                ended = (stopped, words);
+                if stopped == Stopped::Engine && matches!(engine, Engine::Ready { .. }) {
+                    break;
+                }
+            }
+        }
+    }
+    session.engine_hint = session
+        .engine_hint
+        .take()
+        .or(engine_hint)
+        .filter(|_| ended.0 == Stopped::Engine);
+    end(session, trial, &red, ended)
+}
+
+/// Returns the red tests that the task means; where there are none, how the run ends.
+fn red_tests(session: &Session<'_>, trial: &Trial) -> Result<Vec<Failure>, (Stopped, String)> {
+    let unverified = |words: &str| Err((Stopped::Stuck, format!("unverified: {words}")));
+    let Some(before) = trial.before() else {
+        return unverified(
+            "no way to run the project's tests was found; name the command in the user's config (`[[project]] tests`)",
+        );
+    };
+    if let Some(problem) = unusable(before) {
+        return unverified(&problem);
+    }
+    let meant = |failure: &&Failure| session.plan.means_test(&failure.id);
+    let mut red: Vec<Failure> = before.failures.iter().filter(meant).cloned().collect();
+    red.sort_by_key(telling);
+    if !red.is_empty() {
+        return Ok(red);
+    }
+    let others = before.failures.len();
+    match others {
+        0 if before.failed + before.errors > 0 => {
+            unverified("the tests do not say which of them failed")
+        }
+        0 => Err((
+            Stopped::Done,
+            format!("nothing fails: {} tests pass", before.passed),
+        )),
+        _ => {
+            let words = format!(
+                "nothing that the task names fails; {} does",
+                before.failures[0].id
+            );
+            Err((Stopped::Stuck, words))
+        }
+    }
+}
+
+/// Returns how much a failure tells, the most first: what cannot even be imported hides others, a place in the code says
+/// more than one in the test.
+fn telling(failure: &Failure) -> u8 {
+    const BROKEN: [&str; 4] = [
+        "ImportError",
+        "ModuleNotFoundError",
+        "SyntaxError",
+        "IndentationError",
+    ];
+    let path = failure.file.as_deref().map(RelPath::parse);
+    let in_code = path.is_some_and(|path| path.is_ok_and(|path| !tree::is_test(&path)));
+    match failure {
+        _ if BROKEN.iter().any(|name| failure.message.contains(name)) => 0,
+        _ if failure.hung.is_some() => 3,
+        _ if in_code => 1,
+        _ => 2,
+    }
+}
+
+/// Returns what tells two causes apart: the line of code where a test stopped and what it said, or the test itself.
+fn cause(failure: &Failure) -> String {
+    match (&failure.file, failure.line) {
+        (Some(file), Some(line)) if telling(failure) < 2 => {
+            format!("{file}:{line}: {}", first_line(&failure.message))
+        }
+        _ => failure.id.clone(),
+    }
+}
+
+fn passes(report: Option<&SuiteReport>, id: &String) -> bool {
+    report.is_some_and(|report| report.passed_ids.contains(id))
+}
+
+/// Returns the next red test to work on, as it fails now.
+fn next(red: &[Failure], trial: &Trial, given_up: &BTreeSet<String>) -> Option<Failure> {
+    let now = trial.now()?;
+    let mut open = red.iter().filter(|one| !passes(Some(now), &one.id));
+    let open = open.find(|one| !given_up.contains(&cause(one)))?;
+    let as_now = now.failures.iter().find(|failure| failure.id == open.id);
+    Some(as_now.unwrap_or(open).clone())
+}
+
+/// Returns how many causes are left.
+fn open(red: &[Failure], trial: &Trial) -> u32 {
+    let open = red.iter().filter(|one| !passes(trial.now(), &one.id));
+    let causes: BTreeSet<String> = open.map(cause).collect();
+    u32::try_from(causes.len()).unwrap_or(u32::MAX)
+}
+
+/// Makes one red test the task, beside those that pass by now.
+fn turn_to(session: &mut Session<'_>, trial: &Trial, red: &[Failure], next: &Failure) {
+    let spots = under_test::spots(session, trial, next);
+    let mended = red.iter().filter(|one| passes(trial.now(), &one.id));
+    let blamed = mended.chain([next]).map(|one| one.id.clone()).collect();
+    session.task = Task {
+        text: format!("make {} pass", next.id),
+        kind: Kind::Fix,
+    };
+    let most = session.options.max_tokens;
+    session.plan.turn_to(blamed, spots, most);
+    let text = format!("working on {}", next.id);
+    session.tell(
+        EventKind::Located,
+        &text,
+        [("test", next.id.clone().into())],
+    );
+    session.tell_places();
+}
+
+/// Keeps what is proven in mind: the next red test is worked on with it in place.
+fn settle(session: &mut Session<'_>, trial: &mut Trial, red: &[Failure]) {
+    let goals = goals(red, trial.after());
+    trial.remember(goals);
+    for change in trial.staged().changes() {
+        session.tree.lay_over(&change.path, change.after);
+    }
+}
+
+fn goals(red: &[Failure], after: Option<&SuiteReport>) -> Vec<Goal> {
+    let goal = |one: &Failure| {
+        let met = passes(after, &one.id);
+        let now = after.and_then(|after| after.failures.iter().find(|now| now.id == one.id));
+        Goal {
+            text: format!("{} passes", one.id),
+            met,
+            why: match met {
+                true => "it failed before and passes now".to_owned(),
+                false => first_line(&now.unwrap_or(one).message).to_owned(),
+            },
+        }
+    };
+    red.iter().map(goal).collect()
+}
+
+/// Judges the whole once more and keeps what is proven.
+fn end(
+    session: &mut Session<'_>,
+    trial: Trial,
+    red: &[Failure],
+    (stopped, words): (Stopped, String),
+) -> Ending {
+    let open = open(red, &trial);
+    if open > 0 {
+        let stopped = if stopped == Stopped::Done {
+            Stopped::Stuck
+        } else {
+            stopped
+        };
+        let mut ending = trial.take_back(session, stopped, words);
+        if ending.goals.is_empty() {
+            ending.goals = goals(red, None);
+        }
+        return ending;
+    }
+    let blamed = red.iter().map(|one| one.id.clone()).collect();
+    let spots = session.plan.spots().to_vec();
+    session
+        .plan
+        .turn_to(blamed, spots, session.options.max_tokens);
+    let goals = goals(red, trial.now());
+    match trial.verdict(session) {
+        Verdict::Proven(proof) => {
+            let summary = summary(&trial.staged().changes(), &proof);
+            let mut ending = trial.keep(session, summary);
+            if ending.stopped == Stopped::Done {
+                ending.goals = goals;
+            }
+            ending
+        }
+        Verdict::Worse(reason)
+        | Verdict::Unverified(reason)
+        | Verdict::Unfinished { reason, .. } => trial.take_back(session, Stopped::Stuck, reason),
+    }
+}
+
+fn tell(session: &mut Session<'_>, red: &[Failure]) {
+    let names: Vec<&str> = red
+        .iter()
+        .take(MOST_TOLD)
+        .map(|one| one.id.as_str())
+        .collect();
+    let more = match red.len().saturating_sub(MOST_TOLD) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let fail = if red.len() == 1 {
+        "test fails"
+    } else {
+        "tests fail"
+    };
+    let text = format!("{} {fail}: {}{more}", red.len(), names.join(", "));
+    session.tell(EventKind::Tests, &text, [("failed", red.len().into())]);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn failure(id: &str, message: &str, place: Option<(&str, u32)>, hung: bool) -> Failure {
+        Failure {
+            id: id.to_owned(),
+            message: message.to_owned(),
+            traceback: String::new(),
+            file: place.map(|(file, _)| file.to_owned()),
+            line: place.map(|(_, line)| line),
+            hung: hung.then_some(Duration::from_secs(10)),
+        }
+    }
+
+    #[test]
+    fn what_tells_most_comes_first() {
+        let mut red = [
+            failure("hangs", "", Some(("shop/a.py", 1)), true),
+            failure("asserts", "1 != 2", Some(("tests/test_a.py", 3)), false),
+            failure("stops", "TypeError", Some(("shop/a.py", 3)), false),
+            failure("unknown", "boom", None, false),
+            failure(
+                "breaks",
+                "ImportError: no b",
+                Some(("tests/test_b.py", 1)),
+                false,
+            ),
+        ];
+        red.sort_by_key(telling);
+        let order: Vec<&str> = red.iter().map(|one| one.id.as_str()).collect();
+        assert_eq!(order, ["breaks", "stops", "asserts", "unknown", "hangs"]);
+    }
+
+    #[test]
+    fn tests_that_stop_alike_have_one_cause() {
+        let code = |id: &str, message: &str| failure(id, message, Some(("shop/a.py", 3)), false);
+        assert_eq!(
+            cause(&code("a", "TypeError: x")),
+            cause(&code("b", "TypeError: x"))
+        );
+        assert_ne!(
+            cause(&code("a", "TypeError: x")),
+            cause(&code("b", "KeyError: y"))
+        );
+        let test = |id: &str| failure(id, "1 != 2", Some(("tests/test_a.py", 3)), false);
+        assert_ne!(cause(&test("a")), cause(&test("b")));
+    }
+}

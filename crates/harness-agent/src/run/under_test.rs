@@ -1,0 +1,185 @@
+//! The code under test: what a red test runs, most suspect first. A test alone shows a model nothing to change.
+
+use harness_code::path::RelPath;
+use harness_code::text::Text;
+use harness_code::tree;
+use harness_hands::suite::Failure;
+use harness_hands::suite::tried::Trace;
+
+use crate::plan::{self, Spot, lies_in};
+use crate::run::search::blame::{self, Hints};
+use crate::run::session::Session;
+use crate::run::trial::Trial;
+use crate::task::kind::Kind;
+
+/// Places that the model is shown.
+const MOST_SPOTS: usize = 3;
+/// Passing tests of the same file that are watched too: what they run as well is less suspect.
+const MOST_PASSING: usize = 24;
+
+/// Turns the plan of a task that names red tests, and no code, to what those tests run.
+pub(super) fn show(session: &mut Session<'_>, trial: &Trial) {
+    let plan = &session.plan;
+    let names_code = plan
+        .spots()
+        .first()
+        .is_some_and(|spot| !tree::is_test(&spot.path))
+        && !plan.mentions().definitions.is_empty();
+    if session.task.kind != Kind::Fix || !plan.names_tests() || names_code {
+        return;
+    }
+    let failures = trial.now().map_or(&[][..], |now| &now.failures);
+    let named = failures
+        .iter()
+        .find(|failure| plan.names_test(&failure.id))
+        .cloned();
+    let Some(failure) = named else {
+        return;
+    };
+    let spots = spots(session, trial, &failure);
+    if !spots.is_empty() {
+        let most = session.options.max_tokens;
+        session.plan.turn_to(Vec::new(), spots, most);
+        session.tell_places();
+    }
+}
+
+/// Returns the code that a red test runs, most suspect first.
+pub(super) fn spots(session: &mut Session<'_>, trial: &Trial, failure: &Failure) -> Vec<Spot> {
+    let mut spots = suspects(session, trial, failure);
+    if spots.is_empty() {
+        spots.extend(failing_place(session, failure));
+        spots.extend(spoken_of(session, failure));
+    }
+    spots.truncate(MOST_SPOTS);
+    spots
+}
+
+/// What the test ran, judged by what passing tests of its file run too.
+fn suspects(session: &mut Session<'_>, trial: &Trial, failure: &Failure) -> Vec<Spot> {
+    let passed = trial.now().map_or(&[][..], |now| &now.passed_ids);
+    let around = around(&failure.id).to_owned();
+    let near = passed.iter().filter(|id| self::around(id) == around);
+    let mut tests = vec![failure.id.clone()];
+    tests.extend(near.take(MOST_PASSING).cloned());
+    let lines = trial.lines_run(session, tests);
+    let traces: Vec<Trace> = lines
+        .into_iter()
+        .map(|(test, lines)| Trace {
+            failing: test == failure.id,
+            test,
+            lines,
+        })
+        .collect();
+    let scope = RelPath::parse(&session.options.scope).ok();
+    let scope = scope.filter(|scope| !scope.as_str().is_empty());
+    let hints = Hints {
+        named: &[],
+        failures: std::slice::from_ref(failure),
+        scope: scope.as_ref(),
+    };
+    let read = |path: &RelPath| -> Option<Text> { session.tree.text(path).ok() };
+    let (found, _) = blame::suspects(&read, &traces, &hints);
+    let spot = |one: &blame::Suspect| {
+        plan::definition(&session.tree, &one.path, &one.name, *one.rows.start())
+    };
+    found.iter().take(MOST_SPOTS).filter_map(spot).collect()
+}
+
+/// Returns the id of what a test lies in: its class, or its file.
+fn around(id: &str) -> &str {
+    let end = id.rfind([':', '.']).unwrap_or(0);
+    &id[..end]
+}
+
+/// The place where the test stopped, where that is code.
+fn failing_place(session: &Session<'_>, failure: &Failure) -> Option<Spot> {
+    let path = RelPath::parse(failure.file.as_deref()?).ok()?;
+    let line = failure.line.filter(|_| !tree::is_test(&path))?;
+    plan::around(&session.tree, &path, line)
+}
+
+/// Returns the lines of a test that has a sentence for a name: `suite > counts words`, `test.counts words`.
+fn told_by_title(text: &str, id: &str) -> Option<String> {
+    let title = id.rsplit(" > ").next().unwrap_or(id);
+    let title = title.split_once('.').map_or(title, |(_, title)| title);
+    let quoted = |line: &&str| {
+        ['"', '\'', '`']
+            .iter()
+            .any(|quote| line.contains(&format!("{quote}{title}{quote}")))
+    };
+    let mut lines = text.lines().skip_while(|line| !quoted(line));
+    let first = lines.next()?;
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let inside = |line: &&str| {
+        let begins = line.trim_start().starts_with(char::is_alphabetic);
+        indent(line) > indent(first) || !begins
+    };
+    let rest = lines.take_while(inside);
+    Some(
+        [first]
+            .into_iter()
+            .chain(rest)
+            .collect::<Vec<_>>()
+            .join("\n"),
+    )
+}
+
+/// Definitions that the text of the test names, in the order it does.
+fn spoken_of(session: &Session<'_>, failure: &Failure) -> Vec<Spot> {
+    let tree = &session.tree;
+    let id = failure.id.split('[').next().unwrap_or(&failure.id);
+    let name = id.rsplit([':', '.', ' ']).next().unwrap_or(id);
+    let mut tests = tree.files().iter().filter(|file| file.test);
+    let text = tests.find_map(|file| {
+        let text = tree.text(&file.path).ok()?;
+        let mut own = file.facts.definitions.iter();
+        let own = own.find(|one| one.name() == name);
+        match own {
+            Some(own) => text.content().get(own.span()).map(str::to_owned),
+            None => told_by_title(text.content(), id)
+                .or_else(|| lies_in(id, &file.path).then(|| text.into_content())),
+        }
+    });
+    let text = text.unwrap_or_default();
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let mut spots: Vec<Spot> = Vec::new();
+    for word in words.filter(|word| word.len() > 2) {
+        let mut found = tree
+            .definitions()
+            .filter(|(file, one)| !file.test && one.kind.is_function() && one.name() == word);
+        // A name that several things have says little.
+        let (Some((file, one)), None) = (found.next(), found.next()) else {
+            continue;
+        };
+        let spot = plan::definition(tree, &file.path, &one.qualified, one.line);
+        let is_new = |spot: &Spot| !spots.contains(spot);
+        spots.extend(spot.filter(is_new));
+    }
+    spots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_found_by_its_sentence() {
+        let text = "describe('sum', () => {\n  test('adds', () => {\n    sum(1);\n  });\n  test('negates', () => {\n    neg(1);\n  });\n});\n";
+        let adds = told_by_title(text, "sum > adds").unwrap();
+        assert!(adds.contains("sum(1)") && !adds.contains("neg"), "{adds}");
+        let one = "test('adds', () => { sum(1); });\ntest('negates', () => { neg(2); });\n";
+        assert_eq!(
+            told_by_title(one, "test.negates").unwrap(),
+            "test('negates', () => { neg(2); });"
+        );
+        assert_eq!(told_by_title(text, "sum > other"), None);
+    }
+
+    #[test]
+    fn tests_lie_in_classes_and_files() {
+        assert_eq!(around("tests/test_a.py::T::test_b"), "tests/test_a.py::T:");
+        assert_eq!(around("tests.test_a.T.test_b"), "tests.test_a.T");
+        assert_eq!(around("test_b"), "");
+    }
+}

@@ -1,0 +1,2 @@
+def count(items):
+    return 0
