@@ -374,7 +374,7 @@ ROWS = [
         (SERVER + "routes.rs", "        .route(\"/v1/chat/completions\", post(chat::completions))\n", ""),
     ], CHAT),
     ("POST /v1/chat/completions", "the reply has a shape of its own", [
-        (SERVER + "chat.rs", "            \"message\": {\"role\": \"assistant\", \"content\": result.summary},", "            \"text\": result.summary,"),
+        (SERVER + "chat.rs", "            \"message\": {\"role\": \"assistant\", \"content\": content(result)},", "            \"text\": result.summary,"),
     ], CHAT),
     ("POST /v1/run", "there is no such route", [
         (SERVER + "routes.rs", "        .route(\"/v1/run\", post(run))\n", ""),

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from conftest import FIX, RIGHT, TASK, WRONG_DRAFT, SilentServer
+from conftest import FIX, RIGHT, TASK, WRONG, WRONG_DRAFT, SilentServer
 from scripted import Wait
 from serving import PROGRAM, Served, answers, is_error, tree
 
@@ -222,6 +222,46 @@ def test_a_vague_task_is_answered_with_the_question(project):
         assert answer["choices"][0]["message"]["content"] == answer["harness"]["summary"]
         assert (answer["harness"]["stopped"], answer["choices"][0]["finish_reason"]) == ("question", "stop")
         assert answer["usage"]["total_tokens"] == 0
+
+
+def test_an_answer_belongs_to_the_question(project, engine):
+    script = engine(FIX)
+    with Served(project, "--allow-writes") as server:
+        said = [("user", "clean this up")]
+        for words in ("1", "shop/pricing.py", "discount in shop/pricing.py"):
+            _, _, asked = server.call("POST", "/v1/chat/completions", chat(*said))
+            assert asked["harness"]["stopped"] == "question" and not script.requests
+            question = asked["choices"][0]["message"]["content"]
+            status, _, answer = server.call("POST", "/v1/chat/completions", chat(*said, ("assistant", question), ("user", words)), timeout=120)
+            assert (status, answer["harness"]["stopped"], answer["harness"]["writes"]) == (200, "done", ["shop/pricing.py"]), (words, answer)
+            script.requests.clear()
+            # A change is shown, and can be taken back in the same words as on the command line or here.
+            content = answer["choices"][0]["message"]["content"]
+            assert "```diff\n--- a/shop/pricing.py" in content and f"harness undo {answer['harness']['run_id']}" in content
+            status, _, undone = server.call("POST", "/v1/chat/completions", chat(*said, ("assistant", content), ("user", "undo that, please")))
+            assert status == 200 and "took back" in undone["choices"][0]["message"]["content"]
+            assert (project / "shop/pricing.py").read_text() == WRONG and not script.requests
+
+
+def test_thanks_start_nothing_and_a_read_only_server_undoes_nothing(project):
+    with Served(project) as server:
+        for words in ("hi", "thanks!"):
+            status, _, answer = server.call("POST", "/v1/chat/completions", chat(("user", words)))
+            assert (status, answer["harness"]["stopped"], answer["harness"]["run_id"]) == (200, "done", "")
+        status, headers, answer = server.call("POST", "/v1/chat/completions", chat(("user", "undo that")))
+        assert status == 403 and is_error(status, headers, answer)["code"] == "writes_disabled"
+    with Served(project, "--allow-writes") as server:
+        status, _, answer = server.call("POST", "/v1/chat/completions", chat(("user", "undo that")))
+        assert status == 200 and not answer["harness"]["ok"] and "nothing was taken back" in answer["choices"][0]["message"]["content"]
+
+
+def test_it_is_what_was_spoken_of(project, engine):
+    script = engine("It takes percent off the total.")
+    with Served(project) as server:
+        said = [("user", "what does discount in shop/pricing.py do?"), ("assistant", "It takes percent off."), ("user", "where is it used?")]
+        status, _, answer = server.call("POST", "/v1/chat/completions", chat(*said), timeout=60)
+        assert status == 200, answer
+        assert "where is `discount` used?" in json.dumps(script.requests[-1])
 
 
 def test_chat_as_editors_speak_it(project, engine):

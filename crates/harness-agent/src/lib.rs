@@ -15,6 +15,7 @@ pub mod action;
 mod agent;
 mod cancel;
 pub mod config;
+pub mod dialogue;
 pub mod doctor;
 pub mod draft;
 pub mod env;

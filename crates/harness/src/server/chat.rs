@@ -1,5 +1,5 @@
-//! Chat completions: the last user message is the task, what was said before is context; the reply is a
-//! result in the chat shape.
+//! Chat completions: the last user message is the task, read in the light of what was said before; the reply is a result
+//! in the chat shape.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use harness_agent::dialogue::{self, Meaning, Said};
 use harness_agent::{Agent, RunResult, Stopped};
 use serde_json::{Value, json};
 
@@ -52,6 +53,15 @@ pub(super) async fn completions(
     let conversation = Conversation::read(&fields.list("messages"), &mut notes)?;
     let asked_model = fields.text("model").filter(|name| !name.is_empty());
     let mut options = server.agent.clone();
+    let said = |result: &RunResult| {
+        let model = asked_model.as_deref().unwrap_or(&server.agent.model);
+        Ok(answer(StatusCode::OK, &completion(result, model, &notes)))
+    };
+    let task = match conversation.meaning {
+        Meaning::Task(task) => task,
+        Meaning::Reply(words) => return said(&RunResult::said(words)),
+        Meaning::Undo => return said(&work::undo(&server).await?),
+    };
     let longest = fields.count("max_completion_tokens");
     options.max_tokens = fields
         .count("max_tokens")
@@ -59,7 +69,7 @@ pub(super) async fn completions(
         .unwrap_or(options.max_tokens);
     options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();
     options.context = conversation.context;
-    let (plan_options, plan_task) = (options.clone(), conversation.task.clone());
+    let (plan_options, plan_task) = (options.clone(), task.clone());
     let (writes, asks_back) = work::blocking(move || {
         Agent::new(plan_options)
             .route(&plan_task)
@@ -88,7 +98,7 @@ pub(super) async fn completions(
         (false, _) => Work::Ask,
     };
     let used = options.model.clone();
-    let result = work::perform(&server, &peer, work, options, conversation.task).await?;
+    let result = work::perform(&server, &peer, work, options, task).await?;
     if let Some(problem) = work::stopped_problem(&result) {
         return Err(problem);
     }
@@ -114,7 +124,7 @@ fn completion(result: &RunResult, model: &str, notes: &[String]) -> Value {
         "model": model,
         "choices": [{
             "index": 0,
-            "message": {"role": "assistant", "content": result.summary},
+            "message": {"role": "assistant", "content": content(result)},
             "finish_reason": finish,
         }],
         "usage": {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply},
@@ -123,9 +133,26 @@ fn completion(result: &RunResult, model: &str, notes: &[String]) -> Value {
     })
 }
 
-/// What a client said: the task, and what came before it.
+/// Returns what a client reads: the summary, and for a change its diff and how to take it back.
+fn content(result: &RunResult) -> String {
+    if result.writes.is_empty() || result.diff.is_empty() {
+        return result.summary.clone();
+    }
+    // A diff may hold fences of its own.
+    let longest = result.diff.lines().map(|line| {
+        let line = line.trim_start_matches(['+', '-', ' ']);
+        line.len() - line.trim_start_matches('`').len()
+    });
+    let fence = "`".repeat(longest.max().unwrap_or(0).max(2) + 1);
+    let (summary, diff, run) = (&result.summary, result.diff.trim_end(), &result.run_id);
+    format!(
+        "{summary}\n\n{fence}diff\n{diff}\n{fence}\n\nTo take it back say \"undo that\", or type `harness undo {run}`."
+    )
+}
+
+/// What a client said: what it asks for, and what came before it.
 struct Conversation {
-    task: String,
+    meaning: Meaning,
     context: String,
 }
 
@@ -145,6 +172,15 @@ impl Conversation {
         if task.trim().is_empty() {
             return Err(wrong("the last user message of `messages` is empty"));
         }
+        let turns: Vec<Said> = messages[..last]
+            .iter()
+            .filter(|message| matches!(role(message).as_str(), "user" | "assistant"))
+            .filter_map(|message| {
+                let text = text_of(message, &mut Vec::new())?;
+                let by_user = role(message) == "user";
+                Some(Said { by_user, text })
+            })
+            .collect();
         let said = messages[..last].iter().filter_map(|message| {
             let text = text_of(message, &mut Vec::new())?;
             let role = match role(message).as_str() {
@@ -160,7 +196,7 @@ impl Conversation {
         let said = said.join("\n");
         let too_long = said.chars().count().saturating_sub(LONGEST_CONTEXT);
         Ok(Conversation {
-            task,
+            meaning: dialogue::read(&turns, &task),
             context: said.chars().skip(too_long).collect(),
         })
     }

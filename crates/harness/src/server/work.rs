@@ -8,6 +8,9 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use harness_agent::{Agent, AgentOptions, Cancel, Nobody, OptionsError, RunResult, Stopped};
+use harness_hands::lock::{Holder, Waiting};
+use harness_hands::permit::{Access, Project};
+use harness_hands::undo::Force;
 use tokio::sync::Semaphore;
 
 use crate::server::answer::{Problem, answer};
@@ -20,6 +23,9 @@ const MOST_WAITING: usize = 8;
 const MOST_READERS: usize = 4;
 /// When to come again, in seconds: about one short run.
 const RETRY_AFTER: &str = "10";
+
+/// How long an undo waits for another program that holds the project.
+const UNDO_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Results that the page shows with their diffs.
 const REMEMBERED: usize = 10;
@@ -230,6 +236,53 @@ async fn perform_for_somebody(
     drop(place);
     queue.remember(asked, &result);
     Ok(result)
+}
+
+/// Takes the last run back.
+pub(super) async fn undo(server: &Arc<Server>) -> Result<RunResult, Problem> {
+    if !server.agent.allow_writes {
+        return Err(writes_disabled());
+    }
+    let Ok(place) = server.queue.writer.acquire().await else {
+        return Err(too_many());
+    };
+    let root = server.agent.project.clone();
+    let result = blocking(move || {
+        let undone = undo_last(&root);
+        let said = |words: String| RunResult::said(words);
+        Ok(undone.map_or_else(
+            |reason| RunResult {
+                ok: false,
+                stopped: Stopped::Stuck,
+                ..said(format!("nothing was taken back: {reason}"))
+            },
+            said,
+        ))
+    })
+    .await;
+    drop(place);
+    result
+}
+
+fn undo_last(root: &std::path::Path) -> Result<String, String> {
+    let project = Project::open(root, None, Access::Writing).map_err(|error| error.to_string())?;
+    let writer = project.writer().ok_or("the project cannot be written")?;
+    let (cancel, mut on_wait) = (Cancel::default().flag(), |_: &Holder| ());
+    let mut waiting = Waiting {
+        patience: UNDO_PATIENCE,
+        cancel: &cancel,
+        on_wait: &mut on_wait,
+    };
+    let undone = writer
+        .undo(None, Force::Never, &mut waiting)
+        .map_err(|error| error.to_string())?;
+    let files: Vec<String> = undone.files.iter().map(ToString::to_string).collect();
+    Ok(format!(
+        "took back {}: {}; to have it again say \"undo that\", or type `harness undo {}`",
+        undone.run,
+        files.join(", "),
+        undone.undo
+    ))
 }
 
 /// Runs blocking code beside the async threads.
