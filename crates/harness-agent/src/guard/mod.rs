@@ -22,6 +22,7 @@ use harness_code::tree::SourceTree;
 use crate::history::Refusal;
 use crate::task::Task;
 
+pub(crate) use names::missing as missing_names;
 pub(crate) use weakened::decides_tests;
 
 /// One file as it is and as it would be.

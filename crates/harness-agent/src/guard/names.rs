@@ -3,15 +3,26 @@
 use std::collections::HashSet;
 
 use harness_code::language::Language;
-use harness_code::scope::{Context, unresolved};
+use harness_code::scope::{Context, Unresolved, unresolved};
 
 use super::{Change, Facts};
 use crate::history::Refusal;
 use crate::task::Task;
 
 pub(super) fn check(change: &Change, _task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
+    let missing = missing(change).into_iter().next()?;
+    let (name, path) = (&missing.name, &change.path);
+    let line = change.after[..missing.span.start].matches('\n').count() + 1;
+    let reason = format!(
+        "nothing defines `{name}` (line {line} of `{path}`): define or import it, or use a name that is there"
+    );
+    Some(Refusal::new("draft.unresolved", reason, path.as_str()))
+}
+
+/// Returns the names that a draft uses and nothing binds.
+pub(crate) fn missing(change: &Change) -> Vec<Unresolved> {
     if change.language != Language::Python {
-        return None;
+        return Vec::new();
     }
     let context = Context {
         package: change.path.file_name() == "__init__.py",
@@ -20,22 +31,16 @@ pub(super) fn check(change: &Change, _task: &Task, _facts: &Facts<'_>) -> Option
     let before = change.before.as_deref().unwrap_or_default();
     let after = unresolved(&change.after, &context);
     if after.is_empty() {
-        return None;
+        return after;
     }
     let known: HashSet<String> = unresolved(before, &context)
         .into_iter()
         .map(|one| one.name)
         .collect();
     // A name that something binds later, or that dynamic code may bind, is not certainly missing.
-    let missing = after
-        .into_iter()
-        .find(|one| !known.contains(&one.name) && !one.doubtful && !one.bound_elsewhere)?;
-    let (name, path) = (&missing.name, &change.path);
-    let line = change.after[..missing.span.start].matches('\n').count() + 1;
-    let reason = format!(
-        "nothing defines `{name}` (line {line} of `{path}`): define or import it, or use a name that is there"
-    );
-    Some(Refusal::new("draft.unresolved", reason, path.as_str()))
+    let is_missing =
+        |one: &Unresolved| !known.contains(&one.name) && !one.doubtful && !one.bound_elsewhere;
+    after.into_iter().filter(is_missing).collect()
 }
 
 #[cfg(test)]

@@ -90,7 +90,9 @@ pub(super) fn for_new(
 fn new_file(task: &Task, tree: &SourceTree) -> Option<RelPath> {
     let is_new = |path: &RelPath| {
         let is_file = Language::of(path) != Language::Other && path.extension().is_some();
-        let is_known = tree.file(path).is_some() || tree.ending_with(path.as_str()).is_some();
+        // What is ignored is there all the same.
+        let on_disk = path.under(tree.root()).symlink_metadata().is_ok();
+        let is_known = on_disk || tree.ending_with(path.as_str()).is_some();
         is_file && !is_known && task.makes(path)
     };
     let mut paths = task.written_paths();

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::env::Environment;
 use crate::options::AgentOptions;
+use crate::secret;
 use crate::skill::{self, Skill};
 use crate::task::Task;
 use crate::task::kind::Kind;
@@ -222,7 +223,7 @@ impl Plan {
         let code = spots.iter().map(shown).sum::<usize>().min(MOST_CODE);
         let text = task.text.len().min(LONGEST_TASK);
         Plan {
-            kind: task.kind.name(),
+            kind: task.kind_name(),
             goals: planned_goals(task),
             writes: task.kind.writes(),
             rung,
@@ -661,14 +662,23 @@ pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
 
 fn planned_goals(task: &Task) -> Vec<PlannedGoal> {
     let goals = task.orders().into_iter().map(|order| order.goal());
-    goals.map(|text| PlannedGoal { text }).collect()
+    let planned = |text: String| PlannedGoal {
+        text: secret::redact(&text).into_owned(),
+    };
+    goals.map(planned).collect()
 }
 
 /// Says whether a task is about whatever is red, and names nothing but tests.
 fn is_about_red_tests(task: &Task, mentions: &Mentions) -> bool {
     let is_test = harness_code::tree::is_test;
     let (definitions, paths) = (&mentions.definitions, &mentions.paths);
+    let is_known = |path: &RelPath| {
+        let mut ids = mentions.tests.iter();
+        paths.contains(path) || ids.any(|test| test.path == *path)
+    };
     task.is_about_red_tests()
+        // A test that is not there is not what fails.
+        && task.written_paths().iter().filter(|path| path.extension().is_some()).all(is_known)
         && mentions.frames.is_empty()
         && definitions.iter().all(|hit| is_test(&hit.path))
         && paths.iter().all(is_test)
@@ -695,7 +705,8 @@ const LONG_WORD: usize = 6;
 
 /// Returns the question for a task that names no place; its options are what is nearly named, else the likeliest files.
 fn which_place(task: &Task, tree: &SourceTree, located: &Located) -> Question {
-    let paths = task.written_paths();
+    let mut paths = task.written_paths();
+    paths.retain(|path| !task.makes(path));
     let mut names: Vec<&str> = paths.iter().map(RelPath::as_str).collect();
     names.extend(task.code_names());
     if let Some(near) = near_miss(tree, &names) {

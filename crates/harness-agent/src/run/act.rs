@@ -7,6 +7,7 @@ use crate::reply::Reading;
 use crate::run::event::EventKind;
 use crate::run::evidence::{NO_NEW_TEST, Verdict};
 use crate::run::form;
+use crate::run::mend;
 use crate::run::result::Stopped;
 use crate::run::search::Search;
 use crate::run::session::Session;
@@ -158,6 +159,7 @@ fn try_change(
         Ok(draft) => draft.with_package_files(session.whole_tree()),
         Err(refusal) => return Outcome::Refused(refusal),
     };
+    let draft = mend::mended(session, draft);
     if let Err(refusal) = trial.apply(session, &draft) {
         return Outcome::Refused(refusal);
     }
@@ -260,7 +262,7 @@ fn run_tests(session: &mut Session<'_>, trial: &mut Trial) -> Outcome {
 }
 
 fn finish(session: &mut Session<'_>, trial: &mut Trial, said: &str) -> Outcome {
-    match trial.verdict(session) {
+    match trial.settled_verdict(session) {
         Verdict::Proven(proof) => {
             let quoted: String = said
                 .lines()

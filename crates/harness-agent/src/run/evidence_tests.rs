@@ -591,3 +591,23 @@ fn a_part_of_a_task_is_met_where_it_can_be_told_apart() {
         }
     }
 }
+
+#[test]
+fn a_fix_beside_other_orders_is_judged_by_its_tests() {
+    let wrapped = format!("{REPORT}\n\ndef wrap(text):\n    return f\"({{text}})\"\n");
+    let (fixed, no_better) = (fixed(), no_better());
+    let adds = "add a function wrap to shop/report.py and fix apply_discount in shop/pricing.py";
+    let all = "add a function wrap to shop/report.py and fix the failing tests";
+    let (red, green) = ("total+ discount- odd+", "total+ discount+ odd+");
+    for task in [adds, all] {
+        let verdict = |pricing: &str, after: &str| {
+            let files = [
+                ("shop/report.py", wrapped.as_str()),
+                ("shop/pricing.py", pricing),
+            ];
+            told(task, &files, red, after, Observed::default())
+        };
+        assert_eq!(verdict(&fixed, green), "proven", "{task}");
+        assert_eq!(verdict(&no_better, red), FAILING, "{task}");
+    }
+}

@@ -11,6 +11,7 @@ mod evidence;
 mod fix;
 mod flaky;
 mod form;
+mod mend;
 mod probe;
 mod prompt;
 mod red_tests;

@@ -337,8 +337,8 @@ impl<'a> Session<'a> {
         let ok = ending.stopped == Stopped::Done;
         let (steps, refusals) = std::mem::take(&mut self.history).into_parts();
         let goals = match ending.goals.is_empty() {
-            true => self.task.goals(ok, first_line(&ending.summary)),
-            false => ending.goals,
+            true => redacted(self.task.goals(ok, first_line(&ending.summary))),
+            false => redacted(ending.goals),
         };
         let result = RunResult {
             ok,
@@ -383,6 +383,16 @@ impl<'a> Session<'a> {
         }
         super::engine_ending(error)
     }
+}
+
+/// Returns goals without the secrets that a task may hold.
+pub(super) fn redacted(goals: Vec<Goal>) -> Vec<Goal> {
+    let goal = |goal: Goal| Goal {
+        text: secret::redact(&goal.text).into_owned(),
+        why: secret::redact(&goal.why).into_owned(),
+        ..goal
+    };
+    goals.into_iter().map(goal).collect()
 }
 
 fn described(spot: &crate::plan::Spot) -> String {

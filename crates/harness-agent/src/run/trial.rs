@@ -24,7 +24,7 @@ use crate::run::evidence::{self, Evidence, Observed, Verdict};
 use crate::run::flaky;
 use crate::run::probe::returning_nothing;
 use crate::run::result::{Counts, Stopped, Tests};
-use crate::run::session::{Ending, Session};
+use crate::run::session::{Ending, Session, redacted};
 use crate::run::staged::{Staged, diff_of};
 use crate::task::goal::Goal;
 use crate::task::kind::Kind;
@@ -71,6 +71,8 @@ pub(super) struct Trial {
     touched: BTreeMap<RelPath, Touch>,
     /// When the tests were last started to judge what is staged.
     judged_at: SystemTime,
+    /// What was staged when they were: what they said is of that state alone.
+    judged: Option<String>,
     /// A change was dropped because it made the suite worse.
     pub(super) broke: Option<String>,
     /// The last change that was dropped, as a patch.
@@ -123,6 +125,7 @@ impl Trial {
             observed: Observed::default(),
             touched: BTreeMap::new(),
             judged_at: SystemTime::now(),
+            judged: None,
             broke: None,
             attempt: String::new(),
         })
@@ -186,6 +189,16 @@ impl Trial {
             .lines
     }
 
+    /// Remembers the files of the places that the model is shown now, as they are.
+    pub(super) fn remember_shown(&mut self, session: &Session<'_>) {
+        let door = session.project.door();
+        for spot in session.plan.spots() {
+            if let Ok(bytes) = door.read(&spot.path) {
+                self.shown.entry(spot.path.clone()).or_insert(bytes);
+            }
+        }
+    }
+
     /// Returns what the run would change.
     pub(super) fn staged(&self) -> &Staged {
         &self.staged
@@ -199,6 +212,8 @@ impl Trial {
             Err(error) => not_started(session, &error),
         };
         tell_tests(session, "now", &report);
+        // One run of the tests is a look, no judgement.
+        self.judged = None;
         self.after = Some(report);
         self.after.as_ref()
     }
@@ -294,17 +309,19 @@ impl Trial {
 
     /// Refuses a draft that would drop lines which somebody saved after the model was shown the file.
     fn keeps_what_was_saved(&self, session: &Session<'_>, change: &Change) -> Result<(), Refusal> {
-        let shown = self.shown.get(&change.path);
-        let now = session.project.door().read(&change.path).ok();
-        let (Some(shown), Some(now)) = (shown, now) else {
-            return Ok(());
-        };
         let text = |bytes: &[u8]| {
             Text::decode(bytes)
                 .map(Text::into_content)
                 .unwrap_or_default()
         };
-        let (shown, now) = (text(shown), text(&now));
+        // What nobody was shown was made from the text that the change says.
+        let shown = self.shown.get(&change.path).map(|bytes| text(bytes));
+        let shown = shown.or_else(|| change.before.clone());
+        let now = session.project.door().read(&change.path).ok();
+        let (Some(shown), Some(now)) = (shown, now) else {
+            return Ok(());
+        };
+        let now = text(&now);
         let saved = now
             .lines()
             .filter(|line| !shown.lines().any(|old| old == *line));
@@ -416,14 +433,30 @@ impl Trial {
         let known = self.best.as_ref().map_or(0, |best| met(&best.goals));
         let is_better = met(&goals) > known;
         if is_better {
+            let unsteady = self.observed.unsteady();
+            let mut after = self.after.clone();
+            if let Some(after) = &mut after {
+                // What passes by chance does not pass.
+                after.passed_ids.retain(|id| !unsteady.contains(id));
+            }
             self.best = Some(Best {
                 staged: self.staged.clone(),
-                after: self.after.clone(),
-                goals,
+                after,
+                goals: redacted(goals),
                 judged_at: self.judged_at,
             });
         }
         is_better
+    }
+
+    /// Drops what was remembered of a part that is met.
+    pub(super) fn forget_part(&mut self) {
+        self.best = None;
+    }
+
+    /// Returns tests that say different things of the same state.
+    pub(super) fn unsteady(&self) -> Vec<String> {
+        self.observed.unsteady()
     }
 
     /// Says whether what is staged is the best so far: a part of the task is met by it.
@@ -447,6 +480,7 @@ impl Trial {
         self.after = None;
         self.observed = Observed::default();
         self.judged_at = SystemTime::now();
+        self.judged = Some(self.staged.fingerprint());
         if self.suite.is_none() && session.task.kind == Kind::Tests {
             // The first tests of a project are what its suite is told from.
             self.suite = self.suite_with_staged(session);
@@ -756,6 +790,15 @@ impl Trial {
         session.suite_in(copy.root())
     }
 
+    /// Judges what is staged, with what the suite said of it; it is run where it said something of another state.
+    pub(super) fn settled_verdict(&mut self, session: &mut Session<'_>) -> Verdict {
+        let is_judged = self.judged.as_ref() == Some(&self.staged.fingerprint());
+        if is_judged || self.staged.paths().next().is_none() {
+            return self.verdict(session);
+        }
+        self.judge(session)
+    }
+
     /// Judges what is staged, with what the suite last said.
     pub(super) fn verdict(&self, session: &Session<'_>) -> Verdict {
         self.with_evidence(session, |evidence| evidence.verdict())
@@ -783,6 +826,7 @@ impl Trial {
     pub(super) fn put_back(&mut self, session: &mut Session<'_>, draft: &Draft) {
         self.attempt = draft.changes.iter().map(diff_of).collect();
         self.staged = self.earlier.clone();
+        self.judged = None;
         for change in &draft.changes {
             session.tell(
                 EventKind::Undone,
@@ -897,6 +941,12 @@ impl Trial {
             tests: self.tests(),
             ..Ending::new(stopped, summary)
         };
+        let counts = |best: &Best| {
+            stopped != Stopped::Interrupted && !was_saved_since(session, best.judged_at)
+        };
+        if let Some(best) = self.best.take().filter(counts) {
+            return self.keep_part(session, best, ending);
+        }
         let may_stay = session.options.keep && stopped != Stopped::Interrupted;
         if let Some(harmless) = self.harmless.take().filter(|_| may_stay)
             && harmless.paths().next().is_some()
@@ -904,12 +954,6 @@ impl Trial {
             self.staged = harmless;
             ending.summary = format!("{}; the change was kept, unproven", ending.summary);
             return self.write(session, ending);
-        }
-        let counts = |best: &Best| {
-            stopped != Stopped::Interrupted && !was_saved_since(session, best.judged_at)
-        };
-        if let Some(best) = self.best.take().filter(counts) {
-            return self.keep_part(session, best, ending);
         }
         self.drop_all(session);
         if !self.attempt.is_empty() {

@@ -61,6 +61,7 @@ fn with_engine(
         return red_tests::perform(session, &mut engine, trial).with_engine_hint(session);
     }
     under_test::show(session, &trial);
+    trial.remember_shown(session);
     let steps = session.options.steps;
     let ended = attempt(session, &mut engine, &mut trial, steps);
     end(session, trial, ended).with_engine_hint(session)

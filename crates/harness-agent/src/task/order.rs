@@ -17,8 +17,9 @@ pub struct Order {
 /// Words that stand for what was named before.
 const PRONOUNS: [&str; 3] = ["it", "them", "its"];
 /// Verbs by which something new is asked for.
-const MAKING: [&str; 9] = [
+const MAKING: [&str; 10] = [
     "add",
+    "make",
     "write",
     "create",
     "implement",

@@ -7,7 +7,7 @@ use crate::task::words::{Word, among, clauses, gist};
 /// What runs tests, or is a run of them.
 const TESTS: &str = "\
     test tests testcase testcases testsuite suite suites unittest unittests doctest doctests spec specs pytest \
-    tox ci pipeline build checks testfälle testfall prueba pruebas teste testes testy тест тесты тестов";
+    testfälle testfall prueba pruebas teste testes testy тест тесты тестов";
 /// How tests are that do not pass.
 const FAILING: &str = "\
     fail fails failing failed failures failure red broken breaking breaks break crashing crash crashes error errors \
@@ -21,15 +21,15 @@ const PASSING: &str = "\
     verdes verde pasen passem passino passare groen slagen zielone przechodziły зелёные прошли проходили";
 /// Verbs that mend.
 const MENDING: &str = "\
-    fix fixing repair debug resolve correct solve mend unbreak make get turn bring let run address tackle handle \
-    behebe beheb repariere korrigiere mach bring corrige corriger répare réparer fais arregla repara haz corrija \
+    fix fixing repair debug resolve correct solve mend unbreak make get turn bring let address tackle handle \
+    behebe beheb repariere reparieren korrigiere mach machen bring corrige corriger répare réparer fais arregla repara haz corrija \
     conserte arrume faça correggi ripara fai repareer herstel maak napraw popraw исправь почини сделай";
 /// Everything else that such a sentence is made of.
 const BETWEEN: &str = "\
     the a an all my our its this these those that which what whatever everything anything every each any of it them \
-    unit integration regression python js node is are was were be being still currently now again please pls so until \
-    and then for in me us can could you would i we want need to do does not don't doesn't here there project repo \
-    repository code just up back one ones some several two three first other die der das den alle meine unsere sind \
+    unit integration regression python is are was were be being still currently now again please pls so until \
+    and then for in me us can could you would i we want need to do does here there project repo case cases have has \
+    repository run after last change changes just up back one ones some several two three first other die der das den alle meine unsere sind \
     wieder bitte les des mes nos tous toutes qui que sont los las mis nuestras todos todas os as meus nossos i gli le \
     miei tutti che de mijn onze alle wat moje nasze wszystkie które się мои наши все которые por favor svp se";
 
@@ -61,7 +61,7 @@ impl Task {
                 .any(|word| !word.code && among(list, &word.text))
         };
         let of_tests = any(TESTS) || words.iter().any(|word| names_tests(word));
-        let of_red = any(FAILING) && any("what whatever everything anything");
+        let of_red = any("red rot rouge rojo") && any("what whatever everything") && any(MENDING);
         words.iter().filter(is_known).count() == words.len()
             && (of_tests && (any(FAILING) || any(PASSING) || any(MENDING)) || of_red)
     }
@@ -76,7 +76,7 @@ fn names_tests(word: &Word) -> bool {
 
 /// The same in scripts that are written without spaces: nothing is left when such words are taken out.
 fn is_unspaced(text: &str) -> bool {
-    const WORDS: [&str; 28] = [
+    const WORDS: [&str; 29] = [
         "测试用例",
         "单元测试",
         "测试",
@@ -101,6 +101,7 @@ fn is_unspaced(text: &str) -> bool {
         "直して",
         "修正して",
         "通して",
+        "が",
         "ください",
         "くれ",
         "の",
@@ -112,7 +113,9 @@ fn is_unspaced(text: &str) -> bool {
     }
     let is_sign = |c: char| c.is_whitespace() || "，。！,.!的了".contains(c);
     let of_tests = text.contains("测试") || text.contains("テスト");
-    of_tests && rest.chars().all(is_sign)
+    // "Make the tests fail" is something else.
+    let makes = text.contains(['让', '使']) && !text.contains("通过");
+    of_tests && !makes && rest.chars().all(is_sign)
 }
 
 #[cfg(test)]
@@ -128,8 +131,13 @@ mod tests {
             "the test suite fails",
             "tests are red",
             "make the tests pass",
-            "get the build green again",
-            "can you make CI pass?",
+            "get the suite green again",
+            "can you make the tests pass?",
+            "fix failing test cases",
+            "I have failing tests",
+            "all tests fail after my last change",
+            "bitte die Tests grün machen",
+            "テストが失敗する",
             "fix the broken tests in tests/test_shop.py",
             "run the tests and fix what fails",
             "fix whatever is red",
@@ -165,6 +173,15 @@ mod tests {
             "the build of the docs fails",
             "rename test to check",
             "the parser fails",
+            "do not fix the failing tests",
+            "don't fix the tests",
+            "run the tests",
+            "the build is broken",
+            "everything is broken",
+            "fix the js tests",
+            "fix the failing tests, not the code",
+            "make CI pass",
+            "让测试失败",
             "测试客户端丢失 cookie",
             "",
         ] {

@@ -230,6 +230,16 @@ impl Task {
         object_behind(&words, at)
     }
 
+    /// Returns the word that people and programs are shown for what the task asks: a change may be to remove something,
+    /// a rename to move it.
+    pub(crate) fn kind_name(&self) -> &'static str {
+        match self.kind {
+            Kind::Change if self.removed_name().is_some() => "remove",
+            Kind::Rename if self.moved_name().is_some() => "move",
+            kind => kind.name(),
+        }
+    }
+
     /// Returns what should be moved, and the file it should be moved to.
     pub(crate) fn moved_name(&self) -> Option<(String, String)> {
         let words = order(&self.text);
@@ -445,6 +455,15 @@ mod tests {
         }
         let moved = Task::bare("move the function vat from a.py to shop/tax.py").moved_name();
         assert_eq!(moved, Some(("vat".to_owned(), "shop/tax.py".to_owned())));
+        let kinds = [
+            ("move the function vat from a.py to shop/tax.py", "move"),
+            ("rename vat to tax", "rename"),
+            ("remove the function unused from shop/old.py", "remove"),
+            ("simplify total", "change"),
+        ];
+        for (text, expected) in kinds {
+            assert_eq!(Task::bare(text).kind_name(), expected, "{text}");
+        }
     }
 
     #[test]

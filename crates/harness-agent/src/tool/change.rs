@@ -48,7 +48,7 @@ impl Draft {
                 };
                 let is_known =
                     found.contains(&file) || self.changes.iter().any(|one| one.path == file);
-                if !is_known && is_package(tree, here.parent().as_ref()) {
+                if !is_known && is_package(tree, &here, here.parent().as_ref()) {
                     found.push(file);
                 }
                 folder = here.parent();
@@ -70,14 +70,18 @@ fn has_files(tree: &SourceTree, folder: &RelPath) -> bool {
         .any(|file| file.path.starts_with(folder))
 }
 
-/// Says whether folders of code in this one are packages with a file of their own: it is one, or all of them are.
-fn is_package(tree: &SourceTree, folder: Option<&RelPath>) -> bool {
+/// Says whether a new folder is a package with a file of its own: the one around it is, or all of those beside it are.
+fn is_package(tree: &SourceTree, here: &RelPath, folder: Option<&RelPath>) -> bool {
     let has_own = |here: &RelPath| {
         here.join("__init__.py")
             .is_ok_and(|file| tree.file(&file).is_some())
     };
     if let Some(folder) = folder {
         return has_own(folder);
+    }
+    const SCRIPTS: [&str; 6] = ["scripts", "tools", "bin", "examples", "docs", "bench"];
+    if SCRIPTS.contains(&here.file_name()) {
+        return false;
     }
     let code = tree
         .sources()
@@ -209,5 +213,6 @@ mod tests {
         assert_eq!(added(&["shop/cart.py"], "shop/tax/vat.py"), [""; 0]);
         assert_eq!(added(&["main.py"], "tax/vat.py"), [""; 0]);
         assert_eq!(added(&package, "tax/vat.js"), [""; 0]);
+        assert_eq!(added(&package, "scripts/deploy.py"), [""; 0]);
     }
 }

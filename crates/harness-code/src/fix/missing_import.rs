@@ -113,10 +113,11 @@ pub(crate) fn possibilities(
     if !search.points_at(file, name) {
         return Possible::None;
     }
-    // A short name is more likely a variable that someone forgot than something to import.
-    if known::is_builtin(name) || name.chars().count() < SHORTEST {
+    if known::is_builtin(name) {
         return Possible::None;
     }
+    // A short name is more likely a variable that someone forgot than something to import, unless it is used as a module.
+    let is_short = name.chars().count() < SHORTEST;
     let mut statements: Vec<(String, String)> = Vec::new();
     let names_of = |id: FileId| {
         let path = search.program.path(id).map(RelPath::as_str);
@@ -133,7 +134,7 @@ pub(crate) fn possibilities(
     }
     for module in stdlib::modules_with(name)
         .iter()
-        .filter(|module| is_standard(module))
+        .filter(|module| !is_short && is_standard(module))
     {
         statements.push((
             (*module).to_string(),
@@ -142,7 +143,7 @@ pub(crate) fn possibilities(
     }
     for id in search.program.defining(name).iter().copied() {
         // Its stub is the same module.
-        if id == file.id || names_of(id).iter().any(|name| own.contains(name)) {
+        if is_short || id == file.id || names_of(id).iter().any(|name| own.contains(name)) {
             continue;
         }
         let Some(module) = module_name(search, file, id) else {

@@ -123,10 +123,7 @@ mod tests {
         let tree = SourceTree::read(folder.path(), None).unwrap();
         let meant = |name: &str| near_miss(&tree, &[name]).map(|near| near.meant.join(", "));
         let cases = [
-            (
-                "aply_discount",
-                Some("apply_discount in shop/pricing.py, test_apply_discount in test_pricing.py"),
-            ),
+            ("aply_discount", Some("apply_discount in shop/pricing.py")),
             ("ApplyDiscuont", Some("apply_discount in shop/pricing.py")),
             ("shop/reprot.py", Some("shop/report.py")),
             ("reprot.py", Some("shop/report.py")),

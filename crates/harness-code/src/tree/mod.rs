@@ -215,14 +215,27 @@ impl SourceTree {
         self.files.binary_search_by(|file| file.path.cmp(path)).ok()
     }
 
-    /// Takes a file to be this text from here on, whatever is on disk.
-    pub fn lay_over(&mut self, path: &RelPath, content: String) {
-        let file = file_of(path.clone(), &content);
-        match self.files.binary_search_by(|file| file.path.cmp(path)) {
-            Ok(at) => self.files[at] = file,
-            Err(at) => self.files.insert(at, file),
+    /// Takes a file to be this text from here on, whatever is on disk; nothing means what is on disk again. Returns the
+    /// text that it was taken to be before.
+    pub fn lay_over(&mut self, path: &RelPath, content: Option<String>) -> Option<String> {
+        let file = match &content {
+            Some(content) => Some(file_of(path.clone(), content)),
+            None => {
+                let is_there = read_inside(&self.root, path).is_ok();
+                is_there.then(|| read_file(&self.root, path.clone(), &|_, _| ()).0)
+            }
+        };
+        let at = self.files.binary_search_by(|file| file.path.cmp(path));
+        match (at, file) {
+            (Ok(at), Some(file)) => self.files[at] = file,
+            (Err(at), Some(file)) => self.files.insert(at, file),
+            (Ok(at), None) => drop(self.files.remove(at)),
+            (Err(_), None) => {}
         }
-        self.laid_over.insert(path.clone(), content);
+        match content {
+            Some(content) => self.laid_over.insert(path.clone(), content),
+            None => self.laid_over.remove(path),
+        }
     }
 
     /// Reads the text of a file again from disk.

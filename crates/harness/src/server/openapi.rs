@@ -227,7 +227,7 @@ fn schemas() -> Value {
         })),
         "RouteReply": object(json!({"route": text, "data": reference("Route")})),
         "Route": object(json!({
-            "kind": {"enum": ["question", "fix", "rename", "add", "tests", "change"]},
+            "kind": {"enum": ["question", "fix", "rename", "add", "remove", "move", "tests", "change"]},
             "goals": list(object(json!({"text": text}))),
             "writes": flag,
             "rung": {"enum": ["question", "fix", "rewrite", "loop", "answer"]},

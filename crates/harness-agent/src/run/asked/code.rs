@@ -42,6 +42,55 @@ pub(super) fn is_seen(
     !in_function && !in_block && !is_lost
 }
 
+/// Returns the lines of a text outside of all definitions, without imports and blank lines.
+pub(super) fn outside(language: Language, text: &str) -> Vec<String> {
+    let definitions = symbols::definitions(language, text);
+    let mut at = 0;
+    let mut lines = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let (start, said) = (at, line.trim());
+        at += line.len();
+        let is_inside = definitions.iter().any(|one| one.span().contains(&start));
+        let is_import = ["import ", "from ", "use ", "#include", "const ", "require"]
+            .iter()
+            .any(|word| said.starts_with(word));
+        if !is_inside && !is_import && !said.is_empty() {
+            lines.push(said.to_owned());
+        }
+    }
+    lines
+}
+
+/// Returns the innermost definitions that one of two texts has otherwise than the other, by their last names.
+pub(super) fn changed_names(language: Language, before: &str, after: &str) -> Vec<String> {
+    let of = |text: &str| -> Vec<(String, String)> {
+        let definitions = symbols::definitions(language, text);
+        let is_innermost = |one: &Definition| {
+            let span = one.span();
+            !definitions.iter().any(|other| {
+                let inner = other.span();
+                span.start <= inner.start && inner.end <= span.end && inner != span
+            })
+        };
+        let inner = definitions.iter().filter(|one| is_innermost(one));
+        inner
+            .map(|one| {
+                let code = text.get(one.span()).unwrap_or_default();
+                (one.qualified.to_string(), code.trim_end().to_owned())
+            })
+            .collect()
+    };
+    let (old, new) = (of(before), of(after));
+    let differs = |one: &&(String, String), all: &[(String, String)]| !all.contains(one);
+    let changed = old
+        .iter()
+        .filter(|one| differs(one, &new))
+        .chain(new.iter().filter(|one| differs(one, &old)));
+    changed
+        .map(|(name, _)| name.rsplit('.').next().unwrap_or(name).to_owned())
+        .collect()
+}
+
 /// Says whether a later line of the same block deletes a definition, or gives its name to something else.
 fn is_taken_again(text: &str, parent: Option<&Definition>, one: &Definition) -> bool {
     let end = parent.map_or(text.len(), |parent| parent.span().end);

@@ -68,8 +68,10 @@ pub(super) struct OrderState {
     pub(super) wants_test: bool,
     /// What of it is not there.
     pub(super) missing: Option<Missing>,
-    /// Something that it names is changed.
-    pub(super) is_begun: bool,
+    /// Why nothing that a fix names is changed.
+    pub(super) untouched: Option<String>,
+    /// What it is about: definitions that it names or asks for, and the file of each.
+    names: Vec<(String, Vec<RelPath>)>,
 }
 
 /// A rule that is not met, with what to do.
@@ -109,7 +111,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Reads one order of the task: what else the task names is not asked for by it.
-    fn read_order(&self, task: &'a Task) -> Asked<'a> {
+    pub(super) fn read_order(&self, task: &'a Task) -> Asked<'a> {
         let mut paths = self.paths.clone();
         paths.retain(|path| task.names_path(path));
         if paths.is_empty() {
@@ -263,7 +265,8 @@ impl<'a> Asked<'a> {
             kind: order.task.kind,
             wants_test: order.wants_test(),
             missing: asked.missing_of(order, is_alone),
-            is_begun: asked.named.iter().any(|one| asked.is_changed(one)),
+            untouched: asked.untouched_by_fix(),
+            names: asked.all_names(),
         };
         if let [only] = orders.as_slice() {
             return vec![state(only, self, true)];
@@ -280,6 +283,52 @@ impl<'a> Asked<'a> {
             }
         }
         states
+    }
+
+    /// Returns why nothing that a fix names is changed, where it names something.
+    fn untouched_by_fix(&self) -> Option<String> {
+        let is_open = self.task.kind == Kind::Fix
+            && !self.named.is_empty()
+            && !self.named.iter().any(|one| self.is_changed(one));
+        is_open.then(|| not_changed(&self.named[..1]).1)
+    }
+
+    /// Returns the names of what an order is about, with the files that they may lie in.
+    fn all_names(&self) -> Vec<(String, Vec<RelPath>)> {
+        let named = self.named.iter();
+        let mut names: Vec<(String, Vec<RelPath>)> = named
+            .map(|one| (one.last_name().to_owned(), vec![one.path.clone()]))
+            .collect();
+        let new = self
+            .task
+            .wish()
+            .map(|wish| last_part(&wish.name).to_owned());
+        let mut files = self.paths.clone();
+        files.extend(self.new_paths());
+        names.extend(new.map(|name| (name, files)));
+        names
+    }
+
+    /// Says whether orders that are met account for every definition that is changed; code outside of definitions may
+    /// only get imports.
+    pub(super) fn is_accounted_for(&self, met: &[&OrderState]) -> bool {
+        let is_asked = |path: &RelPath, name: &str| {
+            let names = met.iter().flat_map(|state| &state.names);
+            names
+                .into_iter()
+                .any(|(known, files)| known == name && files.contains(path))
+        };
+        self.gone.is_empty()
+            && self.changes.iter().all(|change| {
+                let before = change.before.as_deref().unwrap_or_default();
+                change.language.is_source()
+                    && !tree::is_test(&change.path)
+                    && code::outside(change.language, before)
+                        == code::outside(change.language, &change.after)
+                    && code::changed_names(change.language, before, &change.after)
+                        .iter()
+                        .all(|name| is_asked(&change.path, name))
+            })
     }
 
     fn names_something(&self) -> bool {
@@ -357,7 +406,7 @@ impl<'a> Asked<'a> {
             one.before.is_some()
                 && one.language.is_source()
                 && !tree::is_test(&one.path)
-                && !self.paths.contains(&one.path)
+                && !self.plan.mentions().paths.contains(&one.path)
                 && !self.is_near(one)
         };
         self.changes.iter().find(is_far).map(|one| {

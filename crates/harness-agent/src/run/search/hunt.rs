@@ -425,13 +425,32 @@ fn prepared(suspect: &Suspect, files: &Files, mutation: &Mutation) -> Option<(Ch
     Some((change, bytes))
 }
 
+/// Says whether a line compares a name with itself: that is always true or never, and mends nothing.
+fn compares_with_itself(text: &str, line: u32) -> bool {
+    const SIGNS: [&str; 8] = [
+        " == ", " != ", " <= ", " >= ", " < ", " > ", " is not ", " is ",
+    ];
+    let at = usize::try_from(line).unwrap_or(0).saturating_sub(1);
+    let line = text.lines().nth(at).unwrap_or_default();
+    let is_name = |c: char| c.is_alphanumeric() || "_.".contains(c);
+    SIGNS.iter().any(|sign| {
+        line.match_indices(sign).any(|(found, sign)| {
+            let (left, right) = (&line[..found], &line[found + sign.len()..]);
+            let start = left.rfind(|c| !is_name(c)).map_or(0, |at| at + 1);
+            let end = right.find(|c| !is_name(c)).unwrap_or(right.len());
+            let name = left.get(start..).unwrap_or_default();
+            name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name == &right[..end]
+        })
+    })
+}
+
 fn find(suspect: &Suspect, mutation: &Mutation, change: Change, whole: bool) -> Find {
     Find {
         whole,
         name: suspect.name.clone(),
         kind: mutation.kind.name(),
         line: mutation.line,
-        shaky: mutation.destructive,
+        shaky: mutation.destructive || compares_with_itself(&change.after, mutation.line),
         prior: mutation.prior,
         size: mutation.size(),
         change,

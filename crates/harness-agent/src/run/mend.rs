@@ -1,0 +1,64 @@
+//! What a model forgets in a draft: an import, or a letter of a name, where exactly one thing can be meant. Code adds it,
+//! and nobody is asked again for it.
+
+use std::collections::HashMap;
+
+use harness_code::edit;
+use harness_code::fix::{self, Answer, MisspellingRequest, Proposal};
+use harness_code::path::RelPath;
+
+use crate::guard::{Change, missing_names};
+use crate::run::event::EventKind;
+use crate::run::session::Session;
+use crate::tool::change::Draft;
+
+/// Returns a draft with what is certain added to it.
+pub(super) fn mended(session: &mut Session<'_>, mut draft: Draft) -> Draft {
+    for change in &mut draft.changes {
+        let Some(proposal) = proposal(session, change) else {
+            continue;
+        };
+        if let Ok(after) = edit::apply(&change.after, &proposal.edits) {
+            change.after = after;
+            let text = format!("added to the draft: {}", proposal.summary);
+            let data = [("path", change.path.as_str().into())];
+            session.tell(EventKind::Fixed, &text, data);
+        }
+    }
+    draft
+}
+
+/// Returns what makes every name of a changed file resolve, where that is certain and lies in this file alone.
+fn proposal(session: &mut Session<'_>, change: &Change) -> Option<Proposal> {
+    let mut names: Vec<String> = missing_names(change)
+        .into_iter()
+        .map(|one| one.name)
+        .collect();
+    names.dedup();
+    if names.is_empty() {
+        return None;
+    }
+    let path = &change.path;
+    let here = |name: &String| (name.clone(), vec![path.clone()]);
+    let request = MisspellingRequest {
+        files: vec![path.clone()],
+        holding: names.iter().map(here).collect::<HashMap<_, _>>(),
+        names,
+        about: None,
+        lines: Vec::new(),
+        scope: RelPath::parse(&session.options.scope).ok(),
+        installed: session.installed().clone(),
+        builtins: Vec::new(),
+    };
+    let earlier = session.tree.lay_over(path, Some(change.after.clone()));
+    let answer = fix::misspelled(&session.tree, &request);
+    session.tree.lay_over(path, earlier);
+    match answer {
+        Answer::Certain(proposal) => {
+            let stays =
+                proposal.moves.is_empty() && proposal.edits.iter().all(|one| one.path == *path);
+            stays.then_some(proposal)
+        }
+        Answer::Ask { .. } | Answer::Refuse { .. } | Answer::Nothing => None,
+    }
+}

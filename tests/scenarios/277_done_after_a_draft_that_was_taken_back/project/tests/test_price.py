@@ -1,0 +1,14 @@
+import unittest
+
+from shop.price import net, rounded
+
+
+class PriceTest(unittest.TestCase):
+    def test_net(self):
+        self.assertEqual(net(200, 10), 180)
+
+    def test_net_of_nothing(self):
+        self.assertEqual(net(200, 0), 200)
+
+    def test_rounded(self):
+        self.assertEqual(rounded(187, 10) if rounded.__code__.co_argcount == 2 else rounded(187), 180)

@@ -1,0 +1,3 @@
+def report(prices):
+    """All prices."""
+    return prices
