@@ -180,7 +180,9 @@ fn read_clause(clause: &Clause) -> Reading {
         return order;
     }
     if start.polite && mentions_tests(clause) {
-        return Reading::Order(Kind::Tests);
+        // "Die Tests grün machen" has its verb at the end.
+        let are_red = clause.has("grün verts vert verdes verde groen zielone");
+        return Reading::Order(if are_red { Kind::Fix } else { Kind::Tests });
     }
     if interrogative(clause, start.at) || clause.says(WONDERING) {
         return Reading::Asking;
@@ -331,8 +333,11 @@ fn wants(clause: &Clause, at: usize) -> usize {
     ) {
         end += 1;
     }
-    let wanted =
-        (at..end).any(|word| clause.is(word, "want need like love should must have gotta wanna"));
+    let wanted = (at..end).any(|word| {
+        clause.is(word, "want need like love should must gotta wanna")
+            // "I have failing tests" wants nothing yet.
+            || clause.is(word, "have") && clause.is(word + 1, "to you")
+    });
     if wanted { end - at } else { 0 }
 }
 
