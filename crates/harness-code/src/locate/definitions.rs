@@ -21,9 +21,10 @@ pub(crate) fn signals(inputs: &Inputs<'_, '_>, files: &[(Place, f32)]) -> Signal
     let best = files.first().map_or(0.0, |best| best.1);
     for &(file, score) in files {
         let mut own = of_file(inputs, file.file, score - best, &weights);
-        let texts: Vec<f32> = own.iter().map(|(_, entry)| entry.text).collect();
+        let mut texts: Vec<f32> = own.iter().map(|(_, entry)| entry.text).collect();
+        texts.sort_unstable_by(|a, b| b.total_cmp(a));
         for (place, entry) in &mut own {
-            let better = texts.iter().filter(|text| **text > entry.text).count();
+            let better = texts.partition_point(|text| *text > entry.text);
             entry.own_place = -((1 + better) as f32).ln();
             candidates.push(*place);
         }
