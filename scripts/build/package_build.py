@@ -1,7 +1,7 @@
 """The package build: maturin for the module, and before it cargo for the native program that goes into the same wheel.
 
-pip and other front ends call the functions below (PEP 517 and PEP 660). A wheel is built with the release profile; an
-editable install with the dev profile, which the tests share, so that a clone is compiled once.
+pip and other front ends call the functions below (PEP 517 and PEP 660). A wheel is built with the release profile, an
+editable install with the dev profile, unless `--config-settings build-args=--profile=NAME` names another one.
 """
 
 import json
@@ -46,7 +46,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    """Builds a wheel that points at this clone; the program in it is a copy of the dev build."""
+    """Builds a wheel that points at this clone; the program in it is a copy of what was built."""
     place_program("dev", config_settings)
     return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
 
@@ -72,7 +72,7 @@ def prepare_metadata_for_build_editable(metadata_directory, config_settings=None
 
 def place_program(profile, config_settings):
     """Builds the program and puts it where maturin collects the scripts of the wheel."""
-    program = build_program(profile, target_triple(config_settings))
+    program = build_program(maturin_option("--profile", config_settings) or profile, maturin_option("--target", config_settings))
     scripts = PACKAGE / "scripts"
     shutil.rmtree(PACKAGE, ignore_errors=True)
     scripts.mkdir(parents=True, exist_ok=True)
@@ -114,12 +114,12 @@ def cargo():
     return found
 
 
-def target_triple(config_settings):
-    """Returns the target that maturin was told to build for, so that both halves of the wheel agree."""
+def maturin_option(name, config_settings):
+    """Returns the value of an option that maturin was given, so that both halves of the wheel agree."""
     arguments = maturin.get_maturin_pep517_args(config_settings)
     for index, argument in enumerate(arguments):
-        if argument.startswith("--target="):
+        if argument.startswith(f"{name}="):
             return argument.partition("=")[2]
-        if argument == "--target" and index + 1 < len(arguments):
+        if argument == name and index + 1 < len(arguments):
             return arguments[index + 1]
     return None

@@ -74,10 +74,6 @@ def finished_on_evidence(request, tmp_path):
         assert not faults, faults
 
 
-def pytest_terminal_summary(terminalreporter):
-    terminalreporter.write_line(finish.report())
-
-
 @pytest.fixture
 def engine(monkeypatch):
     """Starts an engine with these replies; the last one repeats."""
