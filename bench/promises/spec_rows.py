@@ -135,7 +135,7 @@ ROWS = [
     ], FIXES),
     ("a misspelled name needs no model", "no name is taken for misspelled", [
         (AGENT + "plan/fix.rs", "        Kind::Fix => {\n            // What is noted", "        Kind::Fix if task.text.is_empty() => {\n            // What is noted"),
-        (AGENT + "plan/fix.rs", "Kind::Question | Kind::Add | Kind::Tests | Kind::Change => Answer::Nothing,", "_ => Answer::Nothing,"),
+        (AGENT + "plan/fix.rs", "Kind::Question | Kind::Add | Kind::Tests => Answer::Nothing,", "_ => Answer::Nothing,"),
     ], "test_scenarios.py test_scenario[004_misspelled_name_without_a_model]"),
     ("a rename needs no model", "a rename is left to the model", [
         (AGENT + "plan/fix.rs", "        Kind::Rename => renamed(task, whole, environment, scope),", "        Kind::Rename => Answer::Nothing,"),

@@ -1,10 +1,13 @@
-//! Which certain fix a task allows: a misspelled name that it speaks of, a rename by name. Proposes; nothing is applied here.
+//! Which certain fix a task allows: a misspelled name that it speaks of, a rename by name, a removal of what nothing uses.
+//! Proposes; nothing is applied here.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use harness_code::edit;
-use harness_code::fix::{self, Answer, Installed, MisspellingRequest, Place, Proposal};
+use harness_code::fix::{
+    self, Answer, Installed, MisspellingRequest, Place, Proposal, RemovalRequest,
+};
 use harness_code::locate::Noted;
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
@@ -78,7 +81,8 @@ pub(super) fn find(
             misspelled(task, whole, noted, mentions, environment, scope)
         }
         Kind::Rename => renamed(task, whole, environment, scope),
-        Kind::Question | Kind::Add | Kind::Tests | Kind::Change => Answer::Nothing,
+        Kind::Change => removed(task, whole, mentions, scope),
+        Kind::Question | Kind::Add | Kind::Tests => Answer::Nothing,
     };
     match answer {
         Answer::Certain(proposal) => Found {
@@ -193,6 +197,26 @@ fn renamed(
         reading.installed.clone_from(&installed);
     }
     fix::rename_read(tree, &readings)
+}
+
+/// A definition that the task asks to be gone, and nothing else.
+fn removed(task: &Task, tree: &SourceTree, mentions: &Mentions, scope: Option<RelPath>) -> Answer {
+    // "Remove f and its tests" asks for more.
+    const MORE: [&str; 6] = ["and", "with", "plus", "also", "including", "too"];
+    let mut words = task.text.split_whitespace();
+    let asks_for_more = words.any(|word| MORE.contains(&word.to_lowercase().as_str()));
+    let is_alone = !asks_for_more && task.orders().len() <= 1 && mentions.definitions.len() == 1;
+    match task.removed_name().filter(|_| is_alone) {
+        Some(name) => fix::removed(
+            tree,
+            &RemovalRequest {
+                name: name.trim_end_matches("()").to_owned(),
+                files: mentions.paths.clone(),
+                scope,
+            },
+        ),
+        None => Answer::Nothing,
+    }
 }
 
 /// Returns the words that a proposal takes out.

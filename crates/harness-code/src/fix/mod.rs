@@ -12,6 +12,7 @@ mod members;
 mod missing_import;
 mod misspelled;
 mod program;
+mod remove;
 mod rename;
 mod resolved;
 mod unknown_attribute;
@@ -25,12 +26,13 @@ use crate::path::RelPath;
 pub use finding::MisspellingRequest;
 pub use installed::Installed;
 pub use misspelled::misspelled;
+pub use remove::{RemovalRequest, removed};
 pub use rename::{Doubts, RenameRequest, read_rename, rename, rename_read};
 
 /// A change that is certain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// `misspelled_name`, `rename`, `missing_import` or `moved_import`.
+    /// `misspelled_name`, `rename`, `removal`, `missing_import` or `moved_import`.
     pub kind: &'static str,
     /// What changes in the text of files.
     pub edits: Vec<Edit>,

@@ -1,0 +1,1 @@
+from shop.price import net, old_price
