@@ -3,6 +3,7 @@
 pub(crate) mod fix;
 mod home;
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use harness_code::locate::{self, LocateOptions, Located, Noted};
@@ -117,6 +118,16 @@ pub struct Spot {
     pub span: Range<usize>,
 }
 
+/// A place that must change, as the model listed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Where it is; what is not there yet has no bytes.
+    pub(crate) spot: Spot,
+    pub(crate) is_new: bool,
+    /// What changes there, in the model's words.
+    pub(crate) what: String,
+}
+
 /// What would happen to a task.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
@@ -158,6 +169,14 @@ pub struct Plan {
     /// Tests that must pass, by their ids, whatever the task names.
     #[serde(skip)]
     blamed: Vec<String>,
+    /// The place that the model was last asked for, of a task with several.
+    #[serde(skip)]
+    place: Option<Spot>,
+    /// Places that come after it.
+    #[serde(skip)]
+    places: VecDeque<Place>,
+    #[serde(skip)]
+    is_listed: bool,
 }
 
 impl Plan {
@@ -242,7 +261,36 @@ impl Plan {
             certain_fix: found.plan,
             red_tests,
             blamed: Vec::new(),
+            place: None,
+            places: VecDeque::new(),
+            is_listed: false,
         }
+    }
+
+    /// Returns the place that the model was last asked for, of a task with several.
+    pub(crate) fn place(&self) -> Option<&Spot> {
+        self.place.as_ref()
+    }
+
+    /// Turns to one place of a task with several: a reply that names no place is about it.
+    pub(crate) fn turn_to_place(&mut self, spot: Spot) {
+        self.tests_home = None;
+        self.place = Some(spot);
+    }
+
+    /// Goes through these places, one after the other.
+    pub(crate) fn list_places(&mut self, places: Vec<Place>) {
+        (self.places, self.is_listed) = (places.into(), true);
+    }
+
+    /// Returns whether the model listed the places.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.is_listed
+    }
+
+    /// Returns the next place of the list, which is then behind.
+    pub(crate) fn take_place(&mut self) -> Option<Place> {
+        self.places.pop_front()
     }
 
     /// Returns whether the task is about the tests that fail, whichever those are.
@@ -316,6 +364,7 @@ impl Plan {
     pub fn focus(&self) -> Option<Spot> {
         match (&self.tests_home, &self.new_definition) {
             (Some(path), _) => Some(nowhere_yet(path, "")),
+            _ if self.place.is_some() => self.place.clone(),
             (None, Some(new)) => Some(nowhere_yet(&new.path, &new.name)),
             (None, None) => self.spots.first().cloned(),
         }

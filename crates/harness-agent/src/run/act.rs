@@ -8,6 +8,7 @@ use crate::run::event::EventKind;
 use crate::run::evidence::{NO_NEW_TEST, Verdict};
 use crate::run::form;
 use crate::run::mend;
+use crate::run::places;
 use crate::run::result::Stopped;
 use crate::run::search::Search;
 use crate::run::session::Session;
@@ -163,6 +164,9 @@ fn try_change(
     if let Err(refusal) = trial.apply(session, &draft) {
         return Outcome::Refused(refusal);
     }
+    if let Some(words) = places::next_listed(session, trial) {
+        return Outcome::Next(words);
+    }
     let verdict = trial.judge(session);
     if session.cancel.stopped() {
         return Outcome::End(Stopped::Interrupted, "interrupted".to_owned());
@@ -180,11 +184,21 @@ fn try_change(
             {
                 return outcome;
             }
-            Outcome::End(Stopped::Done, summary(&draft.changes, &proof))
+            let changes = trial.staged().changes();
+            Outcome::End(Stopped::Done, summary(&changes, &proof))
         }
         Verdict::Worse(words) => {
-            trial.put_back(session, &draft);
+            // Callers of something that changed are changed next.
+            if let Some(words) = places::next(session, trial, "Written. This must change with it.")
+            {
+                return Outcome::Next(words);
+            }
             trial.broke = Some(words.clone());
+            if session.plan.is_listed() {
+                let words = format!("Written, and now tests fail that passed before: {words}");
+                return Outcome::Say { words, new: true };
+            }
+            trial.put_back(session, &draft);
             Outcome::Failed(format!(
                 "That made the tests worse and was taken back: {words}"
             ))
@@ -200,8 +214,12 @@ fn try_change(
             {
                 return Outcome::Next(words);
             }
+            let written = format!("Written. {reason}");
+            if let Some(words) = places::next(session, trial, &written) {
+                return Outcome::Next(words);
+            }
             Outcome::Say {
-                words: format!("Written. {reason}"),
+                words: written,
                 new: true,
             }
         }

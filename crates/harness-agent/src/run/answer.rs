@@ -163,6 +163,7 @@ fn opened(session: &Session<'_>, card: &Card, known: &[Fact]) -> Opened {
         learned: &checked,
         read_only: true,
         answers: true,
+        lists: false,
         framework: "",
         object: false,
         tiny: false,

@@ -14,11 +14,14 @@ use crate::reply::{self, Reading};
 use crate::run::act::{Outcome, act, repeated};
 use crate::run::cut::{CONTINUE, Cut};
 use crate::run::event::EventKind;
+use crate::run::evidence::Verdict;
 use crate::run::form;
+use crate::run::places::{self, Listed};
 use crate::run::prompt::{self, Opening, capped};
 use crate::run::result::Stopped;
 use crate::run::search::Search;
 use crate::run::session::{Session, first_line};
+use crate::run::staged::Staged;
 use crate::run::talk::{self, Talk, Turn};
 use crate::run::telling::failure_to_show;
 use crate::run::trial::Trial;
@@ -67,7 +70,10 @@ pub(super) fn attempt(
         Engine::Ready { model, card } => {
             let failure = failure_to_show(session, trial);
             match Conversation::open(session, *model, card.clone(), &failure, false) {
-                Ok(talk) => turns(session, talk, Some(trial), &mut search, steps),
+                Ok(mut open) => {
+                    let ended = turns(session, &mut open, Some(trial), &mut search, steps);
+                    open.or_proven(session, trial, ended)
+                }
                 Err(error) => engine_ended(session, &error),
             }
         }
@@ -120,6 +126,26 @@ pub(super) struct Conversation<'m> {
     idle: u32,
     knows_menu: bool,
     cut: Cut,
+    listing: Listing,
+    /// What was proven before the model was asked what is left, and in which words.
+    proven: Option<(Staged, String)>,
+}
+
+/// Whether the model is to list places.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listing {
+    /// It is not.
+    No,
+    /// It was asked which places must change.
+    First,
+    /// It named some that are not there, and was asked again.
+    Again,
+    /// It lists no more for now; all of its places are being written.
+    Written,
+    /// It was asked what is left.
+    Review,
+    /// It said that nothing is left.
+    Over,
 }
 
 /// What a turn comes to for the model.
@@ -136,7 +162,7 @@ struct Heard {
 /// Takes turns until one ends the conversation.
 pub(super) fn turns(
     session: &mut Session<'_>,
-    mut open: Conversation<'_>,
+    open: &mut Conversation<'_>,
     mut trial: Option<&mut Trial>,
     search: &mut Option<Search>,
     steps: u32,
@@ -222,6 +248,7 @@ impl<'m> Conversation<'m> {
         form::settle(session, &room);
         let shape = form::shape(session, &card);
         let framework = form::framework(session);
+        let lists = !read_only && places::are_asked_for(session, &card, shape);
         // Advice costs a very small model more than it helps it (6 of 20 bugs with, 7 without); what the user names is
         // kept.
         let skills = if card.abilities.tiny && session.options.skills.is_empty() {
@@ -244,6 +271,7 @@ impl<'m> Conversation<'m> {
             framework: &framework,
             object: shape == Shape::Object,
             tiny: card.abilities.tiny,
+            lists,
         };
         let opened = prompt::opening(&opening, room.opening());
         let schema = card.abilities.schema;
@@ -258,7 +286,87 @@ impl<'m> Conversation<'m> {
             idle: 0,
             knows_menu: false,
             cut: Cut::default(),
+            listing: if lists { Listing::First } else { Listing::No },
+            proven: None,
         })
+    }
+
+    /// Goes back to what was proven before the model was asked what is left, where nothing better came of that.
+    fn or_proven(
+        &mut self,
+        session: &mut Session<'_>,
+        trial: &mut Trial,
+        ended: (Stopped, String),
+    ) -> (Stopped, String) {
+        let is_over = matches!(ended.0, Stopped::Done | Stopped::Interrupted);
+        let Some((staged, summary)) = self.proven.take().filter(|_| !is_over) else {
+            return ended;
+        };
+        trial.go_back_to(staged);
+        match trial.settled_verdict(session) {
+            Verdict::Proven(_) => {
+                session.engine_hint = None;
+                (Stopped::Done, summary)
+            }
+            Verdict::Worse(_) | Verdict::Unfinished { .. } | Verdict::Unverified(_) => ended,
+        }
+    }
+
+    /// Takes up a list of places where one was asked for and no code came instead.
+    fn take_list(
+        &mut self,
+        session: &mut Session<'_>,
+        reading: &Reading,
+        trial: &mut Trial,
+    ) -> Option<Outcome> {
+        let asked = self.listing;
+        if !matches!(asked, Listing::First | Listing::Again | Listing::Review) {
+            return None;
+        }
+        let is_review = asked == Listing::Review;
+        self.listing = if is_review {
+            Listing::Over
+        } else {
+            Listing::No
+        };
+        let is_done = matches!(reading.action, Some(Action::Done { .. }));
+        if reading.action.is_some() && !(is_review && is_done) {
+            return None;
+        }
+        let mut orders = session.task.orders().into_iter();
+        let with_tests = orders.any(|order| order.wants_test());
+        match places::read(&session.tree, &reading.prose, with_tests) {
+            Listed::Places(places) => {
+                self.listing = Listing::Written;
+                session.plan.list_places(places);
+                places::next_listed(session, trial).map(Outcome::Next)
+            }
+            Listed::Problems(words) if asked == Listing::First => {
+                self.listing = Listing::Again;
+                Some(Outcome::Next(prompt::places_again(&words)))
+            }
+            Listed::Problems(_) | Listed::Nothing if is_review => {
+                let summary = self.proven.take().map(|(_, summary)| summary);
+                Some(Outcome::End(Stopped::Done, summary.unwrap_or_default()))
+            }
+            Listed::Problems(_) | Listed::Nothing => None,
+        }
+    }
+
+    /// Asks what is left once all listed places are written and proven.
+    fn review(&mut self, session: &Session<'_>, trial: &Trial, outcome: Outcome) -> Outcome {
+        let has_steps = session.history.next_number() < session.options.steps;
+        match outcome {
+            Outcome::End(Stopped::Done, summary)
+                if self.listing == Listing::Written && self.proven.is_none() && has_steps =>
+            {
+                self.listing = Listing::Review;
+                let words = prompt::review(&trial.staged().diff());
+                self.proven = Some((trial.staged().clone(), summary));
+                Outcome::Next(words)
+            }
+            outcome => outcome,
+        }
     }
 
     /// Carries a reply out; the same on the same state is refused.
@@ -266,9 +374,15 @@ impl<'m> Conversation<'m> {
         &mut self,
         session: &mut Session<'_>,
         reading: &Reading,
-        trial: Option<&mut Trial>,
+        mut trial: Option<&mut Trial>,
         search: &mut Option<Search>,
     ) -> Outcome {
+        let listed = trial
+            .as_deref_mut()
+            .and_then(|trial| self.take_list(session, reading, trial));
+        if let Some(outcome) = listed {
+            return outcome;
+        }
         let Some(action) = &reading.action else {
             return act(session, reading, trial, search);
         };
@@ -283,9 +397,13 @@ impl<'m> Conversation<'m> {
         let is_new = self
             .seen
             .insert(format!("{}{action:?}", state.unwrap_or_default()));
-        match is_new {
-            true => act(session, reading, trial, search),
+        let outcome = match is_new {
+            true => act(session, reading, trial.as_deref_mut(), search),
             false => repeated(reading),
+        };
+        match trial {
+            Some(trial) => self.review(session, trial, outcome),
+            None => outcome,
         }
     }
 
@@ -305,7 +423,11 @@ impl<'m> Conversation<'m> {
         let words = match outcome {
             Outcome::Next(words) => {
                 self.idle = 0;
-                step.result = "Written.".to_owned();
+                let is_list = step.action == "reply";
+                step.result = if is_list { "Read." } else { "Written." }.to_owned();
+                if is_list {
+                    step.action = "plan".to_owned();
+                }
                 words
             }
             Outcome::Failed(words) => {
@@ -346,6 +468,8 @@ impl<'m> Conversation<'m> {
             return;
         }
         if heard.next {
+            // What is asked for next is another piece of code.
+            self.talk.block_instead_of = self.talk.block_instead_of.take().map(|_| String::new());
             self.talk.say(&heard.words);
             return;
         }

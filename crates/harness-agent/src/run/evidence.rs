@@ -260,6 +260,11 @@ impl Evidence<'_> {
         })
     }
 
+    /// Returns the code that must change next.
+    pub(super) fn next_place(&self) -> Option<Target> {
+        self.asked().next_place()
+    }
+
     fn asked(&self) -> Asked<'_> {
         Asked::read(self.task, self.plan, self.tree, self.changes, self.gone)
     }

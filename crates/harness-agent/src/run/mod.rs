@@ -12,6 +12,7 @@ mod fix;
 mod flaky;
 mod form;
 mod mend;
+mod places;
 mod probe;
 mod prompt;
 mod red_tests;

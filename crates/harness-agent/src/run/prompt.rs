@@ -30,6 +30,10 @@ const WORK: &str = include_str!("../../prompts/work.md");
 const ANSWER: &str = include_str!("../../prompts/answer.md");
 const OBJECT: &str = include_str!("../../prompts/object.md");
 const READ_ONLY: &str = include_str!("../../prompts/read_only.md");
+const PLACES: &str = include_str!("../../prompts/places.md");
+const PLACES_AGAIN: &str = include_str!("../../prompts/places_again.md");
+const PLACE_NEXT: &str = include_str!("../../prompts/place_next.md");
+const REVIEW: &str = include_str!("../../prompts/review.md");
 
 /// The longest file that is shown because the user named it, in characters; it has a middle left out beyond.
 const LONGEST_FILE: usize = 6_000;
@@ -60,6 +64,8 @@ pub(super) struct Opening<'a> {
     pub(super) object: bool,
     /// The model is known to be very small.
     pub(super) tiny: bool,
+    /// The places are asked for first.
+    pub(super) lists: bool,
 }
 
 /// The first request, and what had to stay out of it.
@@ -207,6 +213,12 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Pa
         return parts;
     }
     parts.extend(code_parts(opening, rewrites));
+    if opening.lists {
+        let files = opening.plan.files.iter();
+        let files = files.filter_map(|hit| RelPath::parse(&hit.path).ok());
+        let outline = showing::outline(opening.tree, files);
+        parts.push(Part::new("what the files define", 3, outline).at_least(200));
+    }
     if let Some(home) = opening.plan.tests_home() {
         let there = tests_there(opening.tree, home, opening.framework);
         parts.push(Part::new("the tests that are there", 7, there).at_least(200));
@@ -225,6 +237,9 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Pa
     let task = capped(&opening.task.text, LONGEST_TASK);
     let text = format!("{word}: {task}");
     parts.push(Part::new("a part of the task", 10, text).at_least(200));
+    if opening.lists {
+        parts.push(Part::new("the request", 9, PLACES.to_owned()));
+    }
     parts
 }
 
@@ -305,6 +320,12 @@ fn shown(tree: &SourceTree, spot: &Spot, room: usize) -> Option<String> {
         // Half a definition misleads; its first line at least tells that it is there.
         return head_of(tree, spot).filter(|_| room > 200);
     }
+    fenced(tree, spot, text.content())
+}
+
+/// Returns a place of a text of its file: where it is, then its code in a fence.
+pub(super) fn fenced(tree: &SourceTree, spot: &Spot, content: &str) -> Option<String> {
+    let code = content.get(spot.span.clone())?;
     let language = tree
         .file(&spot.path)
         .map(|file| file.language.name().to_ascii_lowercase())
@@ -342,6 +363,26 @@ pub(super) fn tests_next(tree: &SourceTree, home: &RelPath, framework: &str, nam
         .trim_end()
         .replace("{name}", name)
         .replace("{there}", &tests_there(tree, home, framework))
+}
+
+/// Returns the words that ask for one place of several.
+pub(super) fn place_next(reason: &str, shown: &str, name: &str) -> String {
+    PLACE_NEXT
+        .trim_end()
+        .replace("{name}", name)
+        .replace("{reason}", reason.trim_end())
+        .replace("{shown}", shown)
+}
+
+/// Returns the words that ask for a list of places again.
+pub(super) fn places_again(problems: &str) -> String {
+    PLACES_AGAIN.trim_end().replace("{problems}", problems)
+}
+
+/// Returns the words that ask what of the task is left.
+pub(super) fn review(diff: &str) -> String {
+    let diff = capped(diff.trim_end(), MOST_CODE);
+    REVIEW.trim_end().replace("{diff}", &diff)
 }
 
 /// Returns where a place is and how it begins, for one that is too long to show.

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite};
+use harness_code::symbols;
 use harness_code::text::Text;
 use harness_code::tree;
 use harness_hands::door::{DoorError, Metadata};
@@ -18,6 +19,7 @@ use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
+use crate::plan::Spot;
 use crate::run::coverage;
 use crate::run::event::EventKind;
 use crate::run::evidence::{self, Evidence, Observed, Verdict};
@@ -465,6 +467,11 @@ impl Trial {
         best.is_some_and(|best| best.staged.fingerprint() == self.staged.fingerprint())
     }
 
+    /// Stages again what was staged once.
+    pub(super) fn go_back_to(&mut self, staged: Staged) {
+        self.staged = staged;
+    }
+
     /// Returns whether the project has a suite.
     pub(super) fn has_suite(&self) -> bool {
         self.suite.is_some()
@@ -802,6 +809,31 @@ impl Trial {
     /// Judges what is staged, with what the suite last said.
     pub(super) fn verdict(&self, session: &Session<'_>) -> Verdict {
         self.with_evidence(session, |evidence| evidence.verdict())
+    }
+
+    /// Returns the code that must change next, as it is staged.
+    pub(super) fn next_place(&self, session: &Session<'_>) -> Option<Spot> {
+        let target = self.with_evidence(session, |evidence| evidence.next_place())?;
+        self.place(session, &target.path, &target.name)
+    }
+
+    /// Returns a definition as it is staged.
+    pub(super) fn place(&self, session: &Session<'_>, path: &RelPath, name: &str) -> Option<Spot> {
+        let content = self.content(session, path)?;
+        let definitions = symbols::definitions(Language::of(path), &content);
+        let found = definitions.iter().find(|one| &*one.qualified == name)?;
+        Some(Spot {
+            path: path.clone(),
+            name: name.to_owned(),
+            line: found.line,
+            span: found.span(),
+        })
+    }
+
+    /// Returns the text of a file as it is staged.
+    pub(super) fn content(&self, session: &Session<'_>, path: &RelPath) -> Option<String> {
+        let bytes = self.staged.read(session.project.door(), path).ok()??;
+        Some(Text::decode(&bytes).ok()?.into_content())
     }
 
     /// Looks at what is staged and at all that is known of it.

@@ -103,7 +103,7 @@ fn propose(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
     let opened = talk::meet(session, model)
         .and_then(|card| Conversation::open(session, model, card, "", true));
     let (stopped, summary) = match opened {
-        Ok(talk) => turns(session, talk, None, &mut None, session.options.steps),
+        Ok(mut open) => turns(session, &mut open, None, &mut None, session.options.steps),
         Err(error) => engine_ended(session, &error),
     };
     let diff = std::mem::take(&mut session.proposal);

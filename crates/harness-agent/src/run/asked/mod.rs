@@ -252,6 +252,35 @@ impl<'a> Asked<'a> {
         })
     }
 
+    /// Returns the code that must change next: what calls something as it was, or what the task names and is not changed.
+    pub(super) fn next_place(&self) -> Option<Target> {
+        let broken = calls::broken_call(self.tree, self.changes, &|path| self.text_now(path));
+        if let Some((_, path, line)) = broken {
+            return self.around(&path, u32::try_from(line).ok()?);
+        }
+        match self.task.orders().as_slice() {
+            [] | [_] => self.first_open(),
+            orders => orders
+                .iter()
+                .find_map(|order| self.read_order(&order.task).first_open()),
+        }
+    }
+
+    /// Returns the innermost definition of the code around a line, as it is now.
+    fn around(&self, path: &RelPath, line: u32) -> Option<Target> {
+        let text = self.text_now(path).filter(|_| !tree::is_test(path))?;
+        let definitions = symbols::definitions(Language::of(path), &text);
+        let around = definitions
+            .iter()
+            .filter(|one| (one.line..=one.end_line).contains(&line));
+        let one = around.min_by_key(|one| one.end_line - one.line)?;
+        Some(Target {
+            path: path.clone(),
+            name: one.qualified.to_string(),
+            lines: one.line..=one.end_line,
+        })
+    }
+
     fn missing_of_orders(&self) -> Option<Missing> {
         let states = self.order_states();
         states.into_iter().find_map(|state| state.missing)
@@ -449,13 +478,24 @@ impl<'a> Asked<'a> {
         Some(not_changed(&self.targets[..1]))
     }
 
-    fn missing_change(&self) -> Option<Missing> {
+    /// Returns what the task names as what should change and is not changed.
+    fn open(&self) -> Vec<Target> {
         let groups = grouped(&self.named, self.task, &self.paths);
-        let open: Vec<Target> = groups
+        let open = groups
             .iter()
-            .filter(|group| !group.iter().any(|one| self.is_changed(one)))
-            .filter_map(|group| group.first().cloned().cloned())
-            .collect();
+            .filter(|group| !group.iter().any(|one| self.is_changed(one)));
+        open.filter_map(|group| group.first().cloned().cloned())
+            .collect()
+    }
+
+    fn first_open(&self) -> Option<Target> {
+        let changes = matches!(self.task.kind, Kind::Add | Kind::Change);
+        let mut open = self.open().into_iter().filter(|_| changes);
+        open.find(Target::is_definition)
+    }
+
+    fn missing_change(&self) -> Option<Missing> {
+        let open = self.open();
         if !open.is_empty() {
             return Some(not_changed(&open));
         }

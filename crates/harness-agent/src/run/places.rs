@@ -1,0 +1,314 @@
+//! Tasks with more than one place. Where code can tell, the next place is what calls something as it was, or what the
+//! task names and nobody changed; where it cannot, the model lists the places first. Each is then one request.
+
+use std::sync::LazyLock;
+
+use harness_code::mention::near_miss;
+use harness_code::path::RelPath;
+use harness_code::tree::{self, SourceTree};
+use regex::Regex;
+
+use crate::model::{Card, Shape};
+use crate::plan::{self, NewDefinition, Place, Rung, Spot};
+use crate::run::prompt;
+use crate::run::session::Session;
+use crate::run::showing;
+use crate::run::trial::Trial;
+use crate::task::kind::Kind;
+
+/// A longer list is no list of places any more.
+const MOST_PLACES: usize = 12;
+/// A list, a change and a look back are at least this many steps.
+const LEAST_STEPS: u32 = 4;
+
+/// Returns whether the model is asked for the places before anything else.
+pub(super) fn are_asked_for(session: &Session<'_>, card: &Card, shape: Shape) -> bool {
+    let changes = matches!(session.task.kind, Kind::Add | Kind::Change);
+    let mut paths = session.plan.mentions().paths.iter();
+    session.plan.rung == Rung::Loop
+        && changes
+        && shape != Shape::Object
+        && !card.abilities.tiny
+        && session.options.steps >= LEAST_STEPS
+        && paths.all(|path| is_code(&session.tree, path))
+}
+
+fn is_code(tree: &SourceTree, path: &RelPath) -> bool {
+    let file = tree.file(path);
+    file.is_some_and(|file| file.language.is_source() && !file.test)
+}
+
+/// Turns to the code that must change next, as far as code can tell. Returns the words that ask for it.
+pub(super) fn next(session: &mut Session<'_>, trial: &Trial, reason: &str) -> Option<String> {
+    if session.task.kind == Kind::Fix {
+        return None;
+    }
+    let spot = trial.next_place(session)?;
+    let is_asked = |place: &Spot| place.path == spot.path && place.name == spot.name;
+    let fits = plan::fits_reply(&spot, session.options.max_tokens);
+    if !fits || session.plan.place().is_some_and(is_asked) {
+        return None;
+    }
+    let words = ask_for(session, trial, &spot, reason)?;
+    session.plan.turn_to_place(spot);
+    Some(words)
+}
+
+/// Turns to the next place of the list. Returns the words that ask for it.
+pub(super) fn next_listed(session: &mut Session<'_>, trial: &Trial) -> Option<String> {
+    while let Some(place) = session.plan.take_place() {
+        let (path, name) = (&place.spot.path, place.spot.name.as_str());
+        let reason = match (name, place.what.as_str()) {
+            ("", what) => format!("Now {path}: {what}"),
+            (name, "") => format!("Now `{name}` in {path}."),
+            (name, what) => format!("Now `{name}` in {path}: {what}"),
+        };
+        if let Some(words) = ask_for(session, trial, &place.spot, &reason) {
+            session.plan.turn_to_place(place.spot);
+            return Some(words);
+        }
+    }
+    None
+}
+
+/// Returns the words that ask for one place, with its code as it is now.
+fn ask_for(session: &Session<'_>, trial: &Trial, spot: &Spot, reason: &str) -> Option<String> {
+    let now = trial.place(session, &spot.path, &spot.name);
+    let content = trial.content(session, &spot.path);
+    let shown = match (&now, &content) {
+        (Some(now), Some(content)) => prompt::fenced(&session.tree, now, content)?,
+        _ => showing::home(
+            &session.tree,
+            &NewDefinition {
+                path: spot.path.clone(),
+                name: spot.name.clone(),
+                with_test: false,
+                in_new_file: content.is_none(),
+            },
+        ),
+    };
+    let name = match spot.name.as_str() {
+        "" => spot.path.as_str(),
+        name => name,
+    };
+    Some(prompt::place_next(reason, &shown, name))
+}
+
+/// What a list of places comes to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Listed {
+    /// Places to go through, in their order.
+    Places(Vec<Place>),
+    /// What is wrong with them, for the model.
+    Problems(String),
+    /// The reply is no list.
+    Nothing,
+}
+
+/// Reads a list of places. What is new comes first, so that the code can be imported at any time; tests are not changed
+/// unless they are asked for.
+pub(super) fn read(tree: &SourceTree, reply: &str, with_tests: bool) -> Listed {
+    let lines = reply.lines().filter_map(Line::read);
+    let lines: Vec<Line> = lines.take(MOST_PLACES).collect();
+    let mut problems: Vec<String> = Vec::new();
+    let mut places: Vec<Place> = Vec::new();
+    for line in lines {
+        match line.resolve(tree) {
+            Ok(place) => {
+                let is_known = |known: &Place| {
+                    known.spot.path == place.spot.path && known.spot.name == place.spot.name
+                };
+                let is_wanted = with_tests || !tree::is_test(&place.spot.path);
+                if is_wanted && !places.iter().any(is_known) {
+                    places.push(place);
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Listed::Problems(problems.join("\n"));
+    }
+    if places.is_empty() {
+        return Listed::Nothing;
+    }
+    places.sort_by_key(|place| match (tree.file(&place.spot.path), place.is_new) {
+        (None, _) => 0,
+        (Some(_), true) => 1,
+        (Some(file), false) if !file.test => 2,
+        (Some(_), false) => 3,
+    });
+    Listed::Places(places)
+}
+
+/// One line of a list as it is written.
+struct Line {
+    path: String,
+    is_new: bool,
+    name: String,
+    what: String,
+}
+
+impl Line {
+    fn read(line: &str) -> Option<Line> {
+        static SHAPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+            let bullet = r"^\s*(?:[-*•]|\d+[.)])?\s*";
+            let path = r"(?<path>[\w./-]+\.\w+)\s*(?:::?|,|\s[-–—])\s*";
+            let name = r"(?:(?<new>new)\s+)?(?:(?:function|class|method|def)\s+)?(?<name>[\w.]+)(?:\([^)]*\))?";
+            let what = r"\s*(?:$|(?:::?|,|\s[-–—])\s*(?<what>.*)$)";
+            Regex::new(&format!("(?i){bullet}{path}{name}{what}")).ok()
+        });
+        let line = line.replace(['`', '*'], "");
+        let found = SHAPE.as_ref()?.captures(&line)?;
+        let part = |name: &str| {
+            let part = found.name(name).map_or("", |part| part.as_str());
+            part.trim().to_owned()
+        };
+        Some(Line {
+            path: part("path"),
+            is_new: found.name("new").is_some(),
+            name: part("name"),
+            what: part("what"),
+        })
+    }
+
+    /// Finds the place in the project, or says what is wrong with it.
+    fn resolve(self, tree: &SourceTree) -> Result<Place, String> {
+        let Line {
+            path: written,
+            is_new,
+            name,
+            what,
+        } = self;
+        let bad = |_| format!("`{written}` is no path inside the project.");
+        let path = RelPath::parse(&written).map_err(bad)?;
+        let known = tree.ending_with(&written).cloned();
+        let path = if tree.file(&path).is_none() {
+            known.unwrap_or(path)
+        } else {
+            path
+        };
+        let place = |spot: Spot, is_new| Place { spot, is_new, what };
+        let nowhere = |path: &RelPath, name: &str| Spot {
+            path: path.clone(),
+            name: name.to_owned(),
+            line: 1,
+            span: 0..0,
+        };
+        let Some(file) = tree.file(&path) else {
+            return match near_miss(tree, &[written.as_str()]).filter(|_| !is_new) {
+                Some(near) => Err(format!(
+                    "There is no {written}; did you mean {}?",
+                    near.meant.join(" or ")
+                )),
+                None => Ok(place(nowhere(&path, &name), true)),
+            };
+        };
+        let definitions = file.facts.definitions.iter();
+        let mut same = definitions.filter(|one| *one.qualified == *name || one.name() == name);
+        match (same.next(), same.next()) {
+            (Some(one), None) => {
+                let spot = plan::definition(tree, &path, &one.qualified, one.line);
+                Ok(place(spot.unwrap_or_else(|| nowhere(&path, &name)), false))
+            }
+            (Some(_), Some(_)) => Err(format!(
+                "{path} has `{name}` more than once: write it with its class, as `Class.{name}`."
+            )),
+            (None, _) if is_new => Ok(place(nowhere(&path, &name), true)),
+            (None, _) => Err(format!(
+                "There is no `{name}` in {path}; it has {}.",
+                showing::names(file).join(", ")
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests lay files out")]
+mod tests {
+    use super::*;
+
+    fn tree() -> (tempfile::TempDir, SourceTree) {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let cart = "class Cart:\n    def add(self):\n        pass\n\n\nclass Bag:\n    def add(self):\n        pass\n\n\ndef total():\n    pass\n";
+        write("shop/cart.py", cart);
+        write("shop/report.py", "def report():\n    pass\n");
+        write("tests/test_cart.py", "def test_total():\n    pass\n");
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        (folder, tree)
+    }
+
+    fn listed(reply: &str) -> Vec<String> {
+        let (_folder, tree) = tree();
+        match read(&tree, reply, false) {
+            Listed::Places(places) => places
+                .iter()
+                .map(|one| {
+                    let new = if one.is_new { "new " } else { "" };
+                    format!("{}: {new}{}: {}", one.spot.path, one.spot.name, one.what)
+                })
+                .collect(),
+            Listed::Problems(words) => vec![words],
+            Listed::Nothing => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn lists_are_read_in_the_shapes_that_models_write() {
+        let expected = ["shop/cart.py: total: add the tax"];
+        for reply in [
+            "shop/cart.py: total: add the tax",
+            "- `shop/cart.py`: `total`: add the tax",
+            "1. **shop/cart.py** - total() - add the tax",
+            "Sure, these:\n\n* shop/cart.py :: total: add the tax\n\nThat is all.",
+            "cart.py: function total(prices): add the tax",
+        ] {
+            assert_eq!(listed(reply), expected, "{reply}");
+        }
+        assert_eq!(
+            listed("shop/cart.py: Cart.add: x"),
+            ["shop/cart.py: Cart.add: x"]
+        );
+        for reply in [
+            "",
+            "nothing",
+            "I would change the total.",
+            "```python\nx = 1\n```",
+        ] {
+            assert_eq!(listed(reply), [""; 0], "{reply}");
+        }
+    }
+
+    #[test]
+    fn what_is_new_comes_first_and_tests_are_left_alone() {
+        let reply = "shop/report.py: report: show it\ntests/test_cart.py: test_total: check it\nshop/cart.py: new tax: computes it\nshop/tax.py: new rate: the rate";
+        assert_eq!(
+            listed(reply),
+            [
+                "shop/tax.py: new rate: the rate",
+                "shop/cart.py: new tax: computes it",
+                "shop/report.py: report: show it",
+            ]
+        );
+    }
+
+    #[test]
+    fn unknown_names_are_answered_with_those_that_are_there() {
+        let words = listed("shop/report.py: reprot: show it").join("\n");
+        assert_eq!(
+            words,
+            "There is no `reprot` in shop/report.py; it has report."
+        );
+        let words = listed("shop/cart.py: add: x").join("\n");
+        assert!(words.contains("as `Class.add`"), "{words}");
+        let words = listed("shop/crat.py: total: x").join("\n");
+        assert!(words.contains("did you mean shop/cart.py"), "{words}");
+        let words = listed("../outside.py: total: x").join("\n");
+        assert!(words.contains("no path inside"), "{words}");
+    }
+}
