@@ -1,5 +1,6 @@
 """The server as CONTRACT's section on HTTP describes it, through real sockets."""
 
+import http.client
 import json
 import pathlib
 import re
@@ -17,7 +18,8 @@ from scripted import Wait
 from serving import PROGRAM, Served, answers, is_error, tree
 
 ROUTES = {"/health": "GET", "/v1/models": "GET", "/v1/openapi.json": "GET", "/": "GET", "/v1/brief": "POST", "/v1/layout": "POST",
-          "/v1/route": "POST", "/v1/ask": "POST", "/v1/run": "POST", "/v1/chat/completions": "POST"}
+          "/v1/route": "POST", "/v1/ask": "POST", "/v1/run": "POST", "/v1/chat/completions": "POST",
+          "/v1/stream/models": "GET", "/v1/stream/chat/completions": "POST"}
 
 
 def chat(*messages, **more):
@@ -307,6 +309,53 @@ def test_openai_s_own_client(project, engine):
         with pytest.raises(openai.AuthenticationError):
             openai.OpenAI(base_url=f"{server.base}/v1", api_key="other", max_retries=0).models.list()
         assert openai.OpenAI(base_url=f"{server.base}/v1", api_key="s3cret", max_retries=0).models.list().data
+
+
+def test_openai_s_own_client_streams(project, engine):
+    openai = pytest.importorskip("openai", reason="the official client is not installed here")
+    model = engine("It takes percent off the total.", FIX)
+    asked = [{"role": "user", "content": "what does discount do?"}]
+    with Served(project) as server:
+        client = openai.OpenAI(base_url=f"{server.base}/v1/stream", api_key="any", max_retries=0)
+        assert client.models.list().data[0].id == "qwen3:8b"
+        chunks = list(client.chat.completions.create(model="qwen3:8b", messages=asked, stream=True, stream_options={"include_usage": True}))
+        deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
+        assert deltas[0].role == "assistant"
+        assert "".join(delta.content or "" for delta in deltas) == "It takes percent off the total."
+        progress = "".join(getattr(delta, "reasoning_content", None) or "" for delta in deltas)
+        assert "asking qwen3:8b" in progress and progress.endswith("\n")
+        assert chunks[-2].choices[0].finish_reason == "stop" and chunks[-2].harness["ok"]
+        assert chunks[-1].usage.total_tokens > 0 and not chunks[-1].choices
+        assert len({chunk.id for chunk in chunks}) == 1
+        # In one piece too, as a client may ask.
+        done = client.chat.completions.create(model="qwen3:8b", messages=[{"role": "user", "content": "thanks!"}])
+        assert done.choices[0].message.content
+        with pytest.raises(openai.PermissionDeniedError, match="--allow-writes"):
+            list(client.chat.completions.create(model="x", messages=[{"role": "user", "content": TASK}], stream=True))
+        model.close()
+        with pytest.raises(openai.APIError, match="127.0.0.1"):
+            list(client.chat.completions.create(model="x", messages=[{"role": "user", "content": "explain discount to me"}], stream=True))
+
+
+def test_a_client_that_leaves_a_stream_stops_its_run(project, silent_engine):
+    body = json.dumps({"messages": [{"role": "user", "content": TASK}], "stream": True})
+    with Served(project, "--allow-writes") as server:
+        client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        client.request("POST", "/v1/stream/chat/completions", body)
+        answer = client.getresponse()
+        assert answer.status == 200 and answer.getheader("content-type") == "text/event-stream"
+        # What is going on is told while the engine still says nothing.
+        assert silent_engine.asked.wait(60)
+        assert b'"content":""' in answer.read1(100_000)
+        assert b"reasoning_content" in answer.read1(100_000)
+        assert server.call("GET", "/health")[2]["runs"]["running"] == 1
+        answer.close()
+        client.close()
+        until = time.monotonic() + 15
+        while server.call("GET", "/health")[2]["runs"]["running"] and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not server.call("GET", "/health")[2]["runs"]["running"]
+    assert (project / "shop" / "pricing.py").read_text(encoding="utf-8") == WRONG
 
 
 def test_a_token_is_required_when_there_is_one(project, monkeypatch):

@@ -83,7 +83,7 @@ pub(super) const KITS: &[Kit] = &[
         )],
         steps: &[
             "run `task: spawn` from the palette, then a `harness:` task; a task that asks ends its question with Ctrl-D",
-            "Zed's own chat asks for streamed replies, which the server refuses: use the tasks",
+            "for Zed's own chat: an OpenAI-compatible provider with the API URL http://127.0.0.1:{port}/v1/stream and the model `{model}`; start {serve}",
         ],
     },
     Kit {
@@ -95,7 +95,7 @@ pub(super) const KITS: &[Kit] = &[
         )],
         steps: &[
             "Cline reads .clinerules by itself; its rules panel shows `harness.md`",
-            "as a provider the server cannot serve Cline, which asks for streamed replies",
+            "as a provider the server cannot serve Cline, which expects calls of its own tools",
         ],
     },
     Kit {

@@ -55,7 +55,8 @@ impl Problem {
         json::document(&self.value())
     }
 
-    fn value(&self) -> Value {
+    /// Returns what tells it, as one value.
+    pub(super) fn value(&self) -> Value {
         let mut value = json!({"error": {
             "message": self.message, "type": self.kind(), "code": self.code, "param": self.param, "hint": self.hint,
         }});

@@ -2,7 +2,7 @@
 //! in the chat shape.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Extension;
 use axum::body::Body;
@@ -10,13 +10,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use harness_agent::dialogue::{self, Meaning, Said};
-use harness_agent::{Agent, RunResult, Stopped};
+use harness_agent::{Agent, Nobody, RunResult, Stopped};
 use serde_json::{Value, json};
 
 use crate::server::answer::{Problem, answer};
 use crate::server::fields::Fields;
 use crate::server::peer::Peer;
-use crate::server::work::{self, Work};
+use crate::server::work::{self, Job, Work};
 use crate::server::{Server, body, models, table};
 
 /// What was said before is shown from its end, at most so many characters.
@@ -44,97 +44,156 @@ pub(super) async fn completions(
     request: Body,
 ) -> Result<Response, Problem> {
     let shape = table::shape("/v1/chat/completions");
-    let mut fields = Fields::check(shape, body::object(&headers, request).await?)?;
-    let mut notes: Vec<String> = WITHOUT_EFFECT
-        .iter()
-        .filter(|(name, _)| fields.has(name))
-        .map(|(_, note)| (*note).to_owned())
-        .collect();
-    let conversation = Conversation::read(&fields.list("messages"), &mut notes)?;
-    let asked_model = fields.text("model").filter(|name| !name.is_empty());
-    let mut options = server.agent.clone();
-    let said = |result: &RunResult| {
-        let model = asked_model.as_deref().unwrap_or(&server.agent.model);
-        Ok(answer(StatusCode::OK, &completion(result, model, &notes)))
+    let fields = Fields::check(shape, body::object(&headers, request).await?)?;
+    whole(&server, &peer, Chat::read(&server, fields).await?).await
+}
+
+/// Answers in one piece.
+pub(super) async fn whole(
+    server: &Arc<Server>,
+    peer: &Peer,
+    chat: Chat,
+) -> Result<Response, Problem> {
+    let result = match chat.wanted {
+        Wanted::Said(result) => *result,
+        Wanted::Done(job) => work::perform(server, peer, job, Nobody).await?,
     };
-    let task = match conversation.meaning {
-        Meaning::Task(task) => task,
-        Meaning::Reply(words) => return said(&RunResult::said(words)),
-        Meaning::Undo => return said(&work::undo(&server).await?),
-    };
-    let longest = fields.count("max_completion_tokens");
-    options.max_tokens = fields
-        .count("max_tokens")
-        .or(longest)
-        .unwrap_or(options.max_tokens);
-    options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();
-    options.context = conversation.context;
-    let (plan_options, plan_task) = (options.clone(), task.clone());
-    let (writes, asks_back) = work::blocking(move || {
-        Agent::new(plan_options)
-            .route(&plan_task)
-            .map(|plan| (plan.writes, plan.question.is_some()))
-            .map_err(work::options_problem)
-    })
-    .await?;
-    if writes && !server.agent.allow_writes {
-        return Err(work::writes_disabled());
-    }
-    if let Some(name) = &asked_model
-        && *name != options.model
-    {
-        if models::engine_has(&server, name).await {
-            options.model.clone_from(name);
-        } else {
-            notes.push(format!(
-                "the engine has no `{name}`; `{}` was used",
-                options.model
-            ));
-        }
-    }
-    let work = match (writes, asks_back) {
-        (true, true) => Work::Look,
-        (true, false) => Work::Run,
-        (false, _) => Work::Ask,
-    };
-    let used = options.model.clone();
-    let result = work::perform(&server, &peer, work, options, task).await?;
     if let Some(problem) = work::stopped_problem(&result) {
         return Err(problem);
     }
-    // A client looks for the name it asked for; which model it was stands in the notes.
-    let model = asked_model.unwrap_or(used);
-    Ok(answer(StatusCode::OK, &completion(&result, &model, &notes)))
+    let completion = completion(&result, &chat.model, &chat.notes);
+    Ok(answer(StatusCode::OK, &completion))
+}
+
+/// What a chat request comes to.
+pub(super) struct Chat {
+    pub(super) wanted: Wanted,
+    /// A client looks for the name it asked for; which model it was stands in the notes.
+    pub(super) model: String,
+    pub(super) notes: Vec<String>,
+}
+
+/// What is to be done for a chat request.
+pub(super) enum Wanted {
+    /// It is done, or there was nothing to do.
+    Said(Box<RunResult>),
+    /// This.
+    Done(Job),
+}
+
+impl Chat {
+    /// Reads a request and finds out what it asks for. Nothing is changed yet, unless something is to be taken back.
+    pub(super) async fn read(server: &Arc<Server>, mut fields: Fields) -> Result<Chat, Problem> {
+        let mut notes: Vec<String> = WITHOUT_EFFECT
+            .iter()
+            .filter(|(name, _)| fields.has(name))
+            .map(|(_, note)| (*note).to_owned())
+            .collect();
+        let conversation = Conversation::read(&fields.list("messages"), &mut notes)?;
+        let asked_model = fields.text("model").filter(|name| !name.is_empty());
+        let mut options = server.agent.clone();
+        let told = asked_model.clone().unwrap_or(options.model.clone());
+        let said = |result: RunResult, model, notes| {
+            let wanted = Wanted::Said(Box::new(result));
+            Ok(Chat {
+                wanted,
+                model,
+                notes,
+            })
+        };
+        let task = match conversation.meaning {
+            Meaning::Task(task) => task,
+            Meaning::Reply(words) => return said(RunResult::said(words), told, notes),
+            Meaning::Undo => return said(work::undo(server).await?, told, notes),
+        };
+        let longest = fields.count("max_completion_tokens");
+        options.max_tokens = fields
+            .count("max_tokens")
+            .or(longest)
+            .unwrap_or(options.max_tokens);
+        options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();
+        options.context = conversation.context;
+        let (plan_options, plan_task) = (options.clone(), task.clone());
+        let (writes, asks_back) = work::blocking(move || {
+            Agent::new(plan_options)
+                .route(&plan_task)
+                .map(|plan| (plan.writes, plan.question.is_some()))
+                .map_err(work::options_problem)
+        })
+        .await?;
+        if writes && !server.agent.allow_writes {
+            return Err(work::writes_disabled());
+        }
+        if let Some(name) = &asked_model
+            && *name != options.model
+        {
+            if models::engine_has(server, name).await {
+                options.model.clone_from(name);
+            } else {
+                notes.push(format!(
+                    "the engine has no `{name}`; `{}` was used",
+                    options.model
+                ));
+            }
+        }
+        let work = match (writes, asks_back) {
+            (true, true) => Work::Look,
+            (true, false) => Work::Run,
+            (false, _) => Work::Ask,
+        };
+        let model = asked_model.unwrap_or(options.model.clone());
+        let wanted = Wanted::Done(Job {
+            work,
+            options,
+            task,
+        });
+        Ok(Chat {
+            wanted,
+            model,
+            notes,
+        })
+    }
 }
 
 fn completion(result: &RunResult, model: &str, notes: &[String]) -> Value {
-    let created = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs());
-    let finish = if result.stopped == Stopped::Steps {
-        "length"
-    } else {
-        "stop"
-    };
-    let (prompt, reply) = (result.usage.prompt_tokens, result.usage.reply_tokens);
     json!({
         "id": format!("chatcmpl-{}", result.run_id),
         "object": "chat.completion",
-        "created": created,
+        "created": now().as_secs(),
         "model": model,
         "choices": [{
             "index": 0,
             "message": {"role": "assistant", "content": content(result)},
-            "finish_reason": finish,
+            "finish_reason": finish_reason(result),
         }],
-        "usage": {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply},
+        "usage": usage(result),
         "notes": notes,
         "harness": result,
     })
 }
 
+/// Returns the time since 1970.
+pub(super) fn now() -> Duration {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default()
+}
+
+/// Returns why a reply ends, in the words of the protocol.
+pub(super) fn finish_reason(result: &RunResult) -> &'static str {
+    match result.stopped {
+        Stopped::Steps => "length",
+        _ => "stop",
+    }
+}
+
+/// Returns what a reply cost.
+pub(super) fn usage(result: &RunResult) -> Value {
+    let (prompt, reply) = (result.usage.prompt_tokens, result.usage.reply_tokens);
+    json!({"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply})
+}
+
 /// Returns what a client reads: the summary, and for a change its diff and how to take it back.
-fn content(result: &RunResult) -> String {
+pub(super) fn content(result: &RunResult) -> String {
     if result.writes.is_empty() || result.diff.is_empty() {
         return result.summary.clone();
     }

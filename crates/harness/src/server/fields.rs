@@ -76,6 +76,12 @@ impl Fields {
         }
     }
 
+    /// Returns whether a client of the chat protocol wants to be told what a streamed reply cost.
+    pub(super) fn wants_usage(&self) -> bool {
+        let options = self.0.get("stream_options");
+        options.and_then(|options| options.get("include_usage")) == Some(&Value::Bool(true))
+    }
+
     /// Returns whether a field that the table does not know is there and says something.
     pub(super) fn has(&self, name: &str) -> bool {
         match self.0.get(name) {
@@ -120,7 +126,7 @@ fn check(field: &Field, value: &Value) -> Result<(), Problem> {
                 );
                 return Err(Problem {
                     hint: format!(
-                        "set `{name}` to false (Continue: `defaultCompletionOptions: {{stream: false}}`; gptel: `:stream nil`)"
+                        "set `{name}` to false, or use the base address /v1/stream, where it may be true"
                     ),
                     ..problem
                 });

@@ -12,6 +12,7 @@ mod openapi;
 mod page;
 mod peer;
 mod routes;
+mod stream;
 mod table;
 mod wire;
 mod work;

@@ -91,6 +91,10 @@ fn responses(route: &Route) -> Value {
     let content = match route.answer {
         "Page" => json!({"text/html": {"schema": {"type": "string"}}}),
         "OpenApi" => json!({"application/json": {"schema": {"type": "object"}}}),
+        name if route.path.starts_with("/v1/stream/chat") => json!({
+            "application/json": {"schema": reference(name)},
+            "text/event-stream": {"schema": {"type": "string"}},
+        }),
         name => json!({"application/json": {"schema": reference(name)}}),
     };
     responses.insert(

@@ -9,15 +9,15 @@ use axum::middleware;
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use harness_agent::{Agent, AgentOptions};
+use harness_agent::{Agent, AgentOptions, Nobody};
 use serde_json::json;
 
 use crate::server::answer::{Problem, answer};
 use crate::server::fields::Fields;
 use crate::server::peer::Peer;
 use crate::server::table::{self, ROUTES};
-use crate::server::work::{self, Work};
-use crate::server::{Server, body, chat, doorkeeper, models, openapi, page};
+use crate::server::work::{self, Job, Work};
+use crate::server::{Server, body, chat, doorkeeper, models, openapi, page, stream};
 
 /// Returns the router with the doorkeeper in front of every route, known or not.
 pub(super) fn router(server: Arc<Server>) -> Router {
@@ -32,6 +32,8 @@ pub(super) fn router(server: Arc<Server>) -> Router {
         .route("/v1/ask", post(ask))
         .route("/v1/run", post(run))
         .route("/v1/chat/completions", post(chat::completions))
+        .route("/v1/stream/models", get(models::models))
+        .route("/v1/stream/chat/completions", post(stream::completions))
         .fallback(not_found)
         .method_not_allowed_fallback(not_allowed)
         .layer(middleware::from_fn_with_state(
@@ -158,7 +160,13 @@ async fn ask(
     let mut fields = fields("/v1/ask", &headers, request).await?;
     let task = fields.text("task").unwrap_or_default();
     let options = run_options(&server, &mut fields)?;
-    let result = work::perform(&server, &peer, Work::Ask, options, task).await?;
+    let work = Work::Ask;
+    let job = Job {
+        work,
+        options,
+        task,
+    };
+    let result = work::perform(&server, &peer, job, Nobody).await?;
     work::result_answer(&result)
 }
 
@@ -177,7 +185,12 @@ async fn run(
     let mut options = run_options(&server, &mut fields)?;
     options.allow_writes = !dry_run;
     let work = if dry_run { Work::Look } else { Work::Run };
-    let result = work::perform(&server, &peer, work, options, task).await?;
+    let job = Job {
+        work,
+        options,
+        task,
+    };
+    let result = work::perform(&server, &peer, job, Nobody).await?;
     work::result_answer(&result)
 }
 

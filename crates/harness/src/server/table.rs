@@ -121,32 +121,50 @@ const RUN: Shape = Shape {
     fields: &[TASK, SCOPE, MODEL, SKILLS, STEPS, MAX_TOKENS, DRY_RUN],
     others: Others::Refused,
 };
+const MESSAGES: Field = field(
+    "messages",
+    Kind::Messages,
+    Need::Required,
+    "the conversation; the last user message is the task",
+);
+const CHAT_MODEL: Field = field(
+    "model",
+    Kind::Text,
+    Need::Optional,
+    "a model that the engine has; any other name means the one the server was started with",
+);
+const MAX_COMPLETION_TOKENS: Field = field(
+    "max_completion_tokens",
+    Kind::Count,
+    Need::Optional,
+    "the newer name of `max_tokens`",
+);
 const CHAT: Shape = Shape {
     fields: &[
-        field(
-            "messages",
-            Kind::Messages,
-            Need::Required,
-            "the conversation; the last user message is the task",
-        ),
-        field(
-            "model",
-            Kind::Text,
-            Need::Optional,
-            "a model that the engine has; any other name means the one the server was started with",
-        ),
+        MESSAGES,
+        CHAT_MODEL,
         MAX_TOKENS,
-        field(
-            "max_completion_tokens",
-            Kind::Count,
-            Need::Optional,
-            "the newer name of `max_tokens`",
-        ),
+        MAX_COMPLETION_TOKENS,
         field(
             "stream",
             Kind::Never,
             Need::Optional,
-            "must be false: replies come in one piece",
+            "must be false: replies come in one piece here, and in many at `/v1/stream/chat/completions`",
+        ),
+    ],
+    others: Others::Ignored,
+};
+const STREAMED_CHAT: Shape = Shape {
+    fields: &[
+        MESSAGES,
+        CHAT_MODEL,
+        MAX_TOKENS,
+        MAX_COMPLETION_TOKENS,
+        field(
+            "stream",
+            Kind::Flag,
+            Need::Optional,
+            "whether the reply comes as server-sent events",
         ),
     ],
     others: Others::Ignored,
@@ -215,6 +233,22 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/chat/completions",
         about: "the same behind the chat-completions protocol; a task that writes is 403 on a read-only server",
         body: Some(&CHAT),
+        answer: "ChatCompletion",
+        problems: &[409, 429, 502],
+    },
+    Route {
+        method: "GET",
+        path: "/v1/stream/models",
+        about: "the same as `/v1/models`, for editors whose base address is `/v1/stream`",
+        body: None,
+        answer: "Models",
+        problems: &[],
+    },
+    Route {
+        method: "POST",
+        path: "/v1/stream/chat/completions",
+        about: "the same as `/v1/chat/completions`; with `stream` true as `chat.completion.chunk` events: progress as `reasoning_content` while it works, the reply, `[DONE]`",
+        body: Some(&STREAMED_CHAT),
         answer: "ChatCompletion",
         problems: &[409, 429, 502],
     },

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 use axum::response::Response;
-use harness_agent::{Agent, AgentOptions, Cancel, Nobody, OptionsError, RunResult, Stopped};
+use harness_agent::{Agent, AgentOptions, Cancel, Listener, OptionsError, RunResult, Stopped};
 use harness_hands::lock::{Holder, Waiting};
 use harness_hands::permit::{Access, Project};
 use harness_hands::undo::Force;
@@ -39,6 +39,14 @@ pub(super) enum Work {
     Look,
     /// A run that may write.
     Run,
+}
+
+/// A task with how it is done.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) work: Work,
+    pub(super) options: AgentOptions,
+    pub(super) task: String,
 }
 
 /// Who runs and who waits.
@@ -172,16 +180,15 @@ impl Drop for Leash<'_> {
     }
 }
 
-/// Does the work of one request and returns its result.
+/// Does the work of one request and returns its result; the listener hears how it goes.
 pub(super) async fn perform(
     server: &Arc<Server>,
     peer: &Peer,
-    work: Work,
-    options: AgentOptions,
-    task: String,
+    job: Job,
+    listener: impl Listener + 'static,
 ) -> Result<RunResult, Problem> {
     tokio::select! {
-        result = perform_for_somebody(server, work, options, task) => result,
+        result = perform_for_somebody(server, job, listener) => result,
         () = peer.gone() => Err(Problem::new(
             StatusCode::BAD_REQUEST,
             "client_gone",
@@ -193,10 +200,14 @@ pub(super) async fn perform(
 
 async fn perform_for_somebody(
     server: &Arc<Server>,
-    work: Work,
-    options: AgentOptions,
-    task: String,
+    job: Job,
+    mut listener: impl Listener + 'static,
 ) -> Result<RunResult, Problem> {
+    let Job {
+        work,
+        options,
+        task,
+    } = job;
     let queue = &server.queue;
     let lane = match work {
         Work::Run => &queue.writer,
@@ -226,8 +237,8 @@ async fn perform_for_somebody(
     let result = blocking(move || {
         let agent = Agent::new(options);
         let result = match work {
-            Work::Ask => agent.ask(Some(&task), &mut Nobody, &cancel),
-            Work::Look | Work::Run => agent.run(Some(&task), &mut Nobody, &cancel),
+            Work::Ask => agent.ask(Some(&task), &mut listener, &cancel),
+            Work::Look | Work::Run => agent.run(Some(&task), &mut listener, &cancel),
         };
         drop(alive);
         result.map_err(options_problem)

@@ -1,0 +1,168 @@
+//! Chat completions as server-sent events, for clients that only stream: what is going on while it goes on, then the
+//! reply.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use harness_agent::{Event, Listener, Question, RunResult};
+use hyper::body::Frame;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::server::answer::Problem;
+use crate::server::chat::{self, Chat, Wanted};
+use crate::server::fields::Fields;
+use crate::server::peer::Peer;
+use crate::server::work::{self, Job};
+use crate::server::{Server, body, table};
+
+/// A connection on which nothing was said for so long may be closed by what lies between.
+const SILENCE: Duration = Duration::from_secs(15);
+
+/// `POST /v1/stream/chat/completions`.
+pub(super) async fn completions(
+    State(server): State<Arc<Server>>,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
+    request: Body,
+) -> Result<Response, Problem> {
+    let shape = table::shape("/v1/stream/chat/completions");
+    let mut fields = Fields::check(shape, body::object(&headers, request).await?)?;
+    let is_streamed = fields.flag("stream");
+    let with_usage = fields.wants_usage();
+    let chat = Chat::read(&server, fields).await?;
+    if !is_streamed {
+        return chat::whole(&server, &peer, chat).await;
+    }
+    let (sender, receiver) = unbounded_channel();
+    let chunks = Chunks {
+        sender,
+        id: format!("chatcmpl-{:x}", chat::now().as_nanos()),
+        model: chat.model,
+        notes: chat.notes,
+        with_usage,
+    };
+    chunks.delta(&json!({"role": "assistant", "content": ""}));
+    match chat.wanted {
+        Wanted::Said(result) => chunks.end(&result),
+        Wanted::Done(job) => {
+            tokio::spawn(perform(server, peer, job, chunks));
+        }
+    }
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    let body = Body::new(Events(receiver));
+    Ok((StatusCode::OK, headers, body).into_response())
+}
+
+/// Does the work and tells how it goes. The run is stopped when the client goes away.
+async fn perform(server: Arc<Server>, peer: Peer, job: Job, chunks: Chunks) {
+    let work = work::perform(&server, &peer, job, chunks.clone());
+    tokio::pin!(work);
+    let ended = loop {
+        tokio::select! {
+            ended = &mut work => break ended,
+            () = chunks.sender.closed() => return,
+            () = tokio::time::sleep(SILENCE) => chunks.send(": still working\n\n".to_owned()),
+        }
+    };
+    match ended.and_then(|result| match work::stopped_problem(&result) {
+        Some(problem) => Err(problem),
+        None => Ok(result),
+    }) {
+        Ok(result) => chunks.end(&result),
+        Err(problem) => {
+            chunks.send(format!("data: {}\n\n", problem.value()));
+            chunks.send(DONE.to_owned());
+        }
+    }
+}
+
+/// What ends a stream.
+const DONE: &str = "data: [DONE]\n\n";
+
+/// Writes the events of one reply.
+#[derive(Clone)]
+struct Chunks {
+    sender: UnboundedSender<String>,
+    id: String,
+    model: String,
+    notes: Vec<String>,
+    with_usage: bool,
+}
+
+impl Chunks {
+    /// Sends as long as somebody listens.
+    fn send(&self, event: String) {
+        drop(self.sender.send(event));
+    }
+
+    fn chunk(&self, choices: &Value) -> Value {
+        json!({
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": chat::now().as_secs(),
+            "model": self.model,
+            "choices": choices,
+        })
+    }
+
+    fn delta(&self, delta: &Value) {
+        let choices = json!([{"index": 0, "delta": delta, "finish_reason": null}]);
+        self.send(format!("data: {}\n\n", self.chunk(&choices)));
+    }
+
+    /// Sends the reply and ends the stream.
+    fn end(&self, result: &RunResult) {
+        self.delta(&json!({"content": chat::content(result)}));
+        let reason = chat::finish_reason(result);
+        let choices = json!([{"index": 0, "delta": {}, "finish_reason": reason}]);
+        let mut last = self.chunk(&choices);
+        last["notes"] = json!(self.notes);
+        last["harness"] = json!(result);
+        self.send(format!("data: {last}\n\n"));
+        if self.with_usage {
+            let mut usage = self.chunk(&json!([]));
+            usage["usage"] = chat::usage(result);
+            self.send(format!("data: {usage}\n\n"));
+        }
+        self.send(DONE.to_owned());
+    }
+}
+
+impl Listener for Chunks {
+    fn event(&mut self, event: &Event) {
+        let told = format!("{}\n", event.text);
+        self.delta(&json!({"reasoning_content": told}));
+    }
+
+    fn question(&mut self, _question: &Question) -> Option<String> {
+        None
+    }
+}
+
+/// The body of a streamed answer.
+struct Events(UnboundedReceiver<String>);
+
+impl HttpBody for Events {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = self.0.poll_recv(context);
+        next.map(|event| event.map(|event| Ok(Frame::data(Bytes::from(event)))))
+    }
+}
