@@ -98,13 +98,10 @@ fn unread(session: &Session<'_>, reading: &Reading, read_only: bool) -> Outcome 
     if read_only && !reading.prose.trim().is_empty() {
         return Outcome::End(Stopped::Done, reading.prose.clone());
     }
-    let what = session
-        .plan
-        .spots()
-        .first()
-        .map(|spot| spot.name.as_str())
-        .filter(|name| !name.is_empty());
-    let wanted = what.map_or("the definition".to_owned(), |name| format!("`{name}`"));
+    let wanted = match session.plan.focus() {
+        Some(spot) if !spot.name.is_empty() => format!("`{}`", spot.name),
+        _ => "the definition".to_owned(),
+    };
     let words = format!(
         "No action could be read from that. Write the whole new code of {wanted} in one fenced block."
     );

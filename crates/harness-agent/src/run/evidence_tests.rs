@@ -423,6 +423,7 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("a parameter and its caller", parameter, vec![(pricing, &gift), (report, &passed)], green, "proven"),
         ("a parameter without its caller", parameter, vec![(pricing, &gift)], green, NOTHING),
         ("a new file", "create shop/money.py with a function cents(x)", vec![("shop/money.py", "def cents(x):\n    return x\n")], green, "proven"),
+        ("a new file without what it should hold", "create shop/money.py with a function cents(x)", vec![("shop/money.py", "SETTLED = True\n"), ("shop/coins.py", "def cents(x):\n    return x\n")], green, NOT_ADDED),
         ("a new file at another place", "create shop/money.py with a function cents(x)", vec![("shop/coins.py", "def cents(x):\n    return x\n")], green, NOT_ADDED),
         ("removed with its uses", remove, vec![(pricing, &removed), (report, &unused), (suite, "import unittest\n")], green, "proven"),
         ("removed, uses are left", remove, vec![(pricing, &removed)], green, STILL_THERE),

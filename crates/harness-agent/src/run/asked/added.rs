@@ -217,19 +217,29 @@ impl<'a> Asked<'a> {
             });
             named.filter(|one| fits(one)).count()
         };
-        let paths: Vec<&RelPath> = self
-            .plan
-            .mentions()
-            .paths
-            .iter()
-            .filter(|path| !tree::is_test(path))
-            .collect();
+        let homes = self.homes();
         self.changes.iter().any(|change| {
             let old = change.before.as_deref().unwrap_or_default();
-            let is_home =
-                paths.is_empty() || paths.contains(&&change.path) || !self.new_paths().is_empty();
-            is_home && count(change.language, &change.after) > count(change.language, old)
+            let is_home = |home: &RelPath| {
+                *home == change.path || change.path.as_str().ends_with(&format!("/{home}"))
+            };
+            (homes.is_empty() || homes.iter().any(is_home))
+                && count(change.language, &change.after) > count(change.language, old)
         })
+    }
+
+    /// Returns the files that something new may go to: those to be made, else those that the task names; none means any.
+    fn homes(&self) -> Vec<RelPath> {
+        let is_code = |path: &RelPath| Language::of(path).is_source() && !tree::is_test(path);
+        let mut new = self.new_paths();
+        new.retain(is_code);
+        if !new.is_empty() {
+            return new;
+        }
+        let named = self.plan.mentions().paths.iter();
+        let mut named: Vec<RelPath> = named.cloned().collect();
+        named.retain(|path| !tree::is_test(path));
+        named
     }
 
     /// Says whether a change brings a name into code, or into a file that is no code.
