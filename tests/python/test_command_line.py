@@ -162,6 +162,35 @@ def test_a_broken_config_is_a_clear_error(project, tmp_path):
     assert "config.toml" in json.loads(done.stdout)["error"]["message"]
 
 
+def test_every_setting_is_shown_with_where_it_came_from(project, tmp_path):
+    for folder in (".config", "Library/Application Support", "."):
+        place = tmp_path / folder / "harness"
+        place.mkdir(parents=True, exist_ok=True)
+        text = f'model = "m1"\nbase_url = "https://me:pass@host.example/v1"\n[[project]]\npath = {json.dumps(str(project))}\ntests = ["make", "check"]\n'
+        (place / "config.toml").write_text(text, encoding="utf-8")
+    words = [harness(), "config", str(project), "--engine", "remote"]
+    env = environment(tmp_path, HARNESS_MAX_SEND="5")
+    done = subprocess.run([*words, "--json"], env=env, capture_output=True, text=True)
+    told = json.loads(done.stdout)
+    assert done.returncode == 0 and told["found"] and told["file"].endswith("config.toml")
+    found = {one["name"]: (one["value"], one["from"]) for one in told["settings"]}
+    assert found["engine"] == ("remote", "a flag") and found["model"] == ("m1", "the config file")
+    assert found["steps"] == ("20", "the default") and found["max_send"] == ("5", "HARNESS_MAX_SEND")
+    assert found["base_url"][0] == "https://host.example/v1" and found["tests of this project"][0] == "make check"
+    shown = subprocess.run(words, env=env, capture_output=True, text=True).stdout
+    assert "m1  (the config file)" in shown and "pass" not in shown
+
+
+def test_help_is_a_command_too(tmp_path):
+    def said(*words):
+        return subprocess.run([harness(), *words], env=environment(tmp_path), capture_output=True, text=True)
+
+    assert said("help", "undo").stdout == said("undo", "--help").stdout
+    assert said("help").stdout == said("--help").stdout
+    unknown = said("help", "nosuch")
+    assert unknown.returncode == 2 and "there is no command `nosuch`" in unknown.stderr and "hint:" in unknown.stderr
+
+
 def test_errors_are_json_where_json_is_asked_for(tmp_path):
     for words in (["brief", "/no/such/folder", "--json"], ["nosuch", "--json"], ["run", "--json"]):
         done = run(words, tmp_path, cwd=tmp_path)

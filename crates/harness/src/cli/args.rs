@@ -47,6 +47,10 @@ pub enum Command {
     Replay(ReplayArguments),
     /// Check this machine: engine, sandbox, folders
     Doctor(DoctorArguments),
+    /// Show every setting in force and where it came from
+    Config(ConfigArguments),
+    /// Show how a command is used
+    Help(HelpArguments),
     /// Print completions for a shell
     Completions(CompletionsArguments),
     /// Print a manual page
@@ -243,6 +247,25 @@ pub struct DoctorArguments {
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,
+}
+
+/// `config`.
+#[derive(Args, Debug)]
+pub struct ConfigArguments {
+    /// The project folder [default: this folder]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// `help`.
+#[derive(Args, Debug)]
+pub struct HelpArguments {
+    /// The command; without it all of them
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
 }
 
 /// `completions`.

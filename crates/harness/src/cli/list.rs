@@ -21,6 +21,8 @@ const THEN: &[(&str, &str)] = &[
     ("serve", "HTTP server on 127.0.0.1"),
     ("editors", "connects an editor"),
     ("doctor", "checks this machine"),
+    ("config", "every setting in force and where it came from"),
+    ("help COMMAND", "how a command is used"),
     ("completions SHELL", "completions for a shell"),
     ("man", "the manual page"),
 ];

@@ -2,6 +2,7 @@
 
 mod agent;
 pub mod args;
+mod config;
 mod editors;
 mod generated;
 mod list;
@@ -92,6 +93,8 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         Command::Last(arguments) => past::last(&arguments),
         Command::Replay(arguments) => agent::replay(&arguments, program),
         Command::Doctor(arguments) => past::doctor(&arguments),
+        Command::Config(arguments) => config::config(&arguments),
+        Command::Help(arguments) => config::help(&arguments, program),
         Command::Completions(arguments) => generated::completions(&arguments),
         Command::Man(arguments) => generated::man(&arguments),
     }

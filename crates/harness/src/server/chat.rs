@@ -56,7 +56,7 @@ pub(super) async fn whole(
 ) -> Result<Response, Problem> {
     let result = match chat.wanted {
         Wanted::Said(result) => *result,
-        Wanted::Done(job) => work::perform(server, peer, job, Nobody).await?,
+        Wanted::Done(job) => work::perform(server, peer, *job, Nobody).await?,
     };
     if let Some(problem) = work::stopped_problem(&result) {
         return Err(problem);
@@ -78,7 +78,7 @@ pub(super) enum Wanted {
     /// It is done, or there was nothing to do.
     Said(Box<RunResult>),
     /// This.
-    Done(Job),
+    Done(Box<Job>),
 }
 
 impl Chat {
@@ -142,11 +142,11 @@ impl Chat {
             (false, _) => Work::Ask,
         };
         let model = asked_model.unwrap_or(options.model.clone());
-        let wanted = Wanted::Done(Job {
+        let wanted = Wanted::Done(Box::new(Job {
             work,
             options,
             task,
-        });
+        }));
         Ok(Chat {
             wanted,
             model,

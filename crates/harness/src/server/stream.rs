@@ -54,7 +54,7 @@ pub(super) async fn completions(
     match chat.wanted {
         Wanted::Said(result) => chunks.end(&result),
         Wanted::Done(job) => {
-            tokio::spawn(perform(server, peer, job, chunks));
+            tokio::spawn(perform(server, peer, *job, chunks));
         }
     }
     let headers = [
