@@ -191,7 +191,8 @@ fn try_change(
                 return Outcome::Next(words);
             }
             trial.broke = Some(words.clone());
-            if session.plan.is_listed() {
+            // Of several places one may be wrong and the others right: what is written stays until all of it is judged.
+            if session.plan.is_listed() || session.plan.place().is_some() {
                 let words = format!("Written, and now tests fail that passed before: {words}");
                 return Outcome::Say { words, new: true };
             }

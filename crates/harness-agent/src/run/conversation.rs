@@ -144,6 +144,8 @@ enum Listing {
     Written,
     /// It was asked what is left.
     Review,
+    /// It named what is not there, and was asked again.
+    ReviewAgain,
     /// It said that nothing is left.
     Over,
 }
@@ -320,10 +322,10 @@ impl<'m> Conversation<'m> {
         trial: &mut Trial,
     ) -> Option<Outcome> {
         let asked = self.listing;
-        if !matches!(asked, Listing::First | Listing::Again | Listing::Review) {
+        if matches!(asked, Listing::No | Listing::Written | Listing::Over) {
             return None;
         }
-        let is_review = asked == Listing::Review;
+        let is_review = matches!(asked, Listing::Review | Listing::ReviewAgain);
         self.listing = if is_review {
             Listing::Over
         } else {
@@ -335,14 +337,18 @@ impl<'m> Conversation<'m> {
         }
         let mut orders = session.task.orders().into_iter();
         let with_tests = orders.any(|order| order.wants_test());
-        match places::read(&session.tree, &reading.prose, with_tests) {
+        let is_staged = |path: &RelPath, name: &str| trial.place(session, path, name).is_some();
+        match places::read(&session.tree, &reading.prose, with_tests, &is_staged) {
             Listed::Places(places) => {
                 self.listing = Listing::Written;
                 session.plan.list_places(places);
                 places::next_listed(session, trial).map(Outcome::Next)
             }
-            Listed::Problems(words) if asked == Listing::First => {
-                self.listing = Listing::Again;
+            Listed::Problems(words) if matches!(asked, Listing::First | Listing::Review) => {
+                self.listing = match is_review {
+                    true => Listing::ReviewAgain,
+                    false => Listing::Again,
+                };
                 Some(Outcome::Next(prompt::places_again(&words)))
             }
             Listed::Problems(_) | Listed::Nothing if is_review => {
@@ -361,7 +367,7 @@ impl<'m> Conversation<'m> {
                 if self.listing == Listing::Written && self.proven.is_none() && has_steps =>
             {
                 self.listing = Listing::Review;
-                let words = prompt::review(&trial.staged().diff());
+                let words = prompt::review(&trial.staged().diff(), trial.has_suite());
                 self.proven = Some((trial.staged().clone(), summary));
                 Outcome::Next(words)
             }

@@ -107,13 +107,18 @@ pub(super) enum Listed {
 
 /// Reads a list of places. What is new comes first, so that the code can be imported at any time; tests are not changed
 /// unless they are asked for.
-pub(super) fn read(tree: &SourceTree, reply: &str, with_tests: bool) -> Listed {
+pub(super) fn read(
+    tree: &SourceTree,
+    reply: &str,
+    with_tests: bool,
+    is_staged: &dyn Fn(&RelPath, &str) -> bool,
+) -> Listed {
     let lines = reply.lines().filter_map(Line::read);
     let lines: Vec<Line> = lines.take(MOST_PLACES).collect();
     let mut problems: Vec<String> = Vec::new();
     let mut places: Vec<Place> = Vec::new();
     for line in lines {
-        match line.resolve(tree) {
+        match line.resolve(tree, is_staged) {
             Ok(place) => {
                 let is_known = |known: &Place| {
                     known.spot.path == place.spot.path && known.spot.name == place.spot.name
@@ -173,7 +178,11 @@ impl Line {
     }
 
     /// Finds the place in the project, or says what is wrong with it.
-    fn resolve(self, tree: &SourceTree) -> Result<Place, String> {
+    fn resolve(
+        self,
+        tree: &SourceTree,
+        is_staged: &dyn Fn(&RelPath, &str) -> bool,
+    ) -> Result<Place, String> {
         let Line {
             path: written,
             is_new,
@@ -195,13 +204,17 @@ impl Line {
             line: 1,
             span: 0..0,
         };
+        if is_staged(&path, &name) {
+            return Ok(place(nowhere(&path, &name), false));
+        }
         let Some(file) = tree.file(&path) else {
-            return match near_miss(tree, &[written.as_str()]).filter(|_| !is_new) {
-                Some(near) => Err(format!(
-                    "There is no {written}; did you mean {}?",
-                    near.meant.join(" or ")
-                )),
-                None => Ok(place(nowhere(&path, &name), true)),
+            return match near_miss(tree, &[written.as_str()]) {
+                _ if is_new => Ok(place(nowhere(&path, &name), true)),
+                Some(near) => {
+                    let meant = near.meant.join(" or ");
+                    Err(format!("There is no {written}; did you mean {meant}?"))
+                }
+                None => Err(format!("There is no {written}.")),
             };
         };
         let definitions = file.facts.definitions.iter();
@@ -245,7 +258,7 @@ mod tests {
 
     fn listed(reply: &str) -> Vec<String> {
         let (_folder, tree) = tree();
-        match read(&tree, reply, false) {
+        match read(&tree, reply, false, &|_, _| false) {
             Listed::Places(places) => places
                 .iter()
                 .map(|one| {
@@ -308,6 +321,7 @@ mod tests {
         assert!(words.contains("as `Class.add`"), "{words}");
         let words = listed("shop/crat.py: total: x").join("\n");
         assert!(words.contains("did you mean shop/cart.py"), "{words}");
+        assert_eq!(listed("Node.js: done"), ["There is no Node.js."]);
         let words = listed("../outside.py: total: x").join("\n");
         assert!(words.contains("no path inside"), "{words}");
     }

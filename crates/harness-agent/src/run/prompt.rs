@@ -380,9 +380,15 @@ pub(super) fn places_again(problems: &str) -> String {
 }
 
 /// Returns the words that ask what of the task is left.
-pub(super) fn review(diff: &str) -> String {
+pub(super) fn review(diff: &str, is_tested: bool) -> String {
     let diff = capped(diff.trim_end(), MOST_CODE);
-    REVIEW.trim_end().replace("{diff}", &diff)
+    let tested = if is_tested {
+        ", and the tests pass"
+    } else {
+        ""
+    };
+    let words = REVIEW.trim_end().replace("{tested}", tested);
+    words.replace("{diff}", &diff)
 }
 
 /// Returns where a place is and how it begins, for one that is too long to show.

@@ -1,4 +1,6 @@
-//! Removing a definition that nothing uses: the code itself, the imports of it, and its name in `__all__`.
+//! Removing a definition that nothing names: the code itself, the imports of it, and its name in `__all__`.
+//!
+//! Strict on purpose: where its name stands as a word anywhere else, be it a comment, the removal is left to others.
 
 use std::ops::Range;
 
@@ -7,13 +9,13 @@ use crate::edit::{self, Edit};
 use crate::language::Language;
 use crate::path::RelPath;
 use crate::symbols::code::{CodeToken, code_tokens};
-use crate::symbols::{self, Definition};
+use crate::symbols::{self, Definition, DefinitionKind};
 use crate::tree::{SourceFile, SourceTree};
 
 /// What should be gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemovalRequest {
-    /// Its name, with its class or without.
+    /// The name of a function or class of Python outside of others.
     pub name: String,
     /// The files that it may lie in; empty means any.
     pub files: Vec<RelPath>,
@@ -21,7 +23,7 @@ pub struct RemovalRequest {
     pub scope: Option<RelPath>,
 }
 
-/// Proposes to remove a definition where its name stands nowhere else in code, in strings or in settings.
+/// Proposes to remove a definition whose name stands nowhere else but in imports of it and in `__all__`.
 pub fn removed(tree: &SourceTree, request: &RemovalRequest) -> Answer {
     match proposal(tree, request) {
         Some(proposal) => Answer::Certain(proposal),
@@ -30,38 +32,38 @@ pub fn removed(tree: &SourceTree, request: &RemovalRequest) -> Answer {
 }
 
 fn proposal(tree: &SourceTree, request: &RemovalRequest) -> Option<Proposal> {
-    let last = request.name.rsplit('.').next()?;
-    let is_meant = |file: &SourceFile, one: &Definition| {
-        let is_here = request.files.is_empty() || request.files.contains(&file.path);
-        is_here && !file.test && (*one.qualified == *request.name || one.name() == request.name)
-    };
-    let mut found = tree.definitions().filter(|(file, one)| is_meant(file, one));
+    let name = request.name.as_str();
+    let mut found = tree.definitions().filter(|(_, one)| one.name() == name);
     let (home, one) = found.next()?;
-    // What a decorator registers, and what has its name from somewhere else, may be used without being named.
-    let is_plain = one.decorators.is_empty() && !one.name().starts_with("__");
-    if found.next().is_some() || !is_plain || !(one.kind.is_function() || one.parent.is_none()) {
+    let is_here = request.files.is_empty() || request.files.contains(&home.path);
+    let is_plain = matches!(one.kind, DefinitionKind::Function | DefinitionKind::Class)
+        && one.parent.is_none()
+        // What a decorator registers may be used without being named.
+        && one.decorators.is_empty()
+        && !name.starts_with("__");
+    let is_python = home.language == Language::Python && !home.test;
+    if found.next().is_some() || !(is_here && is_plain && is_python) {
         return None;
     }
     let mut edits = vec![removal(tree, home, one)?];
     for file in tree.files() {
+        // Documents only speak of things.
+        let is_document = matches!(file.path.extension(), Some("md" | "rst" | "txt" | "adoc"));
         let Ok(text) = tree.text(&file.path) else {
             continue;
         };
         let content = text.content();
-        if !content.contains(last) {
-            continue;
-        }
         let own = (file.path == home.path).then(|| one.span());
-        if !file.language.is_source() {
-            // Settings and scripts start things by their name; documents only speak of them.
-            let is_document = matches!(file.path.extension(), Some("md" | "rst" | "txt" | "adoc"));
-            if !is_document && has_word(content, last) {
-                return None;
-            }
+        let is_outside = |at: &usize| own.as_ref().is_none_or(|own| !own.contains(at));
+        let named = words(content, name).filter(is_outside).count();
+        if is_document || named == 0 {
             continue;
         }
-        let outside = |at: usize| own.as_ref().is_none_or(|own| !own.contains(&at));
-        edits.extend(uses(file, content, last, &outside)?);
+        let listed = lists(file, content, name, &home.path);
+        if listed.len() != named {
+            return None;
+        }
+        edits.extend(listed);
     }
     let scope = request.scope.as_ref();
     let is_allowed = |edit: &Edit| scope.is_none_or(|scope| edit.path.starts_with(scope));
@@ -69,63 +71,47 @@ fn proposal(tree: &SourceTree, request: &RemovalRequest) -> Option<Proposal> {
         let text = tree.text(path).ok()?;
         let own = edits.iter().filter(|edit| edit.path == *path).cloned();
         let after = edit::apply(text.content(), &own.collect::<Vec<_>>()).ok()?;
-        symbols::parses(Language::of(path), &after).then_some(())
+        symbols::parses(Language::Python, &after).then_some(())
     };
-    if !edits.iter().all(is_allowed) || edits.iter().any(|edit| still_parses(&edit.path).is_none())
-    {
+    let is_sound = |edit: &Edit| is_allowed(edit) && still_parses(&edit.path).is_some();
+    if !edits.iter().all(is_sound) {
         return None;
     }
     Some(Proposal {
         kind: "removal",
-        summary: format!("`{}` is gone from {}", one.qualified, home.path),
+        summary: format!("`{name}` is gone from {}", home.path),
         edits,
         moves: Vec::new(),
         names: Vec::new(),
     })
 }
 
-/// Returns the splice that takes a definition away, with the comment right above it and the blank lines that set it
-/// apart. A class that would be left empty is not touched.
+/// Returns the splice that takes a definition away with the blank lines that set it apart. Where anything stands right
+/// above it, or beside it on its lines, it may belong to it: that is not certain.
 fn removal(tree: &SourceTree, home: &SourceFile, one: &Definition) -> Option<Edit> {
     let text = tree.text(&home.path).ok()?;
     let content = text.content();
     let span = one.span();
-    let line_start = |at: usize| content[..at].rfind('\n').map_or(0, |at| at + 1);
-    let mut start = line_start(span.start);
-    if !content[start..span.start].trim().is_empty() {
+    let (start, _) = line_around(content, span.start);
+    let (_, mut end) = line_around(content, span.end.saturating_sub(1));
+    let is_alone =
+        content[start..span.start].is_empty() && content[span.end..end].trim().is_empty();
+    let above = content[..start].strip_suffix('\n').unwrap_or_default();
+    let above = above.rsplit('\n').next().unwrap_or_default();
+    if !is_alone || !above.trim().is_empty() {
         return None;
     }
-    while start > 0 {
-        let above = line_start(start - 1);
-        let line = content[above..start].trim();
-        if !(line.starts_with('#') || line.starts_with("//")) {
-            break;
-        }
-        start = above;
-    }
-    let mut end = content[span.end..]
-        .find('\n')
-        .map_or(content.len(), |at| span.end + at + 1);
-    if !content[span.end..end].trim().is_empty() {
-        return None;
-    }
-    let blank = |from: usize| -> usize {
-        let lines = content[from..].split_inclusive('\n');
-        let blank = lines.take_while(|line| line.trim().is_empty());
-        blank.map(str::len).sum()
-    };
-    end += blank(end);
+    let rest = content[end..].split_inclusive('\n');
+    end += rest
+        .take_while(|line| line.trim().is_empty())
+        .map(str::len)
+        .sum::<usize>();
+    let mut start = start;
     if end == content.len() {
         // The last definition of a file takes the blank lines above with it.
         start = content[..start].trim_end().len();
-        start += content[start..].find('\n').map_or(0, |at| at + 1);
-    }
-    if let Some(parent) = one.parent {
-        let class = home.facts.definitions.get(parent as usize)?;
-        let same = home.facts.definitions.iter();
-        let others = same.filter(|other| other.parent == Some(parent) && other.line != one.line);
-        if others.count() == 0 || class.span().end < end && class.span().end > span.end {
-            return None;
+        if start > 0 {
+            start += content[start..].find('\n').map_or(0, |at| at + 1);
         }
     }
     Some(Edit {
@@ -135,100 +121,136 @@ fn removal(tree: &SourceTree, home: &SourceFile, one: &Definition) -> Option<Edi
     })
 }
 
-/// Returns the splices that take a name out of the imports and the `__all__` of a file, or nothing where it is used.
-fn uses(
-    file: &SourceFile,
-    content: &str,
-    name: &str,
-    outside: &dyn Fn(usize) -> bool,
-) -> Option<Vec<Edit>> {
-    let tokens = code_tokens(file.language, content);
-    let mut edits = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        let is_quoted = token.text.trim_matches(['"', '\'']) == name;
-        let is_named = token.text == name || is_quoted || quotes(&token.text, name);
-        if !is_named || !outside(token.range.start) {
-            continue;
-        }
-        let is_listed = is_imported(&tokens, at) || is_quoted && is_in_all(&tokens, at);
-        if file.language != Language::Python || !is_listed {
-            return None;
-        }
-        edits.push(Edit {
-            path: file.path.clone(),
-            range: with_comma(content, &tokens, at)?,
-            text: String::new(),
-        });
-    }
-    Some(edits)
+/// Returns the bytes of the line around a place, with its end.
+fn line_around(content: &str, at: usize) -> (usize, usize) {
+    let start = content[..at].rfind('\n').map_or(0, |at| at + 1);
+    let end = content[at..].find('\n');
+    (start, end.map_or(content.len(), |end| at + end + 1))
 }
 
-/// Says whether a longer string names it, as `"shop.price.rounded"` does.
-fn quotes(token: &str, name: &str) -> bool {
-    token.starts_with(['"', '\'']) && has_word(token, name)
-}
-
-fn has_word(text: &str, name: &str) -> bool {
+/// Returns where a name stands as a word of its own.
+fn words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(name).any(|(at, _)| {
+    text.match_indices(name).filter_map(move |(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + name.len()..].chars().next();
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+        (!before.is_some_and(is_part) && !after.is_some_and(is_part)).then_some(at)
     })
 }
 
-/// Says whether a token is a name that a `from … import` takes as it is.
-fn is_imported(tokens: &[CodeToken], at: usize) -> bool {
-    let next = tokens.get(at + 1).map_or("", |token| token.text.as_str());
-    let mut before = tokens[..at].iter().rev();
-    let stop = before.find(|token| {
-        let is_name = token.text.chars().all(|c| c.is_alphanumeric() || c == '_');
-        let goes_on = token.text == "," || token.text == "(" || is_name && token.text != "import";
-        !goes_on || token.text == "from"
-    });
-    next != "as" && stop.is_some_and(|token| token.text == "import")
+/// Returns the splices that take a name out of imports from its home and out of `__all__`.
+fn lists(file: &SourceFile, content: &str, name: &str, home: &RelPath) -> Vec<Edit> {
+    if file.language != Language::Python {
+        return Vec::new();
+    }
+    let tokens = code_tokens(file.language, content);
+    let splice = |at: usize| {
+        let token = &tokens[at].text;
+        let is_entry = match token == name {
+            true => is_imported(&tokens, at, &file.path, home),
+            false => {
+                token.len() == name.len() + 2 && is_quoted(token, name) && is_in_all(&tokens, at)
+            }
+        };
+        let range = is_entry.then(|| entry(content, &tokens, at)).flatten()?;
+        Some(Edit {
+            path: file.path.clone(),
+            range,
+            text: String::new(),
+        })
+    };
+    (0..tokens.len()).filter_map(splice).collect()
 }
 
-/// Says whether a token is an entry of `__all__`.
-fn is_in_all(tokens: &[CodeToken], at: usize) -> bool {
-    let mut before = tokens[..at].iter().rev();
-    let opened = before.find(|token| token.text == "[" || token.text == "(");
-    let Some(opened) = opened else {
+fn is_quoted(token: &str, name: &str) -> bool {
+    ['"', '\''].iter().any(|quote| {
+        let inside = token
+            .strip_prefix(*quote)
+            .and_then(|rest| rest.strip_suffix(*quote));
+        inside == Some(name)
+    })
+}
+
+/// Says whether a token is a name that a `from … import` takes from its home as it is.
+fn is_imported(tokens: &[CodeToken], at: usize, file: &RelPath, home: &RelPath) -> bool {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
+    if text(at + 1) == "as" || at == 0 || text(at - 1) == "as" {
+        return false;
+    }
+    let is_list = |token: &CodeToken| {
+        let is_name = token.text.chars().all(|c| c.is_alphanumeric() || c == '_');
+        token.text == "," || token.text == "(" || is_name && token.text != "import"
+    };
+    let mut before = (0..at).rev().skip_while(|at| is_list(&tokens[*at]));
+    let Some(import) = before.next().filter(|at| text(*at) == "import") else {
         return false;
     };
-    let mut head = tokens
+    let Some(from) = (0..import).rev().find(|at| text(*at) == "from") else {
+        return false;
+    };
+    let module: String = tokens[from + 1..import]
         .iter()
-        .rev()
-        .skip_while(|token| token.range.start >= opened.range.start);
-    let sign = head.next().map_or("", |token| token.text.as_str());
-    let name = head.next().map_or("", |token| token.text.as_str());
-    matches!(sign, "=" | "+=") && name == "__all__"
+        .map(|one| one.text.as_str())
+        .collect();
+    let path = module.trim_start_matches('.');
+    let dots = module.len() - path.len();
+    let mut wanted = path.replace('.', "/");
+    if dots > 0 {
+        let mut folder = file.parent();
+        for _ in 1..dots {
+            folder = folder.and_then(|folder| folder.parent());
+        }
+        let folder = folder.map_or(String::new(), |folder| format!("{folder}/"));
+        wanted = format!("{folder}{wanted}");
+        return home.as_str() == format!("{wanted}.py");
+    }
+    let wanted = format!("{wanted}.py");
+    // Sources may lie below a folder that is no package.
+    let below = ["src/", "lib/", "python/"].map(|root| format!("{root}{wanted}"));
+    home.as_str() == wanted || below.iter().any(|path| path == home.as_str())
 }
 
-/// Returns the bytes of one entry of a list of names with its comma; of the whole statement where it is the only one.
-fn with_comma(content: &str, tokens: &[CodeToken], at: usize) -> Option<Range<usize>> {
+/// Says whether a token is an entry of a list that is `__all__`.
+fn is_in_all(tokens: &[CodeToken], at: usize) -> bool {
+    let is_entry = |token: &CodeToken| token.text == "," || token.text.starts_with(['"', '\'']);
+    let mut before = tokens[..at]
+        .iter()
+        .rev()
+        .skip_while(|token| is_entry(token));
+    let mut next = || before.next().map_or("", |token| token.text.as_str());
+    next() == "[" && next() == "=" && next() == "__all__"
+}
+
+/// Returns the bytes of one entry of a list of names: its line where it has one of its own, the entry with its comma, or
+/// the whole import where it is the only one. What else stands there is not certain.
+fn entry(content: &str, tokens: &[CodeToken], at: usize) -> Option<Range<usize>> {
     let own = tokens[at].range.clone();
+    let (start, end) = line_around(content, own.start);
+    let line = content[start..end].trim();
     let text = |at: Option<usize>| {
         at.and_then(|at| tokens.get(at))
             .map(|one| one.text.as_str())
     };
-    if text(at.checked_add(1)) == Some(",") && text(at.checked_add(2)) != Some(")") {
-        let next = tokens.get(at + 2).map(|one| one.range.start);
-        return Some(own.start..next.unwrap_or(tokens[at + 1].range.end));
+    let is_alone = line == tokens[at].text || line.strip_suffix(',') == Some(&tokens[at].text);
+    if is_alone {
+        return Some(start..end);
+    }
+    if line.contains(['#', ';', '\\']) {
+        return None;
     }
     if text(at.checked_sub(1)) == Some(",") {
-        return Some(tokens[at - 1].range.start..own.end);
+        let before = tokens[at - 1].range.start;
+        return (before >= start).then_some(before..own.end);
     }
-    if tokens[at].text.starts_with(['"', '\'']) {
-        return Some(own);
+    if text(at.checked_add(1)) == Some(",") {
+        let next = tokens.get(at + 2)?.range.start;
+        return (next < end).then_some(own.start..next);
     }
-    // The only name of its import: the line goes.
-    let start = content[..own.start].rfind('\n').map_or(0, |at| at + 1);
-    let end = content[own.end..]
-        .find('\n')
-        .map_or(content.len(), |at| own.end + at + 1);
-    let line = content.get(start..end)?;
-    line.trim_start().starts_with("from ").then_some(start..end)
+    let is_import = line.starts_with("from ") && line.ends_with(&tokens[at].text);
+    match tokens[at].text.starts_with(['"', '\'']) {
+        true => Some(own),
+        false => is_import.then_some(start..end),
+    }
 }
 
 #[cfg(test)]
@@ -236,7 +258,7 @@ fn with_comma(content: &str, tokens: &[CodeToken], at: usize) -> Option<Range<us
 mod tests {
     use super::*;
 
-    const PRICE: &str = "import math\n\n\ndef net(cents):\n    return cents\n\n\n# Of old.\ndef rounded(cents):\n    return rounded(cents - 1)\n\n\nclass Tax:\n    def rate(self):\n        return 1\n\n    def old(self):\n        return 2\n";
+    const PRICE: &str = "import math\n\n\ndef net(cents):\n    return cents\n\n\ndef rounded(cents):\n    return rounded(cents - 1)\n\n\nclass Tax:\n    def rate(self):\n        return 1\n\n    def old(self):\n        return 2\n";
 
     /// Removes a name from a project of these files; shows the files that change.
     fn without(name: &str, files: &[(&str, &str)]) -> String {
@@ -270,53 +292,65 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_goes_with_its_comment_and_blank_lines() {
+    fn a_definition_goes_with_its_blank_lines() {
         let rest = PRICE.replace(
-            "# Of old.\ndef rounded(cents):\n    return rounded(cents - 1)\n\n\n",
+            "def rounded(cents):\n    return rounded(cents - 1)\n\n\n",
             "",
         );
         assert_eq!(
             without("rounded", &[("a.py", PRICE)]),
             format!("-- a.py\n{rest}")
         );
-        let rest = PRICE.replace("\n    def old(self):\n        return 2\n", "");
-        assert_eq!(
-            without("Tax.old", &[("a.py", PRICE)]),
-            format!("-- a.py\n{rest}")
-        );
         let class = PRICE.find("\n\nclass").unwrap();
         let expected = format!("-- a.py\n{}", &PRICE[..class]);
         assert_eq!(without("Tax", &[("a.py", PRICE)]), expected);
+        let bare = "def f():\n    return 1\n\n\ndef g():\n    return 2";
         assert_eq!(
-            without(
-                "lone",
-                &[(
-                    "m.go",
-                    "package m\n\nfunc lone() int {\n\treturn 1\n}\n\nfunc two() int {\n\treturn 2\n}\n"
-                )]
-            ),
-            "-- m.go\npackage m\n\nfunc two() int {\n\treturn 2\n}\n"
+            without("g", &[("a.py", bare)]),
+            "-- a.py\ndef f():\n    return 1\n"
+        );
+        assert_eq!(without("f", &[("a.py", "def f(): pass\n")]), "-- a.py\n");
+        let crlf = PRICE.replace('\n', "\r\n");
+        assert_eq!(
+            without("rounded", &[("a.py", &crlf)]),
+            format!("-- a.py\n{}", rest.replace('\n', "\r\n"))
         );
     }
 
     #[test]
     fn imports_and_lists_of_names_follow() {
-        let init = "from shop.a import net, rounded\nfrom shop.b import x\n\n__all__ = [\"net\", \"rounded\"]\n";
-        let shown = without(
-            "rounded",
-            &[("shop/a.py", PRICE), ("shop/__init__.py", init)],
-        );
-        let expected = "-- shop/__init__.py\nfrom shop.a import net\nfrom shop.b import x\n\n__all__ = [\"net\"]\n";
-        assert!(shown.ends_with(expected), "{shown}");
-        let alone = "import os\nfrom shop.a import rounded\nprint(os)\n";
-        let shown = without("rounded", &[("shop/a.py", PRICE), ("shop/c.py", alone)]);
-        assert!(
-            shown.ends_with("-- shop/c.py\nimport os\nprint(os)\n"),
-            "{shown}"
-        );
-        let several = "from shop.a import (\n    net,\n    rounded,\n)\n";
-        let shown = without("rounded", &[("shop/a.py", PRICE), ("shop/c.py", several)]);
-        assert!(shown.contains("import (\n    net,\n)"), "{shown}");
+        let shown = |text: &str| {
+            let shown = without("rounded", &[("shop/a.py", PRICE), ("shop/c.py", text)]);
+            shown
+                .split_once("-- shop/c.py\n")
+                .map(|(_, after)| after.to_owned())
+        };
+        for (before, after) in [
+            (
+                "from shop.a import net, rounded\n",
+                "from shop.a import net\n",
+            ),
+            ("from .a import rounded, net\n", "from .a import net\n"),
+            (
+                "import os\nfrom shop.a import rounded\nprint(os)\n",
+                "import os\nprint(os)\n",
+            ),
+            (
+                "from shop.a import (\n    net,\n    rounded,\n)\n",
+                "from shop.a import (\n    net,\n)\n",
+            ),
+            (
+                "__all__ = [\"net\", \"rounded\"]\n",
+                "__all__ = [\"net\"]\n",
+            ),
+            (
+                "__all__ = [\n    'net',\n    'rounded',\n]\n",
+                "__all__ = [\n    'net',\n]\n",
+            ),
+            ("__all__ = ['rounded']\n", "__all__ = []\n"),
+        ] {
+            assert_eq!(shown(before).as_deref(), Some(after), "{before}");
+        }
         assert!(
             without(
                 "rounded",
@@ -331,11 +365,28 @@ mod tests {
             ("b.py", "from a import rounded\nprint(rounded(1))\n"),
             ("b.py", "import a\na.rounded(1)\n"),
             ("b.py", "from a import rounded as r\n"),
+            ("b.py", "from c import fast as rounded, other\n"),
+            ("b.py", "from c import fast as rounded\n"),
+            ("b.py", "from numpy import rounded\n__all__ = ['rounded']\n"),
+            ("b.py", "import os, rounded\n"),
+            (
+                "b.py",
+                "import os\nfrom a import rounded; os.environ['A'] = '1'\n",
+            ),
+            ("b.py", "from a import net, rounded  # why\n"),
+            ("b.py", "from a import (net,  # keep\n    rounded)\n"),
+            ("b.py", "__all__ = ('net', 'rounded')\n"),
+            ("b.py", "X = ['rounded']\n"),
             ("b.py", "import a\ngetattr(a, 'rounded')(1)\n"),
+            ("b.py", "import a\ngetattr(a, r'rounded')(1)\n"),
+            ("b.py", "import a\neval(f'a.rounded(1) + {a}')\n"),
+            ("b.py", "# type: rounded\n"),
             (
                 "b.py",
                 "from unittest import mock\nmock.patch('a.rounded')\n",
             ),
+            ("b.sh", "python -c 'import a; a.rounded(1)'\n"),
+            ("b.js", "eval('rounded()')\n"),
             (
                 "tests/test_a.py",
                 "from a import rounded\n\n\ndef test_it():\n    assert rounded(1)\n",
@@ -352,17 +403,18 @@ mod tests {
                 "{text}"
             );
         }
-        assert_eq!(
-            without("f", &[("a.py", "@app.route('/')\ndef f():\n    pass\n")]),
-            "nothing"
-        );
-        assert_eq!(
-            without(
-                "f",
-                &[("a.py", "class A:\n    def f(self):\n        pass\n")]
-            ),
-            "nothing"
-        );
+        for (path, text) in [
+            ("a.py", "@app.route('/')\ndef f():\n    pass\n"),
+            ("a.py", "class A:\n    def f(self):\n        pass\n"),
+            ("a.py", "#!/usr/bin/env python\ndef f():\n    pass\n"),
+            ("a.py", "# Helpers\ndef f():\n    pass\n"),
+            ("a.py", "x = 1\ndef f():\n    pass\n"),
+            ("a.py", "if x:\n\n    def f():\n        pass\n"),
+            ("a.c", "int f(void) { return 1; }\n"),
+            ("a.go", "package a\n\nfunc f() int {\n\treturn 1\n}\n"),
+        ] {
+            assert_eq!(without("f", &[(path, text)]), "nothing", "{text}");
+        }
         assert_eq!(without("nobody", &[("a.py", PRICE)]), "nothing");
     }
 }
