@@ -238,9 +238,6 @@ impl Plan {
         let tests_home = (task.kind == Kind::Tests)
             .then(|| home::for_tests(tree, &mentions, spots.first()?))
             .flatten();
-        let shown = |spot: &Spot| spot.span.len().min(LONGEST_DEFINITION);
-        let code = spots.iter().map(shown).sum::<usize>().min(MOST_CODE);
-        let text = task.text.len().min(LONGEST_TASK);
         Plan {
             kind: task.kind_name(),
             goals: planned_goals(task),
@@ -252,8 +249,7 @@ impl Plan {
             definitions: located.definitions.iter().map(planned_definition).collect(),
             skills,
             model: options.model.clone(),
-            // The fixed words are about 350 tokens; the rest is about four bytes a token.
-            prompt_tokens: 350 + (code + text) as u64 / 4,
+            prompt_tokens: prompt_tokens(task, &spots),
             spots,
             tests_home,
             new_definition,
@@ -707,6 +703,15 @@ fn fits_a_reply(spots: &[Spot], mentions: &Mentions, max_tokens: u32) -> bool {
 /// Returns whether a place is short enough to be written anew in one reply.
 pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
     (spot.span.len() as f64) < f64::from(max_tokens) * LONGEST_REWRITE
+}
+
+/// Returns how long the first prompt would be, about: the fixed words are about 350 tokens, of the rest one has about
+/// four bytes.
+fn prompt_tokens(task: &Task, spots: &[Spot]) -> u64 {
+    let shown = |spot: &Spot| spot.span.len().min(LONGEST_DEFINITION);
+    let code = spots.iter().map(shown).sum::<usize>().min(MOST_CODE);
+    let text = task.text.len().min(LONGEST_TASK);
+    350 + (code + text) as u64 / 4
 }
 
 fn planned_goals(task: &Task) -> Vec<PlannedGoal> {

@@ -184,46 +184,54 @@ fn try_change(
             let changes = trial.staged().changes();
             Outcome::End(Stopped::Done, summary(&changes, &proof))
         }
-        Verdict::Worse(words) => {
-            // Callers of something that changed are changed next.
-            if let Some(words) = places::next(session, trial, "Written. This must change with it.")
-            {
-                return Outcome::Next(words);
-            }
-            trial.broke = Some(words.clone());
-            // Of several places one may be wrong and the others right: what is written stays until all of it is judged.
-            if session.plan.is_listed() || session.plan.place().is_some() {
-                let words = format!("Written, and now tests fail that passed before: {words}");
-                return Outcome::Say { words, new: true };
-            }
-            trial.put_back(session, &draft);
-            Outcome::Failed(format!(
-                "That made the tests worse and was taken back: {words}"
-            ))
-        }
-        Verdict::Unfinished { rule, reason } => {
-            if session.task.kind == Kind::Fix && !trial.is_best() {
-                // Drafts of a fix are alternatives: each starts from the code as it was, or where a part is done.
-                trial.put_back(session, &draft);
-                return Outcome::Failed(format!("That was not it and was taken back: {reason}"));
-            }
-            if rule == NO_NEW_TEST
-                && let Some(words) = form::tests_next(session)
-            {
-                return Outcome::Next(words);
-            }
-            let written = format!("Written. {reason}");
-            if let Some(words) = places::next(session, trial, &written) {
-                return Outcome::Next(words);
-            }
-            Outcome::Say {
-                words: written,
-                new: true,
-            }
-        }
+        Verdict::Worse(words) => worse(session, trial, &draft, words),
+        Verdict::Unfinished { rule, reason } => unfinished(session, trial, &draft, rule, &reason),
         Verdict::Unverified(reason) => {
             Outcome::End(Stopped::Stuck, format!("unverified: {reason}"))
         }
+    }
+}
+
+/// Goes on after a draft by which tests fail that passed.
+fn worse(session: &mut Session<'_>, trial: &mut Trial, draft: &Draft, words: String) -> Outcome {
+    // Callers of something that changed are changed next.
+    if let Some(words) = places::next(session, trial, "Written. This must change with it.") {
+        return Outcome::Next(words);
+    }
+    trial.broke = Some(words.clone());
+    // Of several places one may be wrong and the others right: what is written stays until all of it is judged.
+    if session.plan.is_listed() || session.plan.place().is_some() {
+        let words = format!("Written, and now tests fail that passed before: {words}");
+        return Outcome::Say { words, new: true };
+    }
+    trial.put_back(session, draft);
+    Outcome::Failed(format!(
+        "That made the tests worse and was taken back: {words}"
+    ))
+}
+
+/// Goes on after a draft that makes nothing worse and is not all of it.
+fn unfinished(
+    session: &mut Session<'_>,
+    trial: &mut Trial,
+    draft: &Draft,
+    rule: &str,
+    reason: &str,
+) -> Outcome {
+    if session.task.kind == Kind::Fix && !trial.is_best() {
+        // Drafts of a fix are alternatives: each starts from the code as it was, or where a part is done.
+        trial.put_back(session, draft);
+        return Outcome::Failed(format!("That was not it and was taken back: {reason}"));
+    }
+    if rule == NO_NEW_TEST
+        && let Some(words) = form::tests_next(session)
+    {
+        return Outcome::Next(words);
+    }
+    let words = format!("Written. {reason}");
+    match places::next(session, trial, &words) {
+        Some(words) => Outcome::Next(words),
+        None => Outcome::Say { words, new: true },
     }
 }
 
