@@ -179,6 +179,8 @@ def test_every_setting_is_shown_with_where_it_came_from(project, tmp_path):
     assert found["base_url"][0] == "https://host.example/v1" and found["tests of this project"][0] == "make check"
     shown = subprocess.run(words, env=env, capture_output=True, text=True).stdout
     assert "m1  (the config file)" in shown and "pass" not in shown
+    absent = subprocess.run([harness(), "config", "/no/such/folder"], env=env, capture_output=True, text=True)
+    assert absent.returncode == 2 and "hint:" in absent.stderr and not absent.stdout
 
 
 def test_help_is_a_command_too(tmp_path):

@@ -110,6 +110,30 @@ def test_what_the_user_saves_meanwhile_is_not_overwritten(tmp_path):
     assert code.read_text(encoding="utf-8") == saved
 
 
+def test_what_the_user_saves_while_a_second_place_is_written_stays(tmp_path):
+    project = small_project(tmp_path / "project")
+    (project / "shop/cart.py").write_text("def total(prices):\n    return sum(prices)\n", encoding="utf-8")
+    bill = project / "shop/bill.py"
+    bill.write_text("from shop.cart import total\n\n\ndef bill(prices):\n    return total(prices)\n", encoding="utf-8")
+    (project / "tests/test_cart.py").write_text(
+        "import unittest\n\nfrom shop.bill import bill\n\n\nclass BillTest(unittest.TestCase):\n"
+        "    def test_bill(self):\n        self.assertEqual(bill([1, 2]), 3)\n", encoding="utf-8")
+    saved = bill.read_text(encoding="utf-8").replace("    return", "    prices = list(prices)  # mine\n    return")
+    replies = ["```python\ndef total(prices, extra):\n    return sum(prices) + extra\n```\n",
+               "```python\ndef bill(prices):\n    return total(prices, 0)\n```\n"]
+    asked = []
+
+    def meddle():
+        asked.append(1)
+        if len(asked) == 2:
+            bill.write_text(saved, encoding="utf-8")
+
+    with Meddling(replies, meddle) as server:
+        _, result = run_beside(project, server, "add a required parameter extra to total in shop/cart.py")
+    assert len(asked) >= 2 and "write.changed_meanwhile" in [refusal["rule"] for refusal in result["refusals"]], result
+    assert "# mine" in bill.read_text(encoding="utf-8")
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names on this system")
 def test_a_pipe_is_not_read_by_the_model(tmp_path):
     project = small_project(tmp_path / "project")

@@ -194,7 +194,8 @@ impl Trial {
     /// Remembers the files of the places that the model is shown now, as they are.
     pub(super) fn remember_shown(&mut self, session: &Session<'_>) {
         let door = session.project.door();
-        for spot in session.plan.spots() {
+        let place = session.plan.place();
+        for spot in session.plan.spots().iter().chain(place) {
             if let Ok(bytes) = door.read(&spot.path) {
                 self.shown.entry(spot.path.clone()).or_insert(bytes);
             }

@@ -31,6 +31,7 @@ pub(super) fn config(arguments: &ConfigArguments) -> Result<Exit, Complaint> {
     let common = &arguments.common;
     let project = settings::project(arguments.folder.as_deref(), common)?;
     let options = settings::options(project.clone(), common, None)?;
+    options.check()?;
     let file = UserConfig::read()?;
     let environment = Environment::read();
     let from = |flag: bool, in_file: bool| match (flag, in_file) {
@@ -74,8 +75,12 @@ pub(super) fn config(arguments: &ConfigArguments) -> Result<Exit, Complaint> {
             let value = if value.is_empty() { "-" } else { value };
             format!("{name:widest$}  {value}  ({from})\n")
         });
-        let there = if is_there { "" } else { ", which is not there" };
-        format!("{}\nconfig file: {path}{there}\n", rows.collect::<String>())
+        let told = match (path.as_str(), is_there) {
+            ("", _) => "none, as no home folder is known",
+            (path, true) => path,
+            (path, false) => &format!("{path}, which is not there"),
+        };
+        format!("{}\nconfig file: {told}\n", rows.collect::<String>())
     });
     Ok(Exit::Done)
 }
