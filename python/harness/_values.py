@@ -44,7 +44,7 @@ class Step(_Value):
 
     Attributes:
         number: its place in the run, from 1.
-        action: what was asked for: a tool's name, or `reply` where nothing could be read from it.
+        action: what was asked for: a tool's name, `plan` for a list of places, or `reply` where nothing could be read from it.
         path: the file it concerned, or an empty string.
         result: what came of it, capped.
         refused: the rule that refused it, or an empty string.

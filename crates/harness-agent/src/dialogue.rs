@@ -144,7 +144,7 @@ fn with_names(before: &[Said], message: &str) -> String {
         return message.to_owned();
     };
     let place = PRONOUNS.iter().find_map(|pronoun| {
-        let at = crate::task::whole_words(message, pronoun).next()?;
+        let at = harness_code::text::whole_words(message, pronoun).next()?;
         Some((at, pronoun.len()))
     });
     let Some((at, length)) = place else {

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct Step {
     /// Its place in the run, from 1.
     pub number: u32,
-    /// What was asked for: a tool's name, or `reply` where nothing could be read from it.
+    /// What was asked for: a tool's name, `plan` for a list of places, or `reply` where nothing could be read from it.
     pub action: String,
     /// The file it concerned, or nothing.
     pub path: String,

@@ -332,6 +332,17 @@ fn looks_binary(bytes: &[u8]) -> bool {
     strange * 100 > head.len() || undefined * 20 > head.len()
 }
 
+/// Returns where a name stands in a text as a whole word.
+pub fn whole_words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
+    let part_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let places = text.match_indices(name).map(|(at, _)| at);
+    places.filter(move |at| {
+        let before = text[..*at].chars().next_back();
+        let after = text[at + name.len()..].chars().next();
+        !name.is_empty() && !before.is_some_and(part_of_name) && !after.is_some_and(part_of_name)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,12 +5,13 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::weaken;
 use harness_code::symbols;
+use harness_code::text::whole_words;
 use harness_code::tree;
 
 use super::{Change, Facts};
 use crate::history::Refusal;
+use crate::task::Task;
 use crate::task::kind::Kind;
-use crate::task::{Task, whole_words};
 
 pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
     let path = &change.path;

@@ -199,49 +199,22 @@ fn renamed(
     fix::rename_read(tree, &readings)
 }
 
-/// A definition that the task asks to be gone, and nothing else: "remove the unused function f from a.py".
+/// A definition that the task asks to be gone, and nothing else.
 fn removed(task: &Task, tree: &SourceTree, mentions: &Mentions, scope: Option<RelPath>) -> Answer {
-    const BEFORE: [&str; 12] = [
-        "please",
-        "remove",
-        "delete",
-        "drop",
-        "the",
-        "unused",
-        "dead",
-        "obsolete",
-        "deprecated",
-        "function",
-        "class",
-        "helper",
-    ];
-    let words = task.text.split_whitespace();
-    let words = words.map(|word| word.trim_matches(['`', '"', '\'', '.', '!']));
-    let mut words = words.skip_while(|word| BEFORE.contains(&word.to_lowercase().as_str()));
-    let name = words.next().unwrap_or_default().trim_end_matches("()");
-    let rest: Vec<&str> = words.collect();
-    // "Remove f from the exports of a.py" asks for something else.
-    let is_plain = match rest.as_slice() {
-        [] => true,
-        ["from" | "in", file] => mentions
-            .paths
-            .iter()
-            .any(|path| path.as_str().ends_with(file)),
-        _ => false,
-    };
-    let is_it = is_plain
-        && task
-            .removed_name()
-            .is_some_and(|known| known.trim_end_matches("()") == name);
-    if !is_it || mentions.definitions.len() != 1 {
-        return Answer::Nothing;
+    match task
+        .only_removed()
+        .filter(|_| mentions.definitions.len() == 1)
+    {
+        Some(name) => fix::removed(
+            tree,
+            &RemovalRequest {
+                name,
+                files: mentions.paths.clone(),
+                scope,
+            },
+        ),
+        None => Answer::Nothing,
     }
-    let request = RemovalRequest {
-        name: name.to_owned(),
-        files: mentions.paths.clone(),
-        scope,
-    };
-    fix::removed(tree, &request)
 }
 
 /// Returns the words that a proposal takes out.

@@ -2,6 +2,7 @@
 
 pub(crate) mod fix;
 mod home;
+pub(crate) mod outline;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -177,6 +178,9 @@ pub struct Plan {
     places: VecDeque<Place>,
     #[serde(skip)]
     is_listed: bool,
+    /// What the likeliest files define, where the model is to list the places first.
+    #[serde(skip)]
+    outline: Option<String>,
 }
 
 impl Plan {
@@ -229,6 +233,9 @@ impl Plan {
             (None, _) if fits_a_reply(&spots, &mentions, options.max_tokens) => Rung::Rewrite,
             (None, _) => Rung::Loop,
         };
+        let lists =
+            rung == Rung::Loop && red_tests.is_none() && lists_places(task, tree, &mentions);
+        let outline = lists.then(|| outline::of(tree, located.files.iter().map(|hit| &hit.path)));
         let skills = skill::choose(
             &skill::available(tree.root()),
             task.kind,
@@ -249,7 +256,7 @@ impl Plan {
             definitions: located.definitions.iter().map(planned_definition).collect(),
             skills,
             model: options.model.clone(),
-            prompt_tokens: prompt_tokens(task, &spots),
+            prompt_tokens: prompt_tokens(task, &spots, outline.as_deref()),
             spots,
             tests_home,
             new_definition,
@@ -260,6 +267,7 @@ impl Plan {
             place: None,
             places: VecDeque::new(),
             is_listed: false,
+            outline,
         }
     }
 
@@ -277,6 +285,11 @@ impl Plan {
     /// Goes through these places, one after the other.
     pub(crate) fn list_places(&mut self, places: Vec<Place>) {
         (self.places, self.is_listed) = (places.into(), true);
+    }
+
+    /// Returns what the likeliest files define, where the model is to list the places first.
+    pub(crate) fn outline(&self) -> Option<&str> {
+        self.outline.as_deref()
     }
 
     /// Returns whether the model listed the places.
@@ -430,6 +443,9 @@ impl Plan {
             Rung::Rewrite => "one definition, written anew by the model",
             Rung::Loop if self.is_about_red_tests() => {
                 "the tests are run; what is red is worked on"
+            }
+            Rung::Loop if self.outline.is_some() => {
+                "the model lists the places, then writes one after the other"
             }
             Rung::Loop => "turn by turn, with tools",
             Rung::Answer => "an answer, nothing changes",
@@ -707,11 +723,22 @@ pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
 
 /// Returns how long the first prompt would be, about: the fixed words are about 350 tokens, of the rest one has about
 /// four bytes.
-fn prompt_tokens(task: &Task, spots: &[Spot]) -> u64 {
+fn prompt_tokens(task: &Task, spots: &[Spot], outline: Option<&str>) -> u64 {
     let shown = |spot: &Spot| spot.span.len().min(LONGEST_DEFINITION);
     let code = spots.iter().map(shown).sum::<usize>().min(MOST_CODE);
     let text = task.text.len().min(LONGEST_TASK);
-    350 + (code + text) as u64 / 4
+    let outline = outline.map_or(0, str::len);
+    350 + (code + text + outline) as u64 / 4
+}
+
+/// Says whether code cannot tell the places of a task: something is to be added or changed in code, and no single
+/// definition is named that could be written anew.
+fn lists_places(task: &Task, tree: &SourceTree, mentions: &Mentions) -> bool {
+    let is_code = |path: &RelPath| {
+        let file = tree.file(path);
+        file.is_some_and(|file| file.language.is_source() && !file.test)
+    };
+    matches!(task.kind, Kind::Add | Kind::Change) && mentions.paths.iter().all(is_code)
 }
 
 fn planned_goals(task: &Task) -> Vec<PlannedGoal> {

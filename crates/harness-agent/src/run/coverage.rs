@@ -3,11 +3,11 @@
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite};
+use harness_code::text::whole_words;
 use harness_code::tree::{self, SourceFile, SourceTree};
 use harness_hands::suite::SuiteReport;
 
 use crate::plan::lies_in;
-use crate::task::whole_words;
 
 /// Returns why the tests that ran say nothing of a changed file: they are of another language or package, or those that
 /// use it are not among them.

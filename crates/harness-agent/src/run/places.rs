@@ -9,7 +9,7 @@ use harness_code::tree::{self, SourceTree};
 use regex::Regex;
 
 use crate::model::{Card, Shape};
-use crate::plan::{self, NewDefinition, Place, Rung, Spot};
+use crate::plan::{self, NewDefinition, Place, Spot, outline};
 use crate::run::prompt;
 use crate::run::session::Session;
 use crate::run::showing;
@@ -23,23 +23,14 @@ const LEAST_STEPS: u32 = 4;
 
 /// Returns whether the model is asked for the places before anything else.
 pub(super) fn are_asked_for(session: &Session<'_>, card: &Card, shape: Shape) -> bool {
-    let changes = matches!(session.task.kind, Kind::Add | Kind::Change);
-    let mut paths = session.plan.mentions().paths.iter();
-    session.plan.rung == Rung::Loop
-        && changes
+    session.plan.outline().is_some()
         && shape != Shape::Object
         && !card.abilities.tiny
         && session.options.steps >= LEAST_STEPS
-        && paths.all(|path| is_code(&session.tree, path))
-}
-
-fn is_code(tree: &SourceTree, path: &RelPath) -> bool {
-    let file = tree.file(path);
-    file.is_some_and(|file| file.language.is_source() && !file.test)
 }
 
 /// Turns to the code that must change next, as far as code can tell. Returns the words that ask for it.
-pub(super) fn next(session: &mut Session<'_>, trial: &Trial, reason: &str) -> Option<String> {
+pub(super) fn next(session: &mut Session<'_>, trial: &mut Trial, reason: &str) -> Option<String> {
     if session.task.kind == Kind::Fix {
         return None;
     }
@@ -50,12 +41,17 @@ pub(super) fn next(session: &mut Session<'_>, trial: &Trial, reason: &str) -> Op
         return None;
     }
     let words = ask_for(session, trial, &spot, reason)?;
-    session.plan.turn_to_place(spot);
+    turn_to(session, trial, spot);
     Some(words)
 }
 
+fn turn_to(session: &mut Session<'_>, trial: &mut Trial, spot: Spot) {
+    session.plan.turn_to_place(spot);
+    trial.remember_shown(session);
+}
+
 /// Turns to the next place of the list. Returns the words that ask for it.
-pub(super) fn next_listed(session: &mut Session<'_>, trial: &Trial) -> Option<String> {
+pub(super) fn next_listed(session: &mut Session<'_>, trial: &mut Trial) -> Option<String> {
     while let Some(place) = session.plan.take_place() {
         let (path, name) = (&place.spot.path, place.spot.name.as_str());
         let reason = match (name, place.what.as_str()) {
@@ -64,7 +60,7 @@ pub(super) fn next_listed(session: &mut Session<'_>, trial: &Trial) -> Option<St
             (name, what) => format!("Now `{name}` in {path}: {what}"),
         };
         if let Some(words) = ask_for(session, trial, &place.spot, &reason) {
-            session.plan.turn_to_place(place.spot);
+            turn_to(session, trial, place.spot);
             return Some(words);
         }
     }
@@ -230,7 +226,7 @@ impl Line {
             (None, _) if is_new => Ok(place(nowhere(&path, &name), true)),
             (None, _) => Err(format!(
                 "There is no `{name}` in {path}; it has {}.",
-                showing::names(file).join(", ")
+                outline::names(file).join(", ")
             )),
         }
     }

@@ -214,9 +214,7 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Pa
     }
     parts.extend(code_parts(opening, rewrites));
     if opening.lists {
-        let files = opening.plan.files.iter();
-        let files = files.filter_map(|hit| RelPath::parse(&hit.path).ok());
-        let outline = showing::outline(opening.tree, files);
+        let outline = opening.plan.outline().unwrap_or_default().to_owned();
         parts.push(Part::new("what the files define", 3, outline).at_least(200));
     }
     if let Some(home) = opening.plan.tests_home() {

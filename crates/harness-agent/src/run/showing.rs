@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use harness_code::language::Language;
-use harness_code::path::RelPath;
 use harness_code::report::facts;
 use harness_code::symbols::Import;
 use harness_code::tree::{SourceFile, SourceTree};
@@ -64,30 +63,6 @@ fn beside(tree: &SourceTree, new: &NewDefinition) -> String {
     match files.as_str() {
         "" => String::new(),
         files => format!(" Beside it:{files}"),
-    }
-}
-
-/// Names of a file that are told where the model should choose among them.
-const MOST_TO_CHOOSE: usize = 30;
-
-/// Returns what a file defines, methods with their class.
-pub(super) fn names(file: &SourceFile) -> Vec<&str> {
-    let definitions = file.facts.definitions.iter();
-    let names = definitions.map(|one| &*one.qualified);
-    names.take(MOST_TO_CHOOSE).collect()
-}
-
-/// Returns what the likeliest files define, so that places can be named.
-pub(super) fn outline(tree: &SourceTree, files: impl Iterator<Item = RelPath>) -> String {
-    let told = |path: RelPath| {
-        let file = tree.file(&path).filter(|file| file.language.is_source())?;
-        let names = names(file);
-        (!names.is_empty()).then(|| format!("\n{path}: {}", names.join(", ")))
-    };
-    let told: String = files.filter_map(told).take(MOST_BESIDE).collect();
-    match told.as_str() {
-        "" => String::new(),
-        told => format!("Files and what they define:{told}"),
     }
 }
 
@@ -205,6 +180,8 @@ fn cut(line: &str) -> &str {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests lay files out")]
 mod tests {
+    use harness_code::path::RelPath;
+
     use super::*;
 
     #[test]

@@ -1,9 +1,10 @@
 //! The orders of a task: "fix a, delete b and call c from d" gives three.
 
 use harness_code::path::RelPath;
+use harness_code::text::whole_words;
 
 use crate::task::kind::Kind;
-use crate::task::{Task, kind_of, whole_words, words};
+use crate::task::{Task, kind_of, words};
 
 /// One thing that a task orders.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 
 use harness_code::language::Language;
 use harness_code::path::RelPath;
+use harness_code::text::whole_words;
 use harness_code::tree;
 
+use crate::task::Task;
 use crate::task::kind::Kind;
-use crate::task::{Task, whole_words};
 
 /// What a name does in a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -228,6 +229,37 @@ impl Task {
             return None;
         }
         object_behind(&words, at)
+    }
+
+    /// Returns the name of what the sentence asks to be gone where it asks for nothing else: "remove f from a.py", and not
+    /// "remove f from the exports of a.py".
+    pub(crate) fn only_removed(&self) -> Option<String> {
+        let name = self.removed_name()?;
+        let words = self.text.split_whitespace();
+        let words = words.map(|word| word.trim_matches(['`', '"', '\'', '.', '!', '(', ')']));
+        let words: Vec<&str> = words.collect();
+        let at = words.iter().position(|word| *word == name)?;
+        const BEFORE: [&str; 8] = [
+            "please",
+            "the",
+            "unused",
+            "dead",
+            "obsolete",
+            "deprecated",
+            "function",
+            "class",
+        ];
+        let is_before = |word: &&str| {
+            let word = word.to_lowercase();
+            BEFORE.contains(&word.as_str()) || REMOVING.contains(&word.as_str())
+        };
+        let is_path = |word: &str| word.contains(['.', '/']);
+        let is_all = match &words[at + 1..] {
+            [] => true,
+            ["from" | "in", path] => is_path(path),
+            _ => false,
+        };
+        (is_all && words[..at].iter().all(is_before)).then_some(name)
     }
 
     /// Returns the word that people and programs are shown for what the task asks: a change may be to remove something,
@@ -494,6 +526,30 @@ mod tests {
         for (text, expected) in cases {
             let asked = Task::bare(text).asks_to_change_test(&path);
             assert_eq!(asked, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_alone_is_to_go_is_told_from_what_comes_with_it() {
+        for text in [
+            "remove old_price",
+            "Please delete the unused function `old_price` from shop/price.py.",
+            "drop old_price() in price.py",
+        ] {
+            let found = Task::bare(text).only_removed();
+            assert_eq!(found.as_deref(), Some("old_price"), "{text}");
+        }
+        for text in [
+            "remove old_price and its tests",
+            "remove old_price from the exports of shop/price.py",
+            "remove old_price as an export",
+            "remove the old_price function body",
+            "remove old_price or deprecate it",
+            "remove old_price, net returns 3 now",
+            "remove the docstring of old_price",
+            "fix old_price",
+        ] {
+            assert_eq!(Task::bare(text).only_removed(), None, "{text}");
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::language::Language;
 use crate::path::RelPath;
 use crate::symbols::code::{CodeToken, code_tokens};
 use crate::symbols::{self, Definition, DefinitionKind};
+use crate::text::whole_words;
 use crate::tree::{SourceFile, SourceTree};
 
 /// What should be gone.
@@ -55,7 +56,7 @@ fn proposal(tree: &SourceTree, request: &RemovalRequest) -> Option<Proposal> {
         let content = text.content();
         let own = (file.path == home.path).then(|| one.span());
         let is_outside = |at: &usize| own.as_ref().is_none_or(|own| !own.contains(at));
-        let named = words(content, name).filter(is_outside).count();
+        let named = whole_words(content, name).filter(is_outside).count();
         if is_document || named == 0 {
             continue;
         }
@@ -126,16 +127,6 @@ fn line_around(content: &str, at: usize) -> (usize, usize) {
     let start = content[..at].rfind('\n').map_or(0, |at| at + 1);
     let end = content[at..].find('\n');
     (start, end.map_or(content.len(), |end| at + end + 1))
-}
-
-/// Returns where a name stands as a word of its own.
-fn words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(name).filter_map(move |(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + name.len()..].chars().next();
-        (!before.is_some_and(is_part) && !after.is_some_and(is_part)).then_some(at)
-    })
 }
 
 /// Returns the splices that take a name out of imports from its home and out of `__all__`.

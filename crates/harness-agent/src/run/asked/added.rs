@@ -4,6 +4,7 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition, DefinitionKind};
+use harness_code::text::whole_words;
 use harness_code::tree;
 
 use super::code::{self, added_tokens, all_code, is_seen};
@@ -12,7 +13,6 @@ use crate::guard;
 use crate::task::kind::Kind;
 use crate::task::order::Order;
 use crate::task::role::Role;
-use crate::task::whole_words;
 use crate::task::wish::{Noun, Wish};
 
 impl<'a> Asked<'a> {

@@ -3,9 +3,9 @@
 use harness_code::language::Language;
 use harness_code::symbols::code::{CodeToken, code_tokens};
 use harness_code::symbols::{self, Definition};
+use harness_code::text::whole_words;
 
 use crate::guard::Change;
-use crate::task::whole_words;
 
 /// Says whether others can use a definition: one inside of a function, or of a block at the top of a file that may
 /// never run, is there for nobody.

@@ -5,12 +5,12 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::symbols;
 use harness_code::symbols::code::{CodeToken, code_tokens};
+use harness_code::text::whole_words;
 
 use super::code::is_seen;
 use super::{Asked, Missing, NOT_ADDED, STILL_THERE, has_word, last_part};
 use crate::guard::Change;
 use crate::task::role::Role;
-use crate::task::whole_words;
 use crate::task::wish::Noun;
 
 /// Words of Python code that reaches things by their name.

@@ -13,15 +13,16 @@ use harness_code::mention::{Mentions, NamedDefinition};
 use harness_code::path::RelPath;
 use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition};
+use harness_code::text::whole_words;
 use harness_code::tree::{self, SourceTree};
 
 use crate::guard::Change;
 use crate::plan::{Plan, Spot};
 use crate::run::asked::code::all_code;
+use crate::task::Task;
 use crate::task::kind::Kind;
 use crate::task::order::Order;
 use crate::task::role::Role;
-use crate::task::{Task, whole_words};
 
 /// A place that the task is about.
 #[derive(Clone, Debug, PartialEq, Eq)]

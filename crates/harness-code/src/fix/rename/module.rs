@@ -8,11 +8,11 @@ use ruff_python_ast::Expr;
 use super::super::program::File;
 use super::super::resolved::{FileId, Module, Value};
 use super::super::{Place, place};
-use super::target::whole_words;
 use super::{Renaming, Step, Stop};
 use crate::language::Language;
 use crate::path::RelPath;
 use crate::stdlib;
+use crate::text::whole_words;
 
 /// Functions that take the name of a module as text.
 const LOADERS: [&str; 6] = [

@@ -1,10 +1,10 @@
 //! A file that is no Python gets another name: certain where nothing in the project speaks of it.
 
 use super::RenameRequest;
-use super::target::whole_words;
 use crate::fix::{Answer, Proposal};
 use crate::language::Language;
 use crate::path::RelPath;
+use crate::text::whole_words;
 use crate::tree::SourceTree;
 
 /// Renames the file that a request names by its path; nothing where it names none, or where others speak of the file.

@@ -11,6 +11,7 @@ use super::super::program::File;
 use super::super::resolved::{ClassRef, FileId, Module, Value};
 use super::{Renaming, Step, Stop};
 use crate::scope::{Binding, BindingKind, Import, ScopeId, ScopeKind, SymbolId};
+use crate::text::whole_words;
 
 /// What is renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -430,18 +431,6 @@ pub(super) fn line_of(content: &str, offset: usize) -> usize {
     content.get(..offset).map_or(0, |before| {
         memchr::memchr_iter(b'\n', before.as_bytes()).count()
     }) + 1
-}
-
-/// Where a word stands in a text, not as part of a longer one.
-pub(super) fn whole_words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
-    let is_part = |letter: char| letter == '_' || letter.is_alphanumeric();
-    text.match_indices(word)
-        .map(|(at, _)| at)
-        .filter(move |at| {
-            let before = text[..*at].chars().next_back().is_some_and(is_part);
-            let after = text[at + word.len()..].chars().next().is_some_and(is_part);
-            !before && !after
-        })
 }
 
 /// Whether a decorator makes several `def`s of one name belong together.

@@ -4,7 +4,7 @@ use super::super::place;
 use super::Renaming;
 use super::doubt::Doubt;
 use super::family::Owner;
-use super::target::whole_words;
+use crate::text::whole_words;
 
 /// Endings of files in which settings name functions by module and name.
 const SETTINGS: &[&str] = &[".toml", ".cfg", ".ini", ".yml", ".yaml", ".json"];

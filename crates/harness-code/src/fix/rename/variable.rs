@@ -8,9 +8,10 @@ use ruff_text_size::TextRange;
 use super::super::program::File;
 use super::super::resolved::{FileId, Module, Value};
 use super::family::Owner;
-use super::target::{joins, whole_words};
+use super::target::joins;
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, Role, ScopeKind, SymbolId, doctest, known};
+use crate::text::whole_words;
 
 impl<'s> Renaming<'_, 's> {
     pub(super) fn rename_variable(&mut self, id: FileId, symbol: SymbolId) -> Step<()> {

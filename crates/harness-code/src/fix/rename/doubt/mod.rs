@@ -14,7 +14,6 @@ use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
 
 use super::family::{Belongs, Owner};
-use super::target::whole_words;
 use super::{Doubts, RenameRequest, Renaming};
 use crate::fix::members::last_name;
 use crate::fix::program::File;
@@ -22,6 +21,7 @@ use crate::fix::resolved::{ClassRef, FileId, Module, Value};
 use crate::fix::{Answer, Place};
 use crate::path::RelPath;
 use crate::scope::{BindingKind, CallUse, Role, ScopeId, ScopeKind, SymbolId};
+use crate::text::whole_words;
 use strings::{Text, words_in};
 
 /// Something that may reach the name.

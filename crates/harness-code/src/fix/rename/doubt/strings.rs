@@ -327,7 +327,7 @@ pub(super) fn may_become(text: &str, name: &str) -> bool {
 /// Where a name stands in a string of a file, as a word of its own.
 pub(super) fn words_in(file: &File<'_>, span: TextRange, name: &str) -> Vec<Range<usize>> {
     let start = usize::from(span.start());
-    super::super::target::whole_words(file.text(span), name)
+    crate::text::whole_words(file.text(span), name)
         .map(|at| start + at..start + at + name.len())
         .collect()
 }
