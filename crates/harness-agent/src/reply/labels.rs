@@ -69,7 +69,40 @@ pub(super) fn read(reply: &str) -> Found {
     if !found.actions.is_empty() {
         found.unknown_tool = None;
     }
+    found.actions = together(found.actions);
     found
+}
+
+/// Puts passages of one file that follow each other into one patch: they are one change.
+fn together(actions: Vec<Action>) -> Vec<Action> {
+    let mut all: Vec<Action> = Vec::new();
+    for action in actions {
+        match (all.last_mut(), action) {
+            (
+                Some(Action::Patch { path, hunks }),
+                Action::Patch {
+                    path: same,
+                    hunks: more,
+                },
+            ) if *path == same || same.is_empty() => hunks.extend(more),
+            (_, action) => all.push(action),
+        }
+    }
+    all
+}
+
+/// Returns every passage of a wish with what replaces it.
+fn hunks(parts: &[(Label, String)]) -> Vec<Hunk> {
+    let mut hunks = Vec::new();
+    let mut old = None;
+    for (label, text) in parts {
+        match label {
+            Label::Find => old = Some(code(text)),
+            Label::Replace => hunks.extend(old.take().map(|old| Hunk::new(old, code(text)))),
+            _ => {}
+        }
+    }
+    hunks
 }
 
 /// What one group of labelled lines asks for.
@@ -108,7 +141,7 @@ fn wished(reply: &str, parts: &[(Label, String)]) -> Wish {
         },
         _ if patches => Action::Patch {
             path,
-            hunks: vec![Hunk::new(block(Label::Find), block(Label::Replace))],
+            hunks: hunks(parts),
         },
         _ if appends => Action::Patch {
             path,

@@ -336,6 +336,24 @@ fn a_patch_of_several_files_is_one_action() {
 }
 
 #[test]
+fn passages_of_one_file_are_one_patch() {
+    let pairs = "Find:\na = 1\nReplace:\na = 2\n";
+    let more = "Find:\nb = 1\nReplace:\nb = 2\n";
+    let hunks = vec![
+        Hunk::new("a = 1\n", "a = 2\n"),
+        Hunk::new("b = 1\n", "b = 2\n"),
+    ];
+    let path = "box.py".to_owned();
+    let both = Some(Action::Patch { path, hunks });
+    let head = "Action: patch\nPath: box.py\n";
+    check(&format!("{head}{pairs}{more}"), both.clone());
+    check(&format!("{head}{pairs}\n{head}{more}"), both);
+    let other = "Action: patch\nPath: bag.py\n";
+    let reading = read(&format!("{head}{pairs}\n{other}{more}"));
+    assert_eq!(reading.leftovers.len(), 1, "another file is another action");
+}
+
+#[test]
 fn a_reply_that_was_cut_is_put_together() {
     let (first, next) = (
         "```python\ndef f():\n    ret",
