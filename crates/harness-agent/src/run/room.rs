@@ -4,6 +4,8 @@ use crate::model::{Message, Role};
 
 /// The most that a run asks for: more costs memory that small machines do not have.
 pub(super) const MOST_WINDOW: u32 = 16_384;
+/// The longest prompt, in tokens: beyond it small models lose what was said, and every turn costs seconds.
+const MOST_PROMPT: u32 = 4_000;
 /// Before a server has counted for us: about three bytes a token is on the safe side for code.
 const SAFE_BYTES: f64 = 3.0;
 /// What a message costs beside its words, in tokens.
@@ -38,16 +40,20 @@ impl Room {
         self.reply
     }
 
+    /// Returns how long a prompt may be, in tokens.
+    fn prompt(&self) -> f64 {
+        f64::from((self.window - self.reply).min(MOST_PROMPT))
+    }
+
     /// Returns how long a first prompt may be, in bytes; the rest stays free for what follows.
     pub(super) fn opening(&self) -> usize {
-        let tokens = f64::from(self.window - self.reply) * 0.6;
-        (tokens * self.bytes) as usize
+        (self.prompt() * 0.6 * self.bytes) as usize
     }
 
     /// Returns how long one observation may be, in bytes: two of them fit beside the opening, so that the window is not
     /// full at every turn.
     pub(super) fn observation(&self, opening: &[Message]) -> usize {
-        let free = f64::from(self.window - self.reply) - self.tokens(opening);
+        let free = self.prompt() - self.tokens(opening);
         ((free / 2.0 - 4.0 * MESSAGE).max(MESSAGE) * self.bytes) as usize
     }
 
@@ -59,7 +65,7 @@ impl Room {
 
     /// Returns whether messages and the reply to them fit the window.
     pub(super) fn fits(&self, messages: &[Message]) -> bool {
-        self.tokens(messages) <= f64::from(self.window - self.reply)
+        self.tokens(messages) <= self.prompt()
     }
 
     /// Learns from what the server counted.
@@ -101,7 +107,7 @@ impl Room {
                 return Ok(masked);
             }
         }
-        let most = (f64::from(self.window - self.reply) * self.bytes) as usize;
+        let most = (self.prompt() * self.bytes) as usize;
         for at in (opening..messages.len()).rev() {
             let others: usize = messages
                 .iter()
