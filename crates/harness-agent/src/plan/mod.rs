@@ -176,6 +176,12 @@ pub struct Plan {
     /// Places that come after it.
     #[serde(skip)]
     places: VecDeque<Place>,
+    /// The one that was last taken from them.
+    #[serde(skip)]
+    taken: Option<Place>,
+    /// Those that were put behind the others.
+    #[serde(skip)]
+    postponed: Vec<Place>,
     #[serde(skip)]
     is_listed: bool,
     /// What the likeliest files define, where the model is to list the places first.
@@ -266,6 +272,8 @@ impl Plan {
             blamed: Vec::new(),
             place: None,
             places: VecDeque::new(),
+            taken: None,
+            postponed: Vec::new(),
             is_listed: false,
             outline,
         }
@@ -299,7 +307,22 @@ impl Plan {
 
     /// Returns the next place of the list, which is then behind.
     pub(crate) fn take_place(&mut self) -> Option<Place> {
-        self.places.pop_front()
+        let next = self.places.pop_front()?;
+        self.taken = Some(next.clone());
+        Some(next)
+    }
+
+    /// Puts the place at hand behind all others, once. Returns whether there are others.
+    pub(crate) fn postpone_place(&mut self) -> bool {
+        let Some(place) = self.taken.take().filter(|_| !self.places.is_empty()) else {
+            return false;
+        };
+        if self.postponed.contains(&place) {
+            return false;
+        }
+        self.postponed.push(place.clone());
+        self.places.push_back(place);
+        true
     }
 
     /// Returns whether the task is about the tests that fail, whichever those are.
@@ -731,14 +754,15 @@ fn prompt_tokens(task: &Task, spots: &[Spot], outline: Option<&str>) -> u64 {
     350 + (code + text + outline) as u64 / 4
 }
 
-/// Says whether code cannot tell the places of a task: something is to be added or changed in code, and no single
-/// definition is named that could be written anew.
+/// Says whether code cannot tell the places of a task: something is to be added, changed or mended in code, and no
+/// single definition is named that could be written anew.
 fn lists_places(task: &Task, tree: &SourceTree, mentions: &Mentions) -> bool {
     let is_code = |path: &RelPath| {
         let file = tree.file(path);
         file.is_some_and(|file| file.language.is_source() && !file.test)
     };
-    matches!(task.kind, Kind::Add | Kind::Change) && mentions.paths.iter().all(is_code)
+    let may_be_several = matches!(task.kind, Kind::Add | Kind::Change | Kind::Fix);
+    may_be_several && mentions.paths.iter().all(is_code)
 }
 
 fn planned_goals(task: &Task) -> Vec<PlannedGoal> {

@@ -159,7 +159,8 @@ fn try_change(
     };
     let draft = mend::mended(session, draft);
     if let Err(refusal) = trial.apply(session, &draft) {
-        return Outcome::Refused(refusal);
+        let later = places::postponed(session, trial, &refusal);
+        return later.map_or(Outcome::Refused(refusal), Outcome::Next);
     }
     if let Some(words) = places::next_listed(session, trial) {
         return Outcome::Next(words);
@@ -218,7 +219,7 @@ fn unfinished(
     rule: &str,
     reason: &str,
 ) -> Outcome {
-    if session.task.kind == Kind::Fix && !trial.is_best() {
+    if session.task.kind == Kind::Fix && !trial.is_best() && !session.plan.is_listed() {
         // Drafts of a fix are alternatives: each starts from the code as it was, or where a part is done.
         trial.put_back(session, draft);
         return Outcome::Failed(format!("That was not it and was taken back: {reason}"));

@@ -9,14 +9,14 @@ use harness_code::tree::SourceTree;
 use crate::action::Action;
 use crate::history::Step;
 use crate::model::{Card, Finish, Model, ModelError, Shape};
-use crate::plan::Rung;
+use crate::plan::{Place, Rung};
 use crate::reply::{self, Reading};
 use crate::run::act::{Outcome, act, repeated};
 use crate::run::cut::{CONTINUE, Cut};
 use crate::run::event::EventKind;
 use crate::run::evidence::Verdict;
 use crate::run::form;
-use crate::run::places::{self, Listed};
+use crate::run::places::{self, LEAST_STEPS, Listed};
 use crate::run::prompt::{self, Opening, capped};
 use crate::run::result::Stopped;
 use crate::run::search::Search;
@@ -41,6 +41,8 @@ const REDRAWN: [&str; 4] = [
     SAME_AGAIN,
 ];
 const SAME_AGAIN: &str = "repeat.same_action";
+/// Failing tests that the model is shown when it is asked what is left.
+const MOST_RED: usize = 3;
 /// The longest observation, in characters.
 const LONGEST_OBSERVATION: usize = 6_000;
 /// Files that hold the house rules of a project, first wins.
@@ -127,6 +129,12 @@ pub(super) struct Conversation<'m> {
     knows_menu: bool,
     cut: Cut,
     listing: Listing,
+    /// The model is known to be very small: it is asked for code alone.
+    tiny: bool,
+    /// Changes are tried, not only shown.
+    writes: bool,
+    /// What a draft came to that the model was not told, because another one was drawn from the same prompt.
+    untold: Option<String>,
     /// What was proven before the model was asked what is left, and in which words.
     proven: Option<(Staged, String)>,
 }
@@ -136,6 +144,8 @@ pub(super) struct Conversation<'m> {
 enum Listing {
     /// It is not.
     No,
+    /// It may list places instead of writing one.
+    Offered,
     /// It was asked which places must change.
     First,
     /// It named some that are not there, and was asked again.
@@ -276,7 +286,7 @@ impl<'m> Conversation<'m> {
             lists,
         };
         let opened = prompt::opening(&opening, room.opening());
-        let schema = card.abilities.schema;
+        let (schema, tiny) = (card.abilities.schema, card.abilities.tiny);
         let mut talk = Talk::open(session, model, card, opened)?;
         talk.shape = shape;
         talk.block_instead_of = form::block_instead_of(session);
@@ -289,6 +299,9 @@ impl<'m> Conversation<'m> {
             knows_menu: false,
             cut: Cut::default(),
             listing: if lists { Listing::First } else { Listing::No },
+            tiny,
+            writes: !read_only,
+            untold: None,
             proven: None,
         })
     }
@@ -322,14 +335,19 @@ impl<'m> Conversation<'m> {
         trial: &mut Trial,
     ) -> Option<Outcome> {
         let asked = self.listing;
-        if matches!(asked, Listing::No | Listing::Written | Listing::Over) {
+        if matches!(asked, Listing::No | Listing::Over) {
             return None;
         }
         let is_review = matches!(asked, Listing::Review | Listing::ReviewAgain);
-        self.listing = if is_review {
-            Listing::Over
-        } else {
-            Listing::No
+        let is_again = matches!(asked, Listing::Again | Listing::ReviewAgain);
+        let is_free = matches!(asked, Listing::Offered | Listing::Written);
+        if is_free && reading.action.is_some() {
+            return None;
+        }
+        self.listing = match (is_free, is_review) {
+            (true, _) => asked,
+            (false, true) => Listing::Over,
+            (false, false) => Listing::No,
         };
         let is_done = matches!(reading.action, Some(Action::Done { .. }));
         if reading.action.is_some() && !(is_review && is_done) {
@@ -339,35 +357,56 @@ impl<'m> Conversation<'m> {
         let with_tests = orders.any(|order| order.wants_test());
         let is_staged = |path: &RelPath, name: &str| trial.place(session, path, name).is_some();
         match places::read(&session.tree, &reading.prose, with_tests, &is_staged) {
-            Listed::Places(places) => {
-                self.listing = Listing::Written;
-                session.plan.list_places(places);
-                places::next_listed(session, trial).map(Outcome::Next)
+            Listed::Places(places) => self.begin_list(session, places, trial),
+            Listed::Problems(_, places) if !places.is_empty() && is_again => {
+                self.begin_list(session, places, trial)
             }
-            Listed::Problems(words) if matches!(asked, Listing::First | Listing::Review) => {
+            Listed::Problems(words, _) if !is_again && asked != Listing::Written => {
                 self.listing = match is_review {
                     true => Listing::ReviewAgain,
                     false => Listing::Again,
                 };
                 Some(Outcome::Next(prompt::places_again(&words)))
             }
-            Listed::Problems(_) | Listed::Nothing if is_review => {
+            Listed::Problems(..) | Listed::Nothing if is_review => {
                 let summary = self.proven.take().map(|(_, summary)| summary);
                 Some(Outcome::End(Stopped::Done, summary.unwrap_or_default()))
             }
-            Listed::Problems(_) | Listed::Nothing => None,
+            Listed::Problems(..) | Listed::Nothing => None,
         }
     }
 
-    /// Asks what is left once all listed places are written and proven.
+    /// Turns to the first of the places. A draft that did not do alone may do together with the others.
+    fn begin_list(
+        &mut self,
+        session: &mut Session<'_>,
+        places: Vec<Place>,
+        trial: &mut Trial,
+    ) -> Option<Outcome> {
+        self.listing = Listing::Written;
+        self.seen.clear();
+        session.plan.list_places(places);
+        places::next_listed(session, trial).map(Outcome::Next)
+    }
+
+    /// Asks what is left once all listed places are written and proven, or where tests beside those that pass now fail
+    /// as before.
     fn review(&mut self, session: &Session<'_>, trial: &Trial, outcome: Outcome) -> Outcome {
         let has_steps = session.history.next_number() < session.options.steps;
+        let may_ask = self.proven.is_none()
+            && self.listing != Listing::Over
+            && has_steps
+            && !session.plan.is_about_red_tests();
         match outcome {
-            Outcome::End(Stopped::Done, summary)
-                if self.listing == Listing::Written && self.proven.is_none() && has_steps =>
-            {
+            Outcome::End(Stopped::Done, summary) if may_ask && !self.tiny => {
+                let red = trial.still_red();
+                let red = red.iter().take(MOST_RED).map(|failure| failure.shown());
+                let red = red.collect::<Vec<_>>().join("\n");
+                if self.listing != Listing::Written && red.is_empty() {
+                    return Outcome::End(Stopped::Done, summary);
+                }
                 self.listing = Listing::Review;
-                let words = prompt::review(&trial.staged().diff(), trial.has_suite());
+                let words = prompt::review(&trial.staged().diff(), trial.has_suite(), &red);
                 self.proven = Some((trial.staged().clone(), summary));
                 Outcome::Next(words)
             }
@@ -426,6 +465,14 @@ impl<'m> Conversation<'m> {
         let spoilt = matches!(&outcome, Outcome::Refused(refusal) if REDRAWN.contains(&refusal.rule.as_str()));
         // Small models also repeat the code as it was, or break it; saying so does not help them, another draw does.
         let draws = draws_again(session, number) && (failed || spoilt);
+        // A model that writes the same again is certain: it is told what came of it.
+        let untold = match &outcome {
+            Outcome::Refused(refusal) if refusal.rule == SAME_AGAIN && !self.tiny => {
+                self.untold.take()
+            }
+            _ => None,
+        };
+        let draws = draws && untold.is_none();
         let words = match outcome {
             Outcome::Next(words) => {
                 self.idle = 0;
@@ -452,13 +499,16 @@ impl<'m> Conversation<'m> {
                 step.refused.clone_from(&refusal.rule);
                 step.result.clone_from(&refusal.reason);
                 session.refuse(&refusal);
-                format!("Refused: {}", refusal.reason)
+                untold.unwrap_or_else(|| format!("Refused: {}", refusal.reason))
             }
             Outcome::End(stopped, summary) => {
                 step.result.clone_from(&summary);
                 return Err((stopped, summary));
             }
         };
+        self.untold = (draws && failed)
+            .then(|| words.clone())
+            .or_else(|| self.untold.take().filter(|_| draws));
         Ok(Heard {
             words,
             failed,
@@ -486,6 +536,10 @@ impl<'m> Conversation<'m> {
         }
         let told_menu = std::mem::replace(&mut self.knows_menu, true);
         let menu = !told_menu && session.plan.rung == Rung::Rewrite;
+        let may_list = session.options.steps > number + LEAST_STEPS && !self.tiny;
+        if self.listing == Listing::No && may_list && self.writes {
+            self.listing = Listing::Offered;
+        }
         // A reply that could not be read is asked for again in a form that cannot be missed, where the server can hold it.
         let unread = reading.action.is_none() && session.plan.rung == Rung::Loop;
         self.talk.shape = match unread && self.schema {

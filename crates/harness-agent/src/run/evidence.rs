@@ -121,6 +121,13 @@ impl Evidence<'_> {
         if let Some(reason) = self.still_failing(&asked, after) {
             return unfinished("finish.tests_failing", &reason);
         }
+        if let Some(failure) = self.fails_otherwise(after) {
+            let reason = format!(
+                "a test that failed before now fails in what was changed: change that again\n{}",
+                failure.shown()
+            );
+            return unfinished("finish.tests_failing", &reason);
+        }
         if let Some(name) = &self.observed.untested {
             let reason = format!(
                 "the new tests pass even when `{name}` returns nothing: check what it returns"
@@ -266,7 +273,41 @@ impl Evidence<'_> {
     }
 
     fn asked(&self) -> Asked<'_> {
-        Asked::read(self.task, self.plan, self.tree, self.changes, self.gone)
+        let asked = Asked::read(self.task, self.plan, self.tree, self.changes, self.gone);
+        asked.shown_by_tests(self.mends_tests())
+    }
+
+    /// Returns a test that was red and is stopped by another kind of error now, in a file that was changed.
+    fn fails_otherwise<'r>(&self, after: &'r SuiteReport) -> Option<&'r Failure> {
+        let before = self.before?;
+        let kind = |failure: &Failure| {
+            let end = failure
+                .message
+                .find(|c: char| !c.is_alphanumeric() && c != '_');
+            failure.message[..end.unwrap_or(failure.message.len())].to_owned()
+        };
+        let is_changed = |failure: &Failure| {
+            let mut changes = self.changes.iter();
+            changes.any(|one| failure.file.as_deref() == Some(one.path.as_str()))
+        };
+        let is_other = |failure: &&Failure| {
+            let mut old = before.failures.iter();
+            let old = old.find(|old| old.id == failure.id);
+            old.is_some_and(|old| kind(old) != kind(failure) && kind(failure).ends_with("Error"))
+        };
+        let mut failures = after.failures.iter().filter(is_other);
+        failures.find(|failure| is_changed(failure))
+    }
+
+    /// Says whether tests that were red pass now, and none is left red in their files.
+    fn mends_tests(&self) -> bool {
+        let (Some(before), Some(after)) = (self.before, self.after) else {
+            return false;
+        };
+        let was_red = |id: &&String| failing(before, id);
+        let mut mended = after.passed_ids.iter().filter(was_red).peekable();
+        let files: Vec<&str> = after.failures.iter().map(|one| file_of(&one.id)).collect();
+        mended.peek().is_some() && mended.all(|id| !files.contains(&file_of(id)))
     }
 
     /// Returns the tests that passed before and do not pass now.
@@ -568,6 +609,12 @@ impl Evidence<'_> {
         }
         words
     }
+}
+
+/// Returns the file that a test lies in, by its id, or what is as far from its name.
+pub(super) fn file_of(id: &str) -> &str {
+    let end = id.find("::").or_else(|| id.rfind('.'));
+    &id[..end.unwrap_or(id.len())]
 }
 
 fn unfinished(rule: &'static str, reason: &str) -> Verdict {

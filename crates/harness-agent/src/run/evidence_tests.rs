@@ -612,3 +612,20 @@ fn a_fix_beside_other_orders_is_judged_by_its_tests() {
         assert_eq!(verdict(&no_better, red), FAILING, "{task}");
     }
 }
+
+#[test]
+fn a_name_that_only_stands_in_the_sentence_need_not_be_new_where_tests_pass_now() {
+    let mended = PRICING.replace("total - percent\n", "total - total * percent // 100\n");
+    let files = [("shop/pricing.py", mended.as_str())];
+    let task = "Feature: Support requiring anyOf in shop/pricing.py";
+    let judged = |before: &str, after: &str| told(task, &files, before, after, Observed::default());
+    assert_eq!(judged("total+ discount-", "total+ discount+"), "proven");
+    assert_eq!(
+        judged("total+ discount-", "total+ discount-"),
+        "finish.not_added"
+    );
+    assert_eq!(
+        judged("total+ discount+", "total+ discount+"),
+        "finish.not_added"
+    );
+}

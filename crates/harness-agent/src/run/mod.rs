@@ -10,6 +10,7 @@ pub(crate) mod event;
 mod evidence;
 mod fix;
 mod flaky;
+mod fold;
 mod form;
 mod mend;
 mod places;

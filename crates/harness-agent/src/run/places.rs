@@ -8,18 +8,23 @@ use harness_code::path::RelPath;
 use harness_code::tree::{self, SourceTree};
 use regex::Regex;
 
+use crate::history::Refusal;
 use crate::model::{Card, Shape};
-use crate::plan::{self, NewDefinition, Place, Spot, outline};
+use crate::plan::{self, LONGEST_DEFINITION, NewDefinition, Place, Spot, outline};
 use crate::run::prompt;
 use crate::run::session::Session;
 use crate::run::showing;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
 
+/// Words for what a file holds besides its definitions.
+const MODULE: [&str; 8] = [
+    "module", "imports", "import", "file", "header", "toplevel", "top", "globals",
+];
 /// A longer list is no list of places any more.
 const MOST_PLACES: usize = 12;
 /// A list, a change and a look back are at least this many steps.
-const LEAST_STEPS: u32 = 4;
+pub(super) const LEAST_STEPS: u32 = 4;
 
 /// Returns whether the model is asked for the places before anything else.
 pub(super) fn are_asked_for(session: &Session<'_>, card: &Card, shape: Shape) -> bool {
@@ -67,12 +72,33 @@ pub(super) fn next_listed(session: &mut Session<'_>, trial: &mut Trial) -> Optio
     None
 }
 
-/// Returns the words that ask for one place, with its code as it is now.
+/// Turns to the next place of the list where the one at hand needs a name that only a later one brings: it is asked for
+/// again at the end. Returns the words.
+pub(super) fn postponed(
+    session: &mut Session<'_>,
+    trial: &mut Trial,
+    refusal: &Refusal,
+) -> Option<String> {
+    let waits = refusal.rule == "draft.unresolved" && session.plan.postpone_place();
+    let next = waits.then(|| next_listed(session, trial)).flatten()?;
+    let why = refusal.reason.split(':').next().unwrap_or_default();
+    Some(format!("Not yet: {why}.\n\n{next}"))
+}
+
+/// Returns the words that ask for one place, with its code as it is now: all of it anew where that fits a reply, else the
+/// lines that change.
 fn ask_for(session: &Session<'_>, trial: &Trial, spot: &Spot, reason: &str) -> Option<String> {
     let now = trial.place(session, &spot.path, &spot.name);
     let content = trial.content(session, &spot.path);
     let shown = match (&now, &content) {
-        (Some(now), Some(content)) => prompt::fenced(&session.tree, now, content)?,
+        (Some(now), Some(content)) => {
+            let hints = format!("{}\n{reason}", session.task.text);
+            let shown = prompt::fenced(&session.tree, now, content, &hints, LONGEST_DEFINITION)?;
+            if !plan::fits_reply(now, session.options.max_tokens) {
+                return Some(prompt::place_patch(reason, &shown, &spot.path));
+            }
+            shown
+        }
         _ => showing::home(
             &session.tree,
             &NewDefinition {
@@ -95,8 +121,8 @@ fn ask_for(session: &Session<'_>, trial: &Trial, spot: &Spot, reason: &str) -> O
 pub(super) enum Listed {
     /// Places to go through, in their order.
     Places(Vec<Place>),
-    /// What is wrong with them, for the model.
-    Problems(String),
+    /// What is wrong with some of them, for the model, and the others.
+    Problems(String, Vec<Place>),
     /// The reply is no list.
     Nothing,
 }
@@ -127,19 +153,17 @@ pub(super) fn read(
             Err(problem) => problems.push(problem),
         }
     }
-    if !problems.is_empty() {
-        return Listed::Problems(problems.join("\n"));
-    }
-    if places.is_empty() {
-        return Listed::Nothing;
-    }
     places.sort_by_key(|place| match (tree.file(&place.spot.path), place.is_new) {
         (None, _) => 0,
         (Some(_), true) => 1,
         (Some(file), false) if !file.test => 2,
         (Some(_), false) => 3,
     });
-    Listed::Places(places)
+    match (problems.is_empty(), places.is_empty()) {
+        (false, _) => Listed::Problems(problems.join("\n"), places),
+        (true, true) => Listed::Nothing,
+        (true, false) => Listed::Places(places),
+    }
 }
 
 /// One line of a list as it is written.
@@ -213,6 +237,10 @@ impl Line {
                 None => Err(format!("There is no {written}.")),
             };
         };
+        if MODULE.contains(&name.to_lowercase().as_str()) && !outline::names(file).contains(&&*name)
+        {
+            return Ok(place(nowhere(&path, ""), false));
+        }
         let definitions = file.facts.definitions.iter();
         let mut same = definitions.filter(|one| *one.qualified == *name || one.name() == name);
         match (same.next(), same.next()) {
@@ -262,7 +290,7 @@ mod tests {
                     format!("{}: {new}{}: {}", one.spot.path, one.spot.name, one.what)
                 })
                 .collect(),
-            Listed::Problems(words) => vec![words],
+            Listed::Problems(words, _) => vec![words],
             Listed::Nothing => Vec::new(),
         }
     }
@@ -304,6 +332,25 @@ mod tests {
                 "shop/report.py: report: show it",
             ]
         );
+    }
+
+    #[test]
+    fn what_stands_outside_of_definitions_is_a_place_too() {
+        for name in ["module", "imports", "Header"] {
+            let reply = format!("shop/cart.py: {name}: import the tax");
+            assert_eq!(listed(&reply), ["shop/cart.py: : import the tax"]);
+        }
+    }
+
+    #[test]
+    fn places_that_are_there_are_kept_beside_others() {
+        let (_folder, tree) = tree();
+        let reply = "shop/report.py: reprot: x\nshop/cart.py: total: y";
+        let Listed::Problems(_, places) = read(&tree, reply, false, &|_, _| false) else {
+            panic!("one name is wrong");
+        };
+        assert_eq!(places.len(), 1);
+        assert_eq!(places[0].spot.name, "total");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use harness_code::tree::SourceTree;
 
 use crate::model::{Message, Role};
 use crate::plan::{LONGEST_DEFINITION, LONGEST_TASK, MOST_CODE, Plan, Rung, Spot};
-use crate::run::{showing, telling};
+use crate::run::{fold, showing, telling};
 use crate::skill::Skill;
 use crate::task::Task;
 use crate::task::kind::Kind;
@@ -33,6 +33,7 @@ const READ_ONLY: &str = include_str!("../../prompts/read_only.md");
 const PLACES: &str = include_str!("../../prompts/places.md");
 const PLACES_AGAIN: &str = include_str!("../../prompts/places_again.md");
 const PLACE_NEXT: &str = include_str!("../../prompts/place_next.md");
+const PLACE_PATCH: &str = include_str!("../../prompts/place_patch.md");
 const REVIEW: &str = include_str!("../../prompts/review.md");
 
 /// The longest file that is shown because the user named it, in characters; it has a middle left out beyond.
@@ -176,7 +177,7 @@ fn blank(opening: &Opening<'_>) -> Option<String> {
 /// Returns what a first prompt without the body did not tell: the code, what is wrong with it, the task.
 fn held_back(opening: &Opening<'_>) -> Option<String> {
     let spot = opening.plan.spots().first()?;
-    let code = shown(opening.tree, spot, LONGEST_DEFINITION)?;
+    let code = shown(opening.tree, spot, "", LONGEST_DEFINITION)?;
     let failure = capped(opening.failure, LONGEST_FAILURE);
     let wrong = telling::as_sentence(opening.failure)
         .unwrap_or_else(|| format!("A test fails:\n{failure}"));
@@ -258,8 +259,10 @@ fn code_parts(opening: &Opening<'_>, rewrites: bool) -> Vec<Part> {
         Some(new) => !spot.name.is_empty() && spot.path != new.path,
         None => true,
     });
+    let hints = format!("{}\n{}", opening.task.text, opening.failure);
     for (at, spot) in spots.take(most).enumerate() {
-        let Some(shown) = shown(opening.tree, spot, LONGEST_DEFINITION.min(room)) else {
+        let longest = LONGEST_DEFINITION.min(room);
+        let Some(shown) = shown(opening.tree, spot, &hints, longest) else {
             continue;
         };
         room = room.saturating_sub(shown.len());
@@ -310,27 +313,45 @@ fn fit(parts: &mut [Part], room: usize) -> Vec<&'static str> {
     left_out
 }
 
-/// Returns one place as the model sees it: where it is, then its code in a fence.
-fn shown(tree: &SourceTree, spot: &Spot, room: usize) -> Option<String> {
+/// A smaller part of a long definition tells nothing.
+const LEAST_FOLDED: usize = 600;
+
+/// Returns one place as the model sees it: where it is, then its code in a fence, a long one folded.
+fn shown(tree: &SourceTree, spot: &Spot, hints: &str, room: usize) -> Option<String> {
     let text = tree.text(&spot.path).ok()?;
     let code = text.content().get(spot.span.clone())?;
-    if code.len() > room {
-        // Half a definition misleads; its first line at least tells that it is there.
+    if code.len() > room && room < LEAST_FOLDED {
+        // Its first line at least tells that it is there.
         return head_of(tree, spot).filter(|_| room > 200);
     }
-    fenced(tree, spot, text.content())
+    fenced(tree, spot, text.content(), hints, room)
 }
 
-/// Returns a place of a text of its file: where it is, then its code in a fence.
-pub(super) fn fenced(tree: &SourceTree, spot: &Spot, content: &str) -> Option<String> {
+/// Returns a place of a text of its file: where it is, then its code in a fence, what does not fit folded.
+pub(super) fn fenced(
+    tree: &SourceTree,
+    spot: &Spot,
+    content: &str,
+    hints: &str,
+    room: usize,
+) -> Option<String> {
     let code = content.get(spot.span.clone())?;
     let language = tree
         .file(&spot.path)
         .map(|file| file.language.name().to_ascii_lowercase())
         .unwrap_or_default();
     let code = code.trim_end_matches(['\r', '\n']).replace("\r\n", "\n");
+    let is_long = code.len() > room;
+    let note = if is_long {
+        " (long; read what is left out with `Action: read`)"
+    } else {
+        ""
+    };
+    let code = fold::folded(&code, spot.line, hints, room);
+    // Code may hold fences of its own.
+    let fence = if code.contains("```") { "````" } else { "```" };
     Some(format!(
-        "{}, line {}:\n```{language}\n{code}\n```",
+        "{}, line {}{note}:\n{fence}{language}\n{code}\n{fence}",
         spot.path, spot.line
     ))
 }
@@ -372,21 +393,36 @@ pub(super) fn place_next(reason: &str, shown: &str, name: &str) -> String {
         .replace("{shown}", shown)
 }
 
+/// Returns the words that ask for a part of one place of several, which is too long to be written anew.
+pub(super) fn place_patch(reason: &str, shown: &str, path: &RelPath) -> String {
+    PLACE_PATCH
+        .trim_end()
+        .replace("{path}", path.as_str())
+        .replace("{reason}", reason.trim_end())
+        .replace("{shown}", shown)
+}
+
 /// Returns the words that ask for a list of places again.
 pub(super) fn places_again(problems: &str) -> String {
     PLACES_AGAIN.trim_end().replace("{problems}", problems)
 }
 
-/// Returns the words that ask what of the task is left.
-pub(super) fn review(diff: &str, is_tested: bool) -> String {
+/// Returns the words that ask what of the task is left. `red` is how tests fail that failed before and may belong to it.
+pub(super) fn review(diff: &str, is_tested: bool, red: &str) -> String {
     let diff = capped(diff.trim_end(), MOST_CODE);
-    let tested = if is_tested {
-        ", and the tests pass"
-    } else {
-        ""
+    let (tested, red) = match (is_tested, red) {
+        (false, _) => ("", String::new()),
+        (true, "") => (", and the tests pass", String::new()),
+        (true, red) => {
+            let red = capped(red, LONGEST_FAILURE);
+            (
+                ", and no test is worse",
+                format!("These fail as before:\n{red}\n"),
+            )
+        }
     };
     let words = REVIEW.trim_end().replace("{tested}", tested);
-    words.replace("{diff}", &diff)
+    words.replace("{red}", &red).replace("{diff}", &diff)
 }
 
 /// Returns where a place is and how it begins, for one that is too long to show.

@@ -1,7 +1,7 @@
 //! The one path that every change takes, whoever made it: guard, stage, run the suite on a private version of the
 //! project, judge, and only then write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use harness_code::language::Language;
@@ -14,7 +14,7 @@ use harness_hands::door::{DoorError, Metadata};
 use harness_hands::journal;
 use harness_hands::lock::{LockError, Waiting};
 use harness_hands::scratch::{Scratch, ScratchError, Touch};
-use harness_hands::suite::{Lines, Selection, SuiteReport, Watch};
+use harness_hands::suite::{Failure, Lines, Selection, SuiteReport, Watch};
 use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::guard::{self, Change, Facts};
@@ -22,7 +22,7 @@ use crate::history::Refusal;
 use crate::plan::Spot;
 use crate::run::coverage;
 use crate::run::event::EventKind;
-use crate::run::evidence::{self, Evidence, Observed, Verdict};
+use crate::run::evidence::{self, Evidence, Observed, Verdict, file_of};
 use crate::run::flaky;
 use crate::run::probe::returning_nothing;
 use crate::run::result::{Counts, Stopped, Tests};
@@ -478,6 +478,25 @@ impl Trial {
         self.suite.is_some()
     }
 
+    /// Returns how tests fail as they did before, though they may belong to what is staged: they lie in a file with
+    /// tests that it made pass, or fail in one that it changes.
+    pub(super) fn still_red(&self) -> Vec<&Failure> {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else {
+            return Vec::new();
+        };
+        let was_red = |id: &str| before.failures.iter().any(|failure| failure.id == id);
+        let mended = after.passed_ids.iter().filter(|id| was_red(id));
+        let mended: HashSet<&str> = mended.map(|id| file_of(id)).collect();
+        let changed = |failure: &Failure| {
+            let place = failure.file.as_deref();
+            place.is_some_and(|file| self.staged.paths().any(|path| path.as_str() == file))
+        };
+        let failures = after.failures.iter().filter(|failure| was_red(&failure.id));
+        failures
+            .filter(|failure| mended.contains(file_of(&failure.id)) || changed(failure))
+            .collect()
+    }
+
     /// Returns what the suite last said.
     pub(super) fn after(&self) -> Option<&SuiteReport> {
         self.after.as_ref()
@@ -818,9 +837,17 @@ impl Trial {
         self.place(session, &target.path, &target.name)
     }
 
-    /// Returns a definition as it is staged.
+    /// Returns a definition as it is staged, or the whole file where none is named.
     pub(super) fn place(&self, session: &Session<'_>, path: &RelPath, name: &str) -> Option<Spot> {
         let content = self.content(session, path)?;
+        if name.is_empty() {
+            return Some(Spot {
+                path: path.clone(),
+                name: String::new(),
+                line: 1,
+                span: 0..content.len(),
+            });
+        }
         let definitions = symbols::definitions(Language::of(path), &content);
         let found = definitions.iter().find(|one| &*one.qualified == name)?;
         Some(Spot {
