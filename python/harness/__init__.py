@@ -6,7 +6,8 @@
     print(result.ok, result.summary, result.writes)
 
 `Agent.run` changes files inside the project folder and nowhere else, keeps a `.bak` beside each, and takes its change
-back when the tests do not bear it out. `Agent.ask` answers and never changes a file. The command `harness` and
+back when the tests do not bear it out. `Agent.ask` answers and never changes a file. `Agent.converse` begins a
+conversation in which "it", "the same for X" and "undo that" are understood. The command `harness` and
 `python -m harness` are the same agent on the command line.
 """
 
@@ -14,6 +15,7 @@ __all__ = [
     "Agent",
     "AgentOptions",
     "Counts",
+    "Dialogue",
     "Event",
     "Goal",
     "HarnessError",
@@ -32,7 +34,7 @@ __all__ = [
 # Checkers read this; importing `typing` for it would cost more than all the rest of this file.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness._harness import Agent, AgentOptions, __version__
+    from harness._harness import Agent, AgentOptions, Dialogue, __version__
     from harness._types import Event, HarnessError, OptionsError, OptionTypeError, OptionValueError, Refusal
     from harness._values import Counts, Goal, Question, Result, Step, Tests, Usage
 else:

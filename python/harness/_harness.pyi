@@ -12,6 +12,7 @@ __all__ = [
     "__version__",
     "Agent",
     "AgentOptions",
+    "Dialogue",
     "main",
 ]
 
@@ -124,7 +125,26 @@ class Agent:
         """Performs a task and returns what came of it. Without an argument the task is that of the options."""
     def ask(self, question: str | None = None) -> Result:
         """Answers a question and never changes a file. Without an argument the question is the options' task."""
+    def converse(self) -> Dialogue:
+        """Begins a conversation: each message is read in the light of those before it."""
     def __reduce__(self) -> tuple[type[Agent], tuple[AgentOptions]]: ...
+
+@final
+class Dialogue:
+    """A conversation with an agent about one project folder.
+
+    It remembers what was said: "it" is what the last task was about, "the same for X" is the last task for something
+    else, "2" answers the question that was asked back, "undo that" takes the last change back. One message at a time.
+    """
+
+    def say(self, message: str) -> Result:
+        """Does what a message asks for and returns what came of it: a change, an answer, a question, a reply."""
+    @property
+    def said(self) -> tuple[tuple[Literal["user", "agent"], str], ...]:
+        """What was said, oldest first: pairs of "user" or "agent" and the words."""
+    @property
+    def options(self) -> AgentOptions:
+        """The settings of the agent that it is held with."""
 
 def main(words: Sequence[str]) -> int:
     """Runs the command line inside this interpreter and returns its exit code. The first word names the program."""

@@ -9,7 +9,7 @@ import harness
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference" / "library.md"
 # What people use first stands first.
-ORDER = ["Agent", "AgentOptions", "Result", "Step", "Refusal", "Question", "Event", "Goal", "Tests", "Counts", "Usage"]
+ORDER = ["Agent", "AgentOptions", "Dialogue", "Result", "Step", "Refusal", "Question", "Event", "Goal", "Tests", "Counts", "Usage"]
 ERRORS = ["HarnessError", "OptionsError", "OptionTypeError", "OptionValueError"]
 
 

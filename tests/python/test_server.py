@@ -19,7 +19,7 @@ from serving import PROGRAM, Served, answers, is_error, tree
 
 ROUTES = {"/health": "GET", "/v1/models": "GET", "/v1/openapi.json": "GET", "/": "GET", "/v1/brief": "POST", "/v1/layout": "POST",
           "/v1/route": "POST", "/v1/ask": "POST", "/v1/run": "POST", "/v1/chat/completions": "POST",
-          "/v1/stream/models": "GET", "/v1/stream/chat/completions": "POST"}
+          "/v1/runs": "GET", "/v1/undo": "POST", "/v1/stream/models": "GET", "/v1/stream/chat/completions": "POST"}
 
 
 def chat(*messages, **more):
@@ -117,12 +117,13 @@ def test_an_engine_that_hangs_does_not_hold_the_list_up(project, monkeypatch):
 
 def test_the_description_is_true(project, engine):
     """Calls every route with what the document allows, and with what it forbids."""
-    engine("It is a shop.")
+    engine(FIX, "It is a shop.")
     with Served(project, "--allow-writes") as server:
+        run = server.call("POST", "/v1/run", {"task": TASK}, timeout=120)[2]["run_id"]
         document = server.call("GET", "/v1/openapi.json")[2]
         assert document["openapi"] == "3.1.0"
         assert {path: next(iter(methods)).upper() for path, methods in document["paths"].items()} == ROUTES
-        good = {"task": "what does discount do?", "scope": "shop", "model": "qwen3:8b", "skills": [], "steps": 2, "max_tokens": 50,
+        good = {"run": run, "task": "what does discount do?", "scope": "shop", "model": "qwen3:8b", "skills": [], "steps": 2, "max_tokens": 50,
                 "dry_run": True, "messages": [{"role": "user", "content": "what does discount do?"}], "max_completion_tokens": 50, "stream": False}
         wrong = {"string": [1, True, [], {}], "integer": ["1", 0, -1, 1.5, True, 2**32, []], "boolean": ["true", 1, []], "array": ["x", 1, {}, [1]]}
         for path, methods in document["paths"].items():

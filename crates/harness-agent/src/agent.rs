@@ -1,21 +1,32 @@
 //! The agent: settings, and the calls that every door makes.
 
+use std::time::Duration;
+
 use harness_code::locate::Noted;
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
 use harness_code::suite::{self, SuiteEnvironment};
 use harness_code::tree::{SourceTree, TreeError};
+use harness_hands::journal::RunId;
+use harness_hands::lock::{Holder, LockError, Waiting};
+use harness_hands::permit::{Access, Project};
+use harness_hands::transaction::WriteError;
+use harness_hands::undo::{Force, UndoError, Undone};
 
 use crate::cancel::Cancel;
 use crate::config::UserConfig;
+use crate::dialogue::TOOK_BACK;
 use crate::env::Environment;
 use crate::model::Model;
-use crate::options::{AgentOptions, OptionsError};
+use crate::options::{AgentOptions, OptionsError, shown};
 use crate::plan::Plan;
 use crate::run::event::Listener;
-use crate::run::result::RunResult;
+use crate::run::result::{RunResult, Stopped};
 use crate::run::{self, Order, Wish};
 use crate::task::Task;
+
+/// How long an undo waits for another run that holds the project.
+const UNDO_PATIENCE: Duration = Duration::from_secs(20);
 
 /// A coding agent that works on one project folder.
 #[derive(Clone, Debug)]
@@ -50,6 +61,21 @@ impl Agent {
     /// Returns the settings.
     pub fn options(&self) -> &AgentOptions {
         &self.options
+    }
+
+    /// Returns the same agent with other settings.
+    #[must_use]
+    pub fn with_options(&self, options: AgentOptions) -> Agent {
+        Agent {
+            options,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the user's home folder as text.
+    pub(crate) fn home(&self) -> Option<String> {
+        let home = self.environment.home.as_deref()?;
+        Some(home.to_string_lossy().into_owned())
     }
 
     /// Performs a task. An error means that a setting cannot be used; everything else is in the result.
@@ -102,6 +128,62 @@ impl Agent {
             model: None,
             replay: Some(run.to_owned()),
         })
+    }
+
+    /// Takes a run back, byte for byte; without a name, the latest that still has changes.
+    pub fn undo(&self, run: Option<&str>, cancel: &Cancel) -> Result<RunResult, OptionsError> {
+        let checked = self.options.check()?;
+        let unknown = |name: &str| OptionsError {
+            field: "run",
+            message: format!("there is no run `{}`", shown(name)),
+            hint: "`harness last` lists the runs".to_owned(),
+        };
+        let id = |name: &str| RunId::parse(name).ok_or_else(|| unknown(name));
+        let run = run.map(id).transpose()?;
+        let access = if self.options.allow_writes {
+            Access::Writing
+        } else {
+            Access::ReadOnly
+        };
+        let project = Project::open(&checked.project, checked.scope.as_ref(), access);
+        let project = project.map_err(|error| OptionsError {
+            field: "project",
+            message: error.to_string(),
+            hint: "check the folder and its permissions".to_owned(),
+        })?;
+        let Some(writer) = project.writer() else {
+            return Ok(RunResult {
+                hint: "allow writes to take a run back".to_owned(),
+                ..not_undone(Stopped::Stuck, "files may not change here")
+            });
+        };
+        let (flag, mut on_wait) = (cancel.flag(), |_: &Holder| ());
+        let mut waiting = Waiting {
+            patience: UNDO_PATIENCE,
+            cancel: &flag,
+            on_wait: &mut on_wait,
+        };
+        match writer.undo(run.as_ref(), Force::Never, &mut waiting) {
+            Ok(undone) => Ok(taken_back(&undone)),
+            Err(UndoError::UnknownRun(run)) => Err(unknown(run.as_str())),
+            Err(error) => {
+                let stopped = match &error {
+                    UndoError::Write(WriteError::Lock(LockError::Busy(_))) => Stopped::Busy,
+                    UndoError::Write(WriteError::Lock(LockError::Interrupted)) => {
+                        Stopped::Interrupted
+                    }
+                    _ => Stopped::Stuck,
+                };
+                let hint = match &error {
+                    UndoError::Conflicts(_) => {
+                        "`harness undo --force` restores them all the same".to_owned()
+                    }
+                    _ => String::new(),
+                };
+                let result = not_undone(stopped, &error.to_string());
+                Ok(RunResult { hint, ..result })
+            }
+        }
     }
 
     /// Returns what the project is.
@@ -170,6 +252,28 @@ impl Agent {
             model,
             replay: None,
         })
+    }
+}
+
+fn taken_back(undone: &Undone) -> RunResult {
+    let files: Vec<String> = undone.files.iter().map(ToString::to_string).collect();
+    let (run, undo) = (&undone.run, &undone.undo);
+    let words = format!(
+        "{TOOK_BACK}{run}: {}; to have it again say \"redo\", or type `harness undo {undo}`",
+        files.join(", ")
+    );
+    RunResult {
+        writes: files,
+        run_id: undo.to_string(),
+        ..RunResult::said(words)
+    }
+}
+
+fn not_undone(stopped: Stopped, reason: &str) -> RunResult {
+    RunResult {
+        ok: false,
+        stopped,
+        ..RunResult::said(format!("nothing was taken back: {reason}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A conversation: the last message, read in the light of those before it. It becomes a task that is whole in itself, or
+//! A conversation: each message, read in the light of those before it. It becomes a task that is whole in itself, or
 //! something that needs no run.
 
 use crate::task::Task;
@@ -14,6 +14,20 @@ pub struct Said {
     pub text: String,
 }
 
+impl Said {
+    /// Returns what the user said.
+    pub fn by_user(text: impl Into<String>) -> Said {
+        let (by_user, text) = (true, text.into());
+        Said { by_user, text }
+    }
+
+    /// Returns what the agent said.
+    pub fn by_agent(text: impl Into<String>) -> Said {
+        let (by_user, text) = (false, text.into());
+        Said { by_user, text }
+    }
+}
+
 /// What a message asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
@@ -21,36 +35,199 @@ pub enum Meaning {
     Task(String),
     /// Nothing is asked for; this is the answer.
     Reply(&'static str),
-    /// The last run is to be taken back.
-    Undo,
+    /// This run is to be taken back; without a name the latest that changed something.
+    Undo(Option<String>),
 }
 
 /// Reads a message after what was said before it.
 pub fn read(before: &[Said], message: &str) -> Meaning {
-    if let Some(reply) = pleasantry(message) {
-        return Meaning::Reply(reply);
-    }
-    if is_undo(message) {
-        return Meaning::Undo;
-    }
-    if let Some((task, question)) = open_question(before) {
-        let answer = question.answer(message);
-        let answer = answer.unwrap_or_else(|| message.to_owned());
-        return Meaning::Task(format!("{task}\n{answer}"));
-    }
-    Meaning::Task(with_names(before, message))
+    Memory::of(before).read(message)
 }
 
-/// Returns the task that the agent asked back about, and its question, where that is the last thing said.
-fn open_question(before: &[Said]) -> Option<(String, Question)> {
-    let (last, earlier) = before.split_last()?;
-    let question = question(&last.text).filter(|_| !last.by_user)?;
-    let at = earlier.iter().rposition(|said| said.by_user)?;
-    // That task may itself have been the answer to a question.
-    match read(&earlier[..at], &earlier[at].text) {
-        Meaning::Task(task) => Some((task, question)),
-        Meaning::Reply(_) | Meaning::Undo => None,
+/// Returns what was said before as a few lines for a model: the last tasks and what came of them, each cut short.
+pub fn context(before: &[Said]) -> String {
+    let start = before.len().saturating_sub(MOST_LINES);
+    let line = |said: &Said| {
+        let who = if said.by_user { "user" } else { "you" };
+        // The first paragraph tells what came of it; a diff follows it.
+        let first = said.text.trim().split("\n\n").next().unwrap_or_default();
+        let words: Vec<&str> = first.split_whitespace().collect();
+        let words = words.join(" ");
+        let short: String = words.chars().take(LONGEST_LINE).collect();
+        let dots = if short.len() < words.len() {
+            " …"
+        } else {
+            ""
+        };
+        format!("{who}: {short}{dots}")
+    };
+    let lines: Vec<String> = before[start..].iter().map(line).collect();
+    lines.join("\n")
+}
+
+/// Messages that a model is told of: three turns, as people refer to what is still on their screen.
+const MOST_LINES: usize = 6;
+/// The longest of them, in characters: a task, or the first sentences of an answer.
+const LONGEST_LINE: usize = 240;
+/// Older messages than this are not read: nobody means them with "it".
+const MOST_READ: usize = 200;
+
+/// What is remembered of a conversation in order to read the next message.
+#[derive(Clone, Debug, Default)]
+struct Memory {
+    /// The last task, whole in itself.
+    task: Option<String>,
+    /// The name that was spoken of last.
+    name: Option<String>,
+    /// The question that waits for an answer.
+    question: Option<Question>,
+    /// Runs that changed files and were not taken back, and the undo of the last thing that was.
+    runs: Vec<String>,
+    undone: Option<(String, String)>,
+}
+
+impl Memory {
+    /// Reads what was said from its beginning: what a message means hangs on those before it.
+    fn of(said: &[Said]) -> Memory {
+        let mut memory = Memory::default();
+        let start = said.len().saturating_sub(MOST_READ);
+        for said in &said[start..] {
+            match said.by_user {
+                true => memory.hear_user(&said.text),
+                false => memory.hear_agent(&said.text),
+            }
+        }
+        memory
     }
+
+    fn hear_user(&mut self, message: &str) {
+        let meaning = self.read(message);
+        self.question = None;
+        if let Meaning::Task(task) = meaning {
+            self.name = name_of(&Task::bare(&task)).or(self.name.take());
+            self.task = Some(task);
+        }
+    }
+
+    fn hear_agent(&mut self, reply: &str) {
+        self.question = question(reply);
+        let Some(run) = undo_line(reply) else {
+            return;
+        };
+        match reply.strip_prefix(TOOK_BACK).and_then(first_word) {
+            Some(taken) => {
+                let is_again = self.undone.take().filter(|(undo, _)| undo == taken);
+                match is_again {
+                    // The undo itself was taken back: its run stands again.
+                    Some((_, original)) => self.runs.push(original),
+                    None => {
+                        self.runs.retain(|run| run != taken);
+                        self.undone = Some((run, taken.to_owned()));
+                    }
+                }
+            }
+            None => {
+                self.undone = None;
+                self.runs.push(run);
+            }
+        }
+    }
+
+    /// Reads the next message.
+    fn read(&self, message: &str) -> Meaning {
+        if let Some(reply) = pleasantry(message) {
+            return Meaning::Reply(reply);
+        }
+        let words = plain_words(message);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if let Some(which) = undo_words(&words) {
+            return Meaning::Undo(self.taken_back(which));
+        }
+        let task = self.task.as_deref();
+        if let (Some(question), Some(task)) = (&self.question, task) {
+            if is_refusal(&words) {
+                return Meaning::Reply("All right, nothing was done.");
+            }
+            let answer = question.answer(message);
+            let answer = answer.unwrap_or_else(|| message.to_owned());
+            return Meaning::Task(format!("{task}\n{answer}"));
+        }
+        match task {
+            Some(task) if is_again(&words) => Meaning::Task(task.to_owned()),
+            Some(task) if same_for(message).is_some() => {
+                let wanted = same_for(message).unwrap_or_default();
+                Meaning::Task(self.same_task(task, wanted))
+            }
+            _ => Meaning::Task(with_name(self.name.as_deref(), message)),
+        }
+    }
+
+    /// Returns the run that is meant by words about taking something back.
+    fn taken_back(&self, which: Which) -> Option<String> {
+        let undo = self.undone.as_ref().map(|(undo, _)| undo.clone());
+        match which {
+            // What happened last may have been an undo.
+            Which::That => undo.or_else(|| self.runs.last().cloned()),
+            Which::Undo => undo,
+            Which::Change => self.runs.last().cloned(),
+        }
+    }
+
+    /// Returns the last task for another thing.
+    fn same_task(&self, task: &str, wanted: &str) -> String {
+        let named = Task::bare(wanted);
+        let other_paths = named.written_paths();
+        let quoted = match wanted.split_whitespace().count() {
+            1 if other_paths.is_empty() => format!("`{}`", wanted.trim_matches('`')),
+            _ => wanted.to_owned(),
+        };
+        let old = Task::bare(task);
+        let old_paths = old.written_paths();
+        let old_path = old_paths.first().map(ToString::to_string);
+        match (name_of(&old), old_path) {
+            // "the same for b.py": the task was about a file.
+            (None, Some(old)) => task.replacen(&old, wanted, 1),
+            (Some(_), Some(old)) if !other_paths.is_empty() && !wanted.contains(' ') => {
+                task.replacen(&old, wanted, 1)
+            }
+            (Some(name), old) => {
+                let at = harness_code::text::whole_words(task, &name).next();
+                let Some(at) = at else {
+                    return format!("{task}\n{wanted}");
+                };
+                let (start, end) = (&task[..at], &task[at + name.len()..]);
+                let (start, end) = match (start.strip_suffix('`'), end.strip_prefix('`')) {
+                    (Some(start), Some(end)) => (start, end),
+                    _ => (start, end),
+                };
+                // The other thing need not be in the same file.
+                let place = old.map(|old| format!(" in {old}")).unwrap_or_default();
+                let end = end.strip_prefix(place.as_str()).unwrap_or(end);
+                format!("{start}{quoted}{end}")
+            }
+            (None, None) => format!("{task}\n{wanted}"),
+        }
+    }
+}
+
+/// How the answer to an undo begins; the next "undo that" finds in it what was taken back.
+pub(crate) const TOOK_BACK: &str = "took back ";
+
+/// Returns the line by which a change is taken back; it is what "undo that" finds the run by.
+pub(crate) fn how_to_undo(run: &str) -> String {
+    format!("To take it back say \"undo that\", or type `harness undo {run}`.")
+}
+
+/// Returns the run that a reply offers to take back.
+fn undo_line(reply: &str) -> Option<String> {
+    let (_, rest) = reply.rsplit_once("`harness undo ")?;
+    let (run, _) = rest.split_once('`')?;
+    let is_name = !run.is_empty() && run.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    is_name.then(|| run.to_owned())
+}
+
+fn first_word(text: &str) -> Option<&str> {
+    text.split([' ', ':', ',']).next()
 }
 
 /// Reads a question as it is shown: its text, then its numbered options.
@@ -107,25 +284,100 @@ fn pleasantry(message: &str) -> Option<&'static str> {
     }
 }
 
-/// Says whether the last run is to be taken back: "undo", "undo that", "please take it back".
-fn is_undo(message: &str) -> bool {
+/// Returns the words of a message in lower case, without signs and without words that only make it polite.
+fn plain_words(message: &str) -> Vec<String> {
+    const POLITE: [&str; 9] = [
+        "please", "now", "just", "can", "could", "you", "ok", "okay", "and",
+    ];
     let lower = message.to_lowercase();
     let is_sign = |c: char| c.is_whitespace() || ".,!?".contains(c);
-    let words: Vec<&str> = lower
-        .split(is_sign)
-        .filter(|word| !word.is_empty())
-        .collect();
-    let words: Vec<&str> = words
-        .into_iter()
-        .filter(|word| !["please", "now", "again", "just", "can", "you", "ok"].contains(word))
-        .collect();
+    let words = lower.split(is_sign).filter(|word| !word.is_empty());
+    words
+        .filter(|word| !POLITE.contains(word))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What is to be taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    /// What was done last, be it a change or an undo.
+    That,
+    /// The last change that stands.
+    Change,
+    /// The last undo: the change is wanted again.
+    Undo,
+}
+
+/// Reads words about taking something back: "undo", "undo that", "take it back", "redo".
+fn undo_words(words: &[&str]) -> Option<Which> {
+    match words {
+        ["undo" | "revert"] | ["undo", "again"] => Some(Which::Change),
+        ["undo" | "revert", "the", "last", "run" | "change"] => Some(Which::Change),
+        ["undo" | "revert", "that" | "it" | "this"] => Some(Which::That),
+        ["take", "that" | "it" | "this", "back"] => Some(Which::That),
+        ["redo"] | ["redo", "that" | "it" | "this"] => Some(Which::Undo),
+        ["bring" | "put", "that" | "it" | "this", "back"] => Some(Which::Undo),
+        _ => None,
+    }
+}
+
+/// Says whether an open question gets no answer.
+fn is_refusal(words: &[&str]) -> bool {
     matches!(
-        words.as_slice(),
-        ["undo" | "revert"]
-            | ["undo" | "revert", "that" | "it" | "this"]
-            | ["undo" | "revert", "the", "last", "run" | "change"]
-            | ["take", "that" | "it" | "this", "back"]
+        words,
+        ["stop" | "cancel" | "nothing" | "none" | "no"]
+            | ["never", "mind"]
+            | ["none", "of", "them" | "these"]
+            | ["forget", "it"]
     )
+}
+
+/// Says whether the last task is asked for once more.
+fn is_again(words: &[&str]) -> bool {
+    matches!(
+        words,
+        ["again" | "retry"]
+            | ["try" | "do", "again"]
+            | ["try" | "do", "it", "again"]
+            | ["once", "more"]
+    )
+}
+
+/// Returns what the last task is wanted for, too: "the same for X", "now also for X", "and X too".
+fn same_for(message: &str) -> Option<&str> {
+    const STARTS: [&str; 9] = [
+        "do the same for ",
+        "do the same with ",
+        "do that for ",
+        "the same for ",
+        "the same with ",
+        "same for ",
+        "also for ",
+        "and for ",
+        "also do ",
+    ];
+    let mut rest = message.trim().trim_end_matches(['.', '!', '?']);
+    for polite in ["please ", "ok ", "now ", "and ", "then "] {
+        if let Some(cut) = without_start(rest, polite) {
+            rest = cut.trim_start_matches(',').trim_start();
+        }
+    }
+    let wanted = STARTS.iter().find_map(|start| without_start(rest, start));
+    let wanted = wanted.or_else(|| without_start(message.trim(), "and for "))?;
+    let wanted = wanted.trim_end_matches(['.', '!', '?']).trim();
+    let ends = [", please", " please", " too", " as well"];
+    let wanted = ends.iter().fold(wanted, |wanted, end| {
+        wanted.strip_suffix(end).unwrap_or(wanted)
+    });
+    let wanted = wanted.trim();
+    (!wanted.is_empty()).then_some(wanted)
+}
+
+/// Returns a text without its start, which is plain ASCII, whatever the case.
+fn without_start<'a>(text: &'a str, start: &str) -> Option<&'a str> {
+    let (first, rest) = text.split_at_checked(start.len())?;
+    first.eq_ignore_ascii_case(start).then_some(rest)
 }
 
 /// Words that stand for what the last task was about.
@@ -139,10 +391,13 @@ const PRONOUNS: [&str; 6] = [
 ];
 
 /// Puts the name that was spoken of last in the place of "it", where the message names nothing before.
-fn with_names(before: &[Said], message: &str) -> String {
-    let Some(name) = last_name(before) else {
+fn with_name(name: Option<&str>, message: &str) -> String {
+    let Some(name) = name else {
         return message.to_owned();
     };
+    if ["why", "why?", "how so?"].contains(&message.trim().to_lowercase().as_str()) {
+        return format!("why is `{name}` like that?");
+    }
     let place = PRONOUNS.iter().find_map(|pronoun| {
         let at = harness_code::text::whole_words(message, pronoun).next()?;
         Some((at, pronoun.len()))
@@ -163,16 +418,6 @@ fn with_names(before: &[Said], message: &str) -> String {
         return message.to_owned();
     }
     format!("{}`{name}`{}", &message[..at], &message[at + length..])
-}
-
-/// Returns the name that the user spoke of last.
-fn last_name(before: &[Said]) -> Option<String> {
-    let said = before.iter().enumerate().rev();
-    let mut tasks = said.filter(|(_, said)| said.by_user);
-    tasks.find_map(|(at, said)| match read(&before[..at], &said.text) {
-        Meaning::Task(task) => name_of(&Task::bare(&task)),
-        Meaning::Reply(_) | Meaning::Undo => None,
-    })
 }
 
 /// Returns what a task is about, by its words: the new name of a rename, something new, a name written as code, or the
@@ -292,7 +537,7 @@ mod tests {
             "take it back",
             "revert the last change",
         ] {
-            assert_eq!(read(&[], words), Meaning::Undo, "{words}");
+            assert_eq!(read(&[], words), Meaning::Undo(None), "{words}");
         }
         for words in [
             "undo in the editor does not work",
@@ -300,5 +545,89 @@ mod tests {
         ] {
             assert!(matches!(read(&[], words), Meaning::Task(_)), "{words}");
         }
+    }
+
+    #[test]
+    fn the_same_is_wanted_for_something_else() {
+        let named = ["fix line_total in shop/cart.py: it ignores the tax", "done"];
+        for words in [
+            "the same for refund_total",
+            "now also for refund_total, please",
+            "Do the same for `refund_total`.",
+            "and for refund_total too",
+        ] {
+            let expected = "fix `refund_total`: it ignores the tax";
+            assert_eq!(task(&named, words), expected, "{words}");
+        }
+        assert_eq!(
+            task(&named, "the same for tax in shop/report.py"),
+            "fix tax in shop/report.py: it ignores the tax"
+        );
+        let file = ["add type hints to shop/cart.py", "done"];
+        assert_eq!(
+            task(&file, "also for shop/report.py"),
+            "add type hints to shop/report.py"
+        );
+        let quoted = ["remove `old_total`", "done"];
+        assert_eq!(task(&quoted, "same for old_tax"), "remove `old_tax`");
+        assert_eq!(task(&[], "the same for x"), "the same for x");
+        let also = ["fix line_total", "done"];
+        assert_eq!(
+            task(&also, "also add a test for it"),
+            "also add a test for `line_total`"
+        );
+    }
+
+    #[test]
+    fn short_words_go_back_to_the_last_task() {
+        let before = ["fix line_total", "the model gave no answer"];
+        assert_eq!(task(&before, "try again"), "fix line_total");
+        assert_eq!(task(&before, "why?"), "why is `line_total` like that?");
+        let asked = ["clean this up", WHICH];
+        let never = read(&said(&asked), "never mind");
+        assert!(matches!(never, Meaning::Reply(_)), "{never:?}");
+    }
+
+    #[test]
+    fn that_is_what_happened_last() {
+        let wrote = |run: &str| format!("changed `f`: 1 test passes\n\n{}", how_to_undo(run));
+        let took = |run: &str, undo: &str| {
+            format!(
+                "took back {run}: a.py; to have it again say \"redo\", or type `harness undo {undo}`"
+            )
+        };
+        let undo = |said: &[&str], message: &str| match read(&self::said(said), message) {
+            Meaning::Undo(run) => run.unwrap_or_default(),
+            other => panic!("{other:?}"),
+        };
+        let (first, second) = (wrote("1-a"), wrote("2-b"));
+        let two = ["fix f", &first, "fix g", &second];
+        assert_eq!(undo(&two, "undo that"), "2-b");
+        let undone = took("2-b", "3-c");
+        let after = ["fix f", &first, "fix g", &second, "undo", &undone];
+        assert_eq!(undo(&after, "undo that"), "3-c");
+        assert_eq!(undo(&after, "redo"), "3-c");
+        assert_eq!(undo(&after, "undo"), "1-a");
+        let again = took("3-c", "4-d");
+        let redone = [&after[..], &["redo", &again]].concat();
+        assert_eq!(undo(&redone, "undo"), "2-b");
+        assert_eq!(undo(&[], "undo"), "");
+    }
+
+    #[test]
+    fn a_model_is_told_a_few_lines() {
+        let long = format!("fix it {}", "x".repeat(4_000));
+        let mut words = vec![long.as_str(), "no\nreally\n\n```diff\n-a\n```"];
+        words.extend(["a", "b", "c", "d", "e"]);
+        let told = context(&said(&words));
+        assert!(told.lines().count() <= 6 && told.len() < 1_600, "{told}");
+        assert_eq!(told.lines().next(), Some("you: no really"));
+        assert!(context(&said(&words[..1])).ends_with(" …"));
+    }
+
+    #[test]
+    fn a_long_conversation_is_read_at_once() {
+        let words = vec!["why does that happen"; 2_000];
+        assert_eq!(task(&words, "and it?"), "and it?");
     }
 }

@@ -15,6 +15,7 @@ pub mod action;
 mod agent;
 mod cancel;
 pub mod config;
+mod converse;
 pub mod dialogue;
 pub mod doctor;
 pub mod draft;
@@ -37,6 +38,7 @@ mod tool;
 
 pub use agent::Agent;
 pub use cancel::Cancel;
+pub use converse::{Dialogue, Turn};
 pub use history::{Refusal, Step};
 pub use model::on_device::warmth::Warmth;
 pub use options::{AgentOptions, Engine, OptionsError};

@@ -9,15 +9,31 @@ use crate::state;
 
 /// The name of the trace in the state folder.
 const TRACE_FILE: &str = "traces.jsonl";
+/// The name of what was said in conversations, in the state folder.
+const CHAT_FILE: &str = "chat.jsonl";
 
 /// Appends a line to the project's own trace, making the state folder first when it is not there.
 pub fn append_in_project(door: &Door, line: &str) -> Result<(), DoorError> {
+    append_to_state(door, TRACE_FILE, line)
+}
+
+/// Appends a line to what was said in the project's conversations.
+pub fn append_chat_in_project(door: &Door, line: &str) -> Result<(), DoorError> {
+    append_to_state(door, CHAT_FILE, line)
+}
+
+fn append_to_state(door: &Door, name: &str, line: &str) -> Result<(), DoorError> {
     let whole = door.unscoped()?;
-    let path = state::path(TRACE_FILE)?;
+    let path = state::path(name)?;
     let folder = state::open(&whole)?;
     let broken = |error: io::Error| DoorError::from_io(&path, error);
-    let file = folder.open_or_create(TRACE_FILE).map_err(broken)?;
+    let file = folder.open_or_create(name).map_err(broken)?;
     append_to(file, line).map_err(broken)
+}
+
+/// Returns where the project's conversations are kept.
+pub fn chat_in_project(door: &Door) -> PathBuf {
+    door.root().join(state::STATE_FOLDER).join(CHAT_FILE)
 }
 
 /// Returns where the project's own trace is.

@@ -1,12 +1,14 @@
 //! `Agent` in Python: a run on a thread of its own, while the calling thread hears events, answers and listens for Ctrl-C.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use harness_agent as agent;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::options::{self, AgentOptions};
 use crate::python_side;
@@ -71,6 +73,16 @@ impl Agent {
         self.perform(py, "question", question, agent::Agent::ask)
     }
 
+    /// Begins a conversation: each message is read in the light of those before it.
+    fn converse(&self, py: Python<'_>) -> Dialogue {
+        let worker = worker(py, self.options.get());
+        Dialogue {
+            options: self.options.clone_ref(py),
+            held: Arc::new(Mutex::new(worker.converse())),
+            _warmth: agent::Warmth::new(),
+        }
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         Ok(format!("Agent({})", self.options.bind(py).repr()?))
     }
@@ -84,6 +96,68 @@ impl Agent {
             py.get_type::<Agent>().into_any(),
             (self.options.clone_ref(py),),
         )
+    }
+}
+
+/// A conversation with an agent about one project folder.
+///
+/// It remembers what was said: "it" is what the last task was about, "the same for X" is the last task for something
+/// else, "2" answers the question that was asked back, "undo that" takes the last change back. One message at a time.
+#[pyclass(frozen, module = "harness")]
+pub(crate) struct Dialogue {
+    options: Py<AgentOptions>,
+    held: Arc<Mutex<agent::Dialogue>>,
+    _warmth: agent::Warmth,
+}
+
+#[pymethods]
+impl Dialogue {
+    /// Does what a message asks for and returns what came of it: a change, an answer, a question, a reply.
+    fn say<'py>(
+        &self,
+        py: Python<'py>,
+        message: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let message = options::text("message", message)?;
+        if message.trim().is_empty() {
+            let hint = "say what should be done";
+            return Err(python_side::wrong_value(py, "message", "it is empty", hint));
+        }
+        let held = Arc::clone(&self.held);
+        perform(py, self.options.get(), move |line, cancel| {
+            let mut dialogue = held.lock().unwrap_or_else(PoisonError::into_inner);
+            dialogue.say(&message, line, cancel)
+        })
+    }
+
+    /// What was said, oldest first: pairs of "user" or "agent" and the words.
+    #[getter]
+    fn said<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let held = Arc::clone(&self.held);
+        let said = py.detach(move || {
+            let dialogue = held.lock().unwrap_or_else(PoisonError::into_inner);
+            dialogue.said().to_vec()
+        });
+        let pairs = said.into_iter().map(|said| {
+            let by = if said.by_user { "user" } else { "agent" };
+            (by, said.text)
+        });
+        PyTuple::new(py, pairs.collect::<Vec<_>>())
+    }
+
+    /// The settings of the agent that it is held with.
+    #[getter]
+    fn options(&self, py: Python<'_>) -> Py<AgentOptions> {
+        self.options.clone_ref(py)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let options = self.options.bind(py).repr()?;
+        Ok(format!("Agent({options}).converse()"))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.options)
     }
 }
 
@@ -101,36 +175,48 @@ impl Agent {
         call: Call,
     ) -> PyResult<Bound<'py, PyAny>> {
         let task = task.map(|task| options::text(field, task)).transpose()?;
-        let options = self.options.get();
-        let listens = options.on_event.is_some();
-        let answers = options.on_question.is_some();
-        let worker = agent::Agent::new(options.plain.clone());
-        let worker = match python_side::executable(py) {
-            Some(python) => worker.called_by(python),
-            None => worker,
-        };
-        let cancel = agent::Cancel::default();
-        let (say, hear) = mpsc::channel();
-        let mut line = Line {
-            say: say.clone(),
-            listens,
-            answers,
-        };
-        let watched = cancel.clone();
-        let thread = thread::Builder::new()
-            .name("harness run".to_owned())
-            .spawn(move || {
-                let outcome = call(&worker, task.as_deref(), &mut line, &watched);
-                // Nobody hears it only when the caller is gone, and then nobody needs it.
-                drop(say.send(Message::Ended(Box::new(outcome))));
-            });
-        thread.map_err(|error| {
-            python_side::fault(py, &format!("a thread cannot be started: {error}"))
-        })?;
-        match attend(py, options, hear, &cancel)? {
-            Ok(result) => python_side::result(py, &result),
-            Err(error) => Err(python_side::from_options_error(py, &error)),
-        }
+        let worker = worker(py, self.options.get());
+        perform(py, self.options.get(), move |line, cancel| {
+            call(&worker, task.as_deref(), line, cancel)
+        })
+    }
+}
+
+/// Returns the agent that does the work.
+fn worker(py: Python<'_>, options: &AgentOptions) -> agent::Agent {
+    let worker = agent::Agent::new(options.plain.clone());
+    match python_side::executable(py) {
+        Some(python) => worker.called_by(python),
+        None => worker,
+    }
+}
+
+/// Does work on a thread of its own while this one hears of it.
+fn perform<'py>(
+    py: Python<'py>,
+    options: &AgentOptions,
+    work: impl FnOnce(&mut Line, &agent::Cancel) -> Outcome + Send + 'static,
+) -> PyResult<Bound<'py, PyAny>> {
+    let cancel = agent::Cancel::default();
+    let (say, hear) = mpsc::channel();
+    let mut line = Line {
+        say: say.clone(),
+        listens: options.on_event.is_some(),
+        answers: options.on_question.is_some(),
+    };
+    let watched = cancel.clone();
+    let thread = thread::Builder::new()
+        .name("harness run".to_owned())
+        .spawn(move || {
+            let outcome = work(&mut line, &watched);
+            // Nobody hears it only when the caller is gone, and then nobody needs it.
+            drop(say.send(Message::Ended(Box::new(outcome))));
+        });
+    thread
+        .map_err(|error| python_side::fault(py, &format!("a thread cannot be started: {error}")))?;
+    match attend(py, options, hear, &cancel)? {
+        Ok(result) => python_side::result(py, &result),
+        Err(error) => Err(python_side::from_options_error(py, &error)),
     }
 }
 

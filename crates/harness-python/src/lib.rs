@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 fn _harness(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<agent::Agent>()?;
+    module.add_class::<agent::Dialogue>()?;
     module.add_class::<options::AgentOptions>()?;
     module.add_function(wrap_pyfunction!(main, module)?)
 }

@@ -102,6 +102,7 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         Ok(talk) => talk,
         Err(error) => return with_facts(session.engine_failed(&error), &known),
     };
+    talk.answers = true;
     let mut empty = 0;
     for number in 1..=session.options.steps {
         let turn = match talk.turn(session) {

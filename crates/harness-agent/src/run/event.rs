@@ -117,6 +117,11 @@ pub trait Listener: Send {
         let _ = pieces;
     }
 
+    /// Hears the words of an answer as the model writes them. The result holds them again, with what was checked beside.
+    fn answer(&mut self, piece: &str) {
+        let _ = piece;
+    }
+
     /// Answers a question; `None` means that nobody can, and the run stops with it.
     fn question(&mut self, question: &Question) -> Option<String>;
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::dialogue::how_to_undo;
 use crate::history::{Refusal, Step};
 use crate::task::goal::Goal;
 
@@ -134,6 +135,30 @@ impl RunResult {
             usage: Usage::default(),
             hint: String::new(),
         }
+    }
+
+    /// Returns what a conversation remembers of it: the summary, and for a change how to take it back.
+    pub fn in_words(&self) -> String {
+        if self.writes.is_empty() || self.diff.is_empty() {
+            return self.summary.clone();
+        }
+        format!("{}\n\n{}", self.summary, how_to_undo(&self.run_id))
+    }
+
+    /// Returns what a reader of Markdown is shown: the summary, and for a change its diff and how to take it back.
+    pub fn in_markdown(&self) -> String {
+        if self.writes.is_empty() || self.diff.is_empty() {
+            return self.summary.clone();
+        }
+        // A diff may hold fences of its own.
+        let longest = self.diff.lines().map(|line| {
+            let line = line.trim_start_matches(['+', '-', ' ']);
+            line.len() - line.trim_start_matches('`').len()
+        });
+        let fence = "`".repeat(longest.max().unwrap_or(0).max(2) + 1);
+        let (summary, diff) = (&self.summary, self.diff.trim_end());
+        let undo = how_to_undo(&self.run_id);
+        format!("{summary}\n\n{fence}diff\n{diff}\n{fence}\n\n{undo}")
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Talk<'m> {
     opening: usize,
     /// The code instead of which one block is asked for; what a model writes after that block is not waited for.
     pub(super) block_instead_of: Option<String>,
+    /// Whether words are asked for, which the user may read while they come.
+    pub(super) answers: bool,
     /// How the next reply should look.
     pub(super) shape: Shape,
     /// What the first prompt kept back, to be shown with the first failure.
@@ -109,6 +111,49 @@ fn stutters(said: &str) -> bool {
         })
 }
 
+/// A reply is known to be words and no action after so many bytes, or a line.
+const TELLING_START: usize = 24;
+
+/// How much of an answer was passed on while it came.
+struct Spoken {
+    passes: bool,
+    begun: bool,
+    passed: usize,
+}
+
+impl Spoken {
+    fn new(passes: bool) -> Spoken {
+        Spoken {
+            passes,
+            begun: false,
+            passed: 0,
+        }
+    }
+
+    /// Returns what was added to a reply that is an answer; an action is not read aloud.
+    fn new_words<'s>(&mut self, said: &'s str) -> Option<&'s str> {
+        if !self.passes {
+            return None;
+        }
+        if !self.begun {
+            let start = said.trim_start();
+            if start.len() < TELLING_START && !start.contains('\n') {
+                return None;
+            }
+            self.passes =
+                !start.starts_with(['{', '[', '<', '`']) && reply::read(start).action.is_none();
+            self.begun = true;
+            self.passed = said.len() - start.len();
+            if !self.passes {
+                return None;
+            }
+        }
+        let new = said.get(self.passed..)?;
+        self.passed = said.len();
+        Some(new)
+    }
+}
+
 impl<'m> Talk<'m> {
     /// Opens a conversation with its first messages.
     pub(super) fn open(
@@ -144,6 +189,7 @@ impl<'m> Talk<'m> {
             window,
             room: Room::new(window, session.options.max_tokens),
             block_instead_of: None,
+            answers: false,
             shape: Shape::Words,
             held_back: opened.held_back,
             drawing: LIKELIEST,
@@ -177,11 +223,15 @@ impl<'m> Talk<'m> {
         let mut said = String::new();
         let mut pieces = 0;
         let block_instead_of = self.block_instead_of.as_deref();
+        let mut spoken = Spoken::new(self.answers);
         let listener = &mut *session.listener;
         let mut hear = |piece: &str| {
             said.push_str(piece);
             pieces += 1;
             listener.hearing(pieces);
+            if let Some(words) = spoken.new_words(&said) {
+                listener.answer(words);
+            }
             // Small models do not know when to stop: the block that was asked for is all that counts.
             let is_there =
                 |shown: &str| piece.contains(['`', '\n']) && reply::has_whole_block(&said, shown);
@@ -277,7 +327,31 @@ impl<'m> Talk<'m> {
 
 #[cfg(test)]
 mod tests {
-    use super::{loops, stutters};
+    use super::{Spoken, loops, stutters};
+
+    #[test]
+    fn words_are_passed_on_and_actions_are_not() {
+        let heard = |pieces: &[&str]| {
+            let (mut spoken, mut said, mut heard) =
+                (Spoken::new(true), String::new(), String::new());
+            for piece in pieces {
+                said.push_str(piece);
+                heard.push_str(spoken.new_words(&said).unwrap_or_default());
+            }
+            heard
+        };
+        let words = [
+            "\n",
+            "It is ",
+            "computed in `total`",
+            ", see",
+            " cart.py:3.",
+        ];
+        assert_eq!(heard(&words), words.concat().trim_start());
+        let action = ["{\"tool\": \"read\", ", "\"path\": \"cart.py\"}"];
+        assert_eq!(heard(&action), "");
+        assert_eq!(heard(&["Action: read\nPath: cart.py\n", "more"]), "");
+    }
 
     #[test]
     fn a_line_that_never_ends_is_noticed() {

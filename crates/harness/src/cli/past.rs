@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use crate::cli::args::{CommonArguments, DoctorArguments, LastArguments, UndoArguments};
 use crate::cli::{agent, settings, show};
 use crate::exit::Exit;
+use crate::show::json;
 use crate::show::text::{self, Complaint};
 
 /// How long `undo` waits for a run that holds the project.
@@ -111,7 +112,7 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
         };
         let diff = project.run_diff(&run.id).unwrap_or_default();
         let steps = steps(&project, run.id.as_str());
-        let mut value = as_value(&run);
+        let mut value = json::run_record(&run);
         value["diff"] = Value::from(diff.as_str());
         value["steps"] = steps.clone().into();
         show(&arguments.common, &value, || {
@@ -121,7 +122,7 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
         return Ok(Exit::Done);
     }
     runs.truncate(LISTED);
-    let value = json!({"runs": runs.iter().map(as_value).collect::<Vec<_>>()});
+    let value = json!({"runs": runs.iter().map(json::run_record).collect::<Vec<_>>()});
     show(&arguments.common, &value, || match runs.as_slice() {
         [] => "no run is remembered here\n".to_owned(),
         runs => runs.iter().map(story).collect::<Vec<_>>().join("\n"),
@@ -173,20 +174,6 @@ fn step_line(step: &Value) -> String {
         step["number"].as_u64().unwrap_or_default(),
         word("action"),
     )
-}
-
-fn as_value(run: &RunRecord) -> Value {
-    json!({
-        "run": run.id.as_str(),
-        "at": run.at,
-        "task": run.task,
-        "outcome": run.outcome,
-        "summary": run.summary,
-        "files": run.files.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "tests": run.tests,
-        "undoes": run.undoes.as_ref().map(ToString::to_string),
-        "undone": run.undone,
-    })
 }
 
 /// Returns what a person reads of one run: task, outcome, files, tests, how to undo.

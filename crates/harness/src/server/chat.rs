@@ -9,18 +9,15 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use harness_agent::dialogue::{self, Meaning, Said};
-use harness_agent::{Agent, Nobody, RunResult, Stopped};
+use harness_agent::dialogue::Said;
+use harness_agent::{Agent, Dialogue, Nobody, RunResult, Stopped, Turn};
 use serde_json::{Value, json};
 
 use crate::server::answer::{Problem, answer};
 use crate::server::fields::Fields;
 use crate::server::peer::Peer;
-use crate::server::work::{self, Job, Work};
+use crate::server::work::{self, Job, Lane, Work};
 use crate::server::{Server, body, models, table};
-
-/// What was said before is shown from its end, at most so many characters.
-const LONGEST_CONTEXT: usize = 4_000;
 
 /// Fields that mean something elsewhere and nothing here; a client that sends them is told.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
@@ -54,10 +51,7 @@ pub(super) async fn whole(
     peer: &Peer,
     chat: Chat,
 ) -> Result<Response, Problem> {
-    let result = match chat.wanted {
-        Wanted::Said(result) => *result,
-        Wanted::Done(job) => work::perform(server, peer, *job, Nobody).await?,
-    };
+    let result = work::perform(server, peer, chat.job, Nobody).await?;
     if let Some(problem) = work::stopped_problem(&result) {
         return Err(problem);
     }
@@ -67,22 +61,14 @@ pub(super) async fn whole(
 
 /// What a chat request comes to.
 pub(super) struct Chat {
-    pub(super) wanted: Wanted,
+    pub(super) job: Job,
     /// A client looks for the name it asked for; which model it was stands in the notes.
     pub(super) model: String,
     pub(super) notes: Vec<String>,
 }
 
-/// What is to be done for a chat request.
-pub(super) enum Wanted {
-    /// It is done, or there was nothing to do.
-    Said(Box<RunResult>),
-    /// This.
-    Done(Box<Job>),
-}
-
 impl Chat {
-    /// Reads a request and finds out what it asks for. Nothing is changed yet, unless something is to be taken back.
+    /// Reads a request and finds out what it asks for. Nothing is changed yet.
     pub(super) async fn read(server: &Arc<Server>, mut fields: Fields) -> Result<Chat, Problem> {
         let mut notes: Vec<String> = WITHOUT_EFFECT
             .iter()
@@ -92,43 +78,32 @@ impl Chat {
         let conversation = Conversation::read(&fields.list("messages"), &mut notes)?;
         let asked_model = fields.text("model").filter(|name| !name.is_empty());
         let mut options = server.agent.clone();
-        let told = asked_model.clone().unwrap_or(options.model.clone());
-        let said = |result: RunResult, model, notes| {
-            let wanted = Wanted::Said(Box::new(result));
-            Ok(Chat {
-                wanted,
-                model,
-                notes,
-            })
-        };
-        let task = match conversation.meaning {
-            Meaning::Task(task) => task,
-            Meaning::Reply(words) => return said(RunResult::said(words), told, notes),
-            Meaning::Undo => return said(work::undo(server).await?, told, notes),
-        };
         let longest = fields.count("max_completion_tokens");
         options.max_tokens = fields
             .count("max_tokens")
             .or(longest)
             .unwrap_or(options.max_tokens);
         options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();
-        options.context = conversation.context;
-        let (plan_options, plan_task) = (options.clone(), task.clone());
-        let (writes, asks_back) = work::blocking(move || {
-            Agent::new(plan_options)
-                .route(&plan_task)
-                .map(|plan| (plan.writes, plan.question.is_some()))
-                .map_err(work::options_problem)
-        })
-        .await?;
-        if writes && !server.agent.allow_writes {
+        let Conversation {
+            said,
+            preface,
+            message,
+        } = conversation;
+        let agent = Agent::new(options.clone());
+        let mut dialogue = Dialogue::of(agent, said).with_preface(&preface);
+        let (reader, words) = (dialogue.clone(), message.clone());
+        let turn =
+            work::blocking(move || reader.read(&words).map_err(work::options_problem)).await?;
+        if turn.writes() && !server.agent.allow_writes {
             return Err(work::writes_disabled());
         }
-        if let Some(name) = &asked_model
+        let needs_model = matches!(turn, Turn::Ask(_) | Turn::Run { .. });
+        if let Some(name) = asked_model.as_ref().filter(|_| needs_model)
             && *name != options.model
         {
             if models::engine_has(server, name).await {
                 options.model.clone_from(name);
+                dialogue.change_agent(Agent::new(options.clone()));
             } else {
                 notes.push(format!(
                     "the engine has no `{name}`; `{}` was used",
@@ -136,20 +111,24 @@ impl Chat {
                 ));
             }
         }
-        let work = match (writes, asks_back) {
-            (true, true) => Work::Look,
-            (true, false) => Work::Run,
-            (false, _) => Work::Ask,
+        let lane = match &turn {
+            Turn::Run {
+                asks_back: false, ..
+            }
+            | Turn::Undo(_) => Lane::Writing,
+            Turn::Run {
+                asks_back: true, ..
+            }
+            | Turn::Ask(_) => Lane::Reading,
+            Turn::Reply(_) => Lane::None,
         };
-        let model = asked_model.unwrap_or(options.model.clone());
-        let wanted = Wanted::Done(Box::new(Job {
-            work,
-            options,
-            task,
-        }));
         Ok(Chat {
-            wanted,
-            model,
+            job: Job {
+                lane,
+                task: turn.task().to_owned(),
+                work: Work::Turn(Box::new(dialogue), message, turn),
+            },
+            model: asked_model.unwrap_or(options.model),
             notes,
         })
     }
@@ -163,7 +142,7 @@ fn completion(result: &RunResult, model: &str, notes: &[String]) -> Value {
         "model": model,
         "choices": [{
             "index": 0,
-            "message": {"role": "assistant", "content": content(result)},
+            "message": {"role": "assistant", "content": result.in_markdown()},
             "finish_reason": finish_reason(result),
         }],
         "usage": usage(result),
@@ -192,27 +171,11 @@ pub(super) fn usage(result: &RunResult) -> Value {
     json!({"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply})
 }
 
-/// Returns what a client reads: the summary, and for a change its diff and how to take it back.
-pub(super) fn content(result: &RunResult) -> String {
-    if result.writes.is_empty() || result.diff.is_empty() {
-        return result.summary.clone();
-    }
-    // A diff may hold fences of its own.
-    let longest = result.diff.lines().map(|line| {
-        let line = line.trim_start_matches(['+', '-', ' ']);
-        line.len() - line.trim_start_matches('`').len()
-    });
-    let fence = "`".repeat(longest.max().unwrap_or(0).max(2) + 1);
-    let (summary, diff, run) = (&result.summary, result.diff.trim_end(), &result.run_id);
-    format!(
-        "{summary}\n\n{fence}diff\n{diff}\n{fence}\n\nTo take it back say \"undo that\", or type `harness undo {run}`."
-    )
-}
-
-/// What a client said: what it asks for, and what came before it.
+/// What a client said: its last message, what came before it, and what its own system says.
 struct Conversation {
-    meaning: Meaning,
-    context: String,
+    said: Vec<Said>,
+    preface: String,
+    message: String,
 }
 
 impl Conversation {
@@ -225,38 +188,28 @@ impl Conversation {
         let Some(last) = messages.iter().rposition(|message| role(message) == "user") else {
             return Err(wrong("`messages` has no user message"));
         };
-        let Some(task) = text_of(&messages[last], notes) else {
+        let Some(message) = text_of(&messages[last], notes) else {
             return Err(wrong("the last user message of `messages` has no text"));
         };
-        if task.trim().is_empty() {
+        if message.trim().is_empty() {
             return Err(wrong("the last user message of `messages` is empty"));
         }
-        let turns: Vec<Said> = messages[..last]
-            .iter()
-            .filter(|message| matches!(role(message).as_str(), "user" | "assistant"))
-            .filter_map(|message| {
-                let text = text_of(message, &mut Vec::new())?;
-                let by_user = role(message) == "user";
-                Some(Said { by_user, text })
-            })
-            .collect();
-        let said = messages[..last].iter().filter_map(|message| {
-            let text = text_of(message, &mut Vec::new())?;
-            let role = match role(message).as_str() {
-                "system" | "developer" => "system",
-                "assistant" => "assistant",
-                "user" => "user",
+        let (mut said, mut preface) = (Vec::new(), Vec::new());
+        for message in &messages[..last] {
+            let text = text_of(message, &mut Vec::new()).unwrap_or_default();
+            match role(message).as_str() {
+                _ if text.trim().is_empty() => {}
+                "user" => said.push(Said::by_user(text)),
+                "assistant" => said.push(Said::by_agent(text)),
+                "system" | "developer" => preface.push(text.trim().to_owned()),
                 // Replies of tools that we do not have.
-                _ => return None,
-            };
-            (!text.trim().is_empty()).then(|| format!("{role}: {}", text.trim()))
-        });
-        let said: Vec<String> = said.collect();
-        let said = said.join("\n");
-        let too_long = said.chars().count().saturating_sub(LONGEST_CONTEXT);
+                _ => {}
+            }
+        }
         Ok(Conversation {
-            meaning: dialogue::read(&turns, &task),
-            context: said.chars().skip(too_long).collect(),
+            said,
+            preface: preface.join("\n"),
+            message,
         })
     }
 }

@@ -10,6 +10,7 @@ mod log;
 mod models;
 mod openapi;
 mod page;
+mod past;
 mod peer;
 mod routes;
 mod stream;

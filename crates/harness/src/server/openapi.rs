@@ -215,6 +215,12 @@ fn schemas() -> Value {
             "object": {"const": "list"},
             "data": list(object(json!({"id": text, "object": {"const": "model"}, "created": count, "owned_by": text}))),
         })),
+        "Runs": object(json!({
+            "runs": list(object(json!({
+                "run": text, "at": text, "task": text, "outcome": text, "summary": text, "files": texts,
+                "tests": {"type": ["object", "null"]}, "undoes": {"type": ["string", "null"]}, "undone": flag,
+            }))),
+        })),
         "BriefReply": object(json!({"brief": text, "data": reference("Brief")})),
         "Brief": object(json!({
             "name": text, "about": text,

@@ -16,8 +16,8 @@ use crate::server::answer::{Problem, answer};
 use crate::server::fields::Fields;
 use crate::server::peer::Peer;
 use crate::server::table::{self, ROUTES};
-use crate::server::work::{self, Job, Work};
-use crate::server::{Server, body, chat, doorkeeper, models, openapi, page, stream};
+use crate::server::work::{self, Job, Lane, Work};
+use crate::server::{Server, body, chat, doorkeeper, models, openapi, page, past, stream};
 
 /// Returns the router with the doorkeeper in front of every route, known or not.
 pub(super) fn router(server: Arc<Server>) -> Router {
@@ -32,6 +32,8 @@ pub(super) fn router(server: Arc<Server>) -> Router {
         .route("/v1/ask", post(ask))
         .route("/v1/run", post(run))
         .route("/v1/chat/completions", post(chat::completions))
+        .route("/v1/runs", get(past::runs))
+        .route("/v1/undo", post(past::undo))
         .route("/v1/stream/models", get(models::models))
         .route("/v1/stream/chat/completions", post(stream::completions))
         .fallback(not_found)
@@ -160,11 +162,10 @@ async fn ask(
     let mut fields = fields("/v1/ask", &headers, request).await?;
     let task = fields.text("task").unwrap_or_default();
     let options = run_options(&server, &mut fields)?;
-    let work = Work::Ask;
     let job = Job {
-        work,
-        options,
+        lane: Lane::Reading,
         task,
+        work: Work::Ask(options),
     };
     let result = work::perform(&server, &peer, job, Nobody).await?;
     work::result_answer(&result)
@@ -184,11 +185,15 @@ async fn run(
     let dry_run = fields.flag("dry_run");
     let mut options = run_options(&server, &mut fields)?;
     options.allow_writes = !dry_run;
-    let work = if dry_run { Work::Look } else { Work::Run };
+    let lane = if dry_run {
+        Lane::Reading
+    } else {
+        Lane::Writing
+    };
     let job = Job {
-        work,
-        options,
+        lane,
         task,
+        work: Work::Run(options),
     };
     let result = work::perform(&server, &peer, job, Nobody).await?;
     work::result_answer(&result)

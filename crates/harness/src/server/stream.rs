@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::server::answer::Problem;
-use crate::server::chat::{self, Chat, Wanted};
+use crate::server::chat::{self, Chat};
 use crate::server::fields::Fields;
 use crate::server::peer::Peer;
 use crate::server::work::{self, Job};
@@ -49,14 +49,10 @@ pub(super) async fn completions(
         model: chat.model,
         notes: chat.notes,
         with_usage,
+        spoken: Arc::default(),
     };
     chunks.delta(&json!({"role": "assistant", "content": ""}));
-    match chat.wanted {
-        Wanted::Said(result) => chunks.end(&result),
-        Wanted::Done(job) => {
-            tokio::spawn(perform(server, peer, *job, chunks));
-        }
-    }
+    tokio::spawn(perform(server, peer, chat.job, chunks));
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
@@ -99,6 +95,8 @@ struct Chunks {
     model: String,
     notes: Vec<String>,
     with_usage: bool,
+    /// The words of the answer that were sent as the model wrote them.
+    spoken: Arc<Mutex<String>>,
 }
 
 impl Chunks {
@@ -122,9 +120,22 @@ impl Chunks {
         self.send(format!("data: {}\n\n", self.chunk(&choices)));
     }
 
+    fn spoken(&self) -> MutexGuard<'_, String> {
+        self.spoken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Sends the reply and ends the stream.
     fn end(&self, result: &RunResult) {
-        self.delta(&json!({"content": chat::content(result)}));
+        let (content, spoken) = (result.in_markdown(), self.spoken());
+        // What was sent already is not sent again; a reply that turned out to be no answer is followed by the result.
+        let rest = match content.strip_prefix(spoken.trim_end()) {
+            Some(rest) => rest.to_owned(),
+            None => format!("\n\n{content}"),
+        };
+        drop(spoken);
+        if !rest.is_empty() {
+            self.delta(&json!({"content": rest}));
+        }
         let reason = chat::finish_reason(result);
         let choices = json!([{"index": 0, "delta": {}, "finish_reason": reason}]);
         let mut last = self.chunk(&choices);
@@ -144,6 +155,11 @@ impl Listener for Chunks {
     fn event(&mut self, event: &Event) {
         let told = format!("{}\n", event.text);
         self.delta(&json!({"reasoning_content": told}));
+    }
+
+    fn answer(&mut self, piece: &str) {
+        self.spoken().push_str(piece);
+        self.delta(&json!({"content": piece}));
     }
 
     fn question(&mut self, _question: &Question) -> Option<String> {

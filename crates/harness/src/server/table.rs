@@ -121,6 +121,15 @@ const RUN: Shape = Shape {
     fields: &[TASK, SCOPE, MODEL, SKILLS, STEPS, MAX_TOKENS, DRY_RUN],
     others: Others::Refused,
 };
+const UNDO: Shape = Shape {
+    fields: &[field(
+        "run",
+        Kind::Text,
+        Need::Optional,
+        "the run to take back; without it the latest that changed something",
+    )],
+    others: Others::Refused,
+};
 const MESSAGES: Field = field(
     "messages",
     Kind::Messages,
@@ -235,6 +244,22 @@ pub(super) const ROUTES: &[Route] = &[
         body: Some(&CHAT),
         answer: "ChatCompletion",
         problems: &[409, 429, 502],
+    },
+    Route {
+        method: "GET",
+        path: "/v1/runs",
+        about: "the latest runs of the project, newest first",
+        body: None,
+        answer: "Runs",
+        problems: &[],
+    },
+    Route {
+        method: "POST",
+        path: "/v1/undo",
+        about: "takes a run back, byte for byte; 403 unless the server was started with --allow-writes",
+        body: Some(&UNDO),
+        answer: "Result",
+        problems: &[409, 429],
     },
     Route {
         method: "GET",

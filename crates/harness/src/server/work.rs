@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 use axum::response::Response;
-use harness_agent::{Agent, AgentOptions, Cancel, Listener, OptionsError, RunResult, Stopped};
-use harness_hands::lock::{Holder, Waiting};
-use harness_hands::permit::{Access, Project};
-use harness_hands::undo::Force;
-use tokio::sync::Semaphore;
+use harness_agent::{
+    Agent, AgentOptions, Cancel, Dialogue, Listener, OptionsError, RunResult, Stopped, Turn,
+};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::server::answer::{Problem, answer};
 use crate::server::peer::Peer;
@@ -24,29 +23,58 @@ const MOST_READERS: usize = 4;
 /// When to come again, in seconds: about one short run.
 const RETRY_AFTER: &str = "10";
 
-/// How long an undo waits for another program that holds the project.
-const UNDO_PATIENCE: Duration = Duration::from_secs(20);
-
 /// Results that the page shows with their diffs.
 const REMEMBERED: usize = 10;
 
-/// What a request wants done.
+/// In which line a job waits for its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// One at a time: files may change.
+    Writing,
+    /// A few at once: nothing changes.
+    Reading,
+    /// In none: there is nothing to do that takes time.
+    None,
+}
+
+/// What a request wants done.
+#[derive(Debug)]
 pub(super) enum Work {
-    /// An answer.
-    Ask,
-    /// A run that changes nothing: a dry one, or a question back.
-    Look,
-    /// A run that may write.
-    Run,
+    /// An answer to the task.
+    Ask(AgentOptions),
+    /// The task, done; in a dry run it is only looked at.
+    Run(AgentOptions),
+    /// A message of a conversation, and what it was found to ask for.
+    Turn(Box<Dialogue>, String, Turn),
+    /// A run, taken back; without a name the latest.
+    Undo(AgentOptions, Option<String>),
+}
+
+impl Work {
+    /// Does it.
+    fn perform(
+        self,
+        task: &str,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
+        match self {
+            Work::Ask(options) => Agent::new(options).ask(Some(task), listener, cancel),
+            Work::Run(options) => Agent::new(options).run(Some(task), listener, cancel),
+            Work::Turn(mut dialogue, message, turn) => {
+                dialogue.perform(&message, &turn, listener, cancel)
+            }
+            Work::Undo(options, run) => Agent::new(options).undo(run.as_deref(), cancel),
+        }
+    }
 }
 
 /// A task with how it is done.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) work: Work,
-    pub(super) options: AgentOptions,
+    pub(super) lane: Lane,
     pub(super) task: String,
+    pub(super) work: Work,
 }
 
 /// Who runs and who waits.
@@ -114,6 +142,23 @@ impl Queue {
             }
         };
         drop(tokio::time::timeout(patience, waited).await);
+    }
+
+    /// Waits in a line for a place, where the line is not full.
+    async fn place<'a>(&'a self, lane: &'a Semaphore) -> Result<SemaphorePermit<'a>, Problem> {
+        if let Ok(place) = lane.try_acquire() {
+            return Ok(place);
+        }
+        let Ok(waiting) = self.waiting.try_acquire() else {
+            return Err(too_many());
+        };
+        log::line(format!(
+            "a run waits, number {} of {MOST_WAITING} in line",
+            self.waiting_now()
+        ));
+        let place = lane.acquire().await.map_err(|_| too_many())?;
+        drop(waiting);
+        Ok(place)
     }
 
     /// Returns how many runs are under way.
@@ -203,97 +248,27 @@ async fn perform_for_somebody(
     job: Job,
     mut listener: impl Listener + 'static,
 ) -> Result<RunResult, Problem> {
-    let Job {
-        work,
-        options,
-        task,
-    } = job;
     let queue = &server.queue;
-    let lane = match work {
-        Work::Run => &queue.writer,
-        Work::Ask | Work::Look => &queue.readers,
-    };
-    let place = match lane.try_acquire() {
-        Ok(place) => place,
-        Err(_) => {
-            let Ok(waiting) = queue.waiting.try_acquire() else {
-                return Err(too_many());
-            };
-            log::line(format!(
-                "a run waits, number {} of {MOST_WAITING} in line",
-                queue.waiting_now()
-            ));
-            let Ok(place) = lane.acquire().await else {
-                return Err(too_many());
-            };
-            drop(waiting);
-            place
-        }
+    let place = match job.lane {
+        Lane::Writing => Some(queue.place(&queue.writer).await?),
+        Lane::Reading => Some(queue.place(&queue.readers).await?),
+        Lane::None => None,
     };
     let leash = Leash::new(queue);
     let cancel = leash.cancel.clone();
     let alive = Alive::new(&queue.alive);
-    let asked = task.clone();
+    let asked = job.task.clone();
     let result = blocking(move || {
-        let agent = Agent::new(options);
-        let result = match work {
-            Work::Ask => agent.ask(Some(&task), &mut listener, &cancel),
-            Work::Look | Work::Run => agent.run(Some(&task), &mut listener, &cancel),
-        };
+        let result = job.work.perform(&job.task, &mut listener, &cancel);
         drop(alive);
         result.map_err(options_problem)
     })
     .await?;
     drop(place);
-    queue.remember(asked, &result);
-    Ok(result)
-}
-
-/// Takes the last run back.
-pub(super) async fn undo(server: &Arc<Server>) -> Result<RunResult, Problem> {
-    if !server.agent.allow_writes {
-        return Err(writes_disabled());
+    if !result.run_id.is_empty() {
+        queue.remember(asked, &result);
     }
-    let Ok(place) = server.queue.writer.acquire().await else {
-        return Err(too_many());
-    };
-    let root = server.agent.project.clone();
-    let result = blocking(move || {
-        let undone = undo_last(&root);
-        let said = |words: String| RunResult::said(words);
-        Ok(undone.map_or_else(
-            |reason| RunResult {
-                ok: false,
-                stopped: Stopped::Stuck,
-                ..said(format!("nothing was taken back: {reason}"))
-            },
-            said,
-        ))
-    })
-    .await;
-    drop(place);
-    result
-}
-
-fn undo_last(root: &std::path::Path) -> Result<String, String> {
-    let project = Project::open(root, None, Access::Writing).map_err(|error| error.to_string())?;
-    let writer = project.writer().ok_or("the project cannot be written")?;
-    let (cancel, mut on_wait) = (Cancel::default().flag(), |_: &Holder| ());
-    let mut waiting = Waiting {
-        patience: UNDO_PATIENCE,
-        cancel: &cancel,
-        on_wait: &mut on_wait,
-    };
-    let undone = writer
-        .undo(None, Force::Never, &mut waiting)
-        .map_err(|error| error.to_string())?;
-    let files: Vec<String> = undone.files.iter().map(ToString::to_string).collect();
-    Ok(format!(
-        "took back {}: {}; to have it again say \"undo that\", or type `harness undo {}`",
-        undone.run,
-        files.join(", "),
-        undone.undo
-    ))
+    Ok(result)
 }
 
 /// Runs blocking code beside the async threads.

@@ -1,5 +1,6 @@
 //! JSON for programs: the same shape on the command line, over HTTP and in Python.
 
+use harness_hands::runs::RunRecord;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -27,6 +28,21 @@ pub fn document<T: Serialize>(value: &T) -> String {
 /// Prints one JSON document on stdout.
 pub fn print<T: Serialize>(value: &T) {
     text::bytes(document(value).as_bytes());
+}
+
+/// Returns what is remembered of a run.
+pub(crate) fn run_record(run: &RunRecord) -> Value {
+    json!({
+        "run": run.id.as_str(),
+        "at": run.at,
+        "task": run.task,
+        "outcome": run.outcome,
+        "summary": run.summary,
+        "files": run.files.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "tests": run.tests,
+        "undoes": run.undoes.as_ref().map(ToString::to_string),
+        "undone": run.undone,
+    })
 }
 
 /// Returns the error shape of every door.

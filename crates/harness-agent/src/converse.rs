@@ -1,0 +1,250 @@
+//! A conversation, turn by turn: what was said is remembered, each message is read in its light, and a turn is an
+//! ordinary run with its ordinary result.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use harness_hands::permit::{Access, Project};
+use harness_hands::trace;
+use serde_json::{Value, json};
+
+use crate::agent::Agent;
+use crate::cancel::Cancel;
+use crate::dialogue::{self, Meaning, Said};
+use crate::options::OptionsError;
+use crate::run::event::Listener;
+use crate::run::result::RunResult;
+use crate::secret;
+
+/// A conversation about one project.
+///
+/// ```
+/// use harness_agent::{Agent, AgentOptions, Cancel, Nobody};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # std::fs::write(folder.path().join("cart.py"), "def total(prices):\n    return sum(prices)\n").unwrap();
+/// let mut dialogue = Agent::new(AgentOptions::new(folder.path())).converse();
+/// let mut say = |words| dialogue.say(words, &mut Nobody, &Cancel::default()).unwrap();
+/// assert_eq!(say("rename total to subtotal").writes, ["cart.py"]);
+/// assert_eq!(say("rename it to sum_up").writes, ["cart.py"]);
+/// assert_eq!(say("undo that").writes, ["cart.py"]);
+/// assert_eq!(say("thanks!").summary, "Any time.");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dialogue {
+    agent: Agent,
+    said: Vec<Said>,
+    /// What the caller's own system told the model, before anything was said.
+    preface: String,
+    /// The name under which it is kept in the project, when it is.
+    kept: Option<String>,
+}
+
+/// What a message comes to, before anything is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Nothing is to be done; this is the reply.
+    Reply(&'static str),
+    /// This run is to be taken back; without a name the latest that changed something.
+    Undo(Option<String>),
+    /// A question about the project.
+    Ask(String),
+    /// A task that would change files.
+    Run {
+        /// The task, whole in itself.
+        task: String,
+        /// Whether the user is asked something first.
+        asks_back: bool,
+    },
+}
+
+impl Turn {
+    /// Returns whether files may change.
+    pub fn writes(&self) -> bool {
+        match self {
+            Turn::Reply(_) | Turn::Ask(_) => false,
+            Turn::Undo(_) | Turn::Run { .. } => true,
+        }
+    }
+
+    /// Returns the task, where there is one.
+    pub fn task(&self) -> &str {
+        match self {
+            Turn::Reply(_) | Turn::Undo(_) => "",
+            Turn::Ask(task) | Turn::Run { task, .. } => task,
+        }
+    }
+}
+
+/// A conversation of another program's is remembered by us no longer than this, in messages.
+const MOST_REMEMBERED: usize = 400;
+/// The longest message that is kept on disk, in characters.
+const LONGEST_KEPT: usize = 20_000;
+/// The longest preface that a model is shown, in characters.
+const LONGEST_PREFACE: usize = 600;
+
+impl Agent {
+    /// Begins a conversation.
+    pub fn converse(&self) -> Dialogue {
+        Dialogue::of(self.clone(), Vec::new())
+    }
+}
+
+impl Dialogue {
+    /// Takes up a conversation after what was said.
+    pub fn of(agent: Agent, said: Vec<Said>) -> Dialogue {
+        Dialogue {
+            agent,
+            said,
+            preface: String::new(),
+            kept: None,
+        }
+    }
+
+    /// Returns the same conversation with what the model is told before anything was said.
+    #[must_use]
+    pub fn with_preface(mut self, preface: &str) -> Dialogue {
+        self.preface = preface.chars().take(LONGEST_PREFACE).collect();
+        self
+    }
+
+    /// Returns the same conversation, kept in the project's `.harness/` from here on: redacted, for the user alone.
+    #[must_use]
+    pub fn kept(mut self) -> Dialogue {
+        let name = SystemTime::now().duration_since(UNIX_EPOCH);
+        let name = name.map_or(0, |since| since.as_micros());
+        self.kept.get_or_insert_with(|| format!("{name:x}"));
+        self
+    }
+
+    /// Takes up the conversation that was kept last in the project; a new one where there is none.
+    pub fn resumed(agent: Agent) -> Result<Dialogue, OptionsError> {
+        let project = open(&agent, Access::ReadOnly)?;
+        let lines = trace::lines(&trace::chat_in_project(project.door())).unwrap_or_default();
+        let parsed = lines
+            .iter()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let lines: Vec<Value> = parsed.filter(|line| line["chat"].is_string()).collect();
+        let Some(last) = lines.last().map(|line| line["chat"].clone()) else {
+            return Ok(Dialogue::of(agent, Vec::new()).kept());
+        };
+        let of_it = lines.iter().filter(|line| line["chat"] == last);
+        let said = of_it.filter_map(|line| {
+            let text = line["text"].as_str()?.to_owned();
+            let by_user = line["by"] == "user";
+            Some(Said { by_user, text })
+        });
+        let said = said.collect();
+        Ok(Dialogue {
+            kept: last.as_str().map(str::to_owned),
+            ..Dialogue::of(agent, said)
+        })
+    }
+
+    /// Returns what was said, oldest first.
+    pub fn said(&self) -> &[Said] {
+        &self.said
+    }
+
+    /// Returns the agent that it is held with.
+    pub fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// Goes on with an agent of other settings.
+    pub fn change_agent(&mut self, agent: Agent) {
+        self.agent = agent;
+    }
+
+    /// Reads a message and finds out what it asks for. Nothing is changed.
+    pub fn read(&self, message: &str) -> Result<Turn, OptionsError> {
+        let task = match dialogue::read(&self.said, message) {
+            Meaning::Task(task) => task,
+            Meaning::Reply(words) => return Ok(Turn::Reply(words)),
+            Meaning::Undo(run) => return Ok(Turn::Undo(run)),
+        };
+        let plan = self.agent.route(&task)?;
+        let asks_back = plan.question.is_some();
+        Ok(match plan.writes {
+            true => Turn::Run { task, asks_back },
+            false => Turn::Ask(task),
+        })
+    }
+
+    /// Does what a message asks for, and remembers both.
+    pub fn say(
+        &mut self,
+        message: &str,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
+        let turn = self.read(message)?;
+        self.perform(message, &turn, listener, cancel)
+    }
+
+    /// Does what a message was found to ask for, and remembers both.
+    pub fn perform(
+        &mut self,
+        message: &str,
+        turn: &Turn,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
+        let mut options = self.agent.options().clone();
+        options.context = self.context();
+        let agent = self.agent.with_options(options);
+        let result = match turn {
+            Turn::Reply(words) => RunResult::said(*words),
+            Turn::Undo(run) => agent.undo(run.as_deref(), cancel)?,
+            Turn::Ask(task) => agent.ask(Some(task), listener, cancel)?,
+            Turn::Run { task, .. } => agent.run(Some(task), listener, cancel)?,
+        };
+        self.remember(Said::by_user(message));
+        self.remember(Said::by_agent(result.in_words()));
+        Ok(result)
+    }
+
+    /// Returns what a model is told of the conversation: a few lines.
+    fn context(&self) -> String {
+        let said = dialogue::context(&self.said);
+        match self.preface.trim() {
+            "" => said,
+            preface => format!("system: {preface}\n{said}"),
+        }
+    }
+
+    fn remember(&mut self, said: Said) {
+        if let Some(chat) = &self.kept {
+            // What was said is a help for later; a folder that cannot be written is told of by the run itself.
+            drop(self.keep(chat, &said));
+        }
+        self.said.push(said);
+        let too_many = self.said.len().saturating_sub(MOST_REMEMBERED);
+        self.said.drain(..too_many);
+    }
+
+    fn keep(&self, chat: &str, said: &Said) -> Result<(), OptionsError> {
+        let options = self.agent.options();
+        if options.keep_no_record || !options.allow_writes {
+            return Ok(());
+        }
+        let short: String = said.text.chars().take(LONGEST_KEPT).collect();
+        let mut text = secret::redact(&short).into_owned();
+        if let Some(home) = self.agent.home().filter(|home| home.len() > 1) {
+            text = text.replace(&home, "~");
+        }
+        let by = if said.by_user { "user" } else { "agent" };
+        let line = json!({"v": 1, "chat": chat, "by": by, "text": text}).to_string();
+        let project = open(&self.agent, Access::Writing)?;
+        drop(trace::append_chat_in_project(project.door(), &line));
+        Ok(())
+    }
+}
+
+fn open(agent: &Agent, access: Access) -> Result<Project, OptionsError> {
+    let checked = agent.options().check()?;
+    Project::open(&checked.project, checked.scope.as_ref(), access).map_err(|error| OptionsError {
+        field: "project",
+        message: error.to_string(),
+        hint: "check the folder and its permissions".to_owned(),
+    })
+}
