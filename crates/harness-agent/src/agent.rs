@@ -5,7 +5,7 @@ use std::time::Duration;
 use harness_code::locate::Noted;
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
-use harness_code::suite::{self, SuiteEnvironment};
+use harness_code::suite::{self, Suite, SuiteEnvironment};
 use harness_code::tree::{SourceTree, TreeError};
 use harness_hands::journal::RunId;
 use harness_hands::lock::{Holder, LockError, Waiting};
@@ -22,6 +22,7 @@ use crate::options::{AgentOptions, OptionsError, shown};
 use crate::plan::Plan;
 use crate::run::event::Listener;
 use crate::run::result::{RunResult, Stopped};
+use crate::run::suite_run::{self, SuiteOrder, TestResult};
 use crate::run::{self, Order, Wish};
 use crate::task::Task;
 
@@ -189,19 +190,28 @@ impl Agent {
     /// Returns what the project is.
     pub fn brief(&self) -> Result<Brief, OptionsError> {
         let tree = self.tree()?;
-        if let Some(suite) = self.config.clone()?.suite(tree.root()) {
-            return Ok(Brief::of(&tree, Some(&suite)));
-        }
-        let find_program = |name: &str| self.environment.find_program(name);
-        let virtual_env = self.environment.virtual_env.clone();
-        let suite = suite::detect(
-            &tree,
-            &SuiteEnvironment {
-                virtual_env,
-                find_program: &find_program,
-            },
-        );
+        let suite = self.suite(&tree)?;
         Ok(Brief::of(&tree, suite.as_ref()))
+    }
+
+    /// Runs the project's tests as a run would, all or those that are named. Nothing in the project changes.
+    pub fn test(
+        &self,
+        tests: &[String],
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<TestResult, OptionsError> {
+        let checked = self.options.check()?;
+        // A scope limits what may change, not what is tested.
+        let tree = SourceTree::read(&checked.project, None).map_err(unreadable)?;
+        suite_run::perform(SuiteOrder {
+            options: &self.options,
+            config: &self.config.clone()?,
+            suite: self.suite(&tree)?,
+            tests,
+            listener,
+            cancel,
+        })
     }
 
     /// Returns what makes the project hard to read.
@@ -222,6 +232,22 @@ impl Agent {
             &noted,
             &self.options,
             &self.environment,
+        ))
+    }
+
+    /// Returns how the project's tests are run, when it has any.
+    fn suite(&self, tree: &SourceTree) -> Result<Option<Suite>, OptionsError> {
+        if let Some(settled) = self.config.clone()?.suite(tree.root()) {
+            return Ok(Some(settled));
+        }
+        let find_program = |name: &str| self.environment.find_program(name);
+        let virtual_env = self.environment.virtual_env.clone();
+        Ok(suite::detect(
+            tree,
+            &SuiteEnvironment {
+                virtual_env,
+                find_program: &find_program,
+            },
         ))
     }
 

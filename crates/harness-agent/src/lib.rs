@@ -44,5 +44,6 @@ pub use model::on_device::warmth::Warmth;
 pub use options::{AgentOptions, Engine, OptionsError};
 pub use run::event::{Event, EventKind, Listener, Nobody};
 pub use run::result::{Counts, RunResult, Stopped, Tests, Usage};
+pub use run::suite_run::{FailedTest, TestResult};
 pub use task::goal::Goal;
 pub use task::question::Question;

@@ -24,6 +24,7 @@ mod search;
 mod session;
 mod showing;
 mod staged;
+pub(crate) mod suite_run;
 mod talk;
 mod telling;
 mod trial;
@@ -96,7 +97,7 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     };
     let project = Project::open(&checked.project, checked.scope.as_ref(), access)
         .map_err(|error| unusable("project", &error))?
-        .with_runner_options(runner_options(&order));
+        .with_runner_options(runner_options(order.options, order.config));
     let hidden = order.config.hidden();
     let hidden = hidden.map_err(|error| unusable("config", &error))?;
     let scope = checked.scope.as_ref();
@@ -142,20 +143,20 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     Ok(session.end(ending))
 }
 
-fn runner_options(order: &Order<'_>) -> RunnerOptions {
+fn runner_options(options: &AgentOptions, config: &UserConfig) -> RunnerOptions {
     let limits = Limits::default();
-    let walls = if order.options.require_sandbox {
+    let walls = if options.require_sandbox {
         Walls::Required
     } else {
         Walls::WherePossible
     };
-    let time = order.config.test_time().unwrap_or(limits.time);
+    let time = config.test_time().unwrap_or(limits.time);
     RunnerOptions {
         walls,
         limits: Limits { time, ..limits },
-        each_test: order.config.test_time_each(),
-        readable: order.config.test_readable.clone(),
-        variables: order.config.test_variables.clone(),
+        each_test: config.test_time_each(),
+        readable: config.test_readable.clone(),
+        variables: config.test_variables.clone(),
     }
 }
 

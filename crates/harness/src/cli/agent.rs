@@ -1,10 +1,10 @@
 //! `ask`, `run`, `replay`, `serve`: the commands that do a run.
 
 use harness_agent::env::Environment;
-use harness_agent::{Agent, AgentOptions, Cancel, RunResult};
+use harness_agent::{Agent, AgentOptions, Cancel, RunResult, Stopped};
 
 use crate::cli::args::{
-    AskArguments, CommonArguments, ReplayArguments, RunArguments, ServeArguments,
+    AskArguments, CommonArguments, ReplayArguments, RunArguments, ServeArguments, TestArguments,
 };
 use crate::cli::progress::Progress;
 use crate::cli::settings;
@@ -57,6 +57,33 @@ pub(super) fn replay(arguments: &ReplayArguments, program: &str) -> Result<Exit,
     let result = Agent::new(options).replay(&arguments.run, &mut progress, &cancel)?;
     progress.end();
     Ok(show(&result, &arguments.common, program))
+}
+
+/// Runs the project's tests.
+pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Complaint> {
+    let common = &arguments.common;
+    let project = settings::project(None, common)?;
+    let options = AgentOptions {
+        require_sandbox: arguments.require_sandbox,
+        ..settings::options(project, common, None)?
+    };
+    let cancel = cancel_on_signal();
+    let mut progress = Progress::new(common);
+    let result = Agent::new(options).test(&arguments.tests, &mut progress, &cancel)?;
+    progress.end();
+    super::show(common, &result, || text::test_result(&result));
+    let exit = match Exit::of(result.stopped) {
+        Exit::Done if !result.ok => Exit::Failed,
+        exit => exit,
+    };
+    if result.stopped != Stopped::Done {
+        let complaint = Complaint {
+            exit,
+            ..Complaint::usage(&result.summary, &result.hint)
+        };
+        text::complaint(program, &complaint);
+    }
+    Ok(exit)
 }
 
 /// Serves until a signal comes.

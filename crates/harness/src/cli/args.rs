@@ -35,6 +35,8 @@ pub enum Command {
     Ask(AskArguments),
     /// Do a task: change files inside the folder, then run the project's tests
     Run(RunArguments),
+    /// Run the project's tests in the sandbox, as a run would
+    Test(TestArguments),
     /// Start the HTTP server on 127.0.0.1
     Serve(ServeArguments),
     /// Write the files that connect an editor; alone, list the editors
@@ -163,6 +165,20 @@ pub struct RunArguments {
     /// Options of the commands that call a model.
     #[command(flatten)]
     pub model: ModelArguments,
+}
+
+/// `test`.
+#[derive(Args, Debug)]
+pub struct TestArguments {
+    /// The tests to run: ids, files or names [default: all of them]
+    #[arg(value_name = "TEST")]
+    pub tests: Vec<String>,
+    /// Refuse to run the tests where no sandbox can be had
+    #[arg(long)]
+    pub require_sandbox: bool,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
 }
 
 /// `serve`.

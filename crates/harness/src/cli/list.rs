@@ -16,6 +16,7 @@ const FIRST: &[(&str, &str)] = &[
 const THEN: &[(&str, &str)] = &[
     ("route \"rename a to b\"", "what would happen to a task"),
     ("layout", "what makes the project hard to read"),
+    ("test", "the project's tests, in the sandbox"),
     ("last", "the latest runs"),
     ("replay RUN", "judges a recorded run again"),
     ("serve", "HTTP server on 127.0.0.1"),

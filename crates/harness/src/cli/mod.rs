@@ -87,6 +87,7 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         Command::Route(arguments) => reports::route(&arguments),
         Command::Ask(arguments) => agent::ask(&arguments, program),
         Command::Run(arguments) => agent::run(&arguments, program),
+        Command::Test(arguments) => agent::test(&arguments, program),
         Command::Serve(arguments) => agent::serve(&arguments),
         Command::Editors(arguments) => editors::editors(&arguments),
         Command::Undo(arguments) => past::undo(&arguments),

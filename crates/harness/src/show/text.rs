@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anstream::AutoStream;
-use harness_agent::RunResult;
+use harness_agent::{RunResult, Stopped, TestResult};
 
 use crate::exit::Exit;
 
@@ -146,6 +146,27 @@ pub(crate) fn run_result(result: &RunResult) -> String {
         text.push_str(&format!(
             "take it back with: harness undo {}\n",
             result.run_id
+        ));
+    }
+    text
+}
+
+/// Returns what a person reads after the tests ran: the counts, then what failed.
+pub(crate) fn test_result(result: &TestResult) -> String {
+    let mut text = match result.stopped {
+        Stopped::Done => format!("{} ({:.1} s)\n", result.summary, result.seconds),
+        // Why there is no verdict is told on stderr.
+        _ => String::new(),
+    };
+    for failure in &result.failures {
+        let place = match (&failure.path, failure.line) {
+            (Some(path), Some(line)) => format!(" ({path}:{line})"),
+            (Some(path), None) => format!(" ({path})"),
+            (None, _) => String::new(),
+        };
+        text.push_str(&format!(
+            "failed: {}{place}: {}\n",
+            failure.id, failure.message
         ));
     }
     text

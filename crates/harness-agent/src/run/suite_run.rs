@@ -1,0 +1,259 @@
+//! The project's tests on their own, run as a run would: in the sandbox, on a private version of the project. Nothing is
+//! judged and nothing is kept.
+
+use std::time::Instant;
+
+use harness_code::suite::Suite;
+use harness_hands::permit::{Access, Project};
+use harness_hands::suite::running::Running;
+use harness_hands::suite::{Failure, Outcome, Selection, SuiteReport, Watch, run_watched};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::cancel::Cancel;
+use crate::config::UserConfig;
+use crate::options::{AgentOptions, OptionsError, shown};
+use crate::run::event::{Event, EventKind, Listener};
+use crate::run::evidence::unusable;
+use crate::run::result::{Counts, Stopped};
+
+/// Failures that a result holds; the rest is counted.
+const MOST_FAILURES: usize = 50;
+
+/// What the project's tests said.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TestResult {
+    /// Whether at least one test passed and none failed.
+    pub ok: bool,
+    /// The closing sentence.
+    pub summary: String,
+    /// `done` when the tests said something, `stuck` when they could not, `interrupted` when somebody stopped them.
+    pub stopped: Stopped,
+    /// The command that ran them.
+    pub command: String,
+    /// How many there were, and how they ended.
+    pub tests: Counts,
+    /// Tests that were skipped or expected to fail.
+    pub skipped: u32,
+    /// Those that did not pass, in the order they ran.
+    pub failures: Vec<FailedTest>,
+    /// How long it took.
+    pub seconds: f64,
+    /// Which sandbox held them.
+    pub sandbox: String,
+    /// What to do next where the tests could not run; empty otherwise.
+    pub hint: String,
+}
+
+/// A test that did not pass.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedTest {
+    /// The runner's own name of the test.
+    pub id: String,
+    /// What went wrong, in a line or two.
+    pub message: String,
+    /// The file of the last line in the project.
+    pub path: Option<String>,
+    /// That line.
+    pub line: Option<u32>,
+}
+
+impl TestResult {
+    fn without_tests(summary: &str, hint: &str) -> TestResult {
+        TestResult {
+            ok: false,
+            summary: summary.to_owned(),
+            stopped: Stopped::Stuck,
+            command: String::new(),
+            tests: Counts::default(),
+            skipped: 0,
+            failures: Vec::new(),
+            seconds: 0.0,
+            sandbox: String::new(),
+            hint: hint.to_owned(),
+        }
+    }
+
+    fn of(report: &SuiteReport, suite: &Suite) -> TestResult {
+        let failed = report.failed + report.errors;
+        let problem = unusable(report);
+        let stopped = match (&report.outcome, &problem) {
+            (Outcome::Interrupted, _) => Stopped::Interrupted,
+            (_, Some(_)) => Stopped::Stuck,
+            (_, None) => Stopped::Done,
+        };
+        let hint = match stopped {
+            Stopped::Stuck => "`harness doctor` looks at how the tests are run",
+            _ => "",
+        };
+        let counted = format!("{} passed, {failed} failed", report.passed);
+        TestResult {
+            ok: problem.is_none() && failed == 0 && report.passed > 0,
+            summary: problem.unwrap_or(counted),
+            stopped,
+            command: suite.command.join(" "),
+            tests: Counts {
+                passed: report.passed,
+                failed,
+                collected: report.collected,
+            },
+            skipped: report.skipped,
+            failures: report
+                .failures
+                .iter()
+                .take(MOST_FAILURES)
+                .map(failed_test)
+                .collect(),
+            seconds: report.seconds,
+            sandbox: report.sandbox.to_string(),
+            hint: hint.to_owned(),
+        }
+    }
+}
+
+fn failed_test(failure: &Failure) -> FailedTest {
+    FailedTest {
+        id: failure.id.clone(),
+        message: failure.message.clone(),
+        path: failure.file.clone(),
+        line: failure.line,
+    }
+}
+
+/// Everything that running the tests needs.
+pub(crate) struct SuiteOrder<'a> {
+    pub(crate) options: &'a AgentOptions,
+    pub(crate) config: &'a UserConfig,
+    /// How the project's tests are run, when it has any.
+    pub(crate) suite: Option<Suite>,
+    /// The tests that are wanted; none means all.
+    pub(crate) tests: &'a [String],
+    pub(crate) listener: &'a mut dyn Listener,
+    pub(crate) cancel: &'a Cancel,
+}
+
+/// Runs the project's tests, all or some.
+pub(crate) fn perform(order: SuiteOrder<'_>) -> Result<TestResult, OptionsError> {
+    let checked = order.options.check()?;
+    for test in order.tests {
+        check_name(test)?;
+    }
+    let access = match order.options.allow_writes {
+        true => Access::Writing,
+        false => Access::ReadOnly,
+    };
+    let unusable = |error: &dyn std::fmt::Display| OptionsError {
+        field: "project",
+        message: error.to_string(),
+        hint: "check the folder and its permissions".to_owned(),
+    };
+    let project = Project::open(&checked.project, None, access)
+        .map_err(|error| unusable(&error))?
+        .with_runner_options(super::runner_options(order.options, order.config));
+    let Some(runner) = project.runner() else {
+        return Ok(TestResult::without_tests(
+            "a read-only run starts no program",
+            "permit writes to run the tests",
+        ));
+    };
+    let Some(suite) = &order.suite else {
+        return Ok(TestResult::without_tests(
+            "no way to run the project's tests was found",
+            "name the command in the user's config (`[[project]] tests`)",
+        ));
+    };
+    let selection = match order.tests {
+        [] => Selection::All,
+        tests => Selection::Some(tests.to_vec()),
+    };
+    let mut telling = Telling::begin(order.listener);
+    telling.tell(
+        EventKind::Started,
+        format!("running {}", suite.command.join(" ")),
+        Map::new(),
+    );
+    let report = match runner.trial(project.door(), None) {
+        Ok(version) => {
+            let runner = runner.in_scratch(&version);
+            let mut tell = |running: &Running| telling.tell_running(running);
+            let (watch, flag) = (Watch::default(), order.cancel.flag());
+            run_watched(&runner, suite, &selection, &watch, &flag, &mut tell)
+        }
+        Err(error) => SuiteReport::could_not_start(error.to_string(), runner.sandbox()),
+    };
+    let result = TestResult::of(&report, suite);
+    let data = [("result", Value::from(report.output_tail))];
+    let data = data.map(|(name, value)| (name.to_owned(), value));
+    telling.tell(
+        EventKind::Tests,
+        result.summary.clone(),
+        data.into_iter().collect(),
+    );
+    Ok(result)
+}
+
+/// Refuses what can be no name of a test, before anything runs.
+fn check_name(test: &str) -> Result<(), OptionsError> {
+    let is_name =
+        !test.trim().is_empty() && !test.starts_with('-') && !test.chars().any(char::is_control);
+    match is_name {
+        true => Ok(()),
+        false => Err(OptionsError {
+            field: "tests",
+            message: format!("`{}` names no test", shown(test)),
+            hint: "give a test id, a test file or a test name".to_owned(),
+        }),
+    }
+}
+
+/// Tells a listener how it goes.
+struct Telling<'a> {
+    listener: &'a mut dyn Listener,
+    began: Instant,
+}
+
+impl<'a> Telling<'a> {
+    fn begin(listener: &'a mut dyn Listener) -> Telling<'a> {
+        let began = Instant::now();
+        Telling { listener, began }
+    }
+
+    fn tell(&mut self, kind: EventKind, text: String, data: Map<String, Value>) {
+        let seconds = self.began.elapsed().as_secs_f64();
+        self.listener.event(&Event {
+            kind,
+            data,
+            seconds,
+            text,
+        });
+    }
+
+    fn tell_running(&mut self, running: &Running) {
+        let data = [
+            ("running", Value::from(running.test.as_str())),
+            ("running_seconds", Value::from(running.seconds)),
+        ];
+        let data = data.map(|(name, value)| (name.to_owned(), value));
+        let text = format!(
+            "{} has been running for {} s",
+            running.test, running.seconds
+        );
+        self.tell(EventKind::Tests, text, data.into_iter().collect());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_name;
+
+    #[test]
+    fn an_option_is_no_test() {
+        for word in ["-h", "", " ", "--rootdir=/", "a\nb"] {
+            let error = check_name(word).unwrap_err();
+            assert_eq!(error.field, "tests", "{word}");
+        }
+        for word in ["test_x", "tests/test_a.py::T::test_x[1]", "a.b.C"] {
+            assert_eq!(check_name(word), Ok(()), "{word}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+"""`harness test`: the project's tests in the sandbox, as a run would start them."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import RIGHT, tree
+
+PROGRAM = str(pathlib.Path(sys.executable).parent / "harness")
+
+
+def test(project, *words):
+    command = [PROGRAM, "test", "--project", str(project), *words]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=60)
+
+
+test.__test__ = False
+
+
+def test_red_tests_are_named_with_their_place(project):
+    before = tree(project)
+    done = test(project)
+    assert done.returncode == 1
+    assert done.stdout.startswith("0 passed, 1 failed (")
+    assert "failed: tests.test_pricing.PricingTest.test_discount (tests/test_pricing.py:8)" in done.stdout
+    assert tree(project) == before and not (project / ".harness").exists()
+
+
+def test_green_tests_end_well_and_json_counts_them(project):
+    (project / "shop/pricing.py").write_text(RIGHT)
+    done = test(project, "--json")
+    result = json.loads(done.stdout)
+    assert (done.returncode, result["ok"], result["stopped"]) == (0, True, "done")
+    assert result["tests"] == {"passed": 1, "failed": 0, "collected": 1}
+    assert result["failures"] == [] and "unittest" in result["command"] and result["sandbox"]
+
+
+def test_some_tests_can_be_picked(project):
+    (project / "tests/test_more.py").write_text("import unittest\n\nclass More(unittest.TestCase):\n    def test_it(self):\n        pass\n")
+    assert test(project).returncode == 1
+    done = test(project, "tests/test_more.py")
+    assert (done.returncode, done.stdout.split(" (")[0]) == (0, "1 passed, 0 failed"), done.stderr
+
+
+@pytest.mark.parametrize("words", [["--", "-x"], [""], ["a\nb"]])
+def test_what_is_no_test_is_bad_input(project, words):
+    done = test(project, *words)
+    assert done.returncode == 2 and "hint: give a test id" in done.stderr
+
+
+def test_without_tests_nothing_is_proven(tmp_path):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    done = test(folder)
+    assert done.returncode == 1 and done.stdout == ""
+    assert "no way to run the project's tests" in done.stderr and "hint: " in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C cannot be sent to one process")
+def test_ctrl_c_stops_them(project):
+    (project / "tests/test_slow.py").write_text("import time, unittest\n\nclass Slow(unittest.TestCase):\n    def test_it(self):\n        time.sleep(60)\n")
+    running = subprocess.Popen([PROGRAM, "test", "--project", str(project)], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert "running" in running.stderr.readline()
+    time.sleep(1)
+    began = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    assert running.wait(10) == 130
+    assert time.monotonic() - began < 5
+    running.stdout.close(), running.stderr.close()
