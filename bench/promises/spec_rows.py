@@ -168,7 +168,7 @@ ROWS = [
         (CLI + "settings.rs", "    options.scope = common.scope.clone().unwrap_or_default();", "    options.scope = String::new();"),
     ], "test_scenarios.py test_scenario[008_the_scope_is_a_wall]"),
     ("option --json", "`run` and `ask` print words", [
-        (CLI + "agent.rs", "    if common.json {\n        json::print(result);\n", "    if common.json && result.steps.len() > 99 {\n        json::print(result);\n"),
+        (CLI + "outcome.rs", "    if common.json {\n        json::print(result);\n", "    if common.json && result.steps.len() > 99 {\n        json::print(result);\n"),
     ], "test_demo.py test_the_misspelled_name_is_fixed_without_a_model"),
     ("option --json", "`brief`, `layout` and `route` print words", [
         (CLI + "mod.rs", "    if common.json {\n        json::print(value);\n    } else {\n        text::result(&words());\n    }", "    let _ = (common, value);\n    text::result(&words());"),
@@ -265,10 +265,10 @@ ROWS = [
         (AGENT + "options.rs", "            keep_no_record: false,", "            keep_no_record: true,"),
     ], DEFAULTS),
     ("setting on_event", "nobody is called", [
-        (PYTHON + "agent.rs", "        let listens = options.on_event.is_some();", "        let listens = false;"),
+        (PYTHON + "agent.rs", "        listens: options.on_event.is_some(),", "        listens: false,"),
     ], FIXES),
     ("setting on_question", "nobody is called", [
-        (PYTHON + "agent.rs", "        let answers = options.on_question.is_some();", "        let answers = false;"),
+        (PYTHON + "agent.rs", "        answers: options.on_question.is_some(),", "        answers: false,"),
     ], "test_agent.py test_an_answer_is_used"),
     ("result ok", "a run that gave up is ok", [
         (AGENT + "run/session.rs", "        let ok = ending.stopped == Stopped::Done;", "        let ok = ending.stopped != Stopped::Question;"),
@@ -374,7 +374,7 @@ ROWS = [
         (SERVER + "routes.rs", "        .route(\"/v1/chat/completions\", post(chat::completions))\n", ""),
     ], CHAT),
     ("POST /v1/chat/completions", "the reply has a shape of its own", [
-        (SERVER + "chat.rs", "            \"message\": {\"role\": \"assistant\", \"content\": content(result)},", "            \"text\": result.summary,"),
+        (SERVER + "chat.rs", "            \"message\": {\"role\": \"assistant\", \"content\": result.in_markdown()},", "            \"text\": result.summary,"),
     ], CHAT),
     ("POST /v1/run", "there is no such route", [
         (SERVER + "routes.rs", "        .route(\"/v1/run\", post(run))\n", ""),
@@ -419,7 +419,7 @@ ROWS = [
         (SERVER + "work.rs", "file changes are off on this server: start it with --allow-writes", "file changes are off on this server"),
     ], REFUSED_FIRST),
     ("403 of a chat that writes", "it is done", [
-        (SERVER + "chat.rs", "    if writes && !server.agent.allow_writes {", "    if writes && server.port == 0 {"),
+        (SERVER + "chat.rs", "    if turn.writes() && !server.agent.allow_writes {", "    if turn.writes() && server.port == 0 {"),
     ], REFUSED_FIRST),
     ("stream is refused", "it is ignored", [
         (SERVER + "fields.rs", "            if value.as_bool() == Some(true) {", "            if value.as_bool().is_none() {"),

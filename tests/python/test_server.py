@@ -19,7 +19,7 @@ from serving import PROGRAM, Served, answers, is_error, tree
 
 ROUTES = {"/health": "GET", "/v1/models": "GET", "/v1/openapi.json": "GET", "/": "GET", "/v1/brief": "POST", "/v1/layout": "POST",
           "/v1/route": "POST", "/v1/ask": "POST", "/v1/run": "POST", "/v1/chat/completions": "POST",
-          "/v1/runs": "GET", "/v1/undo": "POST", "/v1/stream/models": "GET", "/v1/stream/chat/completions": "POST"}
+          "/v1/runs": "GET", "/v1/undo": "POST", "/v1/apply": "POST", "/v1/stream/models": "GET", "/v1/stream/chat/completions": "POST"}
 
 
 def chat(*messages, **more):
@@ -120,6 +120,7 @@ def test_the_description_is_true(project, engine):
     engine(FIX, "It is a shop.")
     with Served(project, "--allow-writes") as server:
         run = server.call("POST", "/v1/run", {"task": TASK}, timeout=120)[2]["run_id"]
+        dry = server.call("POST", "/v1/run", {"task": "rename discount to rebate", "dry_run": True})[2]["run_id"]
         document = server.call("GET", "/v1/openapi.json")[2]
         assert document["openapi"] == "3.1.0"
         assert {path: next(iter(methods)).upper() for path, methods in document["paths"].items()} == ROUTES
@@ -128,6 +129,7 @@ def test_the_description_is_true(project, engine):
         wrong = {"string": [1, True, [], {}], "integer": ["1", 0, -1, 1.5, True, 2**32, []], "boolean": ["true", 1, []], "array": ["x", 1, {}, [1]]}
         for path, methods in document["paths"].items():
             (method, operation), = methods.items()
+            good["run"] = dry if path == "/v1/apply" else run
             answered = operation["responses"]["200"]["content"]
             if "requestBody" not in operation:
                 if path != "/":

@@ -15,7 +15,7 @@ use harness_hands::undo::{Force, UndoError, Undone};
 
 use crate::cancel::Cancel;
 use crate::config::UserConfig;
-use crate::dialogue::TOOK_BACK;
+use crate::dialogue::{BROUGHT_BACK, TOOK_BACK};
 use crate::env::Environment;
 use crate::model::Model;
 use crate::options::{AgentOptions, OptionsError, shown};
@@ -23,7 +23,7 @@ use crate::plan::Plan;
 use crate::run::event::Listener;
 use crate::run::result::{RunResult, Stopped};
 use crate::run::suite_run::{self, SuiteOrder, TestResult};
-use crate::run::{self, Order, Wish};
+use crate::run::{self, Again, Order, Wish};
 use crate::task::Task;
 
 /// How long an undo waits for another run that holds the project.
@@ -117,6 +117,25 @@ impl Agent {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
+        self.make_again(Again::Made(run.to_owned()), listener, cancel)
+    }
+
+    /// Writes what a dry run or a run that took its change back proposed, through the same guards and tests.
+    pub fn apply(
+        &self,
+        run: &str,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
+        self.make_again(Again::Proposed(run.to_owned()), listener, cancel)
+    }
+
+    fn make_again(
+        &self,
+        again: Again,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
         let config = &self.config.clone()?;
         run::perform(Order {
             options: &self.options,
@@ -127,7 +146,7 @@ impl Agent {
             listener,
             cancel,
             model: None,
-            replay: Some(run.to_owned()),
+            again: Some(again),
         })
     }
 
@@ -165,7 +184,11 @@ impl Agent {
             on_wait: &mut on_wait,
         };
         match writer.undo(run.as_ref(), Force::Never, &mut waiting) {
-            Ok(undone) => Ok(taken_back(&undone)),
+            Ok(undone) => {
+                let runs = project.runs().unwrap_or_default();
+                let run = runs.into_iter().find(|run| run.id == undone.run);
+                Ok(taken_back(&undone, run.and_then(|run| run.undoes)))
+            }
             Err(UndoError::UnknownRun(run)) => Err(unknown(run.as_str())),
             Err(error) => {
                 let stopped = match &error {
@@ -276,18 +299,22 @@ impl Agent {
             listener,
             cancel,
             model,
-            replay: None,
+            again: None,
         })
     }
 }
 
-fn taken_back(undone: &Undone) -> RunResult {
+/// Tells of a run that was taken back; the undo of an undo brings the run back that `again` names.
+fn taken_back(undone: &Undone, again: Option<RunId>) -> RunResult {
     let files: Vec<String> = undone.files.iter().map(ToString::to_string).collect();
     let (run, undo) = (&undone.run, &undone.undo);
-    let words = format!(
-        "{TOOK_BACK}{run}: {}; to have it again say \"redo\", or type `harness undo {undo}`",
-        files.join(", ")
-    );
+    let (files_told, how) = (files.join(", "), format!("or type `harness undo {undo}`"));
+    let words = match again {
+        Some(run) => {
+            format!("{BROUGHT_BACK}{run}: {files_told}; to take it back say \"undo that\", {how}")
+        }
+        None => format!("{TOOK_BACK}{run}: {files_told}; to have it again say \"redo\", {how}"),
+    };
     RunResult {
         writes: files,
         run_id: undo.to_string(),

@@ -81,9 +81,10 @@ struct Memory {
     name: Option<String>,
     /// The question that waits for an answer.
     question: Option<Question>,
-    /// Runs that changed files and were not taken back, and the undo of the last thing that was.
+    /// Runs that changed files and were not taken back.
     runs: Vec<String>,
-    undone: Option<(String, String)>,
+    /// The last undo, where it is what happened last.
+    undone: Option<String>,
 }
 
 impl Memory {
@@ -114,23 +115,14 @@ impl Memory {
         let Some(run) = undo_line(reply) else {
             return;
         };
-        match reply.strip_prefix(TOOK_BACK).and_then(first_word) {
-            Some(taken) => {
-                let is_again = self.undone.take().filter(|(undo, _)| undo == taken);
-                match is_again {
-                    // The undo itself was taken back: its run stands again.
-                    Some((_, original)) => self.runs.push(original),
-                    None => {
-                        self.runs.retain(|run| run != taken);
-                        self.undone = Some((run, taken.to_owned()));
-                    }
-                }
-            }
-            None => {
-                self.undone = None;
-                self.runs.push(run);
-            }
+        if let Some(taken) = reply.strip_prefix(TOOK_BACK).and_then(first_word) {
+            self.runs.retain(|run| run != taken);
+            self.undone = Some(run);
+            return;
         }
+        self.undone = None;
+        let again = reply.strip_prefix(BROUGHT_BACK).and_then(first_word);
+        self.runs.push(again.map_or(run, str::to_owned));
     }
 
     /// Reads the next message.
@@ -164,7 +156,7 @@ impl Memory {
 
     /// Returns the run that is meant by words about taking something back.
     fn taken_back(&self, which: Which) -> Option<String> {
-        let undo = self.undone.as_ref().map(|(undo, _)| undo.clone());
+        let undo = self.undone.clone();
         match which {
             // What happened last may have been an undo.
             Which::That => undo.or_else(|| self.runs.last().cloned()),
@@ -212,6 +204,8 @@ impl Memory {
 
 /// How the answer to an undo begins; the next "undo that" finds in it what was taken back.
 pub(crate) const TOOK_BACK: &str = "took back ";
+/// How the answer to the undo of an undo begins.
+pub(crate) const BROUGHT_BACK: &str = "brought back ";
 
 /// Returns the line by which a change is taken back; it is what "undo that" finds the run by.
 pub(crate) fn how_to_undo(run: &str) -> String {
@@ -608,8 +602,9 @@ mod tests {
         assert_eq!(undo(&after, "undo that"), "3-c");
         assert_eq!(undo(&after, "redo"), "3-c");
         assert_eq!(undo(&after, "undo"), "1-a");
-        let again = took("3-c", "4-d");
-        let redone = [&after[..], &["redo", &again]].concat();
+        let again =
+            "brought back 2-b: a.py; to take it back say \"undo that\", or type `harness undo 4-d`";
+        let redone = [&after[..], &["redo", again]].concat();
         assert_eq!(undo(&redone, "undo"), "2-b");
         assert_eq!(undo(&[], "undo"), "");
     }

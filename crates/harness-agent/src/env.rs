@@ -56,7 +56,7 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: "TERM",
-        about: "`dumb` means no colour and no live progress line",
+        about: "`dumb` means no colour, no live progress line and no line editor",
     },
     Variable {
         name: "VIRTUAL_ENV",
@@ -91,6 +91,8 @@ pub struct Environment {
     pub python: Option<PathBuf>,
     /// The folders that programs are looked for in.
     pub path: Option<OsString>,
+    /// Whether the terminal says that it can only print.
+    pub dumb_terminal: bool,
     /// The user's home folder.
     pub home: Option<PathBuf>,
 }
@@ -120,6 +122,7 @@ impl Environment {
             virtual_env: path("VIRTUAL_ENV").map(PathBuf::from),
             python: None,
             path: path("PATH"),
+            dumb_terminal: text("TERM").is_some_and(|kind| kind == "dumb"),
             home: path("HOME")
                 .or_else(|| path("USERPROFILE"))
                 .map(PathBuf::from),

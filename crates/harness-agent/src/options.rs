@@ -116,6 +116,8 @@ pub struct AgentOptions {
     pub keep: bool,
     /// Files of the project that the model is shown whole, whatever they hold.
     pub files: Vec<PathBuf>,
+    /// Whether a proven change is shown to the listener, who says whether it is kept.
+    pub confirm: bool,
 }
 
 impl AgentOptions {
@@ -137,6 +139,7 @@ impl AgentOptions {
             require_sandbox: false,
             keep: false,
             files: Vec::new(),
+            confirm: false,
         }
     }
 

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use harness_hands::journal;
+use harness_hands::journal::{self, RunId};
 use harness_hands::permit::Project;
+use harness_hands::proposals;
 use harness_hands::trace;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -53,6 +54,12 @@ pub(crate) enum PastError {
     /// What it changed held something that a record does not keep.
     #[error("run `{0}` cannot be replayed: its changes were redacted in the record")]
     Redacted(String),
+    /// It proposed nothing, or nobody kept it.
+    #[error("run `{0}` left no change that could be applied")]
+    NoProposal(String),
+    /// Another project's dry run.
+    #[error("run `{0}` was about another folder")]
+    Elsewhere(String),
     /// The record cannot be read.
     #[error("the record cannot be read: {0}")]
     Unreadable(String),
@@ -100,6 +107,56 @@ pub(crate) fn past(
         task,
         changes,
     })
+}
+
+/// What a dry run would have changed, as it is kept for later.
+#[derive(Serialize, Deserialize)]
+struct Proposed {
+    project: PathBuf,
+    task: String,
+    changes: Vec<RecordedChange>,
+}
+
+/// Keeps what a dry run would have changed, outside the project. Says whether it could.
+pub(crate) fn keep_proposal(
+    project: &Project,
+    run: &RunId,
+    task: &str,
+    changes: &[RecordedChange],
+) -> bool {
+    let proposed = Proposed {
+        project: project.door().root().to_owned(),
+        task: task.to_owned(),
+        changes: changes.to_vec(),
+    };
+    let Ok(bytes) = serde_json::to_vec(&proposed) else {
+        return false;
+    };
+    proposals::keep(run, &bytes).is_ok()
+}
+
+/// Returns what a run proposed and did not write: a dry run, or one that took its change back.
+pub(crate) fn proposed(project: &Project, run: &str) -> Result<Past, PastError> {
+    let nothing = || PastError::NoProposal(run.to_owned());
+    let id = RunId::parse(run).ok_or_else(nothing)?;
+    if let Some(bytes) = project.attempt(&id) {
+        let changes: Vec<RecordedChange> = serde_json::from_slice(&bytes).unwrap_or_default();
+        let runs = project.runs().unwrap_or_default();
+        let task = runs.into_iter().find(|one| one.id == id);
+        let task = task.map(|run| run.task).ok_or_else(nothing)?;
+        return some_changes(run, task, changes).ok_or_else(nothing);
+    }
+    let bytes = proposals::read(&id).ok_or_else(nothing)?;
+    let kept: Proposed = serde_json::from_slice(&bytes).map_err(|_| nothing())?;
+    if kept.project != project.door().root() {
+        return Err(PastError::Elsewhere(run.to_owned()));
+    }
+    some_changes(run, kept.task, kept.changes).ok_or_else(nothing)
+}
+
+fn some_changes(run: &str, task: String, changes: Vec<RecordedChange>) -> Option<Past> {
+    let run = run.to_owned();
+    (!changes.is_empty()).then_some(Past { run, task, changes })
 }
 
 /// Where the lines go.

@@ -23,6 +23,10 @@ pub(crate) const HEADER: &str = "run.json";
 pub(crate) const LINES: &str = "journal.jsonl";
 pub(crate) const ENDING: &str = "end.json";
 pub(crate) const IMAGES: &str = "before";
+/// A change that was not kept, for people.
+pub const PATCH: &str = "attempt.patch";
+/// The same with whole files, to be applied later.
+pub const ATTEMPT: &str = "attempt.json";
 
 /// The name of one run: when it began, and a little chance, so that names sort by time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -32,6 +32,7 @@ pub mod permit;
 #[path = "../../../tests/support/planted.rs"]
 mod planted;
 pub mod process;
+pub mod proposals;
 pub mod runs;
 pub mod scratch;
 pub mod settings;

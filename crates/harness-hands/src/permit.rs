@@ -8,7 +8,7 @@ use harness_code::path::RelPath;
 
 use crate::door::{Door, DoorError};
 use crate::journal::{Header, RunId};
-use crate::lock::Waiting;
+use crate::lock::{Holder, ProjectLock, Waiting};
 use crate::process::runner::{Runner, RunnerOptions};
 use crate::runs::{self, RunRecord};
 use crate::scratch;
@@ -83,6 +83,16 @@ impl Project {
         runs::runs(&self.door.unscoped()?)
     }
 
+    /// Returns the `.bak` files that runs left and that nobody wrote to since, sorted.
+    pub fn backups(&self) -> Result<Vec<RelPath>, DoorError> {
+        runs::backups(&self.door.unscoped()?)
+    }
+
+    /// Returns the change that a run tried and did not keep, where it left one.
+    pub fn attempt(&self, run: &RunId) -> Option<Vec<u8>> {
+        runs::attempt(&self.door.unscoped().ok()?, run)
+    }
+
     /// Returns what a run changed as a unified diff, as far as its bytes are still to be had.
     pub fn run_diff(&self, run: &RunId) -> Result<String, DoorError> {
         runs::diff(&self.door.unscoped()?, run)
@@ -109,6 +119,21 @@ impl Writer {
             undoes: None,
         };
         Transaction::begin(&self.door, &header, Backups::Kept, waiting)
+    }
+
+    /// Removes the `.bak` files that runs left, waiting when a run holds the project, and returns them.
+    pub fn remove_backups(&self, waiting: &mut Waiting<'_>) -> Result<Vec<RelPath>, WriteError> {
+        let door = self.door.unscoped()?;
+        let holder = Holder {
+            process: std::process::id(),
+            run: String::new(),
+            task: "clean".to_owned(),
+            since: RunId::new().began(),
+        };
+        let lock = ProjectLock::take(&door, &holder, waiting)?;
+        let removed = runs::remove_backups(&door)?;
+        drop(lock);
+        Ok(removed)
     }
 
     /// Takes a run back; without a name, the latest that still has changes.

@@ -162,6 +162,48 @@ pub fn diff(door: &Door, id: &RunId) -> Result<String, DoorError> {
     Ok(text)
 }
 
+/// Returns the copies that runs left beside the files they changed and that nobody wrote to since, sorted.
+pub(crate) fn backups(door: &Door) -> Result<Vec<RelPath>, DoorError> {
+    let Some(folder) = journal::runs_folder(door)? else {
+        return Ok(Vec::new());
+    };
+    let mut found = std::collections::BTreeSet::new();
+    for past in ids(&folder)
+        .iter()
+        .filter_map(|id| Past::read(&folder, id).ok())
+    {
+        let effects = past.changes.iter().flat_map(|change| &change.effects);
+        // The journal is only text: nothing but a copy that nobody touched goes by its word.
+        let copies = effects.filter(|effect| {
+            let now = || door.read(&effect.path).map(|bytes| Was::file(&bytes, 0));
+            effect.backup
+                && is_backup(effect.path.file_name())
+                && now().is_ok_and(|now| now.same_bytes(&effect.after))
+        });
+        found.extend(copies.map(|effect| effect.path.clone()));
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// Removes such copies; the caller holds the project.
+pub(crate) fn remove_backups(door: &Door) -> Result<Vec<RelPath>, DoorError> {
+    let copies = backups(door)?;
+    for path in &copies {
+        let folder = door.folder_of(path)?;
+        let removed = folder.remove(path.file_name());
+        removed.map_err(|error| DoorError::from_io(path, error))?;
+    }
+    Ok(copies)
+}
+
+/// Returns the change that a run tried and did not keep, where it left one.
+pub(crate) fn attempt(door: &Door, id: &RunId) -> Option<Vec<u8>> {
+    let folder = journal::runs_folder(door).ok().flatten()?;
+    let run = journal::open_run(&folder, id).ok()?;
+    let path = RelPath::parse(journal::ATTEMPT).ok()?;
+    run.read(journal::ATTEMPT, &path).ok()
+}
+
 fn ids(folder: &Folder) -> Vec<RunId> {
     let names = folder.names().unwrap_or_default();
     names.iter().filter_map(|name| RunId::parse(name)).collect()

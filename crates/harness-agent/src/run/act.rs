@@ -135,6 +135,7 @@ fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
         let refused = |change: &Change| guard::refusal(change, &session.task, &facts).is_some();
         if !draft.changes.iter().any(refused) {
             session.proposal = draft.changes.iter().map(diff_of).collect();
+            session.propose(&draft.changes, &draft.gone);
         }
     }
     Outcome::Refused(read_only_refusal(action))

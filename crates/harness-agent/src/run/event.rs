@@ -107,6 +107,24 @@ pub struct Event {
     pub text: String,
 }
 
+/// A proven change that waits for the user's word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proposal<'a> {
+    /// What the run would say of it.
+    pub summary: &'a str,
+    /// The change as a unified diff.
+    pub diff: &'a str,
+}
+
+/// What becomes of a change that was shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It is written.
+    Keep,
+    /// It is not.
+    Drop,
+}
+
 /// Hears of a run's progress and answers its questions.
 pub trait Listener: Send {
     /// Hears one event.
@@ -120,6 +138,12 @@ pub trait Listener: Send {
     /// Hears the words of an answer as the model writes them. The result holds them again, with what was checked beside.
     fn answer(&mut self, piece: &str) {
         let _ = piece;
+    }
+
+    /// Says whether a change is kept, where the options ask for that; `None` means that nobody can say.
+    fn decide(&mut self, proposal: &Proposal<'_>) -> Option<Decision> {
+        let _ = proposal;
+        None
     }
 
     /// Answers a question; `None` means that nobody can, and the run stops with it.

@@ -236,7 +236,7 @@ impl Evidence<'_> {
             met: open.is_none(),
             why: match &open {
                 Some(reason) => reason.lines().next().unwrap_or_default().to_owned(),
-                None => format!("{} tests pass", after.map_or(0, |after| after.passed)),
+                None => tests_pass(after.map_or(0, |after| after.passed)),
             },
         };
         states.into_iter().zip(open).map(goal).collect()
@@ -578,17 +578,15 @@ impl Evidence<'_> {
                 .collect()
         });
         let red = after.failed + after.errors;
+        let pass = tests_pass(after.passed);
         let mut words = match fixed.as_slice() {
-            [] if self.task.kind == Kind::Fix => {
-                format!("{} tests pass; none of them failed before", after.passed)
+            [] if self.task.kind == Kind::Fix && after.passed == 1 => {
+                format!("{pass}; it did not fail before")
             }
-            [] => format!("{} tests pass", after.passed),
-            [one] => format!("{} tests pass; {one} failed before", after.passed),
-            [one, rest @ ..] => format!(
-                "{} tests pass; {one} and {} more failed before",
-                after.passed,
-                rest.len()
-            ),
+            [] if self.task.kind == Kind::Fix => format!("{pass}; none of them failed before"),
+            [] => pass,
+            [one] => format!("{pass}; {one} failed before"),
+            [one, rest @ ..] => format!("{pass}; {one} and {} more failed before", rest.len()),
         };
         if red > 0 {
             let named: Vec<&str> = after
@@ -597,7 +595,8 @@ impl Evidence<'_> {
                 .take(RED_NAMED)
                 .map(|failure| failure.id.as_str())
                 .collect();
-            words.push_str(&format!("; {red} failed before and still do"));
+            let still = if red == 1 { "does" } else { "do" };
+            words.push_str(&format!("; {red} failed before and still {still}"));
             if !named.is_empty() {
                 let more = if after.failures.len() > RED_NAMED {
                     ", ..."
@@ -737,6 +736,14 @@ fn ran(lines: &Lines, target: &Target) -> bool {
     };
     let ran = lines.get(target.path.as_str());
     ran.is_some_and(|ran| ran.iter().any(|line| inside.contains(line)))
+}
+
+/// Says how many tests pass.
+pub(super) fn tests_pass(passed: u32) -> String {
+    match passed {
+        1 => "1 test passes".to_owned(),
+        passed => format!("{passed} tests pass"),
+    }
 }
 
 /// Returns why a report proves nothing, or nothing when it does.

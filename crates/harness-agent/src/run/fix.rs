@@ -52,6 +52,14 @@ pub(super) fn perform(session: &mut Session<'_>, begun: &mut Option<Trial>) -> O
             return Some(Ending::new(Stopped::Stuck, summary));
         }
         let diff = diff(&changes, &moved);
+        let stays = |change: &&Change| moved.iter().all(|(from, _)| *from != change.path);
+        let stay = changes.iter().filter(stays);
+        let whole: Vec<Change> = stay
+            .chain(moved.iter().map(|(_, to)| to))
+            .cloned()
+            .collect();
+        let gone: Vec<RelPath> = moved.iter().map(|(from, _)| from.clone()).collect();
+        session.propose(&whole, &gone);
         let summary = format!(
             "{} (read-only: this is what would change)",
             proposal.summary
@@ -95,7 +103,8 @@ fn settle(
     let green = green && !matches!(verdict, Verdict::Unverified(_));
     if green {
         let passed = trial.after().map_or(0, |report| report.passed);
-        return Some(trial.keep(session, format!("{said}; {passed} tests pass")));
+        let words = format!("{said}; {}", evidence::tests_pass(passed));
+        return Some(trial.keep(session, words));
     }
     if let Verdict::Unverified(reason) = &verdict {
         let summary = format!("unverified: {reason}; the fix was taken back: {said}");

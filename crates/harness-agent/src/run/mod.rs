@@ -59,6 +59,15 @@ pub(crate) enum Wish {
     Done,
 }
 
+/// Which changes of a run of the past are made again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// Those that it made, by its record.
+    Made(String),
+    /// Those that it proposed and did not keep.
+    Proposed(String),
+}
+
 /// Everything a run is given.
 pub(crate) struct Order<'a> {
     pub(crate) options: &'a AgentOptions,
@@ -70,14 +79,14 @@ pub(crate) struct Order<'a> {
     pub(crate) cancel: &'a Cancel,
     /// A model to use instead of the one that the options name.
     pub(crate) model: Option<Box<dyn Model>>,
-    /// A run of the past to be applied and judged again; its task is the task.
-    pub(crate) replay: Option<String>,
+    /// A run of the past whose changes are made and judged again; its task is the task.
+    pub(crate) again: Option<Again>,
 }
 
 /// Performs a run from its task to its result.
 pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let checked = order.options.check()?;
-    if order.replay.is_none() && order.task.trim().is_empty() {
+    if order.again.is_none() && order.task.trim().is_empty() {
         return Err(OptionsError {
             field: "task",
             message: "the task is empty".to_owned(),
@@ -112,18 +121,15 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
             });
         }
     }
-    let past = match &order.replay {
-        None => None,
-        Some(run) => {
-            let past =
-                record::past(order.options, &project, run).map_err(|error| OptionsError {
-                    field: "run",
-                    message: error.to_string(),
-                    hint: "`harness last` lists the runs".to_owned(),
-                })?;
-            Some(past)
-        }
-    };
+    let past = order.again.as_ref().map(|again| match again {
+        Again::Made(run) => record::past(order.options, &project, run),
+        Again::Proposed(run) => record::proposed(&project, run),
+    });
+    let past = past.transpose().map_err(|error| OptionsError {
+        field: "run",
+        message: error.to_string(),
+        hint: "`harness last` lists the runs".to_owned(),
+    })?;
     let words = past.as_ref().map_or(order.task, |past| past.task.as_str());
     let mut task = Task::bare(words);
     if order.wish == Wish::Answer {
@@ -131,12 +137,14 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     }
     let plan = Plan::make(&task, &tree, &noted, order.options, order.environment);
     let mut model = order.model.take();
+    let order_again = order.again.take();
     let mut session = Session::new(&mut order, project, tree, task, plan);
     session.files = checked.files;
     let ending = match &past {
         Some(past) => {
             session.tell_start();
-            replay::perform(&mut session, past)
+            let is_new = matches!(order_again, Some(Again::Proposed(_)));
+            replay::perform(&mut session, past, is_new)
         }
         None => climb(&mut session, &mut model),
     };

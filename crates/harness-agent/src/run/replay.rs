@@ -15,15 +15,19 @@ use crate::run::telling::summary;
 use crate::run::trial::Trial;
 use crate::tool::change::Draft;
 
-/// Applies what a run recorded and judges it as if it were new.
-pub(super) fn perform(session: &mut Session<'_>, past: &Past) -> Ending {
+/// Applies what a run recorded or proposed and judges it as if it were new.
+pub(super) fn perform(session: &mut Session<'_>, past: &Past, is_new: bool) -> Ending {
+    let (verb, done) = match is_new {
+        true => ("apply", "applied"),
+        false => ("replay", "replayed"),
+    };
     let draft = match draft(session, past) {
         Ok(draft) => draft,
         Err(refusal) => {
             let ending = Ending::new(Stopped::Stuck, refusal.reason.clone());
             session.refuse(&refusal);
             return Ending {
-                hint: hint(&refusal, &past.run),
+                hint: hint(&refusal, &past.run, verb),
                 ..ending
             };
         }
@@ -46,14 +50,14 @@ pub(super) fn perform(session: &mut Session<'_>, past: &Past) -> Ending {
     }
     let words = match &verdict {
         Verdict::Proven(proof) => {
-            format!("replayed {}: {}", past.run, summary(&draft.changes, proof))
+            format!("{done} {}: {}", past.run, summary(&draft.changes, proof))
         }
         Verdict::Worse(reason) | Verdict::Unverified(reason) => reason.clone(),
         Verdict::Unfinished { reason, .. } => reason.clone(),
     };
     session.push(Step {
         number: session.history.next_number(),
-        action: "replay".to_owned(),
+        action: verb.to_owned(),
         path: draft
             .changes
             .first()
@@ -122,9 +126,9 @@ fn draft(session: &Session<'_>, past: &Past) -> Result<Draft, Refusal> {
     Ok(draft)
 }
 
-fn hint(refusal: &Refusal, run: &str) -> String {
+fn hint(refusal: &Refusal, run: &str, verb: &str) -> String {
     if refusal.rule == "replay.done" {
         return format!("take it back first with `harness undo {run}`");
     }
-    "bring the files back to what they were, then replay".to_owned()
+    format!("bring the files back to what they were, then {verb}")
 }

@@ -187,6 +187,6 @@ pub struct RunResult {
     pub diff: String,
     /// What the model cost.
     pub usage: Usage,
-    /// What to do next where the run could not go on; empty otherwise.
+    /// What to do next where the run could not go on or only proposed something; empty otherwise.
     pub hint: String,
 }

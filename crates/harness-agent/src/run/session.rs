@@ -8,7 +8,7 @@ use harness_code::fix::Installed;
 use harness_code::path::RelPath;
 use harness_code::suite::{self, Suite, SuiteEnvironment};
 use harness_code::tree::SourceTree;
-use harness_hands::journal::RunId;
+use harness_hands::journal::{self, RunId};
 use harness_hands::permit::Project;
 use harness_hands::scratch::Scratch;
 use harness_hands::suite::running::Running;
@@ -18,12 +18,13 @@ use serde_json::{Map, Value, json};
 use crate::cancel::Cancel;
 use crate::config::UserConfig;
 use crate::env::Environment;
+use crate::guard::Change;
 use crate::history::{History, Refusal, Step};
 use crate::model::ModelError;
 use crate::options::AgentOptions;
 use crate::plan::fix::installed;
 use crate::plan::{LONGEST_TASK, Plan};
-use crate::record::{Record, RecordedChange};
+use crate::record::{self, Record, RecordedChange};
 use crate::run::Order;
 use crate::run::event::{Event, EventKind, Listener};
 
@@ -100,6 +101,8 @@ pub(super) struct Session<'a> {
     pub(super) record: Record,
     /// What a refused write of a read-only run would have changed.
     pub(super) proposal: String,
+    /// The same as whole files, to be applied later.
+    pub(super) proposed: Vec<RecordedChange>,
     /// What to do about an engine that failed.
     pub(super) engine_hint: Option<String>,
     /// Files that the user wants shown whole.
@@ -142,6 +145,7 @@ impl<'a> Session<'a> {
             run,
             record,
             proposal: String::new(),
+            proposed: Vec::new(),
             engine_hint: None,
             files: Vec::new(),
             learned: String::new(),
@@ -365,6 +369,7 @@ impl<'a> Session<'a> {
             "tests": result.tests,
             "summary": result.summary,
         });
+        let result = self.with_proposal_kept(result);
         let recorded = self.record.end(&self.project, fields, &ending.changes);
         self.heed(recorded);
         let text = first_line(&result.summary).to_owned();
@@ -374,6 +379,35 @@ impl<'a> Session<'a> {
             [("ok", ok.into()), ("stopped", result.stopped.name().into())],
         );
         result
+    }
+
+    /// Keeps what a dry run would have changed, so that it can be applied; the user's own folder holds it.
+    fn with_proposal_kept(&self, mut result: RunResult) -> RunResult {
+        let is_proposal = result.ok && !result.diff.is_empty() && !self.proposed.is_empty();
+        if self.read_only() && is_proposal && !self.options.keep_no_record {
+            let (task, changes) = (&self.task.text, &self.proposed);
+            if record::keep_proposal(&self.project, &self.run, task, changes) {
+                result.hint = format!("`harness apply {}` writes it", self.run);
+            }
+        }
+        result
+    }
+
+    /// Remembers what a dry run would have changed: these files, and those that would be gone.
+    pub(super) fn propose(&mut self, changes: &[Change], gone: &[RelPath]) {
+        let door = self.project.door();
+        let before = |path: &RelPath| door.read(path).ok().map(|bytes| journal::digest(&bytes));
+        let changed = changes.iter().map(|change| RecordedChange {
+            path: change.path.to_string(),
+            before: before(&change.path),
+            after: Some(change.after.clone()),
+        });
+        let removed = gone.iter().map(|path| RecordedChange {
+            path: path.to_string(),
+            before: before(path),
+            after: None,
+        });
+        self.proposed = changed.chain(removed).collect();
     }
 
     /// Returns how the run ends when the engine failed; keeps a refusal to send in the history.

@@ -142,6 +142,7 @@ pub(super) fn summary(changes: &[Change], proof: &str) -> String {
     let what: Vec<String> = changes.iter().take(3).map(described).collect();
     let more = match changes.len().saturating_sub(3) {
         0 => String::new(),
+        1 => " and 1 more file".to_owned(),
         more => format!(" and {more} more files"),
     };
     format!("changed {}{more}: {proof}", what.join(", "))

@@ -20,8 +20,9 @@ use harness_hands::transaction::{Transaction, WriteError};
 use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
 use crate::plan::Spot;
+use crate::record::RecordedChange;
 use crate::run::coverage;
-use crate::run::event::EventKind;
+use crate::run::event::{Decision, EventKind, Proposal};
 use crate::run::evidence::{self, Evidence, Observed, Verdict, file_of};
 use crate::run::flaky;
 use crate::run::probe::returning_nothing;
@@ -77,8 +78,28 @@ pub(super) struct Trial {
     judged: Option<String>,
     /// A change was dropped because it made the suite worse.
     pub(super) broke: Option<String>,
-    /// The last change that was dropped, as a patch.
-    attempt: String,
+    /// The last change that was dropped.
+    attempt: Attempt,
+}
+
+/// A change that was not kept: to be read, and to be applied later.
+#[derive(Default)]
+struct Attempt {
+    patch: String,
+    changes: Vec<RecordedChange>,
+}
+
+impl Attempt {
+    fn is_empty(&self) -> bool {
+        self.patch.is_empty()
+    }
+
+    /// Leaves it with the run's journal. It is a help, not a promise: without it the run is no less true.
+    fn leave(&self, transaction: &Transaction) {
+        drop(transaction.attach(journal::PATCH, self.patch.as_bytes()));
+        let changes = serde_json::to_vec(&self.changes).unwrap_or_default();
+        drop(transaction.attach(journal::ATTEMPT, &changes));
+    }
 }
 
 impl Trial {
@@ -129,7 +150,7 @@ impl Trial {
             judged_at: SystemTime::now(),
             judged: None,
             broke: None,
-            attempt: String::new(),
+            attempt: Attempt::default(),
         })
     }
 
@@ -884,7 +905,10 @@ impl Trial {
 
     /// Drops a draft: what was staged before it stands again.
     pub(super) fn put_back(&mut self, session: &mut Session<'_>, draft: &Draft) {
-        self.attempt = draft.changes.iter().map(diff_of).collect();
+        self.attempt = Attempt {
+            patch: draft.changes.iter().map(diff_of).collect(),
+            changes: self.staged.recorded(),
+        };
         self.staged = self.earlier.clone();
         self.judged = None;
         for change in &draft.changes {
@@ -929,6 +953,11 @@ impl Trial {
     }
 
     fn write(mut self, session: &mut Session<'_>, mut ending: Ending) -> Ending {
+        if session.options.confirm
+            && let Some(ending) = self.unless_confirmed(session, &ending)
+        {
+            return self.end_with(ending);
+        }
         let (diff, recorded) = (self.staged.diff(), self.staged.recorded());
         let door = session.project.door();
         let seen: Vec<(RelPath, Option<Metadata>)> = self
@@ -961,7 +990,8 @@ impl Trial {
                 }
             }
             Err(error) => {
-                drop(self.transaction.attach("attempt.patch", diff.as_bytes()));
+                let (patch, changes) = (diff, recorded);
+                Attempt { patch, changes }.leave(&self.transaction);
                 ending.stopped = Stopped::Stuck;
                 ending.goals.clear();
                 ending.summary = format!("{error}; nothing was written");
@@ -987,6 +1017,33 @@ impl Trial {
         let writes = self.transaction.writes();
         ending.writes = writes.iter().map(ToString::to_string).collect();
         self.finish(ending)
+    }
+
+    /// Shows a change to whoever decides, and returns how the run ends where it is not kept.
+    fn unless_confirmed(&mut self, session: &mut Session<'_>, ending: &Ending) -> Option<Ending> {
+        let diff = self.staged.diff();
+        let proposal = Proposal {
+            summary: &ending.summary,
+            diff: &diff,
+        };
+        let (stopped, summary) = match session.listener.decide(&proposal) {
+            Some(Decision::Keep) => return None,
+            Some(Decision::Drop) => (Stopped::Stuck, "the change was not kept".to_owned()),
+            None => {
+                let summary = format!("{}\nIs this change to be kept?", ending.summary);
+                (Stopped::Question, summary)
+            }
+        };
+        self.attempt = Attempt {
+            patch: diff.clone(),
+            changes: self.staged.recorded(),
+        };
+        Some(Ending {
+            diff,
+            tests: ending.tests.clone(),
+            hint: format!("`harness apply {}` writes it", session.run.as_str()),
+            ..Ending::new(stopped, summary)
+        })
     }
 
     /// Drops everything, leaves the attempt as a patch, and ends the run. Where the user asked to keep what makes
@@ -1045,10 +1102,7 @@ impl Trial {
         );
         ending.goals = best.goals;
         if !self.attempt.is_empty() {
-            drop(
-                self.transaction
-                    .attach("attempt.patch", self.attempt.as_bytes()),
-            );
+            self.attempt.leave(&self.transaction);
             ending.hint = format!(
                 "the rest of the attempt is kept in {}",
                 attempt_place(session)
@@ -1059,11 +1113,11 @@ impl Trial {
 
     /// Drops what is staged; the last attempt is remembered.
     pub(super) fn drop_all(&mut self, session: &mut Session<'_>) {
-        let standing = self.staged.diff();
+        let (patch, changes) = (self.staged.diff(), self.staged.recorded());
         self.staged = Staged::default();
-        if !standing.is_empty() {
+        if !patch.is_empty() {
             session.tell(EventKind::Undone, "dropped every change", []);
-            self.attempt = standing;
+            self.attempt = Attempt { patch, changes };
         }
     }
 
@@ -1080,11 +1134,7 @@ impl Trial {
 
     fn end_with(self, ending: Ending) -> Ending {
         if !self.attempt.is_empty() {
-            // The attempt is a help, not a promise: without it the run is no less true.
-            drop(
-                self.transaction
-                    .attach("attempt.patch", self.attempt.as_bytes()),
-            );
+            self.attempt.leave(&self.transaction);
         }
         self.finish(ending)
     }

@@ -1,16 +1,15 @@
 //! `ask`, `run`, `replay`, `serve`: the commands that do a run.
 
 use harness_agent::env::Environment;
-use harness_agent::{Agent, AgentOptions, Cancel, RunResult, Stopped};
+use harness_agent::{Agent, AgentOptions, Cancel, Stopped};
 
 use crate::cli::args::{
-    AskArguments, CommonArguments, ReplayArguments, RunArguments, ServeArguments, TestArguments,
+    ApplyArguments, AskArguments, ReplayArguments, RunArguments, ServeArguments, TestArguments,
 };
 use crate::cli::progress::Progress;
-use crate::cli::settings;
+use crate::cli::{outcome, settings};
 use crate::exit::Exit;
 use crate::server::{self, ServeOptions};
-use crate::show::json;
 use crate::show::text::{self, Complaint};
 
 /// Answers a question.
@@ -22,8 +21,8 @@ pub(super) fn ask(arguments: &AskArguments, program: &str) -> Result<Exit, Compl
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(&arguments.common);
     let result = Agent::new(options).ask(Some(&question), &mut progress, &cancel)?;
-    progress.end();
-    Ok(show(&result, &arguments.common, program))
+    let shown = progress.end();
+    Ok(outcome::show(&result, &arguments.common, program, &shown))
 }
 
 /// Does a task.
@@ -35,14 +34,15 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
         allow_writes: !arguments.dry_run,
         require_sandbox: arguments.require_sandbox,
         keep: arguments.keep,
+        confirm: arguments.ask,
         files: arguments.file.clone(),
         ..settings::options(project, &arguments.common, Some(&arguments.model))?
     };
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(&arguments.common);
     let result = Agent::new(options).run(Some(&task), &mut progress, &cancel)?;
-    progress.end();
-    Ok(show(&result, &arguments.common, program))
+    let shown = progress.end();
+    Ok(outcome::show(&result, &arguments.common, program, &shown))
 }
 
 /// Applies what a run recorded and judges it again.
@@ -55,8 +55,23 @@ pub(super) fn replay(arguments: &ReplayArguments, program: &str) -> Result<Exit,
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(&arguments.common);
     let result = Agent::new(options).replay(&arguments.run, &mut progress, &cancel)?;
-    progress.end();
-    Ok(show(&result, &arguments.common, program))
+    let shown = progress.end();
+    Ok(outcome::show(&result, &arguments.common, program, &shown))
+}
+
+/// Writes what a run proposed and did not keep.
+pub(super) fn apply(arguments: &ApplyArguments, program: &str) -> Result<Exit, Complaint> {
+    let project = settings::project(None, &arguments.common)?;
+    let options = AgentOptions {
+        allow_writes: true,
+        keep: arguments.keep,
+        ..settings::options(project, &arguments.common, None)?
+    };
+    let cancel = cancel_on_signal();
+    let mut progress = Progress::new(&arguments.common);
+    let result = Agent::new(options).apply(&arguments.run, &mut progress, &cancel)?;
+    let shown = progress.end();
+    Ok(outcome::show(&result, &arguments.common, program, &shown))
 }
 
 /// Runs the project's tests.
@@ -70,12 +85,9 @@ pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Com
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(common);
     let result = Agent::new(options).test(&arguments.tests, &mut progress, &cancel)?;
-    progress.end();
+    drop(progress.end());
     super::show(common, &result, || text::test_result(&result));
-    let exit = match Exit::of(result.stopped) {
-        Exit::Done if !result.ok => Exit::Failed,
-        exit => exit,
-    };
+    let exit = outcome::exit_of_tests(&result);
     if result.stopped != Stopped::Done {
         let complaint = Complaint {
             exit,
@@ -103,37 +115,6 @@ pub(super) fn serve(arguments: &ServeArguments) -> Result<Exit, Complaint> {
         port: arguments.port,
         token,
     })
-}
-
-fn show(result: &RunResult, common: &CommonArguments, program: &str) -> Exit {
-    let exit = Exit::of(result.stopped);
-    if common.json {
-        json::print(result);
-    } else if exit == Exit::Question {
-        text::result(&result.summary);
-    } else if matches!(exit, Exit::Done | Exit::Failed) || !result.writes.is_empty() {
-        text::result(&text::run_result(result));
-        // A part that is done was kept, however the run ended.
-        let is_kept = exit == Exit::Done || !result.writes.is_empty();
-        if !common.quiet && is_kept && !result.diff.is_empty() {
-            text::diff(&result.diff);
-        }
-    } else if let Some((_, known)) = result.summary.split_once("\n\n") {
-        // What is known without a model is a result, though the run has none.
-        text::result(known);
-    }
-    // What went wrong and what to do is for people, whatever the form of the result.
-    if !matches!(exit, Exit::Done) {
-        let message = result.summary.lines().next().unwrap_or_default().to_owned();
-        let complaint = Complaint {
-            exit,
-            message,
-            hint: result.hint.clone(),
-            param: None,
-        };
-        text::complaint(program, &complaint);
-    }
-    exit
 }
 
 /// Returns a flag that the first Ctrl-C sets; the second ends the program at once.

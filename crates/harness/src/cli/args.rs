@@ -37,6 +37,8 @@ pub enum Command {
     Run(RunArguments),
     /// Run the project's tests in the sandbox, as a run would
     Test(TestArguments),
+    /// Talk: each line is a task or a question, read in the light of the last ones
+    Chat(ChatArguments),
     /// Start the HTTP server on 127.0.0.1
     Serve(ServeArguments),
     /// Write the files that connect an editor; alone, list the editors
@@ -45,6 +47,10 @@ pub enum Command {
     Undo(UndoArguments),
     /// Show the latest runs, or tell the story of one
     Last(LastArguments),
+    /// Write what a dry run or a run that took its change back proposed
+    Apply(ApplyArguments),
+    /// Remove the `.bak` files that runs left, after listing them
+    Clean(CleanArguments),
     /// Apply what a run recorded and judge it again, without a model
     Replay(ReplayArguments),
     /// Check this machine: engine, sandbox, folders
@@ -156,6 +162,9 @@ pub struct RunArguments {
     /// Leave unproven changes on disk where they made nothing worse
     #[arg(long)]
     pub keep: bool,
+    /// Show the change and ask before it is kept; where nobody can be asked, exit 3
+    #[arg(long)]
+    pub ask: bool,
     /// Show this file of the project to the model, whatever it holds; can be repeated
     #[arg(long, value_name = "PATH")]
     pub file: Vec<PathBuf>,
@@ -179,6 +188,29 @@ pub struct TestArguments {
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,
+}
+
+/// `chat`.
+#[derive(Args, Debug)]
+pub struct ChatArguments {
+    /// The project folder [default: this folder]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Take up the last conversation about this project
+    #[arg(long)]
+    pub resume: bool,
+    /// Show each change and ask before it is kept
+    #[arg(long)]
+    pub ask: bool,
+    /// Show this file of the project to the model, whatever it holds; can be repeated
+    #[arg(long, value_name = "PATH")]
+    pub file: Vec<PathBuf>,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+    /// Options of the commands that call a model.
+    #[command(flatten)]
+    pub model: ModelArguments,
 }
 
 /// `serve`.
@@ -241,6 +273,37 @@ pub struct LastArguments {
     /// The run to tell of; without it the latest are listed
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// `apply`.
+#[derive(Args, Debug)]
+pub struct ApplyArguments {
+    /// The run whose change is to be written
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// Leave it on disk unproven, where it makes nothing worse
+    #[arg(long)]
+    pub keep: bool,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// `clean`.
+#[derive(Args, Debug)]
+pub struct CleanArguments {
+    /// The project folder [default: this folder]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Remove without asking
+    #[arg(long)]
+    pub yes: bool,
+    /// Also caches, prepared environments, kept proposals and downloaded weights
+    #[arg(long)]
+    pub all: bool,
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,

@@ -11,6 +11,10 @@ const FIRST: &[(&str, &str)] = &[
         "run \"fix the failing test\"",
         "does it, runs the tests, keeps .bak copies",
     ),
+    (
+        "chat",
+        "a conversation: \"fix f\", \"the same for g\", \"undo that\"",
+    ),
     ("undo", "takes the latest run back, byte for byte"),
 ];
 const THEN: &[(&str, &str)] = &[
@@ -18,6 +22,8 @@ const THEN: &[(&str, &str)] = &[
     ("layout", "what makes the project hard to read"),
     ("test", "the project's tests, in the sandbox"),
     ("last", "the latest runs"),
+    ("apply RUN", "writes what a dry run proposed"),
+    ("clean", "removes the .bak files of runs"),
     ("replay RUN", "judges a recorded run again"),
     ("serve", "HTTP server on 127.0.0.1"),
     ("editors", "connects an editor"),

@@ -2,10 +2,14 @@
 
 mod agent;
 pub mod args;
+mod chat;
+mod clean;
 mod config;
 mod editors;
 mod generated;
 mod list;
+mod one_key;
+mod outcome;
 mod past;
 mod progress;
 mod reports;
@@ -88,10 +92,13 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         Command::Ask(arguments) => agent::ask(&arguments, program),
         Command::Run(arguments) => agent::run(&arguments, program),
         Command::Test(arguments) => agent::test(&arguments, program),
+        Command::Chat(arguments) => chat::chat(&arguments, program),
         Command::Serve(arguments) => agent::serve(&arguments),
         Command::Editors(arguments) => editors::editors(&arguments),
         Command::Undo(arguments) => past::undo(&arguments),
         Command::Last(arguments) => past::last(&arguments),
+        Command::Apply(arguments) => agent::apply(&arguments, program),
+        Command::Clean(arguments) => clean::clean(&arguments),
         Command::Replay(arguments) => agent::replay(&arguments, program),
         Command::Doctor(arguments) => past::doctor(&arguments),
         Command::Config(arguments) => config::config(&arguments),

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use harness_agent::{Event, EventKind, Listener, Question};
+use harness_agent::{Decision, Event, EventKind, Listener, Proposal, Question};
 
 use crate::cli::args::CommonArguments;
+use crate::cli::one_key;
+use crate::cli::outcome::Shown;
 use crate::show::text;
 
 /// How often the live line is drawn anew.
@@ -21,6 +23,9 @@ pub(super) struct Progress {
     lines: bool,
     results: bool,
     asks: bool,
+    /// Whether the words of an answer are shown while they come.
+    speaks: bool,
+    shown: Shown,
     live: Option<LiveLine>,
 }
 
@@ -32,14 +37,26 @@ impl Progress {
             lines: !common.quiet,
             results: common.verbose,
             asks: !common.json && text::person_present(),
+            speaks: !common.json && std::io::stdout().is_terminal(),
+            shown: Shown::default(),
             live: draws.then(LiveLine::start),
         }
     }
 
-    /// Takes the live line away.
-    pub(super) fn end(self) {
+    /// Takes the live line away, and returns what was shown already.
+    pub(super) fn end(mut self) -> Shown {
+        self.end_line();
         if let Some(live) = self.live {
             live.stop();
+        }
+        self.shown
+    }
+
+    /// Ends the line that an answer stands on.
+    fn end_line(&mut self) {
+        if !self.shown.spoken.is_empty() && !self.shown.spoken.ends_with('\n') {
+            self.shown.spoken.push('\n');
+            text::piece("\n");
         }
     }
 }
@@ -54,12 +71,16 @@ fn anstream_allows() -> bool {
 
 impl Listener for Progress {
     fn event(&mut self, event: &Event) {
+        self.end_line();
         if let Some(live) = &self.live {
             live.now(event);
         }
         // The live line shows for how long a test has been running; plain output gets a line now and then.
         let is_live = self.live.is_some() && running(event).is_some();
-        if self.lines && event.kind != EventKind::Finished && !is_live {
+        // The words themselves were the news.
+        let is_read = event.kind == EventKind::Reply && !self.shown.spoken.is_empty();
+        let is_told = event.kind == EventKind::Finished || is_live || is_read;
+        if self.lines && !is_told {
             text::notice(&event.text);
         }
         let result = event.data.get("result").and_then(|value| value.as_str());
@@ -75,6 +96,30 @@ impl Listener for Progress {
         if let Some(live) = &self.live {
             live.heard(pieces);
         }
+    }
+
+    fn answer(&mut self, piece: &str) {
+        if !self.speaks {
+            return;
+        }
+        if let Some(live) = self.live.as_ref().filter(|_| self.shown.spoken.is_empty()) {
+            live.hush();
+        }
+        self.shown.spoken.push_str(piece);
+        text::piece(piece);
+    }
+
+    fn decide(&mut self, proposal: &Proposal<'_>) -> Option<Decision> {
+        if !self.asks {
+            return None;
+        }
+        if let Some(live) = &self.live {
+            live.hush();
+        }
+        text::diff(proposal.diff);
+        text::notice(proposal.summary);
+        self.shown.diff = true;
+        one_key::keep_or_drop()
     }
 
     fn question(&mut self, question: &Question) -> Option<String> {

@@ -1,4 +1,4 @@
-//! What happened before, over HTTP: the latest runs, and one of them taken back.
+//! What happened before, over HTTP: the latest runs, and one of them taken back or, where it only proposed something, written.
 
 use std::sync::Arc;
 
@@ -47,17 +47,44 @@ pub(super) async fn undo(
     headers: HeaderMap,
     request: Body,
 ) -> Result<Response, Problem> {
+    let run = named_run(&server, "/v1/undo", &headers, request).await?;
+    let work = Work::Undo(server.agent.clone(), run);
+    perform(&server, &peer, work).await
+}
+
+/// `POST /v1/apply`.
+pub(super) async fn apply(
+    State(server): State<Arc<Server>>,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
+    request: Body,
+) -> Result<Response, Problem> {
+    let run = named_run(&server, "/v1/apply", &headers, request).await?;
+    let work = Work::Apply(server.agent.clone(), run.unwrap_or_default());
+    perform(&server, &peer, work).await
+}
+
+/// Returns the run that a request names, where files may change.
+async fn named_run(
+    server: &Server,
+    path: &str,
+    headers: &HeaderMap,
+    request: Body,
+) -> Result<Option<String>, Problem> {
     if !server.agent.allow_writes {
         return Err(work::writes_disabled());
     }
-    let object = body::object(&headers, request).await?;
-    let mut fields = Fields::check(table::shape("/v1/undo"), object)?;
-    let run = fields.text("run");
+    let object = body::object(headers, request).await?;
+    let mut fields = Fields::check(table::shape(path), object)?;
+    Ok(fields.text("run"))
+}
+
+async fn perform(server: &Arc<Server>, peer: &Peer, work: Work) -> Result<Response, Problem> {
     let job = Job {
         lane: Lane::Writing,
-        task: "undo".to_owned(),
-        work: Work::Undo(server.agent.clone(), run),
+        task: String::new(),
+        work,
     };
-    let result = work::perform(&server, &peer, job, Nobody).await?;
+    let result = work::perform(server, peer, job, Nobody).await?;
     work::result_answer(&result)
 }

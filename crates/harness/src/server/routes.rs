@@ -34,6 +34,7 @@ pub(super) fn router(server: Arc<Server>) -> Router {
         .route("/v1/chat/completions", post(chat::completions))
         .route("/v1/runs", get(past::runs))
         .route("/v1/undo", post(past::undo))
+        .route("/v1/apply", post(past::apply))
         .route("/v1/stream/models", get(models::models))
         .route("/v1/stream/chat/completions", post(stream::completions))
         .fallback(not_found)

@@ -130,6 +130,15 @@ const UNDO: Shape = Shape {
     )],
     others: Others::Refused,
 };
+const APPLY: Shape = Shape {
+    fields: &[field(
+        "run",
+        Kind::Text,
+        Need::Required,
+        "the run whose change is to be written",
+    )],
+    others: Others::Refused,
+};
 const MESSAGES: Field = field(
     "messages",
     Kind::Messages,
@@ -258,6 +267,14 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/undo",
         about: "takes a run back, byte for byte; 403 unless the server was started with --allow-writes",
         body: Some(&UNDO),
+        answer: "Result",
+        problems: &[409, 429],
+    },
+    Route {
+        method: "POST",
+        path: "/v1/apply",
+        about: "writes what a dry run or a run that took its change back proposed; 403 unless the server was started with --allow-writes",
+        body: Some(&APPLY),
         answer: "Result",
         problems: &[409, 429],
     },

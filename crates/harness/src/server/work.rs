@@ -48,6 +48,8 @@ pub(super) enum Work {
     Turn(Box<Dialogue>, String, Turn),
     /// A run, taken back; without a name the latest.
     Undo(AgentOptions, Option<String>),
+    /// What a run proposed, written.
+    Apply(AgentOptions, String),
 }
 
 impl Work {
@@ -64,6 +66,7 @@ impl Work {
             Work::Turn(mut dialogue, message, turn) => {
                 dialogue.perform(&message, &turn, listener, cancel)
             }
+            Work::Apply(options, run) => Agent::new(options).apply(&run, listener, cancel),
             Work::Undo(options, run) => Agent::new(options).undo(run.as_deref(), cancel),
         }
     }

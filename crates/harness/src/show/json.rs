@@ -12,6 +12,10 @@ pub fn document<T: Serialize>(value: &T) -> String {
         // Only a map with keys that are no strings could fail, and no value of ours has one.
         json!({"error": {"message": error.to_string()}}).to_string()
     });
+    format!("{}\n", escaped(&text))
+}
+
+fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 1);
     for c in text.chars() {
         // JSON leaves these raw inside strings; a terminal would obey some of them.
@@ -21,8 +25,13 @@ pub fn document<T: Serialize>(value: &T) -> String {
             safe.push(c);
         }
     }
-    safe.push('\n');
     safe
+}
+
+/// Returns one JSON document on one line, with every control character escaped.
+pub fn line<T: Serialize>(value: &T) -> String {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    format!("{}\n", escaped(&text))
 }
 
 /// Prints one JSON document on stdout.

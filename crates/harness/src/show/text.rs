@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anstream::AutoStream;
+use harness_agent::env::Environment;
 use harness_agent::{RunResult, Stopped, TestResult};
 
 use crate::exit::Exit;
@@ -72,6 +73,12 @@ pub fn result(text: &str) {
     drop(write!(out, "{}{newline}", clean(text)).and_then(|()| out.flush()));
 }
 
+/// Prints a piece of a result on stdout, at once.
+pub fn piece(text: &str) {
+    let mut out = io::stdout().lock();
+    drop(write!(out, "{}", clean(text)).and_then(|()| out.flush()));
+}
+
 /// Prints exact bytes on stdout: JSON, completions, manual pages.
 pub fn bytes(text: &[u8]) {
     let mut out = io::stdout().lock();
@@ -90,6 +97,18 @@ pub fn complaint(program: &str, complaint: &Complaint) {
         text.push_str(&format!("hint: {}\n", complaint.hint));
     }
     drop(io::stderr().lock().write_all(clean(&text).as_bytes()));
+}
+
+/// Prints what to do next on stderr, where there is something to say.
+pub fn hint(hint: &str) {
+    if !hint.is_empty() {
+        notice(&format!("hint: {hint}"));
+    }
+}
+
+/// Returns whether the terminal can only print: no cursor to move, no single keys to read.
+pub(crate) fn is_dumb_terminal() -> bool {
+    Environment::read().dumb_terminal
 }
 
 /// Returns the width to lay text out for: the terminal's, else 80.
@@ -141,8 +160,11 @@ pub(crate) fn run_result(result: &RunResult) -> String {
         }
     }
     text.push_str(&goals(result));
-    if !result.writes.is_empty() {
-        text.push_str(&format!("changed: {}\n", result.writes.join(", ")));
+    if !result.writes.is_empty() && !result.diff.is_empty() {
+        let is_told = |path: &String| result.summary.contains(path.as_str());
+        if !result.writes.iter().all(is_told) {
+            text.push_str(&format!("changed: {}\n", result.writes.join(", ")));
+        }
         text.push_str(&format!(
             "take it back with: harness undo {}\n",
             result.run_id

@@ -1,0 +1,153 @@
+//! `chat`: a conversation on a terminal, or line by line from a pipe. What a message means is decided in the engine.
+
+mod commands;
+mod input;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use harness_agent::{Agent, AgentOptions, Cancel, Dialogue, RunResult};
+
+use crate::cli::args::ChatArguments;
+use crate::cli::chat::commands::After;
+use crate::cli::chat::input::{Input, Line};
+use crate::cli::progress::Progress;
+use crate::cli::{outcome, settings};
+use crate::exit::Exit;
+use crate::show::text::{self, Complaint};
+
+/// A conversation under way.
+struct Chat<'a> {
+    arguments: &'a ChatArguments,
+    dialogue: Dialogue,
+    /// The run that Ctrl-C stops, while there is one.
+    running: Arc<Mutex<Option<Cancel>>>,
+    /// The last change that was shown.
+    diff: String,
+}
+
+/// Talks until there is nothing more to read.
+pub(super) fn chat(arguments: &ChatArguments, program: &str) -> Result<Exit, Complaint> {
+    let common = &arguments.common;
+    let project = settings::project(arguments.folder.as_deref(), common)?;
+    settings::warn_of_width(&project, common, true);
+    let options = AgentOptions {
+        confirm: arguments.ask,
+        files: arguments.file.clone(),
+        ..settings::options(project, common, Some(&arguments.model))?
+    };
+    // A folder that is not there is told before the first word.
+    let checked = options.check()?;
+    let agent = Agent::new(options);
+    let dialogue = match arguments.resume {
+        true => Dialogue::resumed(agent)?,
+        false => agent.converse().kept(),
+    };
+    let mut input = Input::open(&checked.project, dialogue.said());
+    let mut chat = Chat {
+        arguments,
+        dialogue,
+        running: Arc::default(),
+        diff: String::new(),
+    };
+    stop_on_signal(&chat.running);
+    if input.is_edited() && !common.quiet {
+        chat.greet();
+    }
+    chat.talk(&mut input, program)
+}
+
+impl Chat<'_> {
+    fn greet(&self) {
+        let said = self.dialogue.said();
+        let model = &self.dialogue.agent().options().model;
+        text::notice(&format!(
+            "harness chat, {model}. Say what to change or ask; /help lists commands, /quit leaves."
+        ));
+        if self.arguments.resume {
+            let turns = said.len() / 2;
+            let word = if turns == 1 { "turn" } else { "turns" };
+            text::notice(&format!("taking up a conversation of {turns} {word}"));
+            if let Some(last) = said.last() {
+                let line = last.text.lines().next().unwrap_or_default();
+                text::notice(&format!("last: {line}"));
+            }
+        }
+    }
+
+    /// Reads and answers until the end. A script is told by the exit code how its last line went.
+    fn talk(&mut self, input: &mut Input, program: &str) -> Result<Exit, Complaint> {
+        let mut exit = Exit::Done;
+        loop {
+            let line = match input.next()? {
+                Line::Words(line) => line,
+                Line::Left if input.is_edited() => return Ok(Exit::Done),
+                Line::Left => return Ok(exit),
+            };
+            let words = line.trim();
+            if words.is_empty() {
+                continue;
+            }
+            let done = match words.strip_prefix('/') {
+                Some(command) => self.command(command),
+                None => self.turn(words, program).map(After::Stay),
+            };
+            // One wrong line does not end a conversation.
+            exit = match done {
+                Ok(After::Stay(exit)) => exit,
+                Ok(After::Leave) => return Ok(Exit::Done),
+                Err(complaint) => {
+                    text::complaint(program, &complaint);
+                    complaint.exit
+                }
+            };
+        }
+    }
+
+    /// Does what a message asks for and shows what came of it.
+    fn turn(&mut self, message: &str, program: &str) -> Result<Exit, Complaint> {
+        let common = &self.arguments.common;
+        let mut progress = Progress::new(common);
+        let running = Running::new(&self.running);
+        let result = self.dialogue.say(message, &mut progress, &running.cancel);
+        drop(running);
+        let shown = progress.end();
+        let result: RunResult = result?;
+        if !result.diff.is_empty() {
+            self.diff.clone_from(&result.diff);
+        }
+        Ok(outcome::show_turn(&result, common, program, &shown))
+    }
+}
+
+/// Makes Ctrl-C stop one run, for as long as it lives.
+struct Running<'a> {
+    place: &'a Mutex<Option<Cancel>>,
+    cancel: Cancel,
+}
+
+impl<'a> Running<'a> {
+    fn new(place: &'a Mutex<Option<Cancel>>) -> Running<'a> {
+        let cancel = Cancel::default();
+        *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(cancel.clone());
+        Running { place, cancel }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// The first Ctrl-C stops the run that is under way; where none is, or at the second, the program ends.
+fn stop_on_signal(running: &Arc<Mutex<Option<Cancel>>>) {
+    let running = Arc::clone(running);
+    // Without a handler Ctrl-C still ends the program, and the journal can put files back.
+    drop(ctrlc::set_handler(move || {
+        let running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        match running.as_ref() {
+            Some(cancel) if !cancel.stopped() => cancel.stop(),
+            Some(_) | None => std::process::exit(i32::from(Exit::Interrupted.code())),
+        }
+    }));
+}

@@ -1,0 +1,77 @@
+//! A decision by one key: keep a change or drop it.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use harness_agent::Decision;
+use rustyline::history::MemHistory;
+use rustyline::{
+    Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, KeyEvent,
+    RepeatCount,
+};
+
+use crate::show::text;
+
+const PROMPT: &str = "keep this change? [k]eep, [d]rop: ";
+
+/// Asks on the terminal; a terminal that cannot read single keys is asked for a line. Anything unclear keeps nothing.
+pub(super) fn keep_or_drop() -> Option<Decision> {
+    if text::is_dumb_terminal() {
+        return by_line();
+    }
+    let config = Config::default();
+    let history = MemHistory::with_config(&config);
+    let mut editor: Editor<(), MemHistory> = Editor::with_history(config, history).ok()?;
+    let pressed: Arc<Mutex<Option<Decision>>> = Arc::default();
+    let keys = [("kKyY", Decision::Keep), ("dDnN", Decision::Drop)];
+    for (keys, decision) in keys {
+        for key in keys.chars() {
+            let press = Press {
+                decision,
+                pressed: Arc::clone(&pressed),
+            };
+            let handler = EventHandler::Conditional(Box::new(press));
+            editor.bind_sequence(KeyEvent::from(key), handler);
+        }
+    }
+    loop {
+        if editor.readline(PROMPT).is_err() {
+            // Ctrl-C or Ctrl-D: no word is no consent.
+            return Some(Decision::Drop);
+        }
+        let pressed = *pressed.lock().unwrap_or_else(PoisonError::into_inner);
+        if pressed.is_some() {
+            return pressed;
+        }
+    }
+}
+
+fn by_line() -> Option<Decision> {
+    drop(write!(std::io::stderr(), "{PROMPT}"));
+    drop(std::io::stderr().flush());
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).ok()?;
+    match line.trim().to_lowercase().as_str() {
+        "k" | "keep" | "y" | "yes" => Some(Decision::Keep),
+        _ => Some(Decision::Drop),
+    }
+}
+
+/// Takes a key for the whole answer.
+struct Press {
+    decision: Decision,
+    pressed: Arc<Mutex<Option<Decision>>>,
+}
+
+impl ConditionalEventHandler for Press {
+    fn handle(
+        &self,
+        _event: &Event,
+        _count: RepeatCount,
+        _positive: bool,
+        _context: &EventContext<'_>,
+    ) -> Option<Cmd> {
+        *self.pressed.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.decision);
+        Some(Cmd::AcceptLine)
+    }
+}

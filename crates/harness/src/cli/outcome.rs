@@ -1,0 +1,96 @@
+//! What a person or a program reads after a run: the change first, then what came of it; everything once.
+
+use harness_agent::{RunResult, TestResult};
+
+use crate::cli::args::CommonArguments;
+use crate::exit::Exit;
+use crate::show::json;
+use crate::show::text::{self, Complaint};
+
+/// What was shown while the run went on, and need not be shown again.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// The words of the answer.
+    pub(super) spoken: String,
+    /// The change, because the user was asked about it.
+    pub(super) diff: bool,
+}
+
+/// Shows the result of a command.
+pub(super) fn show(
+    result: &RunResult,
+    common: &CommonArguments,
+    program: &str,
+    shown: &Shown,
+) -> Exit {
+    let exit = Exit::of(result.stopped);
+    if common.json {
+        json::print(result);
+        complain(result, exit, program);
+        return exit;
+    }
+    tell(result, common, program, shown);
+    exit
+}
+
+/// Shows the result of one turn of a conversation; as JSON it is one line.
+pub(super) fn show_turn(
+    result: &RunResult,
+    common: &CommonArguments,
+    program: &str,
+    shown: &Shown,
+) -> Exit {
+    if common.json {
+        text::bytes(json::line(result).as_bytes());
+    } else {
+        tell(result, common, program, shown);
+    }
+    Exit::of(result.stopped)
+}
+
+/// Returns how a program ends that ran tests.
+pub(super) fn exit_of_tests(result: &TestResult) -> Exit {
+    match Exit::of(result.stopped) {
+        Exit::Done if !result.ok => Exit::Failed,
+        exit => exit,
+    }
+}
+
+fn tell(result: &RunResult, common: &CommonArguments, program: &str, shown: &Shown) {
+    let exit = Exit::of(result.stopped);
+    // A part that is done was kept, however the run ended, and a question may be about a change.
+    let is_kept = !result.writes.is_empty();
+    let shows_diff = is_kept || matches!(exit, Exit::Done | Exit::Question);
+    if shows_diff && !common.quiet && !shown.diff && !result.diff.is_empty() {
+        text::diff(&result.diff);
+    }
+    let has_result = is_kept || matches!(exit, Exit::Done | Exit::Failed | Exit::Question);
+    if has_result {
+        let story = text::run_result(result);
+        let rest = story.strip_prefix(shown.spoken.trim());
+        match rest.filter(|_| !shown.spoken.trim().is_empty()) {
+            Some(rest) => text::result(rest.trim_start_matches('\n')),
+            None => text::result(&story),
+        }
+        text::hint(&result.hint);
+        return;
+    }
+    complain(result, exit, program);
+    // What is known without a model is a result, though the run has none.
+    if let Some((_, known)) = result.summary.split_once("\n\n") {
+        text::result(known);
+    }
+}
+
+/// Says what went wrong and what to do.
+fn complain(result: &RunResult, exit: Exit, program: &str) {
+    if exit == Exit::Done {
+        return;
+    }
+    let message = result.summary.lines().next().unwrap_or_default();
+    let complaint = Complaint {
+        exit,
+        ..Complaint::usage(message, &result.hint)
+    };
+    text::complaint(program, &complaint);
+}

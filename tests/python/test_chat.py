@@ -1,0 +1,256 @@
+"""`harness chat`: line by line from a pipe, and with an editor in a pseudo-terminal."""
+
+import json
+import os
+import re
+import select
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import FIX, RIGHT, TASK, WRONG
+from scripted import Wait
+from serving import PROGRAM
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are Unix's")
+
+
+def pricing(project):
+    return (project / "shop/pricing.py").read_text(encoding="utf-8")
+
+
+def talk(project, lines, *words):
+    text = lines if isinstance(lines, bytes) else "".join(f"{line}\n" for line in lines).encode()
+    return subprocess.run([PROGRAM, "chat", str(project), *words], input=text, capture_output=True, timeout=120)
+
+
+def test_a_pipe_is_a_conversation(project, engine):
+    server = engine(FIX, "It takes the percentage off.")
+    done = talk(project, [TASK, "undo that", "", "redo", "rename it to rebate", "what does it return?", "/help", "thanks"])
+    out = done.stdout.decode()
+    assert done.returncode == 0, done.stderr.decode()
+    assert "def rebate" in pricing(project) and "took back" in out and "brought back" in out and "It takes the percentage off." in out
+    assert "what does `rebate` return?" in json.dumps(server.requests[-1])
+    assert "/undo" in out and "Any time." in out and "\x1b" not in out + done.stderr.decode()
+    # The diff comes first, and how to take it back stands once.
+    assert out.index("--- a/shop/pricing.py") < out.index("changed `discount`") < out.index("take it back with: harness undo")
+
+
+def test_json_is_one_result_a_line(project, engine):
+    engine(FIX)
+    done = talk(project, [TASK, "undo that", "clean this up"], "--json")
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(one["stopped"], one["writes"]) for one in results] == [("done", ["shop/pricing.py"]), ("done", ["shop/pricing.py"]), ("question", [])]
+    assert done.returncode == 3
+
+
+def test_a_conversation_is_taken_up_again(project, engine):
+    key = "AKIA" + "Q7X4M2N8P5R3T6V9"
+    engine(FIX)
+    assert talk(project, [TASK, f"thanks {key}"]).returncode in (0, 1, 3)
+    kept = project / ".harness/chat.jsonl"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600 and key not in kept.read_text() and "[redacted:" in kept.read_text()
+    assert pricing(project) == RIGHT
+    done = talk(project, ["undo that"], "--resume")
+    assert (done.returncode, pricing(project)) == (0, WRONG), done.stdout
+    # A new conversation knows nothing of the old one.
+    done = talk(project, ["rename it to rebate"])
+    assert done.returncode == 3 and pricing(project) == WRONG
+
+
+def test_what_goes_wrong_is_told_and_ends_nothing(project, engine, tmp_path):
+    assert talk(project, b"").returncode == 0
+    nonsense = talk(project, b"\xff\xfe\x00\x01\n")
+    assert nonsense.returncode == 2 and b"hint:" in nonsense.stderr
+    wrong = talk(project, ["/nosuch", "/file nosuch.py", "/route", "/model", "/file", "/diff", "thanks"])
+    assert wrong.returncode == 0 and wrong.stderr.count(b"hint:") == 3, wrong.stderr
+    assert talk(tmp_path / "nosuch", ["hi"]).returncode == 2
+    missing = talk(project, ["what does discount do?"], "--engine", "local")
+    assert missing.returncode == 4 and missing.stderr.count(b"harness:") == 1 and b"hint:" in missing.stderr
+    assert talk(project, ["/quit", "fix discount in shop/pricing.py"]).returncode == 0 and pricing(project) == WRONG
+    engine("I do not know.")
+    closed = subprocess.run(f"printf 'what does discount do?\\n/help\\n' | '{PROGRAM}' chat '{project}' | true", shell=True, capture_output=True, timeout=60)
+    assert b"panicked" not in closed.stderr
+
+
+def test_a_change_that_nobody_can_confirm_is_not_kept(project, engine):
+    engine(FIX)
+    done = talk(project, [TASK], "--ask")
+    assert (done.returncode, pricing(project)) == (3, WRONG), done.stdout
+    assert b"+    return total * (100 - percent) / 100" in done.stdout and b"harness apply" in done.stderr
+    assert not (project / "shop/pricing.py.bak").exists()
+
+
+class Terminal:
+    """A program in a pseudo-terminal of so many columns."""
+
+    def __init__(self, columns, *words, **environment):
+        import fcntl
+        import pty
+        import termios
+
+        self.own, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        env = {**os.environ, "TERM": "xterm-256color", **environment}
+        self.process = subprocess.Popen([PROGRAM, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env, preexec_fn=take_terminal, close_fds=True)
+        os.close(theirs)
+        self.seen = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.own)
+
+    def read(self, seconds=0.1):
+        ready, _, _ = select.select([self.own], [], [], seconds)
+        if not ready:
+            return False
+        try:
+            piece = os.read(self.own, 65536)
+        except OSError:
+            return False
+        self.seen += piece.decode("utf-8", "replace")
+        return bool(piece)
+
+    def expect(self, pattern, seconds=30):
+        """Waits for a pattern after what was expected before; returns what came up to its end."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = re.search(pattern, self.plain())
+            if found:
+                text = self.plain()[: found.end()]
+                self.seen = self.seen[self._raw_end(found.end()) :]
+                return text
+            self.read()
+        raise AssertionError(f"{pattern!r} did not come: {self.seen[-2000:]!r}")
+
+    def plain(self):
+        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.seen)
+
+    def _raw_end(self, wanted):
+        """Where so many plain characters end in what was seen."""
+        plain = 0
+        for match in re.finditer(r"\x1b\[[0-9;?]*[a-zA-Z]|(.)", self.seen, re.S):
+            plain += match[1] is not None
+            if plain == wanted:
+                return match.end()
+        return len(self.seen)
+
+    def type(self, text):
+        os.write(self.own, text.encode())
+
+    def ended(self, seconds=20):
+        end = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < end:
+            self.read()
+        return self.process.poll()
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_terminal_edits_and_shows(project, engine, columns):
+    engine(FIX, "It takes the percentage off the total.")
+    with Terminal(columns, "chat", str(project)) as terminal:
+        terminal.expect("/quit leaves")
+        terminal.expect("> ")
+        terminal.type("fix disc\t in shop/pri\t\r")
+        terminal.expect(r"\+    return total \* \(100 - percent\)")
+        terminal.expect("take it back with: harness undo")
+        terminal.expect("> ")
+        terminal.type("what does it return?\r")
+        terminal.expect("It takes the percentage off the total")
+        terminal.expect("> ")
+        # The arrow brings back what was said; Ctrl-C clears the line, and leaves at the second time.
+        terminal.type("\x1b[A")
+        terminal.expect("what does it return")
+        terminal.type("\x03")
+        terminal.expect("press Ctrl-C again to leave")
+        terminal.type("\x03")
+        assert terminal.ended() == 0
+    assert pricing(project) == RIGHT
+
+
+def test_ctrl_c_stops_the_run_and_not_the_conversation(project, engine):
+    server = engine(Wait(""))
+    with Terminal(80, "chat", str(project)) as terminal:
+        terminal.expect("> ")
+        terminal.type(f"{TASK}\r")
+        assert server.waiting.wait(30)
+        terminal.type("\x03")
+        terminal.expect("interrupted")
+        terminal.expect("> ")
+        terminal.type("thanks\r")
+        terminal.expect("Any time")
+        terminal.expect("> ")
+        terminal.type("\x04")
+        assert terminal.ended() == 0
+    assert pricing(project) == WRONG
+
+
+def test_a_change_is_kept_or_dropped_by_one_key(project, engine):
+    engine(FIX)
+    with Terminal(80, "chat", "--ask", str(project)) as terminal:
+        terminal.expect("> ")
+        terminal.type(f"{TASK}\r")
+        terminal.expect(r"\[k\]eep, \[d\]rop: ")
+        assert pricing(project) == WRONG
+        terminal.type("d")
+        terminal.expect("the change was not kept")
+        terminal.expect("> ")
+        assert pricing(project) == WRONG
+        terminal.type("again\r")
+        shown = terminal.expect(r"\[k\]eep, \[d\]rop: ")
+        assert shown.count("--- a/shop/pricing.py") == 1
+        terminal.type("k")
+        rest = terminal.expect("take it back with")
+        assert "--- a/shop" not in rest
+        terminal.expect("> ")
+        terminal.type("\x04")
+        assert terminal.ended() == 0
+    assert pricing(project) == RIGHT
+
+
+def test_run_asks_too(project, engine):
+    engine(FIX)
+    with Terminal(80, "run", "--ask", "--project", str(project), TASK) as terminal:
+        terminal.expect(r"\[k\]eep, \[d\]rop: ")
+        terminal.type("n")
+        assert terminal.ended() == 1
+    assert pricing(project) == WRONG
+
+
+def test_a_terminal_that_only_prints_gets_plain_lines(project, engine):
+    engine("It takes the percentage off.")
+    with Terminal(40, "chat", str(project), TERM="dumb") as terminal:
+        terminal.expect("> ")
+        terminal.type("what does discount return?\n")
+        terminal.expect("It takes the percentage off")
+        terminal.type("/quit\n")
+        assert terminal.ended() == 0
+        assert "\x1b" not in terminal.seen
+
+
+def test_a_signal_ends_a_waiting_pipe(project):
+    process = subprocess.Popen([PROGRAM, "chat", str(project)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        process.stdin.write(b"thanks\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"Any time.\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+    finally:
+        process.kill()
+        process.communicate()
