@@ -562,6 +562,11 @@ mod tests {
             task(&file, "also for shop/report.py"),
             "add type hints to shop/report.py"
         );
+        let added = ["add a docstring to line_total in shop/cart.py", "done"];
+        assert_eq!(
+            task(&added, "the same for cart_total"),
+            "add a docstring to `cart_total`"
+        );
         let quoted = ["remove `old_total`", "done"];
         assert_eq!(task(&quoted, "same for old_tax"), "remove `old_tax`");
         assert_eq!(task(&[], "the same for x"), "the same for x");

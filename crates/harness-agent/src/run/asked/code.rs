@@ -223,7 +223,9 @@ pub(super) fn has_docstring(text: &str, qualified: &str) -> bool {
     };
     let body = text.get(one.header_start()..one.span().end);
     let tokens = code_tokens(Language::Python, text).into_iter();
-    let mut inside = tokens.filter(|token| one.span().contains(&token.range.start));
+    // The end of the block before stands, without width, where this definition begins.
+    let mut inside =
+        tokens.filter(|token| one.span().contains(&token.range.start) && !token.range.is_empty());
     let mut depth = 0;
     let colon = inside.find(|token| {
         depth += match token.text.as_str() {
@@ -289,4 +291,15 @@ pub(super) fn added_tokens(change: &Change, name: &str) -> usize {
     }
     let before = change.before.as_deref().map_or(0, count);
     count(&change.after).saturating_sub(before)
+}
+#[cfg(test)]
+mod tests {
+    use super::has_docstring;
+
+    #[test]
+    fn a_docstring_behind_another_function_is_seen() {
+        let text = "def a(x: int):\n    \"\"\"Says.\"\"\"\n    return x\n\n\ndef b(y):\n    'Says.'\n\n\ndef c(y):\n    return {\"a\": y}\n";
+        let found = ["a", "b", "c"].map(|name| has_docstring(text, name));
+        assert_eq!(found, [true, true, false]);
+    }
 }
