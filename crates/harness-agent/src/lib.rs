@@ -14,6 +14,7 @@
 pub mod action;
 mod agent;
 mod cancel;
+pub mod commit;
 pub mod config;
 mod converse;
 pub mod dialogue;

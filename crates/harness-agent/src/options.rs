@@ -118,6 +118,8 @@ pub struct AgentOptions {
     pub files: Vec<PathBuf>,
     /// Whether a proven change is shown to the listener, who says whether it is kept.
     pub confirm: bool,
+    /// How long the whole run may take; none means as long as it needs.
+    pub seconds: Option<u32>,
 }
 
 impl AgentOptions {
@@ -140,6 +142,7 @@ impl AgentOptions {
             keep: false,
             files: Vec::new(),
             confirm: false,
+            seconds: None,
         }
     }
 

@@ -27,6 +27,7 @@ mod staged;
 pub(crate) mod suite_run;
 mod talk;
 mod telling;
+mod time_limit;
 mod trial;
 mod under_test;
 mod work;
@@ -47,6 +48,7 @@ use crate::record;
 use crate::run::event::{EventKind, Listener};
 use crate::run::result::{RunResult, Stopped};
 use crate::run::session::{Ending, Session};
+use crate::run::time_limit::TimeLimit;
 use crate::run::trial::Trial;
 use crate::task::Task;
 use crate::task::kind::Kind;
@@ -140,6 +142,7 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let order_again = order.again.take();
     let mut session = Session::new(&mut order, project, tree, task, plan);
     session.files = checked.files;
+    let limit = TimeLimit::start(session.options.seconds, session.cancel);
     let ending = match &past {
         Some(past) => {
             session.tell_start();
@@ -148,6 +151,7 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
         }
         None => climb(&mut session, &mut model),
     };
+    let ending = limit.settle(ending);
     Ok(session.end(ending))
 }
 

@@ -965,8 +965,13 @@ impl Trial {
             .paths()
             .map(|path| (path.clone(), door.metadata(path).ok().flatten()))
             .collect();
+        let had_copies = session
+            .project
+            .backups()
+            .is_ok_and(|copies| !copies.is_empty());
         match self.staged.write(&mut self.transaction, door) {
             Ok(()) => {
+                let is_first = !had_copies && seen.iter().any(|(_, before)| before.is_some());
                 for change in self.staged.changes() {
                     let gone = self.staged.is_gone(&change.path);
                     let word = if gone { "removed" } else { "wrote" };
@@ -978,6 +983,10 @@ impl Trial {
                             ("result", diff_of(&change).into()),
                         ],
                     );
+                }
+                if is_first {
+                    let text = "a copy of each changed file is beside it (.bak); `harness clean` removes them";
+                    session.tell(EventKind::Wrote, text, []);
                 }
                 (ending.diff, ending.changes) = (diff, recorded);
                 let door = session.project.door();

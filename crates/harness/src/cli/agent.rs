@@ -35,6 +35,7 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
         require_sandbox: arguments.require_sandbox,
         keep: arguments.keep,
         confirm: arguments.ask,
+        seconds: arguments.seconds,
         files: arguments.file.clone(),
         ..settings::options(project, &arguments.common, Some(&arguments.model))?
     };

@@ -30,10 +30,13 @@ pub enum Command {
     /// Show what makes the project hard to read, worst first
     Layout(ReportArguments),
     /// Show what would happen to a task, without doing it
+    #[command(override_usage = "harness route [OPTIONS] [DIR] TASK")]
     Route(RouteArguments),
     /// Answer a question about the project; never changes files
+    #[command(override_usage = "harness ask [OPTIONS] [DIR] QUESTION")]
     Ask(AskArguments),
     /// Do a task: change files inside the folder, then run the project's tests
+    #[command(override_usage = "harness run [OPTIONS] [DIR] TASK")]
     Run(RunArguments),
     /// Run the project's tests in the sandbox, as a run would
     Test(TestArguments),
@@ -126,7 +129,7 @@ pub struct ReportArguments {
 #[derive(Args, Debug)]
 pub struct RouteArguments {
     /// The project folder, when it is not this one, then the task; `-` reads it from standard input
-    #[arg(value_names = ["DIR", "TASK"], num_args = 1..=2, required = true)]
+    #[arg(value_name = "TASK", num_args = 1.., required = true)]
     pub words: Vec<OsString>,
     /// Options of every project command.
     #[command(flatten)]
@@ -137,7 +140,7 @@ pub struct RouteArguments {
 #[derive(Args, Debug)]
 pub struct AskArguments {
     /// The project folder, when it is not this one, then the question; `-` reads it from standard input
-    #[arg(value_names = ["DIR", "QUESTION"], num_args = 1..=2, required = true)]
+    #[arg(value_name = "QUESTION", num_args = 1.., required = true)]
     pub words: Vec<OsString>,
     /// Options of every project command.
     #[command(flatten)]
@@ -151,7 +154,7 @@ pub struct AskArguments {
 #[derive(Args, Debug)]
 pub struct RunArguments {
     /// The project folder, when it is not this one, then the task; `-` reads it from standard input
-    #[arg(value_names = ["DIR", "TASK"], num_args = 1..=2, required = true)]
+    #[arg(value_name = "TASK", num_args = 1.., required = true)]
     pub words: Vec<OsString>,
     /// Refuse every change and run nothing; show what would change
     #[arg(long)]
@@ -165,6 +168,9 @@ pub struct RunArguments {
     /// Show the change and ask before it is kept; where nobody can be asked, exit 3
     #[arg(long)]
     pub ask: bool,
+    /// Stop after so many seconds, with files whole
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seconds: Option<u32>,
     /// Show this file of the project to the model, whatever it holds; can be repeated
     #[arg(long, value_name = "PATH")]
     pub file: Vec<PathBuf>,
@@ -273,6 +279,9 @@ pub struct LastArguments {
     /// The run to tell of; without it the latest are listed
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
+    /// Print a commit message for the run, or for the latest that changed something
+    #[arg(long)]
+    pub commit_message: bool,
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use harness_agent::AgentOptions;
+use harness_agent::commit;
 use harness_agent::config::UserConfig;
 use harness_agent::doctor::{self, Check, Health};
 use harness_hands::door::DoorError;
@@ -104,6 +105,9 @@ fn not_undone(error: UndoError) -> Complaint {
 pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
     let project = open(&arguments.common, Access::ReadOnly)?;
     let mut runs = project.runs().map_err(|error| unreadable(&error))?;
+    if arguments.commit_message {
+        return commit_message(arguments, runs);
+    }
     if let Some(name) = &arguments.run {
         let wanted = run_id(name)?;
         let Some(run) = runs.into_iter().find(|run| run.id == wanted) else {
@@ -127,6 +131,34 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
         [] => "no run is remembered here\n".to_owned(),
         runs => runs.iter().map(story).collect::<Vec<_>>().join("\n"),
     });
+    Ok(Exit::Done)
+}
+
+/// Prints a commit message for a run; without a name, for the latest whose changes still stand.
+fn commit_message(arguments: &LastArguments, runs: Vec<RunRecord>) -> Result<Exit, Complaint> {
+    let wanted = arguments.run.as_deref().map(run_id).transpose()?;
+    let fits = |run: &RunRecord| match &wanted {
+        Some(wanted) => run.id == *wanted,
+        None => !run.undone && run.undoes.is_none() && !run.files.is_empty(),
+    };
+    let Some(run) = runs.into_iter().find(fits) else {
+        let (message, hint) = match &wanted {
+            Some(wanted) => (
+                format!("there is no run `{wanted}`"),
+                "`harness last` lists the runs",
+            ),
+            None => (
+                "no run has changes that stand".to_owned(),
+                "run a task first",
+            ),
+        };
+        let complaint = Complaint::usage(message, hint).about("run");
+        let exit = wanted.map_or(Exit::Failed, |_| Exit::Usage);
+        return Err(Complaint { exit, ..complaint });
+    };
+    let message = commit::message(&run.task, &run.summary);
+    let value = json!({"run": run.id.as_str(), "message": message});
+    show(&arguments.common, &value, || message.clone());
     Ok(Exit::Done)
 }
 

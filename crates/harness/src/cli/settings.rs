@@ -123,21 +123,55 @@ pub(super) fn folder_and_task(
         )
         .about("task")
     };
-    let (folder, task) = match words {
-        [only] if Path::new(only).is_dir() => return Err(missing()),
-        [task] => (None, task),
-        [folder, task] => (Some(PathBuf::from(folder)), task),
-        _ => return Err(missing()),
-    };
-    let text = if task == "-" {
-        standard_input()?
-    } else {
-        utf8(task)?
+    let (folder, task) = split(words).ok_or_else(missing)?;
+    let text = match task {
+        [only] if only == "-" => standard_input()?,
+        _ if is_ambiguous(words) => {
+            let first = words.first().map(|word| word.to_string_lossy());
+            let first = first.unwrap_or_default();
+            let message = format!("`{first}` may be a folder or part of the {what}");
+            return Err(Complaint::usage(
+                message,
+                format!("write the {what} in quotes"),
+            ));
+        }
+        task => {
+            let words: Result<Vec<String>, Complaint> = task.iter().map(utf8).collect();
+            words?.join(" ")
+        }
     };
     if text.trim().is_empty() {
         return Err(missing());
     }
     Ok((folder, text))
+}
+
+/// Splits the words into the folder and the rest: a folder that is there, or what stands before a quoted text.
+fn split(words: &[OsString]) -> Option<(Option<PathBuf>, &[OsString])> {
+    let is_quoted = |word: &OsString| word.to_string_lossy().contains(char::is_whitespace);
+    match words {
+        [] => None,
+        [only] if Path::new(only).is_dir() => None,
+        [_] => Some((None, words)),
+        [folder, rest @ ..] if Path::new(folder).is_dir() => {
+            Some((Some(PathBuf::from(folder)), rest))
+        }
+        [folder, task] if (is_quoted(task) || task == "-") && !is_quoted(folder) => {
+            Some((Some(PathBuf::from(folder)), &words[1..]))
+        }
+        // Words that nobody quoted.
+        _ => Some((None, words)),
+    }
+}
+
+/// Says whether the first of several words could be a folder or the beginning of a sentence: "tests should pass".
+fn is_ambiguous(words: &[OsString]) -> bool {
+    let [first, _, _, ..] = words else {
+        return false;
+    };
+    let name = first.to_string_lossy();
+    let is_plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_plain && Path::new(first).is_dir()
 }
 
 fn utf8(word: &OsString) -> Result<String, Complaint> {

@@ -1,0 +1,69 @@
+//! A limit for the whole run: when it is over, the run is stopped as if the user had done it, and says why.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::cancel::Cancel;
+use crate::run::result::Stopped;
+use crate::run::session::Ending;
+
+/// Watches the clock for as long as the run lives.
+pub(super) struct TimeLimit {
+    seconds: u32,
+    is_over: Arc<AtomicBool>,
+    watcher: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl TimeLimit {
+    /// Starts the clock, where there is a limit.
+    pub(super) fn start(seconds: Option<u32>, cancel: &Cancel) -> TimeLimit {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let watcher = seconds.map(|seconds| {
+            let (ended, wait) = mpsc::channel::<()>();
+            let (cancel, is_over) = (cancel.clone(), Arc::clone(&is_over));
+            let limit = Duration::from_secs(u64::from(seconds));
+            let thread = std::thread::spawn(move || {
+                if wait.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                    is_over.store(true, Ordering::SeqCst);
+                    cancel.stop();
+                }
+            });
+            (ended, thread)
+        });
+        TimeLimit {
+            seconds: seconds.unwrap_or_default(),
+            is_over,
+            watcher,
+        }
+    }
+
+    /// Stops the clock and returns the ending; one that the clock brought about says so.
+    pub(super) fn settle(mut self, ending: Ending) -> Ending {
+        if let Some((ended, thread)) = self.watcher.take() {
+            drop(ended);
+            drop(thread.join());
+        }
+        if ending.stopped != Stopped::Interrupted || !self.is_over.load(Ordering::SeqCst) {
+            return ending;
+        }
+        let unit = if self.seconds == 1 {
+            "second"
+        } else {
+            "seconds"
+        };
+        let summary = format!("the limit of {} {unit} is over", self.seconds);
+        let hint = "give it longer with --seconds, or ask for less at once".to_owned();
+        Ending {
+            stopped: Stopped::Steps,
+            summary,
+            hint: match ending.hint.as_str() {
+                "" => hint,
+                told => format!("{hint}; {told}"),
+            },
+            ..ending
+        }
+    }
+}
