@@ -66,7 +66,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         if self.path == "/api/tags":
-            self._json(200, {"models": [{"name": MODEL, "model": MODEL, "digest": "0" * 64}]})
+            self._json(200, {"models": [{"name": MODEL, "model": MODEL, "digest": "0" * 64, "size": 5200000000}]})
         elif self.path == "/api/version":
             self._json(200, {"version": "0.16.0"})
         else:

@@ -73,6 +73,52 @@ pub fn names(options: &AgentOptions, environment: &Environment, cancel: &Cancel)
     .unwrap_or_default()
 }
 
+/// A model that an engine has.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Available {
+    /// Its name.
+    pub name: String,
+    /// The bytes of its weights, where the engine tells them.
+    pub bytes: Option<u64>,
+    /// Whether it fits into the memory that is free now; none where one of the two is not known.
+    pub fits: Option<bool>,
+    /// Whether it is the one that the settings name.
+    pub chosen: bool,
+}
+
+/// What a model needs beside its weights, as a part of them: its window and the runtime.
+const BESIDE_WEIGHTS: f64 = 1.2;
+
+/// Returns the models that the chosen engine has, in its own order.
+pub fn available(
+    options: &AgentOptions,
+    environment: &Environment,
+    cancel: &Cancel,
+) -> Result<Vec<Available>, ModelError> {
+    let (listed, is_here) = match options.engine {
+        Engine::Local => {
+            let local = Local::with_limits(&options.model, environment, SOON)?;
+            (local.sizes(cancel)?, true)
+        }
+        Engine::Remote => {
+            let remote = Remote::with_limits(&options.model, environment, SOON)?;
+            let names = remote.list(cancel)?.into_iter();
+            (names.map(|name| (name, None)).collect(), false)
+        }
+        Engine::OnDevice => (on_device::sizes(), true),
+    };
+    let memory = harness_hands::memory::available().filter(|_| is_here);
+    let model = |(name, bytes): (String, Option<u64>)| Available {
+        chosen: name == options.model,
+        fits: bytes
+            .zip(memory)
+            .map(|(bytes, memory)| bytes as f64 * BESIDE_WEIGHTS <= memory as f64),
+        name,
+        bytes,
+    };
+    Ok(listed.into_iter().map(model).collect())
+}
+
 fn good(engine: Engine, topic: &'static str, text: String) -> Finding {
     Finding {
         engine,

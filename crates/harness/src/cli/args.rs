@@ -56,6 +56,8 @@ pub enum Command {
     Clean(CleanArguments),
     /// Apply what a run recorded and judge it again, without a model
     Replay(ReplayArguments),
+    /// List the models that the engine has, their sizes and what fits this machine
+    Models(ModelsArguments),
     /// Check this machine: engine, sandbox, folders
     Doctor(DoctorArguments),
     /// Show every setting in force and where it came from
@@ -324,6 +326,14 @@ pub struct ReplayArguments {
     /// The run to judge again
     #[arg(value_name = "RUN")]
     pub run: String,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// `models`.
+#[derive(Args, Debug)]
+pub struct ModelsArguments {
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,

@@ -27,6 +27,7 @@ const THEN: &[(&str, &str)] = &[
     ("replay RUN", "judges a recorded run again"),
     ("serve", "HTTP server on 127.0.0.1"),
     ("editors", "connects an editor"),
+    ("models", "the models that the engine has"),
     ("doctor", "checks this machine"),
     ("config", "every setting in force and where it came from"),
     ("help COMMAND", "how a command is used"),

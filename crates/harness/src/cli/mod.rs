@@ -8,6 +8,7 @@ mod config;
 mod editors;
 mod generated;
 mod list;
+mod models;
 mod one_key;
 mod outcome;
 mod past;
@@ -100,6 +101,7 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         Command::Apply(arguments) => agent::apply(&arguments, program),
         Command::Clean(arguments) => clean::clean(&arguments),
         Command::Replay(arguments) => agent::replay(&arguments, program),
+        Command::Models(arguments) => models::models(&arguments),
         Command::Doctor(arguments) => past::doctor(&arguments),
         Command::Config(arguments) => config::config(&arguments),
         Command::Help(arguments) => config::help(&arguments, program),

@@ -89,3 +89,13 @@ pub(super) fn model_names(listed: &Value) -> Vec<String> {
         .filter_map(|entry| entry.get("name")?.as_str().map(str::to_owned))
         .collect()
 }
+
+/// Returns the models that a server lists with the bytes of their weights.
+pub(super) fn model_sizes(listed: &Value) -> Vec<(String, Option<u64>)> {
+    let entries = listed.get("models").and_then(Value::as_array);
+    let entry = |entry: &Value| {
+        let name = entry.get("name")?.as_str()?.to_owned();
+        Some((name, entry.get("size").and_then(Value::as_u64)))
+    };
+    entries.into_iter().flatten().filter_map(entry).collect()
+}

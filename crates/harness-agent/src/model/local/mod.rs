@@ -19,7 +19,7 @@ use crate::model::address::{Address, Defaults};
 use crate::model::card::{self, Facts};
 use crate::model::gather::{Flow, Gather};
 use crate::model::http::{Answer, Call, Client, Limits, Route, Trouble};
-use crate::model::local::facts::{entry_for, learn, model_names};
+use crate::model::local::facts::{entry_for, learn, model_names, model_sizes};
 use crate::model::local::words::{finished, flattened, take};
 use crate::model::trouble::{Backoff, after_colon, said, unusable};
 use crate::model::{
@@ -465,13 +465,19 @@ impl Local {
 
     /// Returns the names of the models that the server has.
     pub(crate) fn list(&self, cancel: &Cancel) -> Result<Vec<String>, ModelError> {
+        let models = self.sizes(cancel)?.into_iter();
+        Ok(models.map(|(name, _)| name).collect())
+    }
+
+    /// Returns the models that the server has with the bytes of their weights, where it tells them.
+    pub(crate) fn sizes(&self, cancel: &Cancel) -> Result<Vec<(String, Option<u64>)>, ModelError> {
         let listed = self
             .client
             .look(cancel)
             .and_then(|route| self.ask_about(&route, "/api/tags", None, cancel))
             .map_err(|trouble| self.broken(&trouble))?;
         Ok(listed
-            .map(|listed| model_names(&listed))
+            .map(|listed| model_sizes(&listed))
             .unwrap_or_default())
     }
 

@@ -402,15 +402,24 @@ fn random_key() -> Result<String, ModelError> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Returns the names of the weights on this machine.
-pub(crate) fn names() -> Vec<String> {
+/// Returns the weights on this machine with their bytes; a folder of weights has none.
+pub(crate) fn sizes() -> Vec<(String, Option<u64>)> {
     let folder = harness_hands::user::weights_folder();
+    let size = |weights: &Weights| {
+        let found = std::fs::metadata(weights.path()).ok()?;
+        found.is_file().then_some(found.len())
+    };
     folder
         .map(|folder| weights::list(&folder))
         .unwrap_or_default()
         .iter()
-        .map(Weights::name)
+        .map(|weights| (weights.name(), size(weights)))
         .collect()
+}
+
+/// Returns the names of the weights on this machine.
+pub(crate) fn names() -> Vec<String> {
+    sizes().into_iter().map(|(name, _)| name).collect()
 }
 
 #[cfg(all(test, unix))]

@@ -1,0 +1,56 @@
+//! `models`: what the engine has, how large it is, and whether it fits this machine.
+
+use harness_agent::config::UserConfig;
+use harness_agent::env::Environment;
+use harness_agent::model::ModelError;
+use harness_agent::model::checkup::{self, Available};
+use serde_json::json;
+
+use crate::cli::args::ModelsArguments;
+use crate::cli::{agent, settings, show};
+use crate::exit::Exit;
+use crate::show::text::Complaint;
+
+/// Lists the models of the chosen engine.
+pub(super) fn models(arguments: &ModelsArguments) -> Result<Exit, Complaint> {
+    let common = &arguments.common;
+    let project = settings::project(None, common)?;
+    let options = settings::options(project, common, None)?;
+    let environment = UserConfig::read()?.complete(Environment::read());
+    let found = checkup::available(&options, &environment, &agent::cancel_on_signal());
+    let models = found.map_err(not_listed)?;
+    let value = json!({"engine": options.engine.name(), "model": options.model, "models": models});
+    show(common, &value, || match models.as_slice() {
+        [] => format!("the {} engine has no model\n", options.engine),
+        models => models.iter().map(row).collect(),
+    });
+    Ok(Exit::Done)
+}
+
+fn row(model: &Available) -> String {
+    let mark = if model.chosen { "*" } else { " " };
+    let size = model
+        .bytes
+        .map(|bytes| format!("{:.1} GB", bytes as f64 / 1e9))
+        .unwrap_or_default();
+    let fits = match model.fits {
+        Some(true) => "fits",
+        Some(false) => "larger than the free memory",
+        None => "",
+    };
+    let row = format!("{mark} {:<28} {size:>8}  {fits}", model.name);
+    format!("{}\n", row.trim_end())
+}
+
+fn not_listed(error: ModelError) -> Complaint {
+    let message = error.to_string();
+    let (exit, hint) = match error {
+        ModelError::Unusable { hint, .. } => (Exit::Engine, hint),
+        ModelError::NotSent { hint, .. } => (Exit::NotSent, hint),
+        ModelError::Interrupted => (Exit::Interrupted, String::new()),
+    };
+    Complaint {
+        exit,
+        ..Complaint::usage(message, hint)
+    }
+}
