@@ -69,6 +69,8 @@ pub fn context(before: &[Said]) -> String {
 const MOST_LINES: usize = 6;
 /// The longest of them, in characters: a task, or the first sentences of an answer.
 const LONGEST_LINE: usize = 240;
+/// What a task is about is looked for in so many of its characters.
+const LONGEST_NAMED: usize = 2_000;
 /// Older messages than this are not read: nobody means them with "it".
 const MOST_READ: usize = 200;
 
@@ -105,7 +107,9 @@ impl Memory {
         let meaning = self.read(message);
         self.question = None;
         if let Meaning::Task(task) = meaning {
-            self.name = name_of(&Task::bare(&task)).or(self.name.take());
+            // A pasted log names nothing beyond its first lines that "it" could mean.
+            let head: String = task.chars().take(LONGEST_NAMED).collect();
+            self.name = name_of(&Task::bare(&head)).or(self.name.take());
             self.task = Some(task);
         }
     }
