@@ -355,13 +355,18 @@ impl Resolver<'_, '_, '_, '_> {
             return;
         }
         let plain = !name.describes && is_telling(name.text);
-        let told = in_sentence && (codelike || name.called || plain);
-        if told && !places.is_empty() && files.len() <= FEW {
-            places
-                .iter()
-                .take(FEW)
-                .for_each(|&place| self.name_definition(place));
+        let is_code = codelike || name.called;
+        if !in_sentence || !(is_code || plain) || files.len() > FEW {
+            return;
         }
+        // An ordinary word is no name because some attribute is called the same.
+        let is_named = |place: &&Place| {
+            let definition = self.project.definition(**place);
+            is_code || definition.is_some_and(|one| one.kind != DefinitionKind::Variable)
+        };
+        let named: Vec<Place> = places.iter().filter(is_named).copied().collect();
+        let named = named.iter().take(FEW);
+        named.for_each(|&place| self.name_definition(place));
     }
 
     fn is_home(&self, written: Option<&str>, file: u32) -> bool {
@@ -442,4 +447,28 @@ fn is_telling(word: &str) -> bool {
             || !EVERYDAY_NAMES
                 .split_ascii_whitespace()
                 .any(|known| known == lower))
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests lay files out")]
+mod tests {
+    use crate::locate::{self, Noted};
+    use crate::tree::SourceTree;
+
+    #[test]
+    fn an_ordinary_word_is_no_attribute() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "class Parts:\n    cookies: int = 0\n\n\ndef redirected(url):\n    return url\n";
+        std::fs::write(folder.path().join("parts.py"), text).unwrap();
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let named = |task: &str| {
+            let noted = Noted::of(&tree, task);
+            let mentions = locate::mentioned(&tree, &noted);
+            let names = mentions.definitions.into_iter().map(|one| one.qualified);
+            names.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(named("cookies get lost"), "");
+        assert_eq!(named("`cookies` is always zero"), "Parts.cookies");
+        assert_eq!(named("redirected gives the old one"), "redirected");
+    }
 }
