@@ -1,9 +1,10 @@
 //! What happened in a run: one list. Guards, prompt, record and result are read from it; there are no other flags.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One turn of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Step {
     /// Its place in the run, from 1.
     pub number: u32,
@@ -22,7 +23,7 @@ pub struct Step {
 }
 
 /// Something the harness stopped, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Refusal {
     /// A stable id such as `path.outside`.
     pub rule: String,

@@ -43,6 +43,7 @@ pub use converse::{Dialogue, Turn};
 pub use history::{Refusal, Step};
 pub use model::on_device::warmth::Warmth;
 pub use options::{AgentOptions, Engine, OptionsError};
+pub use plan::Plan;
 pub use run::event::{Decision, Event, EventKind, Listener, Nobody, Proposal};
 pub use run::result::{Counts, RunResult, Stopped, Tests, Usage};
 pub use run::suite_run::{FailedTest, TestResult};

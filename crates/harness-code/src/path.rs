@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A path relative to the project folder: never absolute, never leaving it, forward slashes only.
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(RelPath::parse("./src\\app.py").unwrap().as_str(), "src/app.py");
 /// assert!(RelPath::parse("../other").is_err());
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RelPath(Box<str>);
 

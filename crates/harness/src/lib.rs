@@ -9,5 +9,6 @@
 pub mod cli;
 pub mod editors;
 pub mod exit;
+pub mod mcp;
 pub mod server;
 pub mod show;

@@ -11,6 +11,7 @@ use harness_code::locate::{self, LocateOptions, Located, Noted};
 use harness_code::mention::{Mentions, NamedDefinition, near_miss};
 use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::env::Environment;
@@ -36,7 +37,7 @@ pub(crate) const LONGEST_DEFINITION: usize = 4_000;
 const LONGEST_REWRITE: f64 = 0.6 * 4.0;
 
 /// The cheapest way that may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rung {
     /// The user must choose first.
@@ -65,14 +66,14 @@ impl Rung {
 }
 
 /// One thing that a task asks for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct PlannedGoal {
     /// What it is, in the words of the task.
     pub text: String,
 }
 
 /// A fix that needs no model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct PlannedFix {
     /// What kind of fix it is.
     pub kind: String,
@@ -81,7 +82,7 @@ pub struct PlannedFix {
 }
 
 /// A file that the task may be about.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct PlannedFile {
     /// The file.
     pub path: String,
@@ -92,7 +93,7 @@ pub struct PlannedFile {
 }
 
 /// A definition that the task may be about.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct PlannedDefinition {
     /// The file.
     pub path: String,
@@ -130,7 +131,7 @@ pub(crate) struct Place {
 }
 
 /// What would happen to a task.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Plan {
     /// What the task asks for.
     pub kind: &'static str,

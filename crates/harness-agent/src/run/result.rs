@@ -1,5 +1,6 @@
 //! What a run came to: the one shape that every door shows.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::dialogue::how_to_undo;
@@ -7,7 +8,7 @@ use crate::history::{Refusal, Step};
 use crate::task::goal::Goal;
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stopped {
     /// The task is finished, and the evidence says so.
@@ -76,7 +77,7 @@ impl Stopped {
 }
 
 /// How many tests there were, and how they ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Counts {
     /// Tests that passed.
     pub passed: u32,
@@ -87,7 +88,7 @@ pub struct Counts {
 }
 
 /// The project's tests, before and after the change.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Tests {
     /// The command that ran them.
     pub command: String,
@@ -102,7 +103,7 @@ pub struct Tests {
 }
 
 /// What the model cost.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Usage {
     /// Model calls made.
     pub model_calls: u32,
@@ -163,7 +164,7 @@ impl RunResult {
 }
 
 /// What a run came to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct RunResult {
     /// Whether the task is finished.
     pub ok: bool,

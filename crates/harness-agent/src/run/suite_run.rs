@@ -7,6 +7,7 @@ use harness_code::suite::Suite;
 use harness_hands::permit::{Access, Project};
 use harness_hands::suite::running::Running;
 use harness_hands::suite::{Failure, Outcome, Selection, SuiteReport, Watch, run_watched};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -21,7 +22,7 @@ use crate::run::result::{Counts, Stopped};
 const MOST_FAILURES: usize = 50;
 
 /// What the project's tests said.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct TestResult {
     /// Whether at least one test passed and none failed.
     pub ok: bool,
@@ -46,7 +47,7 @@ pub struct TestResult {
 }
 
 /// A test that did not pass.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct FailedTest {
     /// The runner's own name of the test.
     pub id: String,

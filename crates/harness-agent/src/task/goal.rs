@@ -1,12 +1,13 @@
 //! Goals: what a task asks for, one by one, and what became of each.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::task::Task;
 use crate::task::order::Order;
 
 /// One thing that a task asks for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Goal {
     /// What it is, in the words of the task, or the test that should pass.
     pub text: String,

@@ -1,12 +1,13 @@
 //! A question to the user: its words, its options, and how an answer is read.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// More options than this are no help to a person.
 pub(crate) const MOST_OPTIONS: usize = 4;
 
 /// Something only the user can decide.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Question {
     /// The question itself.
     pub text: String,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::imports::ImportGraph;
@@ -14,7 +15,7 @@ use crate::suite::Suite;
 use crate::tree::{SourceFile, SourceTree};
 
 /// What a project is.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Brief {
     /// Its name, from its manifest or its folder.
     pub name: String,
@@ -39,7 +40,7 @@ pub struct Brief {
 }
 
 /// One language of a project.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct LanguageShare {
     /// The language.
     pub name: &'static str,
@@ -50,7 +51,7 @@ pub struct LanguageShare {
 }
 
 /// One important module.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Module {
     /// The file.
     pub path: RelPath,
@@ -61,7 +62,7 @@ pub struct Module {
 }
 
 /// How large a project is, which decides how much of it can be shown at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Size {
     /// Up to 5,000 lines: a small model's window holds most of it.

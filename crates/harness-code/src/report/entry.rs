@@ -1,5 +1,6 @@
 //! How a project is started: installed commands, modules that run, programs.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::imports::Resolver;
@@ -10,7 +11,7 @@ use crate::report::manifest::Manifest;
 use crate::tree::{SourceFile, SourceTree};
 
 /// One way to start the project.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct EntryPoint {
     /// The command, such as `shop` or `python -m shop`.
     pub name: String,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::imports::circle::Tie;
@@ -15,7 +16,7 @@ use crate::symbols::DefinitionKind;
 use crate::tree::{SourceFile, SourceTree};
 
 /// One thing that makes a project hard to read.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Finding {
     /// What it is.
     pub kind: FindingKind,
@@ -30,7 +31,7 @@ pub struct Finding {
 }
 
 /// The kinds of findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
     /// Files that import each other in a circle.

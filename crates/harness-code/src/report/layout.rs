@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::report::finding::{self, Finding, FindingKind};
@@ -12,7 +13,7 @@ use crate::symbols::{Definition, DefinitionKind};
 use crate::tree::{SourceFile, SourceTree};
 
 /// How a project is laid out and what is wrong with it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Layout {
     /// What makes it hard to read, worst first.
     pub findings: Vec<Finding>,
@@ -23,7 +24,7 @@ pub struct Layout {
 }
 
 /// One folder of the project.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Folder {
     /// The folder, `.` for the project itself.
     pub path: String,

@@ -7,6 +7,7 @@ pub mod weaken;
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::language::Language;
@@ -14,7 +15,7 @@ use crate::path::RelPath;
 use crate::tree::SourceTree;
 
 /// How a project's tests are run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Suite {
     /// The tool that runs them.
     pub runner: Runner,
@@ -29,7 +30,7 @@ pub struct Suite {
 }
 
 /// A tool that runs tests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Runner {
     /// pytest.

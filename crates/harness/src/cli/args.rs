@@ -44,6 +44,8 @@ pub enum Command {
     Chat(ChatArguments),
     /// Start the HTTP server on 127.0.0.1
     Serve(ServeArguments),
+    /// Speak the Model Context Protocol on standard input and output
+    Mcp(McpArguments),
     /// Write the files that connect an editor; alone, list the editors
     Editors(EditorsArguments),
     /// Take a run back, byte for byte
@@ -233,6 +235,23 @@ pub struct ServeArguments {
     /// Require this bearer token from clients
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<String>,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+    /// Options of the commands that call a model.
+    #[command(flatten)]
+    pub model: ModelArguments,
+}
+
+/// `mcp`.
+#[derive(Args, Debug)]
+pub struct McpArguments {
+    /// The project folder [default: this folder]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Offer the tools that change files and run the project's tests
+    #[arg(long)]
+    pub allow_writes: bool,
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,

@@ -26,6 +26,7 @@ const THEN: &[(&str, &str)] = &[
     ("clean", "removes the .bak files of runs"),
     ("replay RUN", "judges a recorded run again"),
     ("serve", "HTTP server on 127.0.0.1"),
+    ("mcp", "speaks MCP with the editor that starts it"),
     ("editors", "connects an editor"),
     ("models", "the models that the engine has"),
     ("doctor", "checks this machine"),

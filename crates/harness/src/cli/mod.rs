@@ -13,6 +13,7 @@ mod one_key;
 mod outcome;
 mod past;
 mod progress;
+mod protocols;
 mod reports;
 mod settings;
 mod usage;
@@ -95,6 +96,7 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         Command::Test(arguments) => agent::test(&arguments, program),
         Command::Chat(arguments) => chat::chat(&arguments, program),
         Command::Serve(arguments) => agent::serve(&arguments),
+        Command::Mcp(arguments) => protocols::mcp(&arguments),
         Command::Editors(arguments) => editors::editors(&arguments),
         Command::Undo(arguments) => past::undo(&arguments),
         Command::Last(arguments) => past::last(&arguments),

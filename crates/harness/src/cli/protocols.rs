@@ -1,0 +1,18 @@
+//! `mcp`: the commands that speak a protocol with the program that started them.
+
+use crate::cli::args::McpArguments;
+use crate::cli::settings;
+use crate::exit::Exit;
+use crate::mcp;
+use crate::show::text::Complaint;
+
+/// Serves the client that started us.
+pub(super) fn mcp(arguments: &McpArguments) -> Result<Exit, Complaint> {
+    let project = settings::project(arguments.folder.as_deref(), &arguments.common)?;
+    settings::warn_of_width(&project, &arguments.common, arguments.allow_writes);
+    let mut options = settings::options(project, &arguments.common, Some(&arguments.model))?;
+    let checked = options.check()?;
+    options.project = checked.project;
+    options.allow_writes = arguments.allow_writes;
+    mcp::serve(options)
+}

@@ -1,0 +1,388 @@
+//! The requests of a client, each a call of the agent and back. What a message means and what may happen is decided there.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use harness_agent::{Agent, AgentOptions, Cancel, Listener, OptionsError, RunResult, Stopped};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{RoleServer, ServerHandler};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::runtime::Handle;
+
+use crate::mcp::client::{Client, Teller};
+use crate::mcp::questions::Questions;
+use crate::mcp::roots::Roots;
+use crate::mcp::tools::{
+    AskInput, ReportInput, RouteInput, RunInput, TestsInput, ToolName, UndoInput,
+};
+use crate::mcp::wire::{Gone, Runs};
+use crate::mcp::{prompts, resources};
+use crate::show::text;
+
+/// What a client's model is told of this server.
+const INSTRUCTIONS: &str = "A coding agent for one project folder on this machine. `brief`, `layout` and `route` look and need no model; `ask` answers questions about the code; `run` changes code and keeps a change only when the project's tests prove it; `undo` takes a run back. Name files and functions in tasks.";
+const WIDTH: usize = 100;
+
+/// Answers one client.
+pub(super) struct Handler {
+    options: AgentOptions,
+    runs: Arc<Runs>,
+    roots: Roots,
+    gone: Gone,
+}
+
+/// Why a call has no result of its own: what is wrong, what to do.
+struct Problem {
+    message: String,
+    hint: String,
+}
+
+impl From<OptionsError> for Problem {
+    fn from(error: OptionsError) -> Problem {
+        Problem {
+            message: error.to_string(),
+            hint: error.hint,
+        }
+    }
+}
+
+impl From<Problem> for CallToolResult {
+    fn from(problem: Problem) -> CallToolResult {
+        let Problem { message, hint } = problem;
+        let words = match hint.as_str() {
+            "" => message,
+            hint => format!("{message}\nhint: {hint}"),
+        };
+        CallToolResult::error(vec![ContentBlock::text(text::clean(&words))])
+    }
+}
+
+/// One call of a tool.
+struct Call {
+    parameters: CallToolRequestParams,
+    context: RequestContext<RoleServer>,
+    questions: Arc<Mutex<Questions>>,
+}
+
+impl Call {
+    fn arguments<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
+        let arguments = self.parameters.arguments.take().unwrap_or_default();
+        serde_json::from_value(arguments.into()).map_err(|error| Problem {
+            message: format!("the arguments cannot be used: {error}"),
+            hint: "the tool's input schema says what it takes".to_owned(),
+        })
+    }
+}
+
+/// How a call takes its turn.
+#[derive(Clone, Copy)]
+enum Lane {
+    /// A report: soon done, and worth its answer though the client has closed its end.
+    Looking,
+    Reading,
+    Writing,
+}
+
+impl Handler {
+    pub(super) fn new(mut options: AgentOptions, gone: Gone) -> Handler {
+        options.keep_no_record |= !options.allow_writes && options.record.is_none();
+        Handler {
+            options,
+            runs: Arc::default(),
+            roots: Roots::default(),
+            gone,
+        }
+    }
+
+    /// Returns the runs under way.
+    pub(super) fn runs(&self) -> Arc<Runs> {
+        Arc::clone(&self.runs)
+    }
+
+    fn tools(&self) -> impl Iterator<Item = ToolName> {
+        let allow_writes = self.options.allow_writes;
+        let offered = move |tool: &ToolName| allow_writes || !tool.needs_writes();
+        ToolName::ALL.into_iter().filter(offered)
+    }
+
+    fn scoped(&self, scope: Option<String>) -> Agent {
+        let options = self.options.clone();
+        Agent::new(AgentOptions {
+            scope: scope.unwrap_or(options.scope),
+            ..options
+        })
+    }
+
+    async fn call(&self, tool: ToolName, mut call: Call) -> Result<CallToolResult, Problem> {
+        let call = &mut call;
+        match tool {
+            ToolName::Brief => {
+                let agent = self.scoped(call.arguments::<ReportInput>()?.scope);
+                let brief = self
+                    .work(call, Lane::Looking, move |_, _| agent.brief())
+                    .await?;
+                Ok(shown(&brief, brief.render_for_person(WIDTH)))
+            }
+            ToolName::Layout => {
+                let agent = self.scoped(call.arguments::<ReportInput>()?.scope);
+                let layout = self
+                    .work(call, Lane::Looking, move |_, _| agent.layout())
+                    .await?;
+                Ok(shown(&layout, layout.render_for_person(WIDTH)))
+            }
+            ToolName::Route => {
+                let RouteInput { task, scope } = call.arguments()?;
+                let agent = self.scoped(scope);
+                let plan = self
+                    .work(call, Lane::Looking, move |_, _| agent.route(&task))
+                    .await?;
+                Ok(shown(&plan, plan.render(WIDTH)))
+            }
+            ToolName::Ask => {
+                let AskInput { question, settings } = call.arguments()?;
+                let agent = Agent::new(settings.settle(&self.options));
+                let ask = move |listener: &mut dyn Listener, cancel: &Cancel| {
+                    agent.ask(Some(&question), listener, cancel)
+                };
+                Ok(run_shown(&self.work(call, Lane::Reading, ask).await?))
+            }
+            ToolName::Run => {
+                let input: RunInput = call.arguments()?;
+                let mut options = input.settings.settle(&self.options);
+                let is_dry = input.dry_run.unwrap_or_default();
+                options.allow_writes &= !is_dry;
+                let (agent, task) = (Agent::new(options), input.task);
+                let lane = if is_dry { Lane::Reading } else { Lane::Writing };
+                let run = move |listener: &mut dyn Listener, cancel: &Cancel| {
+                    agent.run(Some(&task), listener, cancel)
+                };
+                Ok(run_shown(&self.work(call, lane, run).await?))
+            }
+            ToolName::Tests => {
+                let tests = call.arguments::<TestsInput>()?.tests.unwrap_or_default();
+                let agent = Agent::new(self.options.clone());
+                let test = move |listener: &mut dyn Listener, cancel: &Cancel| {
+                    agent.test(&tests, listener, cancel)
+                };
+                let result = self.work(call, Lane::Reading, test).await?;
+                Ok(shown(&result, text::test_result(&result)))
+            }
+            ToolName::Undo => {
+                let run = call.arguments::<UndoInput>()?.run;
+                let agent = Agent::new(self.options.clone());
+                let undo =
+                    move |_: &mut dyn Listener, cancel: &Cancel| agent.undo(run.as_deref(), cancel);
+                Ok(run_shown(&self.work(call, Lane::Writing, undo).await?))
+            }
+        }
+    }
+
+    /// Does blocking work on a thread of its own, in its turn; a client that cancels or leaves stops it.
+    async fn work<T: Send + 'static>(
+        &self,
+        call: &Call,
+        lane: Lane,
+        work: impl FnOnce(&mut dyn Listener, &Cancel) -> Result<T, OptionsError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let waits_for_client = !matches!(lane, Lane::Looking);
+        let lane = match lane {
+            Lane::Looking | Lane::Reading => &self.runs.readers,
+            Lane::Writing => &self.runs.writer,
+        };
+        let stopped = async {
+            tokio::select! {
+                () = call.context.ct.cancelled() => {}
+                () = self.gone.heard(), if waits_for_client => {}
+            }
+        };
+        tokio::pin!(stopped);
+        let place = tokio::select! {
+            place = lane.acquire() => place,
+            () = &mut stopped => return Err(interrupted()),
+        };
+        let _place = place.map_err(|_| interrupted())?;
+        let (teller, progress) = Teller::begin(&call.context);
+        let mut client = Client {
+            progress,
+            questions: Arc::clone(&call.questions),
+            handle: Handle::current(),
+            last: Instant::now(),
+        };
+        let cancel = Cancel::default();
+        let flag = cancel.clone();
+        let mut task = tokio::task::spawn_blocking(move || work(&mut client, &flag));
+        let ended = loop {
+            tokio::select! {
+                ended = &mut task => break ended,
+                () = &mut stopped, if !cancel.stopped() => cancel.stop(),
+            }
+        };
+        teller.end().await;
+        let ended = ended.map_err(|_| Problem {
+            message: "the call ended without a result".to_owned(),
+            hint: "this is a defect of harness: please report it".to_owned(),
+        })?;
+        Ok(ended?)
+    }
+}
+
+fn interrupted() -> Problem {
+    Problem {
+        message: "interrupted".to_owned(),
+        hint: String::new(),
+    }
+}
+
+/// Returns a value as a client's program and its model read it.
+fn shown<T: Serialize>(value: &T, words: String) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text::clean(&words))]);
+    result.structured_content = serde_json::to_value(value).ok();
+    result
+}
+
+fn run_shown(run: &RunResult) -> CallToolResult {
+    let words = match run.hint.as_str() {
+        "" => run.in_markdown(),
+        hint => format!("{}\nhint: {hint}", run.in_markdown()),
+    };
+    let is_error = match run.stopped {
+        Stopped::Engine | Stopped::Refused | Stopped::Busy => true,
+        Stopped::Done
+        | Stopped::Question
+        | Stopped::Steps
+        | Stopped::Stuck
+        | Stopped::Broke
+        | Stopped::Interrupted => false,
+    };
+    let mut result = shown(run, words);
+    result.is_error = Some(is_error);
+    result
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .build();
+        let name = Implementation::new("harness", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities)
+            .with_server_info(name)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let mut tools = self.tools();
+        tools
+            .find(|tool| tool.name() == name)
+            .map(ToolName::definition)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.tools().map(ToolName::definition).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        parameters: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let known = |tool: &ToolName| tool.name() == parameters.name;
+        let Some(tool) = ToolName::ALL.into_iter().find(known) else {
+            let message = format!("there is no tool `{}`", text::clean(&parameters.name));
+            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, None));
+        };
+        if tool.needs_writes() && !self.options.allow_writes {
+            let message = format!(
+                "`{}` is off on this server: start it with --allow-writes",
+                tool.name()
+            );
+            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, None));
+        }
+        if let Some(message) = self.roots.refusal(&self.options.project, &context).await {
+            let hint = "open that folder, or start the server for the one that is open".to_owned();
+            return Ok(CallToolResult::from(Problem { message, hint }).into());
+        }
+        let questions = Questions::of(&parameters, &context, &self.gone);
+        let questions = Arc::new(Mutex::new(questions));
+        let call = Call {
+            parameters,
+            context,
+            questions: Arc::clone(&questions),
+        };
+        let result = self.call(tool, call).await;
+        let questions = questions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = questions.open() {
+            return Ok(open.into());
+        }
+        Ok(result.unwrap_or_else(CallToolResult::from).into())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let options = self.options.clone();
+        let found = resources::blocking(move || Ok(resources::list(&options))).await?;
+        Ok(ListResourcesResult::with_all_items(found))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(
+            resources::templates(),
+        ))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(message) = self.roots.refusal(&self.options.project, &context).await {
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let options = self.options.clone();
+        let found = resources::blocking(move || resources::read(&options, &request.uri)).await?;
+        Ok(found.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let prompts = prompts::list(self.options.allow_writes);
+        Ok(ListPromptsResult::with_all_items(prompts))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        prompts::get(&request.name, &arguments, self.options.allow_writes).map(Into::into)
+    }
+
+    async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
+        self.roots.forget().await;
+    }
+}

@@ -1,0 +1,76 @@
+//! The Model Context Protocol on standard input and output: the same calls as the command line, offered as tools.
+//! Nothing but the protocol is written to standard output.
+
+mod client;
+mod handler;
+mod prompts;
+mod questions;
+mod resources;
+mod roots;
+mod tools;
+mod wire;
+
+use std::time::Duration;
+
+use harness_agent::{AgentOptions, Warmth};
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{ServiceExt, transport};
+
+use crate::exit::Exit;
+use crate::mcp::handler::Handler;
+use crate::mcp::wire::{Gone, Wire};
+use crate::show::text::Complaint;
+
+/// Threads for runs and reports under way at once, and some for those that end.
+const MOST_BLOCKING: usize = 16;
+/// What runs get to put their files in order after the client has gone.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Serves one client until it closes its end, or a signal comes.
+pub fn serve(options: AgentOptions) -> Result<Exit, Complaint> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .max_blocking_threads(MOST_BLOCKING)
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| {
+        Complaint::usage(
+            format!("the server cannot start: {error}"),
+            "check the machine's limits",
+        )
+    })?;
+    // A model of the on-device engine stays loaded between calls.
+    let warmth = Warmth::new();
+    let exit = runtime.block_on(converse(options));
+    drop(warmth);
+    // The thread that reads standard input may still wait for it.
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    exit
+}
+
+async fn converse(options: AgentOptions) -> Result<Exit, Complaint> {
+    let gone = Gone::default();
+    let handler = Handler::new(options, gone.clone());
+    let runs = handler.runs();
+    let (input, output) = transport::stdio_pipes();
+    let wire = Wire::new(AsyncRwTransport::new_server(input, output), gone.clone());
+    let service = match handler.serve(wire).await {
+        Ok(service) => service,
+        // A client that left before it said anything.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(Exit::Done),
+        Err(error) => {
+            let complaint = Complaint::usage(
+                format!("the client does not speak the protocol: {error}"),
+                "`harness mcp` is started by an editor or another MCP client",
+            );
+            return Err(complaint);
+        }
+    };
+    let exit = tokio::select! {
+        _ = service.waiting() => Exit::Done,
+        () = wire::signal() => Exit::Interrupted,
+    };
+    gone.tell();
+    runs.ended(GRACE).await;
+    Ok(exit)
+}

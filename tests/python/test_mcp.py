@@ -1,0 +1,328 @@
+"""`harness mcp` as lines of JSON-RPC: what a careful client, a careless one and one that vanishes meet."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from conftest import FIX, RIGHT, TASK, tree
+
+PROGRAM = str(pathlib.Path(sys.executable).parent / "harness")
+LOOKING = {"ask", "brief", "layout", "route"}
+
+
+class Session:
+    """A client that writes lines and reads lines."""
+
+    def __init__(self, project, *words, capabilities=None, begin=True):
+        command = [PROGRAM, "mcp", str(project), *words]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.notifications, self.requests, self.number = [], [], 0
+        self.answer = lambda request: None
+        if begin:
+            client = {"name": "test", "version": "1"}
+            self.info = self.call("initialize", {"protocolVersion": "2025-06-18", "capabilities": capabilities or {}, "clientInfo": client})["result"]
+            self.notify("notifications/initialized")
+
+    def write(self, line):
+        self.process.stdin.write(line if isinstance(line, bytes) else (json.dumps(line) + "\n").encode())
+        self.process.stdin.flush()
+
+    def notify(self, method, params=None):
+        self.write({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})})
+
+    def send(self, method, params=None):
+        self.number += 1
+        self.write({"jsonrpc": "2.0", "id": self.number, "method": method, **({"params": params} if params is not None else {})})
+        return self.number
+
+    def read(self):
+        line = self.process.stdout.readline()
+        assert line, f"the server ended: {self.process.stderr.read().decode()}"
+        return json.loads(line)
+
+    def wait(self, number):
+        while True:
+            message = self.read()
+            if message.get("id") == number and "method" not in message:
+                return message
+            if "method" in message and "id" in message:
+                self.requests.append(message)
+                self.write({"jsonrpc": "2.0", "id": message["id"], "result": self.answer(message)})
+            elif "method" in message:
+                self.notifications.append(message)
+
+    def call(self, method, params=None):
+        return self.wait(self.send(method, params))
+
+    def tool(self, name, arguments=None, **more):
+        return self.call("tools/call", {"name": name, "arguments": arguments or {}, **more})["result"]
+
+    def close(self):
+        for end in (self.process.stdin, self.process.stdout, self.process.stderr):
+            end.close()
+        self.process.wait(20)
+
+
+@pytest.fixture
+def mcp(project):
+    sessions = []
+
+    def start(*words, **more):
+        sessions.append(Session(project, *words, **more))
+        return sessions[-1]
+
+    yield start
+    for session in sessions:
+        if session.process.poll() is None:
+            session.process.kill()
+        session.close()
+
+
+def names(session):
+    return {tool["name"] for tool in session.call("tools/list")["result"]["tools"]}
+
+
+def test_a_read_only_server_offers_nothing_that_writes_or_starts_a_program(mcp, project):
+    before, session = tree(project), mcp()
+    assert names(session) == LOOKING
+    for name in ("run", "undo", "tests"):
+        refused = session.call("tools/call", {"name": name, "arguments": {}})
+        assert refused["error"]["code"] == -32602 and "--allow-writes" in refused["error"]["message"]
+    assert {prompt["name"] for prompt in session.call("prompts/list")["result"]["prompts"]} == {"explain", "find"}
+    assert tree(project) == before and not (project / ".harness").exists()
+
+
+def test_tools_say_what_they_take_give_and_do(mcp):
+    tools = {tool["name"]: tool for tool in mcp("--allow-writes").call("tools/list")["result"]["tools"]}
+    assert set(tools) == LOOKING | {"run", "undo", "tests"}
+    for name, tool in tools.items():
+        assert tool["inputSchema"]["type"] == tool["outputSchema"]["type"] == "object" and tool["description"]
+        assert tool["annotations"]["readOnlyHint"] is (name not in ("run", "undo"))
+    assert tools["run"]["annotations"]["destructiveHint"] is True
+
+
+@pytest.mark.parametrize("name", ["brief", "layout"])
+def test_a_report_is_the_same_as_on_the_command_line(mcp, project, name):
+    result = mcp().tool(name)
+    printed = subprocess.run([PROGRAM, name, str(project), "--json"], capture_output=True, text=True).stdout
+    assert result["structuredContent"] == json.loads(printed) and result["isError"] is False
+    assert result["content"][0]["type"] == "text" and result["content"][0]["text"].strip()
+
+
+def test_a_task_is_routed(mcp):
+    plan = mcp().tool("route", {"task": TASK})["structuredContent"]
+    assert plan["kind"] == "fix" and plan["writes"] is True and plan["files"][0]["path"] == "shop/pricing.py"
+
+
+def test_bad_arguments_are_told_with_a_hint(mcp):
+    session = mcp("--allow-writes")
+    for name, arguments in [
+        ("brief", {"scope": "../.."}),
+        ("brief", {"scope": 3}),
+        ("route", {}),
+        ("run", {"task": " "}),
+        ("run", {"task": TASK, "python": "/bin/sh"}),
+        ("run", {"task": TASK, "skills": ["nosuch"]}),
+        ("tests", {"tests": ["--rootdir=/"]}),
+        ("undo", {"run": "../../etc"}),
+    ]:
+        result = session.tool(name, arguments)
+        assert result["isError"] is True and "hint: " in result["content"][0]["text"], (name, arguments, result)
+    assert session.call("tools/call", {"name": "nosuch"})["error"]["code"] == -32602
+    assert session.call("no/such/method")["error"]["code"] == -32601
+    assert session.tool("brief")["isError"] is False
+
+
+def test_a_run_fixes_tells_of_it_and_can_be_undone(mcp, project, engine):
+    engine(FIX)
+    session, before = mcp("--allow-writes"), tree(project)
+    result = session.tool("run", {"task": TASK}, _meta={"progressToken": "p"})
+    run = result["structuredContent"]
+    assert (run["ok"], run["writes"], run["tests"]["after"]["passed"]) == (True, ["shop/pricing.py"], 1), run["summary"]
+    assert "```diff" in result["content"][0]["text"] and (project / "shop/pricing.py").read_text() == RIGHT
+    told = [message["params"] for message in session.notifications if message["method"] == "notifications/progress"]
+    assert len(told) > 3 and all(one["progressToken"] == "p" and one["message"] for one in told)
+    assert [one["progress"] for one in told] == sorted(one["progress"] for one in told)
+
+    listed = {one["uri"] for one in session.call("resources/list")["result"]["resources"]}
+    diff = f"harness://runs/{run['run_id']}/diff"
+    assert {"harness://brief", "harness://runs", diff} <= listed
+    assert "+    return total * (100 - percent) / 100" in session.call("resources/read", {"uri": diff})["result"]["contents"][0]["text"]
+    runs = json.loads(session.call("resources/read", {"uri": "harness://runs"})["result"]["contents"][0]["text"])["runs"]
+    assert runs[0]["run"] == run["run_id"]
+
+    undone = session.tool("undo")["structuredContent"]
+    assert undone["ok"] is True and undone["writes"] == ["shop/pricing.py"] and tree(project) == before
+
+
+def test_a_dry_run_writes_nothing(mcp, project, engine):
+    engine(FIX)
+    before = tree(project)
+    run = mcp("--allow-writes").tool("run", {"task": TASK, "dry_run": True})["structuredContent"]
+    assert run["ok"] is True and "+    return total * (100" in run["diff"]
+    assert tree(project) == before and not (project / ".harness").exists()
+
+
+def test_tests_run_without_a_task(mcp, project):
+    session = mcp("--allow-writes")
+    result = session.tool("tests")["structuredContent"]
+    assert (result["ok"], result["tests"]["failed"], result["failures"][0]["line"]) == (False, 1, 8)
+    (project / "shop/pricing.py").write_text(RIGHT)
+    assert session.tool("tests", {"tests": ["test_discount"]})["structuredContent"]["ok"] is True
+
+
+def test_a_question_is_asked_of_the_user_where_the_client_can(mcp, project, engine):
+    engine(FIX)
+    (project / "shop/report.py").write_text("def report(total):\n    return str(total)\n")
+    asked = mcp("--allow-writes", capabilities={"elicitation": {}})
+    asked.answer = lambda request: {"action": "accept", "content": {"answer": "discount in shop/pricing.py"}}
+    run = asked.tool("run", {"task": "fix the bug"})["structuredContent"]
+    form = asked.requests[0]["params"]
+    assert asked.requests[0]["method"] == "elicitation/create" and form["message"].splitlines()[1].startswith("  1. ")
+    assert form["requestedSchema"]["properties"]["answer"]["type"] == "string"
+    assert (run["ok"], run["writes"]) == (True, ["shop/pricing.py"]), run["summary"]
+
+
+@pytest.mark.parametrize("reply", [{"action": "decline"}, {"action": "cancel"}, {"action": "accept", "content": {"answer": ""}}])
+def test_a_question_that_nobody_answers_is_the_result(mcp, reply):
+    session = mcp("--allow-writes", capabilities={"elicitation": {}})
+    session.answer = lambda request: reply
+    run = session.tool("run", {"task": "fix the bug"})["structuredContent"]
+    assert run["stopped"] == "question" and "  1. " in run["summary"] and run["hint"]
+
+
+def test_without_elicitation_the_question_is_the_result(mcp):
+    session = mcp("--allow-writes")
+    result = session.tool("run", {"task": "fix the bug"})
+    assert result["structuredContent"]["stopped"] == "question" and "hint: " in result["content"][0]["text"]
+    assert session.requests == []
+
+
+def test_an_engine_that_cannot_be_used_is_an_error_with_the_result(mcp):
+    result = mcp("--allow-writes").tool("ask", {"question": "what does discount return?"})
+    assert result["isError"] is True and result["structuredContent"]["stopped"] == "engine"
+    assert "hint: " in result["content"][0]["text"]
+
+
+def test_nonsense_ends_nothing(mcp, project):
+    session = mcp(begin=False)
+    for line in (b"\xff\xfe\x00garbage\n", b"{}\n", b"[]\n", b"null\n", b"\n", b'{"jsonrpc":"2.0"}\n', b'{"jsonrpc":"2.0","method":"notifications/nosuch"}\n', b'{"jsonrpc":"2.0","id":9,"result":{}}\n'):
+        session.write(line)
+    session.write({"jsonrpc": "2.0", "id": "first", "method": "initialize", "params": {"protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}})
+    assert session.wait("first")["result"]["protocolVersion"].startswith("20")
+    session.write(b'{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"brief","arguments":[]}}\n')
+    session.write(b'{"jsonrpc":"2.0","id":78,"method":"tools/call","params":{"name":7}}\n')
+    session.write(b'{"jsonrpc":"2.0","id":79,"method":"resources/read","params":{"uri":"file:///etc/passwd"}}\n')
+    assert "error" in session.wait(79)
+    session.write(b'{"jsonrpc":"2.0","id":80,"method":"resources/read","params":{"uri":"harness://runs/../../x/diff"}}\n')
+    assert "error" in session.wait(80)
+    session.write(b'{"jsonrpc":"2.0","id":81,"result":{"late":true}}\n')
+    # More than any message may have: dropped, and the next one is heard.
+    session.write(b'{"jsonrpc":"2.0","id":82,"method":"x","params":{"a":"' + b"a" * (17 * 1024 * 1024) + b'"}}\n')
+    assert session.tool("brief")["structuredContent"]["files"] > 0
+
+
+def test_two_calls_at_once_are_both_answered(mcp, silent_engine):
+    session = mcp()
+    slow = session.send("tools/call", {"name": "ask", "arguments": {"question": "what does discount return?"}})
+    assert silent_engine.asked.wait(20)
+    assert session.tool("brief")["isError"] is False
+    silent_engine.go_on.set()
+    assert session.wait(slow)["result"]["structuredContent"]["stopped"] == "done"
+
+
+def test_a_cancelled_run_stops_and_leaves_files_whole(mcp, project, silent_engine):
+    session, before = mcp("--allow-writes"), tree(project)
+    number = session.send("tools/call", {"name": "run", "arguments": {"task": TASK}})
+    assert silent_engine.asked.wait(20)
+    session.notify("notifications/cancelled", {"requestId": number})
+    # The project is free again: an undo does not wait for the run.
+    began = time.monotonic()
+    assert session.tool("undo")["structuredContent"]["ok"] is False
+    assert time.monotonic() - began < 10
+    assert tree(project) == before
+
+
+@pytest.mark.parametrize("how", ["closed", "killed"])
+def test_a_client_that_goes_stops_its_run(mcp, project, silent_engine, how):
+    if how == "killed" and os.name == "nt":
+        pytest.skip("signals are sent otherwise on Windows")
+    session, before = mcp("--allow-writes"), tree(project)
+    session.send("tools/call", {"name": "run", "arguments": {"task": TASK}})
+    assert silent_engine.asked.wait(20)
+    began = time.monotonic()
+    if how == "closed":
+        session.process.stdin.close()
+        code = session.process.wait(15)
+        assert code == 0
+    else:
+        session.process.send_signal(signal.SIGTERM)
+        assert session.process.wait(15) == 130
+    assert time.monotonic() - began < 5
+    assert tree(project) == before
+    silent_engine.go_on.set()
+
+
+def test_what_is_piped_in_is_answered_before_the_end(project):
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "brief"}},
+    ]
+    piped = "".join(json.dumps(line) + "\n" for line in lines)
+    done = subprocess.run([PROGRAM, "mcp", str(project)], input=piped, capture_output=True, text=True, timeout=30)
+    replies = {reply["id"]: reply for reply in map(json.loads, done.stdout.splitlines())}
+    assert done.returncode == 0 and replies[2]["result"]["structuredContent"]["files"] == 4
+
+
+def test_a_client_that_says_nothing_is_no_error(project):
+    done = subprocess.run([PROGRAM, "mcp", str(project)], input="", capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_no_such_folder_is_bad_input(tmp_path):
+    done = subprocess.run([PROGRAM, "mcp", str(tmp_path / "nosuch")], input="", capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2 and "hint: " in done.stderr and done.stdout == ""
+
+
+def test_folders_that_have_nothing_to_do_with_the_project_get_no_tool(mcp, project, tmp_path):
+    def with_roots(*folders):
+        session = mcp(capabilities={"roots": {"listChanged": True}})
+        session.answer = lambda request: {"roots": [{"uri": folder.as_uri()} for folder in folders]}
+        return session
+
+    other = tmp_path / "another folder"
+    other.mkdir()
+    session = with_roots(other)
+    refused = session.tool("brief")
+    assert refused["isError"] is True and "outside of the folders" in refused["content"][0]["text"]
+    session.answer = lambda request: {"roots": [{"uri": project.as_uri()}]}
+    session.notify("notifications/roots/list_changed")
+    assert session.tool("brief")["isError"] is False
+    for folders in ((), (project,), (tmp_path,), (project / "shop",), (other, project)):
+        assert with_roots(*folders).tool("brief")["isError"] is False, folders
+
+
+def test_prompts_have_their_holes_filled(mcp):
+    session = mcp("--allow-writes")
+    filled = session.call("prompts/get", {"name": "rename", "arguments": {"old": "discount", "new": "reduced"}})["result"]
+    assert "rename discount to reduced" in filled["messages"][0]["content"]["text"]
+    assert "`new` is missing" in session.call("prompts/get", {"name": "rename", "arguments": {"old": "x"}})["error"]["message"]
+    assert session.call("prompts/get", {"name": "nosuch"})["error"]["code"] == -32602
+
+
+def test_a_full_pipe_does_not_hold_up_other_things(mcp):
+    """A client that reads late gets everything all the same."""
+    session = mcp()
+    numbers = [session.send("tools/list") for _ in range(20)]
+    time.sleep(0.5)
+    seen = set()
+    reader = threading.Thread(target=lambda: seen.update(session.read()["id"] for _ in numbers))
+    reader.start()
+    reader.join(20)
+    assert seen == set(numbers)
