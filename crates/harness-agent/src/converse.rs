@@ -37,6 +37,8 @@ pub struct Dialogue {
     preface: String,
     /// The name under which it is kept in the project, when it is.
     kept: Option<String>,
+    /// What the model is shown beside what was said.
+    beside: String,
 }
 
 /// What a message comes to, before anything is done.
@@ -81,6 +83,10 @@ const MOST_REMEMBERED: usize = 400;
 const LONGEST_KEPT: usize = 20_000;
 /// The longest preface that a model is shown, in characters.
 const LONGEST_PREFACE: usize = 600;
+/// The longest text that a model is shown beside what was said, in characters.
+const LONGEST_BESIDE: usize = 1_000;
+/// Kept conversations that are listed.
+const MOST_LISTED: usize = 20;
 
 impl Agent {
     /// Begins a conversation.
@@ -97,6 +103,7 @@ impl Dialogue {
             said,
             preface: String::new(),
             kept: None,
+            beside: String::new(),
         }
     }
 
@@ -205,7 +212,10 @@ impl Dialogue {
 
     /// Returns what a model is told of the conversation: a few lines.
     fn context(&self) -> String {
-        let said = dialogue::context(&self.said);
+        let mut said = dialogue::context(&self.said);
+        if !self.beside.is_empty() {
+            said = format!("{}\n{said}", self.beside);
+        }
         match self.preface.trim() {
             "" => said,
             preface => format!("system: {preface}\n{said}"),
@@ -238,6 +248,70 @@ impl Dialogue {
         drop(trace::append_chat_in_project(project.door(), &line));
         Ok(())
     }
+}
+
+/// A conversation that is kept in a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptDialogue {
+    /// Its name.
+    pub name: String,
+    /// The first words that the user said.
+    pub about: String,
+}
+
+impl Dialogue {
+    /// Returns the name under which it is kept, when it is.
+    pub fn name(&self) -> Option<&str> {
+        self.kept.as_deref()
+    }
+
+    /// Shows the model a text beside what was said, from here on; empty shows nothing.
+    pub fn show_beside(&mut self, text: &str) {
+        self.beside = text.chars().take(LONGEST_BESIDE).collect();
+    }
+
+    /// Takes up the conversation that is kept under a name, where there is one.
+    pub fn named(agent: Agent, name: &str) -> Result<Option<Dialogue>, OptionsError> {
+        let lines = kept_lines(&agent)?;
+        let said: Vec<Said> = lines
+            .into_iter()
+            .filter(|(chat, _)| chat == name)
+            .map(|(_, said)| said)
+            .collect();
+        let dialogue = |said| Dialogue {
+            kept: Some(name.to_owned()),
+            ..Dialogue::of(agent, said)
+        };
+        Ok((!said.is_empty()).then(|| dialogue(said)))
+    }
+
+    /// Lists the conversations that are kept in an agent's project, newest first.
+    pub fn listed(agent: &Agent) -> Result<Vec<KeptDialogue>, OptionsError> {
+        let mut found: Vec<KeptDialogue> = Vec::new();
+        for (name, said) in kept_lines(agent)? {
+            if !found.iter().any(|known| known.name == name) {
+                let about = said.text.lines().next().unwrap_or_default();
+                let about = about.chars().take(80).collect();
+                found.push(KeptDialogue { name, about });
+            }
+        }
+        found.reverse();
+        found.truncate(MOST_LISTED);
+        Ok(found)
+    }
+}
+
+/// Returns what was said in an agent's project, with the name of the conversation. A line that cannot be read is none.
+fn kept_lines(agent: &Agent) -> Result<Vec<(String, Said)>, OptionsError> {
+    let project = open(agent, Access::ReadOnly)?;
+    let lines = trace::lines(&trace::chat_in_project(project.door())).unwrap_or_default();
+    let read = |line: &String| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        let text = line["text"].as_str()?.to_owned();
+        let by_user = line["by"] == "user";
+        Some((line["chat"].as_str()?.to_owned(), Said { by_user, text }))
+    };
+    Ok(lines.iter().filter_map(read).collect())
 }
 
 fn open(agent: &Agent, access: Access) -> Result<Project, OptionsError> {

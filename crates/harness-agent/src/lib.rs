@@ -39,7 +39,7 @@ mod tool;
 
 pub use agent::Agent;
 pub use cancel::Cancel;
-pub use converse::{Dialogue, Turn};
+pub use converse::{Dialogue, KeptDialogue, Turn};
 pub use history::{Refusal, Step};
 pub use model::on_device::warmth::Warmth;
 pub use options::{AgentOptions, Engine, OptionsError};

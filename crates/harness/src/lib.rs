@@ -6,9 +6,11 @@
 //! assert_eq!(harness::cli::main(["harness", "run", "--no-such-option"].map(Into::into)), Exit::Usage);
 //! ```
 
+pub mod acp;
 pub mod cli;
 pub mod editors;
 pub mod exit;
 pub mod mcp;
+mod protocol;
 pub mod server;
 pub mod show;

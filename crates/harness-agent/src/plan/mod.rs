@@ -361,7 +361,7 @@ impl Plan {
     }
 
     /// Returns the places that the model is shown, most likely first.
-    pub(crate) fn spots(&self) -> &[Spot] {
+    pub fn spots(&self) -> &[Spot] {
         &self.spots
     }
 

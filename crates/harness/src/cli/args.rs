@@ -46,6 +46,8 @@ pub enum Command {
     Serve(ServeArguments),
     /// Speak the Model Context Protocol on standard input and output
     Mcp(McpArguments),
+    /// Speak the Agent Client Protocol on standard input and output
+    Acp(AcpArguments),
     /// Write the files that connect an editor; alone, list the editors
     Editors(EditorsArguments),
     /// Take a run back, byte for byte
@@ -252,6 +254,20 @@ pub struct McpArguments {
     /// Offer the tools that change files and run the project's tests
     #[arg(long)]
     pub allow_writes: bool,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+    /// Options of the commands that call a model.
+    #[command(flatten)]
+    pub model: ModelArguments,
+}
+
+/// `acp`.
+#[derive(Args, Debug)]
+pub struct AcpArguments {
+    /// The one project that is served [default: the folder of each session]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,

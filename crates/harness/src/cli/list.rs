@@ -27,6 +27,7 @@ const THEN: &[(&str, &str)] = &[
     ("replay RUN", "judges a recorded run again"),
     ("serve", "HTTP server on 127.0.0.1"),
     ("mcp", "speaks MCP with the editor that starts it"),
+    ("acp", "speaks ACP with the editor that starts it"),
     ("editors", "connects an editor"),
     ("models", "the models that the engine has"),
     ("doctor", "checks this machine"),

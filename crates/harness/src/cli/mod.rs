@@ -97,6 +97,7 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         Command::Chat(arguments) => chat::chat(&arguments, program),
         Command::Serve(arguments) => agent::serve(&arguments),
         Command::Mcp(arguments) => protocols::mcp(&arguments),
+        Command::Acp(arguments) => protocols::acp(&arguments),
         Command::Editors(arguments) => editors::editors(&arguments),
         Command::Undo(arguments) => past::undo(&arguments),
         Command::Last(arguments) => past::last(&arguments),

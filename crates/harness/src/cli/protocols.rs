@@ -1,6 +1,7 @@
-//! `mcp`: the commands that speak a protocol with the program that started them.
+//! `mcp`, `acp`: the commands that speak a protocol with the program that started them.
 
-use crate::cli::args::McpArguments;
+use crate::acp::{self, AcpOptions};
+use crate::cli::args::{AcpArguments, McpArguments};
 use crate::cli::settings;
 use crate::exit::Exit;
 use crate::mcp;
@@ -15,4 +16,18 @@ pub(super) fn mcp(arguments: &McpArguments) -> Result<Exit, Complaint> {
     options.project = checked.project;
     options.allow_writes = arguments.allow_writes;
     mcp::serve(options)
+}
+
+/// Serves the editor that started us.
+pub(super) fn acp(arguments: &AcpArguments) -> Result<Exit, Complaint> {
+    let is_named = arguments.folder.is_some() || arguments.common.project.is_some();
+    let project = settings::project(arguments.folder.as_deref(), &arguments.common)?;
+    let mut options = settings::options(project, &arguments.common, Some(&arguments.model))?;
+    let checked = options.check()?;
+    options.project = checked.project;
+    let project = is_named.then(|| options.project.clone());
+    acp::serve(AcpOptions {
+        agent: options,
+        project,
+    })
 }

@@ -20,6 +20,7 @@ use rmcp::{ServiceExt, transport};
 use crate::exit::Exit;
 use crate::mcp::handler::Handler;
 use crate::mcp::wire::{Gone, Wire};
+use crate::protocol;
 use crate::show::text::Complaint;
 
 /// Threads for runs and reports under way at once, and some for those that end.
@@ -68,7 +69,7 @@ async fn converse(options: AgentOptions) -> Result<Exit, Complaint> {
     };
     let exit = tokio::select! {
         _ = service.waiting() => Exit::Done,
-        () = wire::signal() => Exit::Interrupted,
+        () = protocol::signal() => Exit::Interrupted,
     };
     gone.tell();
     runs.ended(GRACE).await;

@@ -107,19 +107,3 @@ impl Runs {
         drop(tokio::time::timeout(patience, all).await);
     }
 }
-
-/// Waits for the word to stop.
-pub(super) async fn signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-    }
-    drop(tokio::signal::ctrl_c().await);
-}

@@ -14,6 +14,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
+use crate::protocol;
 use crate::server::peer::Peer;
 use crate::server::wire::Wire;
 use crate::server::{Server, log, wire};
@@ -58,7 +59,7 @@ pub(super) async fn accept(
 ) {
     let (stop, stopped) = watch::channel(false);
     let places = Arc::new(Semaphore::new(bounds.connections as usize));
-    let signal = signal();
+    let signal = protocol::signal();
     tokio::pin!(signal);
     loop {
         // The signal first: who was answered may send one at once, and it is caught only once it was waited for.
@@ -153,24 +154,6 @@ async fn serve(
         }
         Ok(()) | Err(_) => {}
     }
-}
-
-/// Waits for Ctrl-C or a request to end.
-async fn signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-            drop(tokio::signal::ctrl_c().await);
-            return;
-        };
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = terminate.recv() => {}
-        }
-    }
-    #[cfg(not(unix))]
-    drop(tokio::signal::ctrl_c().await);
 }
 
 #[cfg(test)]
