@@ -53,6 +53,20 @@ def test_what_is_written_permits_changes_only_where_that_is_asked_for(project):
         assert editors("vscode", "--project", project, "--remove").returncode == 0
 
 
+@pytest.mark.parametrize("name", ["vscode", "cursor", "zed", "cline", "jetbrains"])
+def test_the_entries_for_protocols_start_this_very_program(project, name):
+    """What is printed is typed into settings as it stands; an editor knows no virtualenv."""
+    report = json.loads(editors(name, "--project", project, "--dry-run", "--json").stdout)
+    entries = [json.loads(step.split('"harness": ', 1)[1]) for step in report["steps"] if '"harness": ' in step]
+    assert {entry["args"][0] for entry in entries} == ({"mcp", "acp"} if name in ("zed", "jetbrains") else {"mcp"})
+    for entry in entries:
+        assert os.path.isabs(entry["command"]) and "--allow-writes" not in entry["args"]
+        done = subprocess.run([entry["command"], *entry["args"]], input="", capture_output=True, text=True, timeout=30)
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    steps = json.loads(editors(name, "--project", project, "--dry-run", "--json", "--allow-writes").stdout)["steps"]
+    assert any("--allow-writes" in step for step in steps if '"mcp"' in step)
+
+
 def test_wrong_calls(project, tmp_path):
     for words, what in ((["nano"], "no editor `nano`"), (["--remove"], "editor is missing"), (["vscode", "--project", tmp_path / "nosuch"], "nosuch")):
         shown = editors(*words)

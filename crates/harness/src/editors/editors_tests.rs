@@ -320,6 +320,7 @@ fn every_file_says_whose_it_is() {
             let wishes = Wishes {
                 allow_writes: true,
                 model: "a".to_owned(),
+                project: "/p".to_owned(),
             };
             assert!(file.text(&wishes).contains(OURS), "{}", file.path);
         }

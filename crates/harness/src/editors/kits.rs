@@ -1,5 +1,7 @@
 //! The kits: what each editor gets, and the shortest steps that are left for the person. The files lie in `editors/`.
 
+use serde_json::json;
+
 use crate::server::DEFAULT_PORT;
 
 /// What the written configuration may do.
@@ -9,6 +11,8 @@ pub(super) struct Wishes {
     pub(super) allow_writes: bool,
     /// The model that chat providers name.
     pub(super) model: String,
+    /// The project, as a server is started for it.
+    pub(super) project: String,
 }
 
 /// One editor.
@@ -44,7 +48,10 @@ pub(super) const KITS: &[Kit] = &[
         name: "vscode",
         about: "tasks: brief, ask, run, serve",
         files: &[VSCODE_TASKS],
-        steps: &["open the palette, choose `Tasks: Run Task`, then a `harness:` task"],
+        steps: &[
+            "open the palette, choose `Tasks: Run Task`, then a `harness:` task",
+            "for Copilot's agent: in .vscode/mcp.json, under `servers`: \"harness\": {mcp}",
+        ],
     },
     Kit {
         name: "cursor",
@@ -58,6 +65,7 @@ pub(super) const KITS: &[Kit] = &[
         ],
         steps: &[
             "open the palette, choose `Tasks: Run Task`, then a `harness:` task",
+            "for Cursor's agent: in .cursor/mcp.json, under `mcpServers`: \"harness\": {mcp}",
             "Cursor's own chat cannot reach a server on this machine: its requests come from Cursor's hosts",
         ],
     },
@@ -83,6 +91,8 @@ pub(super) const KITS: &[Kit] = &[
         )],
         steps: &[
             "run `task: spawn` from the palette, then a `harness:` task; a task that asks ends its question with Ctrl-D",
+            "as an agent of its own: in Zed's settings, under `agent_servers`: \"harness\": {zed_acp}",
+            "as tools for other agents: in Zed's settings, under `context_servers`: \"harness\": {mcp}",
             "for Zed's own chat: an OpenAI-compatible provider with the API URL http://127.0.0.1:{port}/v1/stream and the model `{model}`; start {serve}",
         ],
     },
@@ -95,6 +105,7 @@ pub(super) const KITS: &[Kit] = &[
         )],
         steps: &[
             "Cline reads .clinerules by itself; its rules panel shows `harness.md`",
+            "as tools: in Cline's MCP settings, under `mcpServers`: \"harness\": {mcp}",
             "as a provider the server cannot serve Cline, which expects calls of its own tools",
         ],
     },
@@ -147,6 +158,8 @@ pub(super) const KITS: &[Kit] = &[
         steps: &[
             "choose a `harness` configuration at the top right and run it; one that asks ends its question with Ctrl-D",
             "the plugin `Shell Script` must be on, as it is by default",
+            "as an agent of its own: in ~/.jetbrains/acp.json, under `agent_servers`: \"harness\": {acp}",
+            "as tools for the AI Assistant: in its MCP settings, under `mcpServers`: \"harness\": {mcp}",
         ],
     },
 ];
@@ -192,14 +205,33 @@ impl Kit {
             true => "harness serve --allow-writes",
             false => "harness serve",
         };
+        let mcp = match wishes.allow_writes {
+            true => {
+                json!({"command": program(), "args": ["mcp", wishes.project, "--allow-writes"]})
+            }
+            false => json!({"command": program(), "args": ["mcp", wishes.project]}),
+        };
+        let acp = json!({"command": program(), "args": ["acp"]});
+        let zed_acp = json!({"type": "custom", "command": program(), "args": ["acp"]});
         let step = |step: &&str| {
             step.replace("{serve}", serve)
+                .replace("{mcp}", &mcp.to_string())
+                .replace("{zed_acp}", &zed_acp.to_string())
+                .replace("{acp}", &acp.to_string())
                 .replace("{port}", &DEFAULT_PORT.to_string())
                 .replace("{lisp_model}", &wishes.model.replace(':', "\\:"))
                 .replace("{model}", &wishes.model)
         };
         self.steps.iter().map(step).collect()
     }
+}
+
+/// Returns the program by its full path: an editor that was not started from a shell knows no virtualenv.
+fn program() -> String {
+    let own = std::env::current_exe().ok();
+    // Inside Python, the running program is the interpreter.
+    let own = own.filter(|path| path.file_stem().is_some_and(|name| name == "harness"));
+    own.map_or_else(|| "harness".to_owned(), |path| path.display().to_string())
 }
 
 /// Returns a text as YAML reads it back: plain where that is safe, quoted otherwise.

@@ -116,6 +116,7 @@ pub fn connect(name: &str, project: &Path, order: &Order) -> Result<Option<Repor
     let wishes = Wishes {
         allow_writes: order.allow_writes,
         model: order.model.clone(),
+        project: project.display().to_string(),
     };
     let mut files = Vec::new();
     for file in kit.files {
