@@ -11,7 +11,9 @@ use clap::{Arg, Command, CommandFactory};
 use harness::cli::args::Arguments;
 use harness::exit::Exit;
 use harness_agent::env::VARIABLES;
-use harness_agent::{Engine, EventKind, Stopped};
+use harness_agent::{Engine, EventKind, Plan, RunResult, Stopped, TestResult};
+use harness_code::report::brief::Brief;
+use harness_code::report::layout::Layout;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -24,11 +26,16 @@ fn check(name: &str, title: &str, body: &str) {
         "# {title}\n\n<!-- Made from the code by crates/harness/tests/reference.rs; UPDATE_DOCS=1 writes it. -->\n\n{}\n",
         body.trim_end()
     );
+    check_text(name, &path, &page);
+}
+
+#[track_caller]
+fn check_text(name: &str, path: &Path, page: &str) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &page).unwrap();
+        std::fs::write(path, page).unwrap();
     }
-    let there = std::fs::read_to_string(&path)
+    let there = std::fs::read_to_string(path)
         .unwrap_or_default()
         .replace("\r\n", "\n");
     assert!(
@@ -151,6 +158,30 @@ fn results() {
         "## Why a run stopped\n\n`ok` is true only with `done`.\n\n| stopped | meaning | exit code |\n|---|---|---|\n{stopped}\n## Events\n\n| kind | meaning |\n|---|---|\n{events}\n## Engines\n\n| engine | also accepted |\n|---|---|\n{engines}"
     );
     check("results.md", "Results, events, engines", &body);
+}
+
+/// The version of the schemas: it changes when a field goes away or means something else.
+const SCHEMA_VERSION: u32 = 1;
+
+#[track_caller]
+fn check_schema<T: schemars::JsonSchema>(name: &str) {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    let id = format!("urn:harness:{name}:v{SCHEMA_VERSION}");
+    schema.insert("$id".to_owned(), id.into());
+    let text = serde_json::to_string_pretty(&schema).unwrap();
+    let name = format!("schemas/{name}.v{SCHEMA_VERSION}.json");
+    let path = root().join("docs/reference").join(&name);
+    check_text(&name, &path, &format!("{text}\n"));
+}
+
+#[test]
+fn schemas() {
+    check_schema::<RunResult>("result");
+    check_schema::<Brief>("brief");
+    check_schema::<Layout>("layout");
+    check_schema::<Plan>("route");
+    check_schema::<TestResult>("test");
 }
 
 #[test]
