@@ -8,8 +8,9 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::locate::{LocateOptions, Located, Noted, locate, signals, weights};
+use crate::locate::{LocateOptions, Located, Noted, locate, mentioned, signals, weights};
 use crate::mention::Mentions;
+use crate::tree::SourceTree;
 
 /// A shop in five files.
 const SHOP: &[(&str, &str)] = &[
@@ -247,4 +248,20 @@ proptest! {
         let (located, _) = search(&text);
         prop_assert_eq!(located.files.len(), 4);
     }
+}
+
+#[test]
+fn an_ordinary_word_names_no_attribute() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "class Parts:\n    cookies: int = 0\n\n\ndef redirected(url):\n    return url\n";
+    std::fs::write(folder.path().join("parts.py"), text).unwrap();
+    let tree = SourceTree::read(folder.path(), None).unwrap();
+    let named = |task: &str| {
+        let mentions = mentioned(&tree, &Noted::of(&tree, task));
+        let names = mentions.definitions.into_iter().map(|one| one.qualified);
+        names.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(named("cookies get lost"), "");
+    assert_eq!(named("`cookies` is always zero"), "Parts.cookies");
+    assert_eq!(named("redirected gives the old one"), "redirected");
 }

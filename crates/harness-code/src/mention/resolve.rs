@@ -448,27 +448,3 @@ fn is_telling(word: &str) -> bool {
                 .split_ascii_whitespace()
                 .any(|known| known == lower))
 }
-
-#[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests lay files out")]
-mod tests {
-    use crate::locate::{self, Noted};
-    use crate::tree::SourceTree;
-
-    #[test]
-    fn an_ordinary_word_is_no_attribute() {
-        let folder = tempfile::tempdir().unwrap();
-        let text = "class Parts:\n    cookies: int = 0\n\n\ndef redirected(url):\n    return url\n";
-        std::fs::write(folder.path().join("parts.py"), text).unwrap();
-        let tree = SourceTree::read(folder.path(), None).unwrap();
-        let named = |task: &str| {
-            let noted = Noted::of(&tree, task);
-            let mentions = locate::mentioned(&tree, &noted);
-            let names = mentions.definitions.into_iter().map(|one| one.qualified);
-            names.collect::<Vec<_>>().join(" ")
-        };
-        assert_eq!(named("cookies get lost"), "");
-        assert_eq!(named("`cookies` is always zero"), "Parts.cookies");
-        assert_eq!(named("redirected gives the old one"), "redirected");
-    }
-}
