@@ -130,6 +130,36 @@ pub(crate) struct Place {
     pub(crate) what: String,
 }
 
+/// The places that the model listed and that are still to be written.
+#[derive(Clone, Debug, Default)]
+struct PlaceQueue {
+    waiting: VecDeque<Place>,
+    /// The one that was last taken from them.
+    taken: Option<Place>,
+    /// Those that were put behind the others.
+    postponed: Vec<Place>,
+}
+
+impl PlaceQueue {
+    fn take(&mut self) -> Option<Place> {
+        let next = self.waiting.pop_front()?;
+        self.taken = Some(next.clone());
+        Some(next)
+    }
+
+    fn postpone(&mut self) -> bool {
+        let Some(place) = self.taken.take().filter(|_| !self.waiting.is_empty()) else {
+            return false;
+        };
+        if self.postponed.contains(&place) {
+            return false;
+        }
+        self.postponed.push(place.clone());
+        self.waiting.push_back(place);
+        true
+    }
+}
+
 /// What would happen to a task.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Plan {
@@ -174,17 +204,9 @@ pub struct Plan {
     /// The place that the model was last asked for, of a task with several.
     #[serde(skip)]
     place: Option<Spot>,
-    /// Places that come after it.
+    /// Places that come after it, where the model listed them.
     #[serde(skip)]
-    places: VecDeque<Place>,
-    /// The one that was last taken from them.
-    #[serde(skip)]
-    taken: Option<Place>,
-    /// Those that were put behind the others.
-    #[serde(skip)]
-    postponed: Vec<Place>,
-    #[serde(skip)]
-    is_listed: bool,
+    listed: Option<PlaceQueue>,
     /// What the likeliest files define, where the model is to list the places first.
     #[serde(skip)]
     outline: Option<String>,
@@ -272,10 +294,7 @@ impl Plan {
             red_tests,
             blamed: Vec::new(),
             place: None,
-            places: VecDeque::new(),
-            taken: None,
-            postponed: Vec::new(),
-            is_listed: false,
+            listed: None,
             outline,
         }
     }
@@ -293,7 +312,10 @@ impl Plan {
 
     /// Goes through these places, one after the other.
     pub(crate) fn list_places(&mut self, places: Vec<Place>) {
-        (self.places, self.is_listed) = (places.into(), true);
+        self.listed = Some(PlaceQueue {
+            waiting: places.into(),
+            ..PlaceQueue::default()
+        });
     }
 
     /// Returns what the likeliest files define, where the model is to list the places first.
@@ -303,27 +325,17 @@ impl Plan {
 
     /// Returns whether the model listed the places.
     pub(crate) fn is_listed(&self) -> bool {
-        self.is_listed
+        self.listed.is_some()
     }
 
     /// Returns the next place of the list, which is then behind.
     pub(crate) fn take_place(&mut self) -> Option<Place> {
-        let next = self.places.pop_front()?;
-        self.taken = Some(next.clone());
-        Some(next)
+        self.listed.as_mut()?.take()
     }
 
     /// Puts the place at hand behind all others, once. Returns whether there are others.
     pub(crate) fn postpone_place(&mut self) -> bool {
-        let Some(place) = self.taken.take().filter(|_| !self.places.is_empty()) else {
-            return false;
-        };
-        if self.postponed.contains(&place) {
-            return false;
-        }
-        self.postponed.push(place.clone());
-        self.places.push_back(place);
-        true
+        self.listed.as_mut().is_some_and(PlaceQueue::postpone)
     }
 
     /// Returns whether the task is about the tests that fail, whichever those are.

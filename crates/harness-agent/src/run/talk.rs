@@ -258,15 +258,7 @@ impl<'m> Talk<'m> {
         let reply = reply?;
         self.room.learn(&self.messages, reply.prompt_tokens);
         let seconds = began.elapsed().as_secs_f64();
-        let usage = &mut session.usage;
-        usage.model_calls += 1;
-        usage.prompt_tokens += reply.prompt_tokens;
-        usage.reply_tokens += reply.reply_tokens;
-        usage.characters_sent += characters;
-        usage.sent_to.clone_from(&self.card.host.name);
-        if let Some(notice) = &reply.notice {
-            session.tell(EventKind::Engine, notice, []);
-        }
+        self.count(session, &reply, characters);
         let tokens = reply.reply_tokens;
         let text = format!("step {step} of {most}: {tokens} tokens in {seconds:.1} s");
         let words = reply.text.clone();
@@ -278,6 +270,19 @@ impl<'m> Talk<'m> {
             content: reply.text.clone(),
         });
         Ok(Turn { reply, seconds })
+    }
+
+    /// Adds up what a reply cost, and tells what the engine has to say.
+    fn count(&self, session: &mut Session<'_>, reply: &Reply, characters: u64) {
+        let usage = &mut session.usage;
+        usage.model_calls += 1;
+        usage.prompt_tokens += reply.prompt_tokens;
+        usage.reply_tokens += reply.reply_tokens;
+        usage.characters_sent += characters;
+        usage.sent_to.clone_from(&self.card.host.name);
+        if let Some(notice) = &reply.notice {
+            session.tell(EventKind::Engine, notice, []);
+        }
     }
 
     /// Makes room in the window: old observations are left out first.
