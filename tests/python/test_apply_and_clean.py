@@ -141,3 +141,33 @@ def test_clean_all_takes_the_user_s_caches_too(project, tmp_path):
     assert listed.returncode == 3 and "caches" in listed.stdout and "proposals" in listed.stdout and cache.exists()
     assert harness(project, "clean", "--all", "--yes", **homes).returncode == 0
     assert not cache.exists() and outside.read_text() == "stays"
+
+
+def test_a_copy_of_the_user_s_own_is_not_cleaned(project, engine):
+    engine(FIX)
+    assert harness(project, "run", TASK).returncode == 0
+    assert harness(project, "undo").returncode == 0
+    own = project / "shop/pricing.py.bak"
+    own.write_text(WRONG, encoding="utf-8")
+    assert "nothing to clean" in harness(project, "clean", "--yes").stdout
+    assert own.read_text(encoding="utf-8") == WRONG
+
+
+def test_two_renames_at_once_lose_nothing(project):
+    code = RIGHT + "\n\ndef tax(total):\n    return total\n"
+    (project / "shop/pricing.py").write_text(code, encoding="utf-8")
+    words = {"rebate": "rename discount to rebate", "levy": "rename tax to levy"}
+    started = {name: subprocess.Popen([PROGRAM, "run", task, "--project", str(project), "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for name, task in words.items()}
+    results = {name: json.loads(process.communicate(timeout=120)[0]) for name, process in started.items()}
+    assert any(result["ok"] for result in results.values())
+    for name, result in results.items():
+        assert (f"def {name}(" in pricing(project)) == result["ok"], (name, result["summary"], pricing(project))
+
+
+def test_half_a_secret_is_not_kept(project, tmp_path):
+    token = "ghp_" + "a1B2c3D4e5" * 4
+    line = "x " * 9_990 + token + "\n"
+    done = subprocess.run([PROGRAM, "chat", "--project", str(project)], input="hello\n" + line, capture_output=True, text=True, timeout=120)
+    assert "panicked" not in done.stderr
+    kept = project / ".harness/chat.jsonl"
+    assert not kept.exists() or "ghp_" not in kept.read_text(encoding="utf-8")

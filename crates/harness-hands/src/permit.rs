@@ -121,8 +121,12 @@ impl Writer {
         Transaction::begin(&self.door, &header, Backups::Kept, waiting)
     }
 
-    /// Removes the `.bak` files that runs left, waiting when a run holds the project, and returns them.
-    pub fn remove_backups(&self, waiting: &mut Waiting<'_>) -> Result<Vec<RelPath>, WriteError> {
+    /// Removes those of some `.bak` files that runs left, waiting when a run holds the project, and returns them.
+    pub fn remove_backups(
+        &self,
+        listed: &[RelPath],
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Vec<RelPath>, WriteError> {
         let door = self.door.unscoped()?;
         let holder = Holder {
             process: std::process::id(),
@@ -131,7 +135,7 @@ impl Writer {
             since: RunId::new().began(),
         };
         let lock = ProjectLock::take(&door, &holder, waiting)?;
-        let removed = runs::remove_backups(&door)?;
+        let removed = runs::remove_backups(&door, listed)?;
         drop(lock);
         Ok(removed)
     }

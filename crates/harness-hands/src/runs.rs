@@ -167,9 +167,13 @@ pub(crate) fn backups(door: &Door) -> Result<Vec<RelPath>, DoorError> {
     let Some(folder) = journal::runs_folder(door)? else {
         return Ok(Vec::new());
     };
+    // A run that was taken back took its copies with it: one of that name is somebody else's.
+    let runs = runs(door)?;
+    let stands = |id: &&RunId| runs.iter().any(|run| run.id == **id && !run.undone);
     let mut found = std::collections::BTreeSet::new();
     for past in ids(&folder)
         .iter()
+        .filter(stands)
         .filter_map(|id| Past::read(&folder, id).ok())
     {
         let effects = past.changes.iter().flat_map(|change| &change.effects);
@@ -185,9 +189,10 @@ pub(crate) fn backups(door: &Door) -> Result<Vec<RelPath>, DoorError> {
     Ok(found.into_iter().collect())
 }
 
-/// Removes such copies; the caller holds the project.
-pub(crate) fn remove_backups(door: &Door) -> Result<Vec<RelPath>, DoorError> {
-    let copies = backups(door)?;
+/// Removes those of some such copies that still are; the caller holds the project.
+pub(crate) fn remove_backups(door: &Door, listed: &[RelPath]) -> Result<Vec<RelPath>, DoorError> {
+    let mut copies = backups(door)?;
+    copies.retain(|path| listed.contains(path));
     for path in &copies {
         let folder = door.folder_of(path)?;
         let removed = folder.remove(path.file_name());

@@ -36,6 +36,15 @@ pub fn chat_in_project(door: &Door) -> PathBuf {
     door.root().join(state::STATE_FOLDER).join(CHAT_FILE)
 }
 
+/// Returns what was said in the project's conversations; nothing where its state folder leads elsewhere.
+pub fn chat_lines(door: &Door) -> Vec<String> {
+    let folder = std::fs::symlink_metadata(door.root().join(state::STATE_FOLDER));
+    match folder {
+        Ok(folder) if folder.is_dir() => lines(&chat_in_project(door)).unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
 /// Returns where the project's own trace is.
 pub fn place_in_project(door: &Door) -> PathBuf {
     door.root().join(state::STATE_FOLDER).join(TRACE_FILE)

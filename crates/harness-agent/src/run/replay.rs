@@ -36,6 +36,16 @@ pub(super) fn perform(session: &mut Session<'_>, past: &Past, is_new: bool) -> E
         Ok(trial) => trial,
         Err(ending) => return *ending,
     };
+    // Another run may have had the project meanwhile.
+    let draft = match self::draft(session, past) {
+        Ok(_) => draft,
+        Err(refusal) => {
+            session.refuse(&refusal);
+            let hint = hint(&refusal, &past.run, verb);
+            let ending = trial.take_back(session, Stopped::Stuck, refusal.reason);
+            return Ending { hint, ..ending };
+        }
+    };
     trial.baseline(session);
     if session.cancel.stopped() {
         return trial.take_back(session, Stopped::Interrupted, "interrupted".to_owned());

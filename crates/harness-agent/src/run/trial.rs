@@ -360,6 +360,23 @@ impl Trial {
         })
     }
 
+    /// Refuses a change of a file that is not any more what it was made from: another run, or somebody, saved it while
+    /// this one waited for the project.
+    fn is_as_read(&self, session: &Session<'_>, change: &Change) -> Result<(), Refusal> {
+        let now = session.project.door().read(&change.path).ok();
+        let now = now.and_then(|bytes| Text::decode(&bytes).ok());
+        if now.map(Text::into_content) == change.before {
+            return Ok(());
+        }
+        let path = &change.path;
+        let reason = format!("`{path}` was changed while this run waited: run it again");
+        Err(Refusal::new(
+            "write.changed_meanwhile",
+            reason,
+            path.as_str(),
+        ))
+    }
+
     fn stage(&mut self, session: &Session<'_>, changes: &[Change]) -> Result<(), Refusal> {
         let door = session.project.door();
         for change in changes {
@@ -390,6 +407,7 @@ impl Trial {
                 .filter_map(|(from, to)| moved(session, changes, from, to)),
         );
         for change in changes {
+            self.is_as_read(session, change)?;
             self.may_happen(session, change, &beside)?;
         }
         let earlier = self.staged.clone();

@@ -84,7 +84,9 @@ fn remove(
         on_wait: &mut on_wait,
     };
     if let (Some(writer), false) = (project.writer(), copies.is_empty()) {
-        writer.remove_backups(&mut waiting).map_err(failed)?;
+        writer
+            .remove_backups(copies, &mut waiting)
+            .map_err(failed)?;
     }
     for kept in kept {
         user::remove(kept).map_err(|error| {
