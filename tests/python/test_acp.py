@@ -183,6 +183,40 @@ def test_what_is_not_saved_is_never_overwritten(editor, green):
     assert "def reduced" in (green / "shop/pricing.py").read_text()
 
 
+def test_an_undo_leaves_what_is_not_saved(editor, green):
+    one = editor(reads=True)
+    session = one.begin(green)
+    one.say(session, "rename discount to reduced")
+    renamed = (green / "shop/pricing.py").read_text()
+    one.buffers[str(green / "shop/pricing.py")] = renamed + "# typed just now\n"
+    one.say(session, "undo that")
+    assert "save it" in one.said() and (green / "shop/pricing.py").read_text() == renamed
+    one.buffers.clear()
+    one.say(session, "undo that")
+    assert (green / "shop/pricing.py").read_text() == RIGHT
+
+
+def test_a_pipe_that_is_put_into_the_message_is_not_waited_for(editor, project, engine):
+    engine("It multiplies.")
+    os.mkfifo(project / "shop/pipe.py")
+    one = editor(reads=True)
+    link = {"type": "resource_link", "uri": (project / "shop/pipe.py").as_uri(), "name": "pipe.py"}
+    assert one.say(one.begin(project), "what does discount do?", link) == "end_turn"
+
+
+def test_a_hidden_file_is_not_read_through_the_editor(editor, project, engine, tmp_path):
+    server = engine("It multiplies.")
+    config = pathlib.Path(os.environ["HOME"]) / ".config/harness/config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('never_show = ["shop/rates.py"]\n')
+    (project / "shop/rates.py").write_text("RATE = 1\n")
+    one = editor(reads=True)
+    one.buffers[str(project / "shop/rates.py")] = "RATE = 987654\n"
+    link = {"type": "resource_link", "uri": (project / "shop/rates.py").as_uri(), "name": "rates.py"}
+    one.say(one.begin(project), "what does discount in shop/pricing.py do?", link)
+    assert server.requests and "987654" not in json.dumps(list(server.requests))
+
+
 def test_what_is_not_saved_is_read(editor, project, engine):
     server = engine("It multiplies.")
     one = editor(reads=True)

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use harness_code::locate::Noted;
+use harness_code::path::RelPath;
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
 use harness_code::suite::{self, Suite, SuiteEnvironment};
@@ -10,6 +11,7 @@ use harness_code::tree::{SourceTree, TreeError};
 use harness_hands::journal::RunId;
 use harness_hands::lock::{Holder, LockError, Waiting};
 use harness_hands::permit::{Access, Project};
+use harness_hands::runs::RunRecord;
 use harness_hands::transaction::WriteError;
 use harness_hands::undo::{Force, UndoError, Undone};
 
@@ -240,6 +242,28 @@ impl Agent {
     /// Returns what makes the project hard to read.
     pub fn layout(&self) -> Result<Layout, OptionsError> {
         Ok(Layout::of(&self.tree()?))
+    }
+
+    /// Returns whether a file of the project may be shown to a model.
+    pub fn may_show(&self, path: &RelPath) -> bool {
+        let hidden = self.config.as_ref().map(UserConfig::hidden);
+        matches!(hidden, Ok(Ok(hidden)) if hidden.why(path).is_none())
+    }
+
+    /// Returns the files that taking a run back would change; without a name those of the latest that stands.
+    pub fn files_of_run(&self, run: Option<&str>) -> Vec<RelPath> {
+        let project = self
+            .options
+            .check()
+            .ok()
+            .and_then(|checked| Project::open(&checked.project, None, Access::ReadOnly).ok());
+        let runs = project.and_then(|project| project.runs().ok());
+        let is_meant = |record: &RunRecord| match run {
+            Some(run) => record.id.as_str() == run,
+            None => !record.undone && record.undoes.is_none() && !record.files.is_empty(),
+        };
+        let found = runs.and_then(|runs| runs.into_iter().find(is_meant));
+        found.map_or(Vec::new(), |record| record.files)
     }
 
     /// Returns what would happen to a task.

@@ -10,12 +10,20 @@ use crate::acp::Connection;
 /// An editor that does not answer is not waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// A larger file is no source that somebody edits, in bytes.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
 /// Returns the text of a file in the editor, where it differs from the one on disk.
 pub(super) async fn unsaved(
     connection: &Connection,
     session: &SessionId,
     path: &Path,
 ) -> Option<String> {
+    // A pipe or a device would never end.
+    let about = std::fs::symlink_metadata(path).ok()?;
+    if !about.is_file() || about.len() > LARGEST {
+        return None;
+    }
     let saved = std::fs::read_to_string(path).ok()?;
     let request = ReadTextFileRequest::new(session.clone(), path);
     let reply = connection.send_request(request).block_task();

@@ -10,6 +10,7 @@ use agent_client_protocol::v1::schema::{
 };
 use harness_agent::{AgentOptions, Cancel, Dialogue, Goal, OptionsError, RunResult, Stopped, Turn};
 use harness_code::edit;
+use harness_code::path::RelPath;
 use tokio::runtime::Handle;
 
 use crate::acp::Connection;
@@ -67,11 +68,24 @@ fn take_turn(
     let turn = dialogue.read(&message.words)?;
     let writes = turn.writes() && dialogue.agent().options().allow_writes;
     let mut beside = String::new();
+    if let Turn::Undo(run) = &turn {
+        for path in dialogue.agent().files_of_run(run.as_deref()) {
+            if editor
+                .unsaved(&editor.session.project.join(path.as_str()))
+                .is_some()
+            {
+                editor.say(&save_first(path.as_str()));
+                return Ok(StopReason::EndTurn);
+            }
+        }
+    }
     if !turn.task().is_empty() {
         let plan = dialogue.agent().route(turn.task())?;
         let spots = plan.spots().iter().map(|spot| spot.path.to_string());
         let mut files: Vec<String> = message.files.iter().cloned().chain(spots).collect();
         files.dedup();
+        let agent = dialogue.agent().clone();
+        files.retain(|path| RelPath::parse(path).is_ok_and(|path| agent.may_show(&path)));
         for path in files {
             let Some(typed) = editor.unsaved(&editor.session.project.join(&path)) else {
                 continue;
