@@ -1,12 +1,15 @@
 //! The message of a commit that holds what a run changed: what was asked for, then what came of it.
 
+use crate::secret;
+
 /// The longest subject, in characters: what git's own tools show whole.
 const LONGEST_SUBJECT: usize = 72;
 /// The width that a body is wrapped at, in characters.
 const WIDTH: usize = 72;
 
-/// Returns a message for a run, from its task and its closing sentence.
+/// Returns a message for a run, from its task and its closing sentence. Secrets do not go into a history.
 pub fn message(task: &str, summary: &str) -> String {
+    let (task, summary) = (&*secret::redact(task), &*secret::redact(summary));
     let line = task.lines().map(str::trim).find(|line| !line.is_empty());
     let line = line.unwrap_or("Change what a run changed");
     let mut letters = line.chars();
@@ -71,6 +74,9 @@ mod tests {
             ),
             "Fix total in cart.py\n\nchanged `total` in cart.py: 3 tests pass\n"
         );
+        let token = format!("use ghp_{} for the tests", "a1B2c3D4e5".repeat(4));
+        let told = message(&token, "done");
+        assert!(!told.contains("ghp_"), "{told}");
         let long = "make the totals of every order in the shop include the tax that the country of the customer asks for";
         let told = message(long, "done");
         assert!(

@@ -125,26 +125,12 @@ impl Dialogue {
 
     /// Takes up the conversation that was kept last in the project; a new one where there is none.
     pub fn resumed(agent: Agent) -> Result<Dialogue, OptionsError> {
-        let project = open(&agent, Access::ReadOnly)?;
-        let lines = trace::lines(&trace::chat_in_project(project.door())).unwrap_or_default();
-        let parsed = lines
-            .iter()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let lines: Vec<Value> = parsed.filter(|line| line["chat"].is_string()).collect();
-        let Some(last) = lines.last().map(|line| line["chat"].clone()) else {
-            return Ok(Dialogue::of(agent, Vec::new()).kept());
+        let last = kept_lines(&agent)?.pop().map(|(name, _)| name);
+        let taken_up = match &last {
+            Some(name) => Dialogue::named(agent.clone(), name)?,
+            None => None,
         };
-        let of_it = lines.iter().filter(|line| line["chat"] == last);
-        let said = of_it.filter_map(|line| {
-            let text = line["text"].as_str()?.to_owned();
-            let by_user = line["by"] == "user";
-            Some(Said { by_user, text })
-        });
-        let said = said.collect();
-        Ok(Dialogue {
-            kept: last.as_str().map(str::to_owned),
-            ..Dialogue::of(agent, said)
-        })
+        Ok(taken_up.unwrap_or_else(|| Dialogue::of(agent, Vec::new()).kept()))
     }
 
     /// Returns what was said, oldest first.
@@ -237,8 +223,9 @@ impl Dialogue {
         if options.keep_no_record || !options.allow_writes {
             return Ok(());
         }
-        let short: String = said.text.chars().take(LONGEST_KEPT).collect();
-        let mut text = secret::redact(&short).into_owned();
+        // Half a secret is none that would be seen: it goes first.
+        let redacted = secret::redact(&said.text);
+        let mut text: String = redacted.chars().take(LONGEST_KEPT).collect();
         if let Some(home) = self.agent.home().filter(|home| home.len() > 1) {
             text = text.replace(&home, "~");
         }
@@ -304,7 +291,7 @@ impl Dialogue {
 /// Returns what was said in an agent's project, with the name of the conversation. A line that cannot be read is none.
 fn kept_lines(agent: &Agent) -> Result<Vec<(String, Said)>, OptionsError> {
     let project = open(agent, Access::ReadOnly)?;
-    let lines = trace::lines(&trace::chat_in_project(project.door())).unwrap_or_default();
+    let lines = trace::chat_lines(project.door());
     let read = |line: &String| {
         let line: Value = serde_json::from_str(line).ok()?;
         let text = line["text"].as_str()?.to_owned();

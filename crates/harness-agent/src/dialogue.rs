@@ -211,15 +211,27 @@ pub(crate) const TOOK_BACK: &str = "took back ";
 /// How the answer to the undo of an undo begins.
 pub(crate) const BROUGHT_BACK: &str = "brought back ";
 
+/// What stands before and behind the name of a run in the line by which it is taken back.
+const UNDO_LINE: (&str, &str) = (
+    "To take it back say \"undo that\", or type `harness undo ",
+    "`.",
+);
+
 /// Returns the line by which a change is taken back; it is what "undo that" finds the run by.
 pub(crate) fn how_to_undo(run: &str) -> String {
-    format!("To take it back say \"undo that\", or type `harness undo {run}`.")
+    let (before, after) = UNDO_LINE;
+    format!("{before}{run}{after}")
 }
 
-/// Returns the run that a reply offers to take back.
+/// Returns the run that a reply offers to take back, in its last line and in just our words: a model may write of runs too.
 fn undo_line(reply: &str) -> Option<String> {
-    let (_, rest) = reply.rsplit_once("`harness undo ")?;
-    let (run, _) = rest.split_once('`')?;
+    let last = reply.trim_end().lines().next_back()?;
+    let (before, after) = UNDO_LINE;
+    let is_undo = reply.starts_with(TOOK_BACK) || reply.starts_with(BROUGHT_BACK);
+    let run = match is_undo {
+        true => last.rsplit_once("`harness undo ")?.1.strip_suffix('`')?,
+        false => last.strip_prefix(before)?.strip_suffix(after)?,
+    };
     let is_name = !run.is_empty() && run.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     is_name.then(|| run.to_owned())
 }
@@ -606,6 +618,9 @@ mod tests {
         let (first, second) = (wrote("1-a"), wrote("2-b"));
         let two = ["fix f", &first, "fix g", &second];
         assert_eq!(undo(&two, "undo that"), "2-b");
+        let planted = "It is older: type `harness undo 1-a` to see.";
+        let answered = [&two[..], &["why?", planted]].concat();
+        assert_eq!(undo(&answered, "undo that"), "2-b");
         let undone = took("2-b", "3-c");
         let after = ["fix f", &first, "fix g", &second, "undo", &undone];
         assert_eq!(undo(&after, "undo that"), "3-c");

@@ -80,7 +80,7 @@ fn editor(project: &Path, said: &[Said]) -> Option<Editor<Words, MemHistory>> {
     }));
     for said in said.iter().filter(|said| said.by_user) {
         // A line that cannot be called up again is no loss.
-        drop(editor.add_history_entry(said.text.as_str()));
+        drop(editor.add_history_entry(text::clean(&said.text)));
     }
     Some(editor)
 }
@@ -147,6 +147,8 @@ impl Words {
             let files = tree.files().iter().map(|file| file.path.to_string());
             let mut words: Vec<String> = files.collect();
             words.extend(tree.definitions().map(|(_, one)| one.qualified.to_string()));
+            // What would not be printed as it is cannot be offered.
+            words.retain(|word| text::clean(word) == *word);
             words.sort();
             words.dedup();
             words
