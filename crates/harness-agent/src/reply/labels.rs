@@ -47,12 +47,12 @@ pub(super) fn read(reply: &str) -> Found {
     let mut wishes: Vec<&[(Label, String)]> = Vec::new();
     let mut start = 0;
     for at in 1..=parts.len() {
-        // Every `Action:` begins a new wish; a path in front of the first one belongs to it.
+        // Every `Action:` begins a new wish, and so does a path after a passage; a path in front of the first one
+        // belongs to it.
+        let has = |wanted: Label| parts[start..at].iter().any(|(label, _)| *label == wanted);
         let begins = at == parts.len()
-            || (parts[at].0 == Label::Action
-                && parts[start..at]
-                    .iter()
-                    .any(|(label, _)| *label == Label::Action));
+            || (parts[at].0 == Label::Action && has(Label::Action))
+            || (parts[at].0 == Label::Path && has(Label::Replace));
         if begins && at <= parts.len() && start < at {
             wishes.push(&parts[start..at]);
             start = at;

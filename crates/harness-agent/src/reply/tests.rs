@@ -351,6 +351,13 @@ fn passages_of_one_file_are_one_patch() {
     let other = "Action: patch\nPath: bag.py\n";
     let reading = read(&format!("{head}{pairs}\n{other}{more}"));
     assert_eq!(reading.leftovers.len(), 1, "another file is another action");
+    let reading = read(&format!("{head}{pairs}Path: bag.py\n{more}"));
+    let first = Action::Patch {
+        path: "box.py".to_owned(),
+        hunks: vec![Hunk::new("a = 1\n", "a = 2\n")],
+    };
+    assert_eq!(reading.action, Some(first), "a path begins another patch");
+    assert_eq!(reading.leftovers.len(), 1);
 }
 
 #[test]

@@ -135,8 +135,16 @@ pub(super) struct Conversation<'m> {
     writes: bool,
     /// What a draft came to that the model was not told, because another one was drawn from the same prompt.
     untold: Option<String>,
-    /// What was proven before the model was asked what is left, and in which words.
-    proven: Option<(Staged, String)>,
+    /// What was proven before the model was asked what is left.
+    proven: Option<Proven>,
+}
+
+/// A state that is proven.
+struct Proven {
+    staged: Staged,
+    summary: String,
+    /// Tests that failed as before and were asked about.
+    red: usize,
 }
 
 /// Whether the model is to list places.
@@ -314,16 +322,27 @@ impl<'m> Conversation<'m> {
         ended: (Stopped, String),
     ) -> (Stopped, String) {
         let is_over = matches!(ended.0, Stopped::Done | Stopped::Interrupted);
-        let Some((staged, summary)) = self.proven.take().filter(|_| !is_over) else {
+        // What was written for tests that fail all the same is not kept.
+        let is_in_vain = |proven: &Proven| proven.red > 0 && trial.still_red().len() >= proven.red;
+        let proven = self.proven.take();
+        let Some(proven) = proven.filter(|proven| !is_over || is_in_vain(proven)) else {
             return ended;
         };
-        trial.go_back_to(staged);
+        if ended.0 == Stopped::Interrupted {
+            return ended;
+        }
+        trial.go_back_to(proven.staged);
         match trial.settled_verdict(session) {
             Verdict::Proven(_) => {
                 session.engine_hint = None;
-                (Stopped::Done, summary)
+                (Stopped::Done, proven.summary)
             }
-            Verdict::Worse(_) | Verdict::Unfinished { .. } | Verdict::Unverified(_) => ended,
+            Verdict::Worse(_) | Verdict::Unfinished { .. } | Verdict::Unverified(_) => {
+                match ended.0 {
+                    Stopped::Done => (Stopped::Stuck, "what was proven is not any more".to_owned()),
+                    _ => ended,
+                }
+            }
         }
     }
 
@@ -369,7 +388,7 @@ impl<'m> Conversation<'m> {
                 Some(Outcome::Next(prompt::places_again(&words)))
             }
             Listed::Problems(..) | Listed::Nothing if is_review => {
-                let summary = self.proven.take().map(|(_, summary)| summary);
+                let summary = self.proven.take().map(|proven| proven.summary);
                 Some(Outcome::End(Stopped::Done, summary.unwrap_or_default()))
             }
             Listed::Problems(..) | Listed::Nothing => None,
@@ -399,15 +418,19 @@ impl<'m> Conversation<'m> {
             && !session.plan.is_about_red_tests();
         match outcome {
             Outcome::End(Stopped::Done, summary) if may_ask && !self.tiny => {
-                let red = trial.still_red();
-                let red = red.iter().take(MOST_RED).map(|failure| failure.shown());
+                let failing = trial.still_red();
+                let red = failing.iter().take(MOST_RED).map(|failure| failure.shown());
                 let red = red.collect::<Vec<_>>().join("\n");
                 if self.listing != Listing::Written && red.is_empty() {
                     return Outcome::End(Stopped::Done, summary);
                 }
                 self.listing = Listing::Review;
                 let words = prompt::review(&trial.staged().diff(), trial.has_suite(), &red);
-                self.proven = Some((trial.staged().clone(), summary));
+                self.proven = Some(Proven {
+                    staged: trial.staged().clone(),
+                    summary,
+                    red: failing.len(),
+                });
                 Outcome::Next(words)
             }
             outcome => outcome,

@@ -273,8 +273,7 @@ impl Evidence<'_> {
     }
 
     fn asked(&self) -> Asked<'_> {
-        let asked = Asked::read(self.task, self.plan, self.tree, self.changes, self.gone);
-        asked.shown_by_tests(self.mends_tests())
+        Asked::read(self.task, self.plan, self.tree, self.changes, self.gone)
     }
 
     /// Returns a test that was red and is stopped by another kind of error now, in a file that was changed.
@@ -297,17 +296,6 @@ impl Evidence<'_> {
         };
         let mut failures = after.failures.iter().filter(is_other);
         failures.find(|failure| is_changed(failure))
-    }
-
-    /// Says whether tests that were red pass now, and none is left red in their files.
-    fn mends_tests(&self) -> bool {
-        let (Some(before), Some(after)) = (self.before, self.after) else {
-            return false;
-        };
-        let was_red = |id: &&String| failing(before, id);
-        let mut mended = after.passed_ids.iter().filter(was_red).peekable();
-        let files: Vec<&str> = after.failures.iter().map(|one| file_of(&one.id)).collect();
-        mended.peek().is_some() && mended.all(|id| !files.contains(&file_of(id)))
     }
 
     /// Returns the tests that passed before and do not pass now.

@@ -614,18 +614,14 @@ fn a_fix_beside_other_orders_is_judged_by_its_tests() {
 }
 
 #[test]
-fn a_name_that_only_stands_in_the_sentence_need_not_be_new_where_tests_pass_now() {
-    let mended = PRICING.replace("total - percent\n", "total - total * percent // 100\n");
-    let files = [("shop/pricing.py", mended.as_str())];
-    let task = "Feature: Support requiring anyOf in shop/pricing.py";
-    let judged = |before: &str, after: &str| told(task, &files, before, after, Observed::default());
-    assert_eq!(judged("total+ discount-", "total+ discount+"), "proven");
-    assert_eq!(
-        judged("total+ discount-", "total+ discount-"),
-        "finish.not_added"
-    );
-    assert_eq!(
-        judged("total+ discount+", "total+ discount+"),
-        "finish.not_added"
-    );
+fn a_test_that_passes_now_is_not_all_that_was_asked_for() {
+    let added = format!("{PRICING}\n\ndef net(total):\n    return total\n");
+    let files = [("shop/pricing.py", added.as_str())];
+    let judged = |task: &str| {
+        let (before, after) = ("total+ net-", "total+ net+");
+        told(task, &files, before, after, Observed::default())
+    };
+    let both = "add functions `net` and `gross` to shop/pricing.py";
+    assert_eq!(judged(both), "finish.not_added");
+    assert_eq!(judged("add a function net to shop/pricing.py"), "proven");
 }

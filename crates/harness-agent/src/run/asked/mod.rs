@@ -59,8 +59,6 @@ pub(super) struct Asked<'a> {
     named: Vec<Target>,
     /// The same, or where the task led to when it names none.
     targets: Vec<Target>,
-    /// Red tests that the changes made pass show what was meant; words alone need not.
-    shown_by_tests: bool,
 }
 
 /// One order of a task, held against what is changed.
@@ -113,13 +111,6 @@ impl<'a> Asked<'a> {
         )
     }
 
-    /// Says whether red tests pass now, so that a name which only stands in the sentence need not be that of something
-    /// new.
-    pub(super) fn shown_by_tests(mut self, shown_by_tests: bool) -> Asked<'a> {
-        self.shown_by_tests = shown_by_tests;
-        self
-    }
-
     /// Reads one order of the task: what else the task names is not asked for by it.
     pub(super) fn read_order(&self, task: &'a Task) -> Asked<'a> {
         let mut paths = self.paths.clone();
@@ -129,13 +120,12 @@ impl<'a> Asked<'a> {
         }
         let mut mentioned = self.mentioned.clone();
         mentioned.retain(|hit| task.names(last_part(&hit.qualified)));
-        let order = Asked::read_words(
+        Asked::read_words(
             task,
             (self.plan, self.tree, self.changes, self.gone),
             paths,
             mentioned,
-        );
-        order.shown_by_tests(self.shown_by_tests)
+        )
     }
 
     fn read_words(
@@ -204,7 +194,6 @@ impl<'a> Asked<'a> {
             mentioned,
             named,
             targets,
-            shown_by_tests: false,
         }
     }
 
