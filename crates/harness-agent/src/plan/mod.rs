@@ -265,12 +265,8 @@ impl Plan {
         let lists =
             rung == Rung::Loop && red_tests.is_none() && lists_places(task, tree, &mentions);
         let outline = lists.then(|| outline::of(tree, located.files.iter().map(|hit| &hit.path)));
-        let skills = skill::choose(
-            &skill::available(tree.root()),
-            task.kind,
-            &task.text,
-            &options.skills,
-        );
+        let available = skill::available(tree.root());
+        let skills = skill::choose(&available, task.kind, &task.text, &options.skills);
         let tests_home = (task.kind == Kind::Tests)
             .then(|| home::for_tests(tree, &mentions, spots.first()?))
             .flatten();
