@@ -31,8 +31,12 @@ def main() -> int:
     arguments = [started_as, *sys.argv[1:]]
     program = native_program()
     if not program:
+        import signal
+
         from harness import _harness
 
+        # Ctrl-C is the program's; Python's own handler would raise an exception after it has ended in order.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         return _harness.main(arguments)
     if os.name != "nt":
         os.execv(program, arguments)

@@ -200,6 +200,22 @@ def test_ctrl_c_stops_the_run_and_not_the_conversation(project, engine):
     assert pricing(project) == WRONG
 
 
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_the_terminal_as_it_was(project, ending):
+    import termios
+
+    with Terminal(80, "chat", str(project)) as terminal:
+        terminal.expect("> ")
+        end = time.monotonic() + 20
+        while termios.tcgetattr(terminal.own)[3] & termios.ICANON and time.monotonic() < end:
+            time.sleep(0.01)
+        assert not termios.tcgetattr(terminal.own)[3] & termios.ICANON
+        terminal.process.send_signal(ending)
+        assert terminal.ended() == 130
+        assert termios.tcgetattr(terminal.own)[3] & (termios.ICANON | termios.ECHO) == termios.ICANON | termios.ECHO
+        assert terminal.seen.rstrip().endswith("\x1b[?2004l")
+
+
 def test_a_change_is_kept_or_dropped_by_one_key(project, engine):
     engine(FIX)
     with Terminal(80, "chat", "--ask", str(project)) as terminal:

@@ -41,6 +41,7 @@ pub mod settings;
 mod skip;
 mod state;
 pub mod suite;
+pub mod terminal;
 pub mod trace;
 pub mod transaction;
 pub mod undo;

@@ -1,6 +1,16 @@
-//! What the servers share that a client starts: the word to stop, and addresses of files.
+//! What front ends share: the word to stop, and addresses of files.
 
+use std::io;
 use std::path::PathBuf;
+
+/// Who wants the program to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// Somebody pressed Ctrl-C.
+    Interrupt,
+    /// The system, or the terminal is gone.
+    Terminate,
+}
 
 /// Waits for the word to stop.
 pub(crate) async fn signal() {
@@ -16,6 +26,81 @@ pub(crate) async fn signal() {
         }
     }
     drop(tokio::signal::ctrl_c().await);
+}
+
+/// Calls `listener` for every signal, on a thread of its own, from now on.
+pub(crate) fn on_signal(mut listener: impl FnMut(Signal) + Send + 'static) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    let mut signals = {
+        let _inside = runtime.enter();
+        Signals::catch()?
+    };
+    std::thread::Builder::new().spawn(move || {
+        runtime.block_on(async {
+            loop {
+                listener(signals.next().await);
+            }
+        });
+    })?;
+    Ok(())
+}
+
+/// The signals that end programs, caught from its making on.
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn catch() -> io::Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.interrupt.recv() => Signal::Interrupt,
+            _ = self.terminate.recv() => Signal::Terminate,
+            _ = self.hang_up.recv() => Signal::Terminate,
+        }
+    }
+}
+
+/// The console's events that end programs, caught from its making on.
+#[cfg(windows)]
+struct Signals {
+    interrupt: tokio::signal::windows::CtrlC,
+    terminate: tokio::signal::windows::CtrlBreak,
+    close: tokio::signal::windows::CtrlClose,
+}
+
+#[cfg(windows)]
+impl Signals {
+    fn catch() -> io::Result<Signals> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close};
+        Ok(Signals {
+            interrupt: ctrl_c()?,
+            terminate: ctrl_break()?,
+            close: ctrl_close()?,
+        })
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.interrupt.recv() => Signal::Interrupt,
+            _ = self.terminate.recv() => Signal::Terminate,
+            _ = self.close.recv() => Signal::Terminate,
+        }
+    }
 }
 
 /// Returns the file or folder behind a `file:` address, links resolved, where it exists.

@@ -9,6 +9,7 @@ use crate::cli::args::{
 use crate::cli::progress::Progress;
 use crate::cli::{outcome, settings};
 use crate::exit::Exit;
+use crate::protocol;
 use crate::server::{self, ServeOptions};
 use crate::show::text::{self, Complaint};
 
@@ -123,7 +124,7 @@ pub(super) fn cancel_on_signal() -> Cancel {
     let cancel = Cancel::default();
     let flag = cancel.clone();
     // Without a handler Ctrl-C still ends the program, and the journal can put files back.
-    drop(ctrlc::set_handler(move || {
+    drop(protocol::on_signal(move |_| {
         if flag.stopped() {
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }

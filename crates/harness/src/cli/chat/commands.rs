@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use harness_agent::AgentOptions;
 
-use crate::cli::chat::{Chat, Running};
+use crate::cli::chat::Chat;
 use crate::cli::outcome;
 use crate::cli::progress::Progress;
 use crate::exit::Exit;
@@ -105,7 +105,7 @@ impl Chat<'_> {
     fn tests(&mut self, chosen: &str) -> Result<Exit, Complaint> {
         let tests: Vec<String> = chosen.split_whitespace().map(str::to_owned).collect();
         let mut progress = Progress::new(&self.arguments.common);
-        let running = Running::new(&self.running);
+        let running = self.interrupts.run();
         let agent = self.dialogue.agent();
         let result = agent.test(&tests, &mut progress, &running.cancel);
         drop(running);

@@ -15,6 +15,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
 use crate::cli::chat::commands::COMMANDS;
+use crate::cli::chat::interrupt::{AtPrompt, Interrupts};
 use crate::show::text::{self, Complaint};
 
 /// The longest line that is read: a pasted report, not a wrong file.
@@ -59,9 +60,9 @@ impl Input {
     }
 
     /// Reads the next line.
-    pub(super) fn next(&mut self) -> Result<Line, Complaint> {
+    pub(super) fn next(&mut self, interrupts: &Interrupts) -> Result<Line, Complaint> {
         match self {
-            Input::Edited(editor) => edited(editor),
+            Input::Edited(editor) => edited(editor, interrupts),
             Input::Plain { prompts } => plain(*prompts),
         }
     }
@@ -86,16 +87,18 @@ fn editor(project: &Path, said: &[Said]) -> Option<Editor<Words, MemHistory>> {
 }
 
 /// Ctrl-C clears the line; on an empty one it leaves when it is pressed again.
-fn edited(editor: &mut Editor<Words, MemHistory>) -> Result<Line, Complaint> {
-    let mut warned = false;
+fn edited(
+    editor: &mut Editor<Words, MemHistory>,
+    interrupts: &Interrupts,
+) -> Result<Line, Complaint> {
+    interrupts.new_line();
     loop {
         match editor.readline("> ") {
             Ok(line) => return Ok(Line::Words(line.replace("\\\n", "\n"))),
-            Err(ReadlineError::Interrupted) if warned => return Ok(Line::Left),
-            Err(ReadlineError::Interrupted) => {
-                warned = true;
-                text::notice("press Ctrl-C again to leave");
-            }
+            Err(ReadlineError::Interrupted) => match interrupts.at_prompt() {
+                AtPrompt::Stay => {}
+                AtPrompt::Leave => return Ok(Line::Left),
+            },
             Err(ReadlineError::Eof) => return Ok(Line::Left),
             Err(ReadlineError::Signal(_)) => {}
             Err(error) => {

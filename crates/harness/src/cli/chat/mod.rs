@@ -2,14 +2,14 @@
 
 mod commands;
 mod input;
+mod interrupt;
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-use harness_agent::{Agent, AgentOptions, Cancel, Dialogue, RunResult};
+use harness_agent::{Agent, AgentOptions, Dialogue, RunResult};
 
 use crate::cli::args::ChatArguments;
 use crate::cli::chat::commands::After;
 use crate::cli::chat::input::{Input, Line};
+use crate::cli::chat::interrupt::Interrupts;
 use crate::cli::progress::Progress;
 use crate::cli::{outcome, settings};
 use crate::exit::Exit;
@@ -19,8 +19,7 @@ use crate::show::text::{self, Complaint};
 struct Chat<'a> {
     arguments: &'a ChatArguments,
     dialogue: Dialogue,
-    /// The run that Ctrl-C stops, while there is one.
-    running: Arc<Mutex<Option<Cancel>>>,
+    interrupts: Interrupts,
     /// The last change that was shown.
     diff: String,
 }
@@ -46,10 +45,13 @@ pub(super) fn chat(arguments: &ChatArguments, program: &str) -> Result<Exit, Com
     let mut chat = Chat {
         arguments,
         dialogue,
-        running: Arc::default(),
+        interrupts: Interrupts::default(),
         diff: String::new(),
     };
-    stop_on_signal(&chat.running);
+    if input.is_edited() {
+        chat.interrupts.lines_are_edited();
+    }
+    chat.interrupts.hear();
     if input.is_edited() && !common.quiet {
         chat.greet();
     }
@@ -78,7 +80,7 @@ impl Chat<'_> {
     fn talk(&mut self, input: &mut Input, program: &str) -> Result<Exit, Complaint> {
         let mut exit = Exit::Done;
         loop {
-            let line = match input.next()? {
+            let line = match input.next(&self.interrupts)? {
                 Line::Words(line) => line,
                 Line::Left if input.is_edited() => return Ok(Exit::Done),
                 Line::Left => return Ok(exit),
@@ -107,7 +109,7 @@ impl Chat<'_> {
     fn turn(&mut self, message: &str, program: &str) -> Result<Exit, Complaint> {
         let common = &self.arguments.common;
         let mut progress = Progress::new(common);
-        let running = Running::new(&self.running);
+        let running = self.interrupts.run();
         let result = self.dialogue.say(message, &mut progress, &running.cancel);
         drop(running);
         let shown = progress.end();
@@ -117,37 +119,4 @@ impl Chat<'_> {
         }
         Ok(outcome::show_turn(&result, common, program, &shown))
     }
-}
-
-/// Makes Ctrl-C stop one run, for as long as it lives.
-struct Running<'a> {
-    place: &'a Mutex<Option<Cancel>>,
-    cancel: Cancel,
-}
-
-impl<'a> Running<'a> {
-    fn new(place: &'a Mutex<Option<Cancel>>) -> Running<'a> {
-        let cancel = Cancel::default();
-        *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(cancel.clone());
-        Running { place, cancel }
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-}
-
-/// The first Ctrl-C stops the run that is under way; where none is, or at the second, the program ends.
-fn stop_on_signal(running: &Arc<Mutex<Option<Cancel>>>) {
-    let running = Arc::clone(running);
-    // Without a handler Ctrl-C still ends the program, and the journal can put files back.
-    drop(ctrlc::set_handler(move || {
-        let running = running.lock().unwrap_or_else(PoisonError::into_inner);
-        match running.as_ref() {
-            Some(cancel) if !cancel.stopped() => cancel.stop(),
-            Some(_) | None => std::process::exit(i32::from(Exit::Interrupted.code())),
-        }
-    }));
 }
