@@ -517,8 +517,8 @@ impl Trial {
         self.suite.is_some()
     }
 
-    /// Returns how tests fail as they did before, though they may belong to what is staged: they lie in a file with
-    /// tests that it made pass, or fail in one that it changes.
+    /// Returns how tests fail as they did before, though they may belong to what is staged. Where it made others pass,
+    /// they lie in a file with those, or fail in one that it changes; where it made none pass, any may be meant.
     pub(super) fn still_red(&self) -> Vec<&Failure> {
         let (Some(before), Some(after)) = (&self.before, &self.after) else {
             return Vec::new();
@@ -526,14 +526,15 @@ impl Trial {
         let was_red = |id: &str| before.failures.iter().any(|failure| failure.id == id);
         let mended = after.passed_ids.iter().filter(|id| was_red(id));
         let mended: HashSet<&str> = mended.map(|id| file_of(id)).collect();
-        let changed = |failure: &Failure| {
+        let is_changed = |failure: &Failure| {
             let place = failure.file.as_deref();
             place.is_some_and(|file| self.staged.paths().any(|path| path.as_str() == file))
         };
+        let may_be_meant = |failure: &&Failure| {
+            mended.is_empty() || mended.contains(file_of(&failure.id)) || is_changed(failure)
+        };
         let failures = after.failures.iter().filter(|failure| was_red(&failure.id));
-        failures
-            .filter(|failure| mended.contains(file_of(&failure.id)) || changed(failure))
-            .collect()
+        failures.filter(may_be_meant).collect()
     }
 
     /// Returns what the suite last said.
