@@ -99,6 +99,8 @@ fn unittest(python: &str) -> Suite {
         runner: Framework::Unittest,
         command: [python, "-m", "unittest"].map(str::to_string).to_vec(),
         interpreter: Some(python.to_string()),
+        interpreter_why: None,
+        missing: Vec::new(),
         folder: None,
         why: String::new(),
     }

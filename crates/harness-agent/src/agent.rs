@@ -6,11 +6,12 @@ use harness_code::locate::Noted;
 use harness_code::path::RelPath;
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
-use harness_code::suite::{self, Suite, SuiteEnvironment};
+use harness_code::suite::Suite;
 use harness_code::tree::{SourceTree, TreeError};
 use harness_hands::journal::RunId;
 use harness_hands::lock::{Holder, LockError, Waiting};
 use harness_hands::permit::{Access, Project};
+use harness_hands::prepared::{Preparation, PrepareError, PrepareStep};
 use harness_hands::runs::RunRecord;
 use harness_hands::transaction::WriteError;
 use harness_hands::undo::{Force, UndoError, Undone};
@@ -22,10 +23,12 @@ use crate::env::Environment;
 use crate::model::Model;
 use crate::options::{AgentOptions, OptionsError, shown};
 use crate::plan::Plan;
+use crate::prepare::PreparePlan;
 use crate::run::event::Listener;
 use crate::run::result::{RunResult, Stopped};
 use crate::run::suite_run::{self, SuiteOrder, TestResult};
 use crate::run::{self, Again, Order, Wish};
+use crate::suite;
 use crate::task::Task;
 
 /// How long an undo waits for another run that holds the project.
@@ -239,6 +242,41 @@ impl Agent {
         })
     }
 
+    /// Returns what must be installed so that the project's tests run, and where it would go.
+    pub fn preparation(&self) -> Result<PreparePlan, OptionsError> {
+        let checked = self.options.check()?;
+        let tree = SourceTree::read(&checked.project, None).map_err(unreadable)?;
+        let python = self.options.python.clone();
+        let python = python.or_else(|| self.config.as_ref().ok()?.python(tree.root()));
+        let suite = self.suite(&tree)?;
+        let plan = PreparePlan::of(&tree, suite.as_ref(), python, &self.environment);
+        plan.ok_or_else(|| OptionsError {
+            field: "project",
+            message: "there is no cache folder to prepare an environment in".to_owned(),
+            hint: "set HOME or XDG_CACHE_HOME".to_owned(),
+        })
+    }
+
+    /// Installs it; each step is said before it begins. The project does not change, its build code runs.
+    pub fn prepare(
+        &self,
+        plan: &PreparePlan,
+        say: &mut dyn FnMut(&PrepareStep),
+        cancel: &Cancel,
+    ) -> Result<(), PrepareError> {
+        let wrong = |error: &dyn std::fmt::Display| PrepareError::Start(error.to_string());
+        let checked = self.options.check().map_err(|error| wrong(&error))?;
+        let project = Project::open(&checked.project, None, Access::Writing);
+        plan.perform(&project.map_err(|error| wrong(&error))?, say, cancel)
+    }
+
+    /// Removes what was prepared for the project; says whether there was anything.
+    pub fn remove_prepared(&self) -> Result<bool, PrepareError> {
+        let root = self.options.check().map(|checked| checked.project);
+        let place = root.ok().and_then(|root| Preparation::of(&root));
+        place.ok_or(PrepareError::NoCache)?.remove()
+    }
+
     /// Returns what makes the project hard to read.
     pub fn layout(&self) -> Result<Layout, OptionsError> {
         Ok(Layout::of(&self.tree()?))
@@ -284,18 +322,8 @@ impl Agent {
 
     /// Returns how the project's tests are run, when it has any.
     fn suite(&self, tree: &SourceTree) -> Result<Option<Suite>, OptionsError> {
-        if let Some(settled) = self.config.clone()?.suite(tree.root()) {
-            return Ok(Some(settled));
-        }
-        let find_program = |name: &str| self.environment.find_program(name);
-        let virtual_env = self.environment.virtual_env.clone();
-        Ok(suite::detect(
-            tree,
-            &SuiteEnvironment {
-                virtual_env,
-                find_program: &find_program,
-            },
-        ))
+        let config = self.config.clone()?;
+        Ok(suite::of(tree, &self.options, &config, &self.environment))
     }
 
     fn tree(&self) -> Result<SourceTree, OptionsError> {

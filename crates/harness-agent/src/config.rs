@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use harness_code::hidden::Hidden;
-use harness_code::suite::{Runner, Suite};
 use harness_hands::user;
 use serde::Deserialize;
 
@@ -76,6 +75,8 @@ pub struct ProjectConfig {
     pub path: PathBuf,
     /// The command that runs its tests, word by word.
     pub tests: Option<Vec<String>>,
+    /// The Python that runs its tests.
+    pub python: Option<PathBuf>,
 }
 
 impl UserConfig {
@@ -200,44 +201,21 @@ impl UserConfig {
     }
 
     /// Returns the test command that the user settled for a project.
-    pub fn suite(&self, project: &Path) -> Option<Suite> {
-        let same = |known: &&ProjectConfig| {
+    pub fn test_command(&self, project: &Path) -> Option<Vec<String>> {
+        let command = self.of_project(project)?.tests.clone();
+        command.filter(|words| !words.is_empty())
+    }
+
+    /// Returns the Python that the user settled for a project's tests.
+    pub fn python(&self, project: &Path) -> Option<PathBuf> {
+        self.of_project(project)?.python.clone()
+    }
+
+    fn of_project(&self, project: &Path) -> Option<&ProjectConfig> {
+        let is_it = |known: &&ProjectConfig| {
             std::fs::canonicalize(&known.path).is_ok_and(|path| path == project)
         };
-        let command = self
-            .project
-            .iter()
-            .find(same)?
-            .tests
-            .clone()
-            .filter(|words| !words.is_empty())?;
-        let says = |word: &str| {
-            command
-                .iter()
-                .any(|known| known == word || known.ends_with(&format!("/{word}")))
-        };
-        let runner = match () {
-            () if says("pytest") => Runner::Pytest,
-            () if says("unittest") => Runner::Unittest,
-            () if says("cargo") => Runner::Cargo,
-            () if says("go") => Runner::Go,
-            () if says("npm") => Runner::Npm,
-            () if says("pnpm") => Runner::Pnpm,
-            () if says("yarn") => Runner::Yarn,
-            () if says("mvn") => Runner::Maven,
-            () if says("gradle") => Runner::Gradle,
-            () if says("make") => Runner::Make,
-            () => Runner::Other,
-        };
-        let python = matches!(runner, Runner::Pytest | Runner::Unittest) && !says("pytest");
-        let interpreter = (python || command[0].contains("python")).then(|| command[0].clone());
-        Some(Suite {
-            runner,
-            command,
-            interpreter,
-            folder: None,
-            why: "the user's config".to_owned(),
-        })
+        self.project.iter().find(is_it)
     }
 }
 
@@ -324,15 +302,11 @@ mod tests {
         let text = format!(
             "[[project]]\npath = {project:?}\ntests = [\"python3\", \"-m\", \"pytest\", \"-x\"]\n"
         );
-        let suite = read(&text).unwrap().suite(&project).unwrap();
+        let config = read(&text).unwrap();
+        let words = config.test_command(&project).unwrap();
+        assert_eq!(words, ["python3", "-m", "pytest", "-x"]);
         assert_eq!(
-            (suite.runner.name(), suite.interpreter.as_deref()),
-            ("pytest", Some("python3"))
-        );
-        assert_eq!(
-            read(&text)
-                .unwrap()
-                .suite(std::path::Path::new("/elsewhere")),
+            config.test_command(std::path::Path::new("/elsewhere")),
             None
         );
     }

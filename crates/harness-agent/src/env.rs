@@ -62,6 +62,10 @@ pub const VARIABLES: &[Variable] = &[
         name: "VIRTUAL_ENV",
         about: "the active virtualenv: its Python runs the project's tests where the project has none of its own",
     },
+    Variable {
+        name: "CONDA_PREFIX",
+        about: "the active conda environment, which is asked after the virtualenv",
+    },
 ];
 
 /// The environment as it was when the program looked.
@@ -87,6 +91,10 @@ pub struct Environment {
     pub no_proxy: Option<String>,
     /// The active virtualenv.
     pub virtual_env: Option<PathBuf>,
+    /// The active conda environment.
+    pub conda: Option<PathBuf>,
+    /// The program itself.
+    pub program: Option<PathBuf>,
     /// The Python that called us, where one did; its packages may hold a runtime.
     pub python: Option<PathBuf>,
     /// The folders that programs are looked for in.
@@ -120,6 +128,8 @@ impl Environment {
             all_proxy: text("ALL_PROXY").or_else(|| text("all_proxy")),
             no_proxy: text("NO_PROXY").or_else(|| text("no_proxy")),
             virtual_env: path("VIRTUAL_ENV").map(PathBuf::from),
+            conda: path("CONDA_PREFIX").map(PathBuf::from),
+            program: std::env::current_exe().ok(),
             python: None,
             path: path("PATH"),
             dumb_terminal: text("TERM").is_some_and(|kind| kind == "dumb"),
@@ -131,21 +141,33 @@ impl Environment {
 
     /// Returns where a program is, by the folders of `PATH`.
     pub fn find_program(&self, name: &str) -> Option<PathBuf> {
-        let folders =
-            std::env::split_paths(self.path.as_ref()?).filter(|folder| folder.is_absolute());
-        let names = if cfg!(windows) {
-            vec![format!("{name}.exe"), format!("{name}.cmd")]
-        } else {
-            vec![name.to_owned()]
+        self.find_programs(name).into_iter().next()
+    }
+
+    /// Returns all programs of a name, in the order of `PATH`.
+    pub fn find_programs(&self, name: &str) -> Vec<PathBuf> {
+        let Some(path) = &self.path else {
+            return Vec::new();
         };
-        folders
-            .flat_map(|folder| {
-                names
-                    .iter()
-                    .map(move |name| folder.join(name))
-                    .collect::<Vec<_>>()
-            })
-            .find(|file| is_program(file))
+        let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+        let endings: &[&str] = if cfg!(windows) {
+            &[".exe", ".cmd"]
+        } else {
+            &[""]
+        };
+        let files = folders.flat_map(|folder| {
+            let file = |ending: &&str| folder.join(format!("{name}{ending}"));
+            endings.iter().map(file).collect::<Vec<_>>()
+        });
+        files.filter(|file| is_program(file)).collect()
+    }
+
+    /// Returns the virtualenv that this program, or the Python that called it, is installed in.
+    pub(crate) fn own_environment(&self) -> Option<PathBuf> {
+        let inside = [&self.python, &self.program].into_iter().flatten();
+        let mut folders = inside.filter_map(|file| file.parent()?.parent());
+        let found = folders.find(|folder| folder.join("pyvenv.cfg").is_file())?;
+        Some(found.to_path_buf())
     }
 }
 

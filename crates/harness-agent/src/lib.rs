@@ -26,6 +26,7 @@ mod history;
 pub mod model;
 mod options;
 mod plan;
+mod prepare;
 mod record;
 pub mod reply;
 mod run;
@@ -34,6 +35,7 @@ mod skill;
 #[cfg(test)]
 #[path = "../../../tests/support/skip.rs"]
 mod skip;
+mod suite;
 pub mod task;
 mod tool;
 
@@ -44,6 +46,7 @@ pub use history::{Refusal, Step};
 pub use model::on_device::warmth::Warmth;
 pub use options::{AgentOptions, Engine, OptionsError};
 pub use plan::Plan;
+pub use prepare::PreparePlan;
 pub use run::event::{Decision, Event, EventKind, Listener, Nobody, Proposal};
 pub use run::result::{Counts, RunResult, Stopped, Tests, Usage};
 pub use run::suite_run::{FailedTest, TestResult};

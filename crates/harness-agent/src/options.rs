@@ -120,6 +120,10 @@ pub struct AgentOptions {
     pub confirm: bool,
     /// How long the whole run may take; none means as long as it needs.
     pub seconds: Option<u32>,
+    /// The Python that runs the project's tests; none means the first that has what they need.
+    pub python: Option<PathBuf>,
+    /// The command that runs the project's tests, word by word; none means what its files tell.
+    pub test_command: Option<Vec<String>>,
 }
 
 impl AgentOptions {
@@ -143,6 +147,8 @@ impl AgentOptions {
             files: Vec::new(),
             confirm: false,
             seconds: None,
+            python: None,
+            test_command: None,
         }
     }
 
@@ -157,6 +163,13 @@ impl AgentOptions {
             message: format!("there is no skill `{}`", shown(&unknown.name)),
             hint: format!("skills here are {}", unknown.known.join(", ")),
         })?;
+        if let Some(python) = self.python.as_deref().filter(|python| !python.is_file()) {
+            return Err(OptionsError {
+                field: "python",
+                message: format!("there is no program `{}`", shown(&python.to_string_lossy())),
+                hint: "name the file of a Python interpreter, such as .venv/bin/python".to_owned(),
+            });
+        }
         let files = self.files.iter().map(|path| file_inside(&project, path));
         let files = files.collect::<Result<_, _>>()?;
         Ok(Checked {

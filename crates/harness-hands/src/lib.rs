@@ -31,6 +31,7 @@ pub mod permit;
 #[cfg(all(test, unix))]
 #[path = "../../../tests/support/planted.rs"]
 mod planted;
+pub mod prepared;
 pub mod process;
 pub mod proposals;
 pub mod runs;

@@ -560,6 +560,11 @@ fn is_opaque(_full: &Path) -> bool {
     false
 }
 
+/// Copies a project to a place that is not there yet, as a scratch is.
+pub(crate) fn copy_project(door: &Door, to: &Path) -> Result<(), ScratchError> {
+    copy_folder(door.root(), to, &mut LARGEST.clone())
+}
+
 fn copy_folder(from: &Path, to: &Path, room: &mut u64) -> Result<(), ScratchError> {
     let broken = |source: io::Error| ScratchError::disk(from, source);
     let entries = match std::fs::read_dir(from) {

@@ -69,6 +69,8 @@ impl Bench {
                 .map(str::to_string)
                 .to_vec(),
             interpreter: Some("python3".to_string()),
+            interpreter_why: None,
+            missing: Vec::new(),
             folder: None,
             why: String::new(),
         };

@@ -55,6 +55,8 @@ fn run_with(
         runner: Framework::Pytest,
         command,
         interpreter: Some(python),
+        interpreter_why: None,
+        missing: Vec::new(),
         folder: None,
         why: String::new(),
     };

@@ -36,6 +36,8 @@ fn unittest() -> Suite {
             .map(str::to_string)
             .to_vec(),
         interpreter: Some("python3".to_string()),
+        interpreter_why: None,
+        missing: Vec::new(),
         folder: None,
         why: String::new(),
     }

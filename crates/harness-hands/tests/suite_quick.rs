@@ -128,6 +128,8 @@ fn suite(runner: Framework, python: &str, module: &str) -> Suite {
         runner,
         command: [python, "-m", module].map(str::to_string).to_vec(),
         interpreter: Some(python.to_string()),
+        interpreter_why: None,
+        missing: Vec::new(),
         folder: None,
         why: String::new(),
     }
@@ -341,6 +343,8 @@ fn a_test_that_hangs_costs_little() {
             .map(str::to_string)
             .to_vec(),
         interpreter: Some("python3".to_string()),
+        interpreter_why: None,
+        missing: Vec::new(),
         folder: None,
         why: String::new(),
     };

@@ -36,6 +36,8 @@ fn run_in(folder: &Path, runner: Framework, command: &[&str]) -> SuiteReport {
         runner,
         command,
         interpreter: None,
+        interpreter_why: None,
+        missing: Vec::new(),
         folder: None,
         why: String::new(),
     };

@@ -68,6 +68,8 @@ fn run(runner: &harness_hands::process::runner::Runner, scratch: &Scratch) -> Su
             .map(str::to_string)
             .to_vec(),
         interpreter: Some("python3".to_string()),
+        interpreter_why: None,
+        missing: Vec::new(),
         folder: None,
         why: String::new(),
     };

@@ -2,7 +2,6 @@
 //! Proposes; nothing is applied here.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 use harness_code::edit;
 use harness_code::fix::{
@@ -11,11 +10,12 @@ use harness_code::fix::{
 use harness_code::locate::Noted;
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
-use harness_code::suite::{self, SuiteEnvironment};
+use harness_code::suite::packages_of;
 use harness_code::tree::SourceTree;
 
 use crate::env::Environment;
 use crate::plan::PlannedFix;
+use crate::suite;
 use crate::task::Task;
 use crate::task::kind::Kind;
 use crate::task::question::Question;
@@ -246,43 +246,11 @@ fn quoted_names(text: &str) -> Vec<String> {
 
 /// Returns where the packages of the project's interpreter are, as far as its path tells.
 pub(crate) fn installed(tree: &SourceTree, environment: &Environment) -> Installed {
-    let find_program = |name: &str| environment.find_program(name);
-    let virtual_env = environment.virtual_env.clone();
-    let suite = suite::detect(
-        tree,
-        &SuiteEnvironment {
-            virtual_env,
-            find_program: &find_program,
-        },
-    );
-    let interpreter = suite.and_then(|suite| suite.interpreter).map(PathBuf::from);
-    let Some(interpreter) = interpreter else {
+    let suite = suite::told_by_files(tree, None, environment);
+    let Some(python) = suite.and_then(|suite| suite.interpreter) else {
         return Installed::default();
     };
-    let interpreter = if interpreter.is_absolute() {
-        interpreter
-    } else {
-        tree.root().join(interpreter)
-    };
-    let Some(prefix) = interpreter.parent().and_then(Path::parent) else {
-        return Installed::default();
-    };
-    let mut roots = vec![prefix.join("Lib").join("site-packages")];
-    for lib in ["lib", "lib64"] {
-        let Ok(entries) = std::fs::read_dir(prefix.join(lib)) else {
-            continue;
-        };
-        let versions = entries.flatten().map(|entry| entry.path());
-        let python = |path: &PathBuf| {
-            path.file_name()
-                .is_some_and(|name| name.to_string_lossy().starts_with("python3"))
-        };
-        for version in versions.filter(python) {
-            roots.push(version.join("site-packages"));
-            roots.push(version.join("dist-packages"));
-        }
-    }
-    roots.retain(|root| root.is_dir());
+    let roots = packages_of(&tree.root().join(python), environment.home.as_deref());
     Installed { roots }
 }
 

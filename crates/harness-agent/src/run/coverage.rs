@@ -134,6 +134,8 @@ mod tests {
             runner,
             command: vec![runner.name().to_owned(), "test".to_owned()],
             interpreter: None,
+            interpreter_why: None,
+            missing: Vec::new(),
             folder: None,
             why: why.to_owned(),
         }

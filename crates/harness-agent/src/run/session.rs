@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use harness_code::fix::Installed;
 use harness_code::path::RelPath;
-use harness_code::suite::{self, Suite, SuiteEnvironment};
+use harness_code::suite::Suite;
 use harness_code::tree::SourceTree;
 use harness_hands::journal::{self, RunId};
 use harness_hands::permit::Project;
@@ -30,6 +30,7 @@ use crate::run::event::{Event, EventKind, Listener};
 
 use crate::run::result::{RunResult, Stopped, Tests, Usage};
 use crate::secret;
+use crate::suite;
 use crate::task::Task;
 use crate::task::goal::Goal;
 
@@ -110,6 +111,7 @@ pub(super) struct Session<'a> {
     /// What an earlier rung found out, for the next one's prompt.
     pub(super) learned: String,
     installed: OnceCell<Installed>,
+    suite: OnceCell<Option<Suite>>,
     /// The whole project, when the run keeps to a part of it.
     whole: OnceCell<Option<SourceTree>>,
     began: Instant,
@@ -150,6 +152,7 @@ impl<'a> Session<'a> {
             files: Vec::new(),
             learned: String::new(),
             installed: OnceCell::new(),
+            suite: OnceCell::new(),
             whole: OnceCell::new(),
             began: Instant::now(),
         }
@@ -312,28 +315,21 @@ impl<'a> Session<'a> {
 
     /// Returns how the project's tests are run, when it has any.
     pub(super) fn suite(&self) -> Option<Suite> {
-        if let Some(settled) = self.config.suite(self.tree.root()) {
-            return Some(settled);
-        }
-        self.suite_of(self.whole_tree())
+        let find = || {
+            suite::of(
+                self.whole_tree(),
+                self.options,
+                self.config,
+                self.environment,
+            )
+        };
+        self.suite.get_or_init(find).clone()
     }
 
     /// Returns how the tests of a copy of the project are run.
     pub(super) fn suite_in(&self, copy: &Path) -> Option<Suite> {
         let tree = SourceTree::read(copy, None).ok()?;
-        self.suite_of(&tree)
-    }
-
-    fn suite_of(&self, tree: &SourceTree) -> Option<Suite> {
-        let find_program = |name: &str| self.environment.find_program(name);
-        let virtual_env = self.environment.virtual_env.clone();
-        suite::detect(
-            tree,
-            &SuiteEnvironment {
-                virtual_env,
-                find_program: &find_program,
-            },
-        )
+        suite::of(&tree, self.options, self.config, self.environment)
     }
 
     /// Ends the run and returns its result.

@@ -181,6 +181,11 @@ impl Brief {
                     suite.runner.name(),
                     clipped(&suite.why, width.saturating_sub(34))
                 );
+                if !suite.missing.is_empty() {
+                    let lacks = format!("lacks {}", suite.missing.join(", "));
+                    let lacks = clipped(&lacks, width.saturating_sub(46));
+                    let _ = writeln!(text, "           {lacks}; `harness prepare` installs it");
+                }
             }
             None => text.push_str("  tests    none found\n"),
         }

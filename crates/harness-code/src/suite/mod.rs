@@ -1,7 +1,9 @@
 //! Which test suite a project has, how it is run and with which interpreter: from its files and an environment handed in.
 //! Nothing is started here.
 
+mod environments;
 mod python;
+mod requirements;
 mod tool;
 pub mod weaken;
 
@@ -14,6 +16,9 @@ use crate::language::Language;
 use crate::path::RelPath;
 use crate::tree::SourceTree;
 
+pub use environments::{base_python, packages_of};
+pub use requirements::Requirements;
+
 /// How a project's tests are run.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Suite {
@@ -23,6 +28,12 @@ pub struct Suite {
     pub command: Vec<String>,
     /// The Python interpreter, for Python suites.
     pub interpreter: Option<String>,
+    /// Why that interpreter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interpreter_why: Option<String>,
+    /// What the project's files ask for and the interpreter has not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// The folder to start in, when it is not the project folder.
     pub folder: Option<RelPath>,
     /// What this was told from, for a person.
@@ -96,10 +107,18 @@ impl Runner {
 
 /// What the caller knows of the machine; nothing is looked up here.
 pub struct SuiteEnvironment<'a> {
-    /// The active virtual environment, if any.
-    pub virtual_env: Option<PathBuf>,
-    /// Finds a program on the search path.
-    pub find_program: &'a dyn Fn(&str) -> Option<PathBuf>,
+    /// The Python that the user named for the project.
+    pub python: Option<PathBuf>,
+    /// The environment that was prepared for the project.
+    pub prepared: Option<PathBuf>,
+    /// The active environments.
+    pub active: Vec<PathBuf>,
+    /// The environment that this program is installed in.
+    pub own: Option<PathBuf>,
+    /// The user's home folder.
+    pub home: Option<PathBuf>,
+    /// Finds the programs of a name on the search path, in its order.
+    pub find_programs: &'a dyn Fn(&str) -> Vec<PathBuf>,
 }
 
 /// A suite that the project may have, with how much of the project's code is in its language.
@@ -181,8 +200,8 @@ impl Project<'_> {
     }
 
     fn program(&self, name: &str) -> String {
-        (self.environment.find_program)(name)
-            .map_or_else(|| name.to_string(), |path| path.display().to_string())
+        let found = (self.environment.find_programs)(name).into_iter().next();
+        found.map_or_else(|| name.to_string(), |path| path.display().to_string())
     }
 }
 
@@ -204,10 +223,14 @@ mod tests {
             fs::write(path, content).unwrap();
         }
         let tree = SourceTree::read(folder.path(), None).unwrap();
-        let find = |name: &str| Some(PathBuf::from(format!("/bin/{name}")));
+        let find = |name: &str| vec![PathBuf::from(format!("/bin/{name}"))];
         let environment = SuiteEnvironment {
-            virtual_env: None,
-            find_program: &find,
+            python: None,
+            prepared: None,
+            active: Vec::new(),
+            own: None,
+            home: None,
+            find_programs: &find,
         };
         let root = tree.root().display().to_string();
         let seen = detect(&tree, &environment).map(|suite| {

@@ -1,15 +1,15 @@
 //! Python's suites: pytest, unittest, Django's; and the interpreter that has the project's packages.
 
-use std::path::Path;
-
 use crate::language::Language;
-use crate::suite::{Candidate, Project, Runner, Suite};
+use crate::suite::requirements::test_files;
+use crate::suite::{Candidate, Project, Runner, Suite, environments};
 use crate::symbols::DefinitionKind;
 use crate::tree::SourceFile;
 
 pub(super) fn detect(project: &Project<'_>) -> Option<Candidate> {
     let (runner, arguments, why) = runner(project)?;
-    let interpreter = interpreter(project);
+    let found = environments::choose(project, runner == Runner::Pytest);
+    let interpreter = found.python.display().to_string();
     let command = std::iter::once(interpreter.clone())
         .chain(arguments)
         .collect();
@@ -17,6 +17,8 @@ pub(super) fn detect(project: &Project<'_>) -> Option<Candidate> {
         runner,
         command,
         interpreter: Some(interpreter),
+        interpreter_why: Some(found.why),
+        missing: found.missing,
         folder: None,
         why,
     };
@@ -163,18 +165,9 @@ fn configured(project: &Project<'_>) -> Option<String> {
     None
 }
 
-/// Files where projects list what their tests need.
-const REQUIREMENTS: &[&str] = &[
+/// Files where projects say what they need, beside those that list what their tests need.
+const DECLARING: &[&str] = &[
     "pyproject.toml",
-    "requirements-dev.txt",
-    "requirements_dev.txt",
-    "dev-requirements.txt",
-    "requirements-test.txt",
-    "requirements-tests.txt",
-    "test-requirements.txt",
-    "requirements/dev.txt",
-    "requirements/test.txt",
-    "requirements/tests.txt",
     "requirements.txt",
     "Pipfile",
     "setup.py",
@@ -183,13 +176,15 @@ const REQUIREMENTS: &[&str] = &[
     "noxfile.py",
 ];
 
-fn asking_for_pytest(project: &Project<'_>) -> Option<&'static str> {
-    let asks = |name: &&&str| {
-        project
-            .text(name)
-            .is_some_and(|text| text.contains("pytest"))
+fn asking_for_pytest(project: &Project<'_>) -> Option<String> {
+    let listed = test_files(project.tree);
+    let listed = listed.iter().map(|path| path.as_str());
+    let asks = |name: &&str| {
+        let text = project.text(name);
+        text.is_some_and(|text| text.contains("pytest"))
     };
-    REQUIREMENTS.iter().find(asks).copied()
+    let mut files = DECLARING.iter().copied().chain(listed);
+    files.find(asks).map(str::to_owned)
 }
 
 fn imports(file: &SourceFile, module: &str) -> bool {
@@ -219,46 +214,4 @@ fn has_test_functions(file: &SourceFile) -> bool {
             .definitions
             .iter()
             .any(|d| d.kind == DefinitionKind::Function && d.parent.is_none() && is_test(d.name()))
-}
-
-/// The project's own environment comes first: the active one is often the one that this program was installed in.
-fn interpreter(project: &Project<'_>) -> String {
-    for folder in [".venv", "venv", "env", ".env"] {
-        if let Some(python) = python_of(&project.root().join(folder)) {
-            return python;
-        }
-    }
-    if let Some(python) = project
-        .environment
-        .virtual_env
-        .as_deref()
-        .and_then(python_of)
-    {
-        return python;
-    }
-    let names: &[&str] = if cfg!(windows) {
-        &["python", "py"]
-    } else {
-        &["python3", "python"]
-    };
-    let found = names
-        .iter()
-        .find_map(|name| (project.environment.find_program)(name));
-    found.map_or_else(|| names[0].to_string(), |path| path.display().to_string())
-}
-
-fn python_of(environment: &Path) -> Option<String> {
-    if !environment.join("pyvenv.cfg").is_file() {
-        return None;
-    }
-    let inside = if cfg!(windows) {
-        ["Scripts/python.exe", "bin/python"]
-    } else {
-        ["bin/python", "bin/python3"]
-    };
-    let found = inside
-        .iter()
-        .map(|name| environment.join(name))
-        .find(|path| path.is_file())?;
-    Some(found.display().to_string())
 }

@@ -22,6 +22,8 @@ impl Found<'_> {
             runner: self.runner,
             command,
             interpreter: None,
+            interpreter_why: None,
+            missing: Vec::new(),
             folder: self.folder,
             why: self.why,
         };

@@ -198,6 +198,7 @@ impl Ground {
             folder: project.clone(),
             environment: Vec::new(),
             confinement: Confinement {
+                network: false,
                 overlay: None,
                 writable: vec![project.clone(), self.private.temporary()],
                 readable: Vec::new(),

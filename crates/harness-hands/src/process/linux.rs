@@ -229,9 +229,10 @@ impl Cage {
             }
             None => None,
         };
-        let network = match namespaces {
-            true => Network::Private,
-            false => Network::Shared,
+        let network = match (namespaces, confinement.network) {
+            (_, true) => Network::Open,
+            (true, false) => Network::Private,
+            (false, false) => Network::Shared,
         };
         let filter = match sandbox {
             Sandbox::None => None,

@@ -107,6 +107,12 @@ pub(crate) enum Reach {
         readable: Vec<PathBuf>,
         writable: Vec<PathBuf>,
     },
+    /// It changes these places and a folder of its own, reads the project and these places beside the system's, and has
+    /// the network: what installs packages.
+    Install {
+        readable: Vec<PathBuf>,
+        writable: Vec<PathBuf>,
+    },
     /// It reads what the user reads, and changes nothing.
     LookOnly,
 }
@@ -256,7 +262,7 @@ impl Runner {
         let program = self.program(job, private)?;
         let kept = match job.reach {
             Reach::Project { .. } => self.kept.as_deref(),
-            Reach::LookOnly => None,
+            Reach::Install { .. } | Reach::LookOnly => None,
         };
         if let Some(kept) = kept {
             private.bring(kept);
@@ -285,7 +291,7 @@ impl Runner {
         let program = self.find(job.program)?;
         let confinement = self.confinement(&job.reach, private);
         let home = match job.reach {
-            Reach::Project { .. } => private.home(),
+            Reach::Project { .. } | Reach::Install { .. } => private.home(),
             Reach::LookOnly => user_environment::home().unwrap_or_else(|| private.home()),
         };
         let temporary = platform::temporary_folder(&confinement, self.sandbox)
@@ -315,6 +321,13 @@ impl Runner {
             Reach::LookOnly => {
                 let places = [PathBuf::from("/"), self.project.clone()];
                 confinement.readable.extend(places);
+            }
+            Reach::Install { readable, writable } => {
+                confinement.network = true;
+                confinement.readable = [readable.as_slice(), &self.options.readable].concat();
+                confinement.readable.push(self.project.clone());
+                confinement.writable = vec![private.home(), private.report(), private.temporary()];
+                confinement.writable.extend(writable.iter().cloned());
             }
             Reach::Project { readable, writable } => {
                 let home = user_environment::home();

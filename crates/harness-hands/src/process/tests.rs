@@ -37,6 +37,7 @@ impl Bench {
             folder: project.clone(),
             environment: environment::scrubbed(&private.join("home"), Path::new("/tmp"), &[], &[]),
             confinement: Confinement {
+                network: false,
                 overlay: None,
                 writable: vec![project.clone(), private.join("home")],
                 readable: Vec::new(),

@@ -227,6 +227,8 @@ mod tests {
             runner: Framework::Cargo,
             command: vec!["cargo".to_owned(), "test".to_owned()],
             interpreter: None,
+            interpreter_why: None,
+            missing: Vec::new(),
             folder: None,
             why: String::new(),
         }

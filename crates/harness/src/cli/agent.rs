@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
     let (folder, task) = settings::folder_and_task(&arguments.words, "task")?;
     let project = settings::project(folder.as_deref(), &arguments.common)?;
     settings::warn_of_width(&project, &arguments.common, !arguments.dry_run);
-    let options = AgentOptions {
+    let mut options = AgentOptions {
         allow_writes: !arguments.dry_run,
         require_sandbox: arguments.require_sandbox,
         keep: arguments.keep,
@@ -40,6 +40,7 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
         files: arguments.file.clone(),
         ..settings::options(project, &arguments.common, Some(&arguments.model))?
     };
+    settings::settle_suite(&mut options, &arguments.suite)?;
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(&arguments.common);
     let result = Agent::new(options).run(Some(&task), &mut progress, &cancel)?;
@@ -80,10 +81,11 @@ pub(super) fn apply(arguments: &ApplyArguments, program: &str) -> Result<Exit, C
 pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Complaint> {
     let common = &arguments.common;
     let project = settings::project(None, common)?;
-    let options = AgentOptions {
+    let mut options = AgentOptions {
         require_sandbox: arguments.require_sandbox,
         ..settings::options(project, common, None)?
     };
+    settings::settle_suite(&mut options, &arguments.suite)?;
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(common);
     let result = Agent::new(options).test(&arguments.tests, &mut progress, &cancel)?;

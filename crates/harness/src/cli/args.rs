@@ -56,6 +56,8 @@ pub enum Command {
     Last(LastArguments),
     /// Write what a dry run or a run that took its change back proposed
     Apply(ApplyArguments),
+    /// Make an environment outside the project in which its tests run, after asking
+    Prepare(PrepareArguments),
     /// Remove the `.bak` files that runs left, after listing them
     Clean(CleanArguments),
     /// Apply what a run recorded and judge it again, without a model
@@ -180,12 +182,46 @@ pub struct RunArguments {
     /// Show this file of the project to the model, whatever it holds; can be repeated
     #[arg(long, value_name = "PATH")]
     pub file: Vec<PathBuf>,
+    /// How the tests are run.
+    #[command(flatten)]
+    pub suite: SuiteArguments,
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,
     /// Options of the commands that call a model.
     #[command(flatten)]
     pub model: ModelArguments,
+}
+
+/// How the project's tests are run this time.
+#[derive(Args, Debug, Default)]
+pub struct SuiteArguments {
+    /// Run the tests with this Python [default: the first that has what they need]
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
+    /// Run the tests with this command; no shell reads it [default: what the project's files tell]
+    #[arg(long, value_name = "CMD")]
+    pub test_command: Option<String>,
+}
+
+/// `prepare`.
+#[derive(Args, Debug)]
+pub struct PrepareArguments {
+    /// The project folder [default: this folder]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Do it without asking
+    #[arg(long)]
+    pub yes: bool,
+    /// Remove what was prepared for this project
+    #[arg(long, conflicts_with = "yes")]
+    pub remove: bool,
+    /// Make the environment with this Python [default: the one that the project asks for, or the first on the PATH]
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
 }
 
 /// `test`.
@@ -197,6 +233,9 @@ pub struct TestArguments {
     /// Refuse to run the tests where no sandbox can be had
     #[arg(long)]
     pub require_sandbox: bool,
+    /// How the tests are run.
+    #[command(flatten)]
+    pub suite: SuiteArguments,
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,

@@ -149,7 +149,7 @@ fn of_file(file: &UserConfig, project: &Path) -> Vec<Setting> {
     let readable = file.test_readable.iter();
     let readable = readable.map(|path| path.display().to_string()).collect();
     let folder = std::fs::canonicalize(project).unwrap_or_default();
-    let tests = file.suite(&folder).map(|suite| suite.command.join(" "));
+    let tests = file.test_command(&folder).map(|words| words.join(" "));
     let seconds = |seconds: Option<u64>| seconds.map(|seconds| seconds.to_string());
     vec![
         one(

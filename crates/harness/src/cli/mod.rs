@@ -12,6 +12,7 @@ mod models;
 mod one_key;
 mod outcome;
 mod past;
+mod prepare;
 mod progress;
 mod protocols;
 mod reports;
@@ -102,6 +103,7 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         Command::Undo(arguments) => past::undo(&arguments),
         Command::Last(arguments) => past::last(&arguments),
         Command::Apply(arguments) => agent::apply(&arguments, program),
+        Command::Prepare(arguments) => prepare::prepare(&arguments, program),
         Command::Clean(arguments) => clean::clean(&arguments),
         Command::Replay(arguments) => agent::replay(&arguments, program),
         Command::Models(arguments) => models::models(&arguments),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use harness_agent::AgentOptions;
 use harness_agent::config::UserConfig;
 
-use crate::cli::args::{CommonArguments, ModelArguments};
+use crate::cli::args::{CommonArguments, ModelArguments, SuiteArguments};
 use crate::show::text::{self, Complaint};
 
 /// A task is a sentence or a pasted report; more than this is a mistake such as a wrong file.
@@ -92,6 +92,29 @@ pub(super) fn options(
         options.record.clone_from(&model.record);
     }
     Ok(options)
+}
+
+/// Settles how the tests are run this time.
+pub(super) fn settle_suite(
+    options: &mut AgentOptions,
+    suite: &SuiteArguments,
+) -> Result<(), Complaint> {
+    // From here, as a shell completes it; a link in an environment stays one.
+    options.python = suite
+        .python
+        .as_deref()
+        .and_then(|path| std::path::absolute(path).ok());
+    if let Some(text) = &suite.test_command {
+        let words = shlex::split(text).filter(|words| !words.is_empty());
+        let wrong = || {
+            Complaint::usage(
+                "`--test-command` is no command",
+                "write it as in a shell: --test-command \"python -m pytest -x\"",
+            )
+        };
+        options.test_command = Some(words.ok_or_else(wrong)?);
+    }
+    Ok(())
 }
 
 /// Says what a folder is that holds far more than a project.

@@ -103,4 +103,6 @@ pub struct Confinement {
     pub temporary: PathBuf,
     /// Layers that are mounted over the project, so that it sees changes that nobody else sees.
     pub(crate) overlay: Option<Overlay>,
+    /// Whether it reaches the network: what installs packages does, tests never do.
+    pub network: bool,
 }

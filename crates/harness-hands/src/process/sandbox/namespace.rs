@@ -37,6 +37,8 @@ pub(crate) struct World {
     frozen: Vec<CString>,
     /// Whether everything else on the disk is made read-only, where Landlock does not hold it.
     freeze_root: Option<Vec<CString>>,
+    /// Whether the machine's network is its own too.
+    network: bool,
 }
 
 /// Capabilities that root keeps inside, those that make it the owner of the user's files; without
@@ -110,6 +112,7 @@ impl World {
             covered,
             frozen,
             freeze_root,
+            network: confinement.network,
         })
     }
 
@@ -120,10 +123,10 @@ impl World {
 
     /// Leaves the shared world. The next child of the caller is the first process of the new one.
     pub(crate) fn leave(&self) -> io::Result<()> {
-        let mut flags = UnshareFlags::NEWNS
-            | UnshareFlags::NEWPID
-            | UnshareFlags::NEWNET
-            | UnshareFlags::NEWIPC;
+        let mut flags = UnshareFlags::NEWNS | UnshareFlags::NEWPID | UnshareFlags::NEWIPC;
+        if !self.network {
+            flags |= UnshareFlags::NEWNET;
+        }
         if self.owner.is_some() {
             flags |= UnshareFlags::NEWUSER;
         }
@@ -166,7 +169,10 @@ impl World {
                 set_read_only(place, true)?;
             }
         }
-        raise_loopback()
+        match self.network {
+            true => Ok(()),
+            false => raise_loopback(),
+        }
     }
 
     fn freeze_all(&self, open: &[CString]) -> io::Result<()> {

@@ -47,6 +47,9 @@ fn profile(confinement: &Confinement) -> OsString {
         "(deny signal (target others))".to_string(),
         "(deny appleevent-send)".to_string(),
     ];
+    if confinement.network {
+        rules.push("(allow network*)".to_string());
+    }
     for home in environment::home().iter().filter_map(|path| quoted(path)) {
         rules.push(format!("(deny file-read-data (subpath {home}))"));
         // Names of folders on the way to what is allowed.

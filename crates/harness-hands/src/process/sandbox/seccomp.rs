@@ -10,6 +10,8 @@ pub(crate) enum Network {
     Private,
     /// The machine's own: no internet sockets.
     Shared,
+    /// The machine's own, to be used.
+    Open,
 }
 
 /// A filter, ready to be entered without another allocation.
@@ -169,10 +171,10 @@ impl Filter {
     }
 }
 
-/// Local sockets always; internet sockets only where they lead nowhere.
+/// Local sockets always; internet sockets only where they lead nowhere or are meant to be used.
 fn sockets(network: Network) -> Vec<libc::sock_filter> {
     let mut families = vec![libc::AF_UNIX];
-    if network == Network::Private {
+    if network != Network::Shared {
         families.extend([libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]);
     }
     let mut checks = vec![step(LOAD, argument(0))];

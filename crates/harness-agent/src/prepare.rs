@@ -1,0 +1,293 @@
+//! `prepare`: what must be installed so that a project's tests run, in an environment outside the project.
+
+use std::path::{Path, PathBuf};
+
+use harness_code::path::RelPath;
+use harness_code::suite::{Requirements, Runner, Suite};
+use harness_code::tree::SourceTree;
+use harness_hands::permit::Project;
+use harness_hands::prepared::{Preparation, PrepareError, PrepareStep};
+use serde::Serialize;
+
+use crate::cancel::Cancel;
+use crate::env::Environment;
+
+/// What would be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PreparePlan {
+    /// The folder that all of it goes to; nothing appears in the project.
+    pub folder: PathBuf,
+    /// The commands, as one would type them.
+    pub commands: Vec<String>,
+    /// What to do where there is nothing that `prepare` could do.
+    pub hint: String,
+    #[serde(skip)]
+    steps: Vec<PrepareStep>,
+    #[serde(skip)]
+    copies: bool,
+}
+
+impl PreparePlan {
+    /// Says what to install for a suite.
+    pub(crate) fn of(
+        tree: &SourceTree,
+        suite: Option<&Suite>,
+        python: Option<PathBuf>,
+        environment: &Environment,
+    ) -> Option<PreparePlan> {
+        let place = Preparation::of(tree.root())?;
+        let mut plan = PreparePlan {
+            folder: place.folder().to_path_buf(),
+            commands: Vec::new(),
+            hint: String::new(),
+            steps: Vec::new(),
+            copies: false,
+        };
+        let manifest = |name: &str| place.copy().join(name).display().to_string();
+        match suite.map(|suite| suite.runner) {
+            Some(Runner::Cargo) => {
+                let words = ["cargo", "fetch", "--manifest-path", &manifest("Cargo.toml")];
+                plan.add("fetch the crates that the lock file names", &words);
+            }
+            Some(Runner::Go) => {
+                let words = ["go", "-C", &place.copy().display().to_string(), "mod", "download"];
+                plan.add("fetch the modules", &words);
+            }
+            Some(Runner::Npm | Runner::Pnpm | Runner::Yarn) => {
+                plan.hint = node_hint(tree);
+            }
+            Some(Runner::Maven | Runner::Gradle) => {
+                plan.hint = "the build tool fetches what the tests need when it runs with the network: start them once by hand".to_owned();
+            }
+            _ if is_python(tree, suite) => plan.add_python(tree, &place, suite, (python, environment)),
+            _ => plan.hint = "no suite was found whose needs are known; `[[project]] tests` in the user's config names a command".to_owned(),
+        }
+        plan.copies = !plan.steps.is_empty();
+        plan.commands = plan.steps.iter().map(PrepareStep::typed).collect();
+        Some(plan)
+    }
+
+    /// Says whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    fn add(&mut self, about: &str, words: &[&str]) {
+        let command = words.iter().map(|word| (*word).to_owned()).collect();
+        self.steps.push(PrepareStep {
+            about: about.to_owned(),
+            command,
+        });
+    }
+
+    fn add_python(
+        &mut self,
+        tree: &SourceTree,
+        place: &Preparation,
+        suite: Option<&Suite>,
+        (python, environment): (Option<PathBuf>, &Environment),
+    ) {
+        let Some(base) = crate::suite::base_python(tree, python, environment) else {
+            self.hint = "there is no Python on the PATH: install one, or name it with `--python`"
+                .to_owned();
+            return;
+        };
+        let (folder, base) = (place.environment(), base.display().to_string());
+        let target = folder.display().to_string();
+        let own = folder.join(if cfg!(windows) {
+            "Scripts/python.exe"
+        } else {
+            "bin/python"
+        });
+        let own = own.display().to_string();
+        let uv = environment
+            .find_program("uv")
+            .map(|uv| uv.display().to_string());
+        let mut install: Vec<String> = match &uv {
+            Some(uv) => {
+                self.add(
+                    "make an environment",
+                    &[uv, "venv", "--quiet", "--clear", "--python", &base, &target],
+                );
+                [uv, "pip", "install", "--quiet", "--python", &own]
+                    .map(ToString::to_string)
+                    .to_vec()
+            }
+            None => {
+                self.add(
+                    "make an environment",
+                    &[&base, "-m", "venv", "--clear", &target],
+                );
+                [&own, "-m", "pip", "install", "--quiet"]
+                    .map(ToString::to_string)
+                    .to_vec()
+            }
+        };
+        install.extend(wanted(&Requirements::of(tree), place, suite));
+        let words: Vec<&str> = install.iter().map(String::as_str).collect();
+        self.add("install what the project and its tests ask for", &words);
+    }
+
+    /// Carries it out, saying each step before it begins.
+    pub(crate) fn perform(
+        &self,
+        project: &Project,
+        say: &mut dyn FnMut(&PrepareStep),
+        cancel: &Cancel,
+    ) -> Result<(), PrepareError> {
+        let root = project.door().root();
+        let place = Preparation::of(root).ok_or(PrepareError::NoCache)?;
+        let runner = project
+            .runner()
+            .ok_or_else(|| PrepareError::Start("the project is read-only".to_owned()))?;
+        if self.copies {
+            place.begin(project.door())?;
+        }
+        for step in &self.steps {
+            say(step);
+            place.perform(runner, step, &cancel.flag())?;
+        }
+        place.finish(&self.steps)
+    }
+}
+
+/// Returns what pip is given.
+fn wanted(needs: &Requirements, place: &Preparation, suite: Option<&Suite>) -> Vec<String> {
+    let copy = place.copy();
+    let inside = |path: &RelPath| path.under(&copy).display().to_string();
+    let mut words: Vec<String> = Vec::new();
+    for file in &needs.files {
+        words.extend(["-r".to_owned(), inside(file)]);
+    }
+    if needs.is_package {
+        let extras = match needs.extras.is_empty() {
+            true => String::new(),
+            false => format!("[{}]", needs.extras.join(",")),
+        };
+        words.push(format!("{}{extras}", copy.display()));
+    } else {
+        words.extend(needs.runtime.iter().cloned());
+    }
+    words.extend(needs.tests.iter().cloned());
+    words.extend(needs.plugins.iter().cloned());
+    let is_pytest = suite.is_none_or(|suite| suite.runner == Runner::Pytest);
+    let has_pytest = needs.names().iter().any(|name| name == "pytest");
+    if (is_pytest && !has_pytest) || words.is_empty() {
+        words.push("pytest".to_owned());
+    }
+    words
+}
+
+fn is_python(tree: &SourceTree, suite: Option<&Suite>) -> bool {
+    let is_suite = suite.is_some_and(|suite| suite.interpreter.is_some());
+    let named = [
+        "pyproject.toml",
+        "setup.py",
+        "setup.cfg",
+        "requirements.txt",
+    ];
+    is_suite || suite.is_none() && named.iter().any(|name| tree.root().join(name).is_file())
+}
+
+/// Node looks for packages in the project and nowhere else, and nothing is written there.
+fn node_hint(tree: &SourceTree) -> String {
+    let has = |name: &str| Path::new(tree.root()).join(name).is_file();
+    let command = match () {
+        () if has("pnpm-lock.yaml") => "pnpm install --frozen-lockfile",
+        () if has("yarn.lock") => "yarn install --frozen-lockfile",
+        () if has("bun.lock") || has("bun.lockb") => "bun install --frozen-lockfile",
+        () if has("package-lock.json") => "npm ci",
+        () => "npm install",
+    };
+    format!(
+        "Node reads packages from the project's own `node_modules`, where nothing is written: type `{command}` there"
+    )
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out projects in a temporary folder"
+)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(files: &[(&str, &str)], expected: &[&str]) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let programs = tempfile::tempdir().unwrap();
+        let python = programs.path().join(if cfg!(windows) {
+            "python.exe"
+        } else {
+            "python3"
+        });
+        std::fs::write(&python, "").unwrap();
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let environment = Environment::default();
+        let suite = crate::suite::told_by_files(&tree, Some(python.clone()), &environment);
+        let plan =
+            PreparePlan::of(&tree, suite.as_ref(), Some(python.clone()), &environment).unwrap();
+        let shown = |text: &String| {
+            let text = text.replace(&python.display().to_string(), "PYTHON");
+            text.replace(&plan.folder.display().to_string(), "FOLDER")
+                .replace('\\', "/")
+        };
+        let mut seen: Vec<String> = plan.commands.iter().map(shown).collect();
+        seen.extend(Some(plan.hint.clone()).filter(|hint| !hint.is_empty()));
+        assert_eq!(seen, expected);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_project_asks_for_is_installed_beside_it() {
+        let text = "[build-system]\nrequires = []\n[project]\nname = \"a\"\n[project.optional-dependencies]\ntest = [\"pytest\"]\n\
+            [tool.pytest.ini_options]\naddopts = \"--cov\"\n";
+        check(
+            &[
+                ("pyproject.toml", text),
+                ("tests/test_a.py", "def test_a(): pass\n"),
+            ],
+            &[
+                "PYTHON -m venv --clear FOLDER/python",
+                "FOLDER/python/bin/python -m pip install --quiet 'FOLDER/source[test]' pytest-cov",
+            ],
+        );
+        check(
+            &[
+                ("requirements.txt", "requests\n"),
+                ("tests/test_a.py", "def test_a(): pass\n"),
+            ],
+            &[
+                "PYTHON -m venv --clear FOLDER/python",
+                "FOLDER/python/bin/python -m pip install --quiet -r FOLDER/source/requirements.txt pytest",
+            ],
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn other_tools_fetch_and_node_is_told() {
+        check(
+            &[
+                ("Cargo.toml", "[package]\nname = \"a\"\n"),
+                ("src/lib.rs", "fn a() {}\n"),
+            ],
+            &["cargo fetch --manifest-path FOLDER/source/Cargo.toml"],
+        );
+        let node = "Node reads packages from the project's own `node_modules`, where nothing is written: type `npm ci` there";
+        let package = "{\"scripts\": {\"test\": \"jest\"}}";
+        check(
+            &[
+                ("package.json", package),
+                ("package-lock.json", "{}"),
+                ("a.js", "let a;\n"),
+            ],
+            &[node],
+        );
+    }
+}

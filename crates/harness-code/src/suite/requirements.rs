@@ -1,0 +1,713 @@
+//! What a Python project declares that it needs, to run and for its tests: read from its files, nothing is started.
+
+use regex::Regex;
+use ruff_python_ast::{Expr, Stmt};
+use std::sync::LazyLock;
+use toml::{Table, Value};
+
+use crate::path::RelPath;
+use crate::tree::SourceTree;
+
+/// What the files of a project ask for.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Requirements {
+    /// The name of the project's own package, where a file says it.
+    pub package: Option<String>,
+    /// Whether the project can be built and installed.
+    pub is_package: bool,
+    /// What it needs to run, as written; building the package brings it.
+    pub runtime: Vec<String>,
+    /// The extras of the package that its tests need.
+    pub extras: Vec<String>,
+    /// What its tests need beside the extras, as pip reads it.
+    pub tests: Vec<String>,
+    /// Files of requirements that pip reads itself.
+    pub files: Vec<RelPath>,
+    /// Plugins that pytest's own settings use, whether or not a file asks for them.
+    pub plugins: Vec<String>,
+    /// What the extras and files ask for.
+    listed: Vec<String>,
+}
+
+/// Options and settings of pytest that a plugin brings, with that plugin.
+const PLUGINS: &[(&str, &str)] = &[
+    ("--cov", "pytest-cov"),
+    ("--no-cov", "pytest-cov"),
+    ("-n", "pytest-xdist"),
+    ("--numprocesses", "pytest-xdist"),
+    ("--dist", "pytest-xdist"),
+    ("--asyncio-mode", "pytest-asyncio"),
+    ("asyncio_mode", "pytest-asyncio"),
+    ("--timeout", "pytest-timeout"),
+    ("timeout", "pytest-timeout"),
+    ("--benchmark", "pytest-benchmark"),
+    ("--reruns", "pytest-rerunfailures"),
+    ("--ds", "pytest-django"),
+    ("DJANGO_SETTINGS_MODULE", "pytest-django"),
+    ("--doctest-plus", "pytest-doctestplus"),
+    ("--random-order", "pytest-random-order"),
+    ("--mypy", "pytest-mypy"),
+    ("--flake8", "pytest-flake8"),
+    ("--black", "pytest-black"),
+    ("--ruff", "pytest-ruff"),
+    ("--html", "pytest-html"),
+    ("--disable-socket", "pytest-socket"),
+    ("--snapshot", "syrupy"),
+    ("--hypothesis", "hypothesis"),
+    ("env", "pytest-env"),
+    ("mock_use_standalone_module", "pytest-mock"),
+    ("qt_api", "pytest-qt"),
+];
+
+/// Groups and extras of this name hold what tests need; where there is none, those of [`DEVELOPMENT`] do.
+const TESTS: &[&str] = &["test", "tests", "testing", "unittest", "pytest"];
+const DEVELOPMENT: &[&str] = &["dev", "develop", "development"];
+
+/// Returns the files that list what tests need, in whatever place and spelling: those that speak of tests, else those
+/// that speak of development.
+pub(super) fn test_files(tree: &SourceTree) -> Vec<RelPath> {
+    let mut found: Vec<RelPath> = Vec::new();
+    for folder in ["", "requirements", "tests", "test", "ci"] {
+        let entries = std::fs::read_dir(tree.root().join(folder))
+            .into_iter()
+            .flatten();
+        let names = entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok());
+        let listed = names.filter(|name| name.ends_with(".txt"));
+        let paths = listed.map(|name| format!("{folder}/{name}"));
+        found.extend(paths.filter_map(|path| RelPath::parse(path.trim_start_matches('/')).ok()));
+    }
+    found.retain(|path| path.as_str().contains("requirements"));
+    found.sort();
+    let speaking = |word: &str| -> Vec<RelPath> {
+        let of = found.iter().filter(|path| path.as_str().contains(word));
+        of.take(1).cloned().collect()
+    };
+    match speaking("test") {
+        tests if !tests.is_empty() => tests,
+        _ => speaking("dev"),
+    }
+}
+
+impl Requirements {
+    /// Reads the files of a project.
+    pub fn of(tree: &SourceTree) -> Requirements {
+        let text = |name: &str| -> Option<String> {
+            let path = RelPath::parse(name).ok()?;
+            Some(tree.text(&path).ok()?.into_content())
+        };
+        let mut found = Requirements::default();
+        if let Some(table) = text("pyproject.toml").and_then(|text| text.parse::<Table>().ok()) {
+            found.read_pyproject(&table);
+        }
+        if let Some(text) = text("setup.cfg") {
+            found.read_setup_cfg(&text);
+        }
+        if let Some(text) = text("setup.py") {
+            found.read_setup_py(&text);
+        }
+        if let Some(table) = text("Pipfile").and_then(|text| text.parse::<Table>().ok()) {
+            found.tests.extend(poetry_list(table.get("packages")));
+            found.tests.extend(poetry_list(table.get("dev-packages")));
+        }
+        let has_group = !found.extras.is_empty() || !found.tests.is_empty();
+        let mut files: Vec<RelPath> = RelPath::parse("requirements.txt").into_iter().collect();
+        files.extend(test_files(tree).into_iter().filter(|_| !has_group));
+        for path in files {
+            if let Some(text) = text(path.as_str()) {
+                found.listed.extend(lines_of(&text));
+                found.files.push(path);
+            }
+        }
+        if found.tests.is_empty() && found.extras.is_empty() && found.files.is_empty() {
+            let deps = text("tox.ini").map(|text| plain(ini(&text, "testenv", "deps")));
+            found.tests.extend(deps.unwrap_or_default());
+        }
+        found.plugins = plugins(&text);
+        found
+    }
+
+    /// Returns the names that must be installed, in one spelling: those that hold everywhere, without the project itself.
+    pub fn names(&self) -> Vec<String> {
+        let own = self.package.as_deref().map(normal);
+        let all = [&self.runtime, &self.tests, &self.listed, &self.plugins]
+            .into_iter()
+            .flatten();
+        let mut names: Vec<String> = all
+            .filter(|text| !text.contains(';'))
+            .filter_map(|text| distribution(text))
+            .filter(|name| Some(name) != own.as_ref())
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn read_pyproject(&mut self, table: &Table) {
+        let project = table.get("project").and_then(Value::as_table);
+        let poetry = inside(table, "tool.poetry").and_then(Value::as_table);
+        self.is_package |=
+            table.contains_key("build-system") || project.is_some() || poetry.is_some();
+        let name = project.or(poetry).and_then(|table| table.get("name"));
+        self.package = name.and_then(Value::as_str).map(str::to_owned);
+        if let Some(project) = project {
+            self.runtime.extend(strings(project.get("dependencies")));
+            let extras = project
+                .get("optional-dependencies")
+                .and_then(Value::as_table);
+            for name in chosen(extras) {
+                self.listed
+                    .extend(strings(extras.and_then(|extras| extras.get(name))));
+                self.extras.push(name.to_owned());
+            }
+        }
+        let groups = table.get("dependency-groups").and_then(Value::as_table);
+        for name in chosen(groups) {
+            self.tests.extend(group(groups, name, 0));
+        }
+        if let Some(poetry) = poetry {
+            self.runtime.extend(poetry_list(poetry.get("dependencies")));
+            let groups = poetry.get("group").and_then(Value::as_table);
+            let mut names = chosen(groups);
+            // Poetry's own habit is one group `dev` beside others.
+            names.extend(
+                DEVELOPMENT
+                    .iter()
+                    .filter(|name| groups.is_some_and(|groups| groups.contains_key(**name))),
+            );
+            names.dedup();
+            for name in names {
+                let group = groups
+                    .and_then(|groups| groups.get(name))
+                    .and_then(Value::as_table);
+                self.tests.extend(poetry_list(
+                    group.and_then(|group| group.get("dependencies")),
+                ));
+            }
+            self.tests
+                .extend(poetry_list(poetry.get("dev-dependencies")));
+        }
+        self.tests
+            .extend(strings(inside(table, "tool.uv.dev-dependencies")));
+        let pdm = inside(table, "tool.pdm.dev-dependencies").and_then(Value::as_table);
+        for name in chosen(pdm) {
+            self.tests
+                .extend(strings(pdm.and_then(|groups| groups.get(name))));
+        }
+        for environment in ["hatch-test", "test", "tests", "default"] {
+            for key in ["dependencies", "extra-dependencies"] {
+                self.tests.extend(strings(inside(
+                    table,
+                    &format!("tool.hatch.envs.{environment}.{key}"),
+                )));
+            }
+        }
+    }
+
+    fn read_setup_cfg(&mut self, text: &str) {
+        self.is_package |= text.contains("[metadata]") || text.contains("[options]");
+        let name = plain(ini(text, "metadata", "name")).into_iter().next();
+        self.package = self.package.take().or(name);
+        self.runtime
+            .extend(plain(ini(text, "options", "install_requires")));
+        self.tests
+            .extend(plain(ini(text, "options", "tests_require")));
+        for names in [TESTS, DEVELOPMENT] {
+            for name in names {
+                let wanted = plain(ini(text, "options.extras_require", name));
+                if !wanted.is_empty() && self.extras.is_empty() {
+                    self.listed.extend(wanted);
+                    self.extras.push((*name).to_owned());
+                }
+            }
+        }
+    }
+
+    /// Reads what is written as plain lists; what `setup.py` computes is found out by building it.
+    fn read_setup_py(&mut self, text: &str) {
+        self.is_package = true;
+        let Ok(module) = ruff_python_parser::parse_module(text) else {
+            return;
+        };
+        let body = &module.syntax().body;
+        let call = body.iter().find_map(|statement| match statement {
+            Stmt::Expr(inner) => match &*inner.value {
+                Expr::Call(call) => Some(call),
+                _ => None,
+            },
+            _ => None,
+        });
+        let assigned = |name: &str| {
+            body.iter().find_map(|statement| match statement {
+                Stmt::Assign(assign) => match assign.targets.first() {
+                    Some(Expr::Name(target)) if target.id.as_str() == name => Some(&*assign.value),
+                    _ => None,
+                },
+                _ => None,
+            })
+        };
+        let resolved = |value: &'_ Expr| -> Vec<String> {
+            match value {
+                Expr::Name(name) => assigned(name.id.as_str()).map(texts).unwrap_or_default(),
+                other => texts(other),
+            }
+        };
+        for keyword in call
+            .into_iter()
+            .flat_map(|call| call.arguments.keywords.iter())
+        {
+            match keyword.arg.as_ref().map(|name| name.as_str()) {
+                Some("name") if self.package.is_none() => {
+                    self.package = texts(&keyword.value).into_iter().next();
+                }
+                Some("install_requires") => self.runtime.extend(resolved(&keyword.value)),
+                Some("tests_require") => self.tests.extend(resolved(&keyword.value)),
+                Some("extras_require") => {
+                    let value = match &keyword.value {
+                        Expr::Name(name) => assigned(name.id.as_str()),
+                        other => Some(other),
+                    };
+                    self.read_extras(value, &resolved);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn read_extras(&mut self, value: Option<&Expr>, resolved: &dyn Fn(&Expr) -> Vec<String>) {
+        let Some(Expr::Dict(extras)) = value else {
+            return;
+        };
+        for names in [TESTS, DEVELOPMENT] {
+            for item in &extras.items {
+                let name = item.key.as_ref().map(texts).unwrap_or_default();
+                let is_meant =
+                    |name: &&String| names.contains(&name.as_str()) && self.extras.is_empty();
+                if let Some(name) = name.first().filter(is_meant) {
+                    self.listed.extend(resolved(&item.value));
+                    self.extras.push(name.clone());
+                }
+            }
+        }
+    }
+}
+
+/// Returns a distribution's name in the one spelling that indexes use.
+pub(super) fn normal(name: &str) -> String {
+    let parts = name.split(['-', '_', '.']).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("-").to_lowercase()
+}
+
+/// Returns the distribution that a requirement names.
+fn distribution(text: &str) -> Option<String> {
+    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[|[<>=!~@(,]|$)").ok()
+    });
+    let name = NAME.as_ref()?.captures(text)?.get(1)?.as_str();
+    Some(normal(name.trim_end_matches('.')))
+}
+
+/// Returns the groups that hold what tests need.
+fn chosen(groups: Option<&Table>) -> Vec<&str> {
+    let named = |wanted: &[&str]| -> Vec<&str> {
+        let keys = groups.into_iter().flat_map(Table::keys);
+        keys.map(String::as_str)
+            .filter(|key| wanted.contains(key))
+            .collect()
+    };
+    let tests = named(TESTS);
+    if tests.is_empty() {
+        named(DEVELOPMENT)
+    } else {
+        tests
+    }
+}
+
+/// Returns what a group asks for, with the groups that it includes.
+fn group(groups: Option<&Table>, name: &str, depth: u8) -> Vec<String> {
+    let items = groups
+        .and_then(|groups| groups.get(name))
+        .and_then(Value::as_array);
+    let mut found = Vec::new();
+    for item in items.into_iter().flatten().filter(|_| depth < 8) {
+        let included = item.as_table().and_then(|item| item.get("include-group"));
+        match (item.as_str(), included.and_then(Value::as_str)) {
+            (Some(text), _) => found.push(text.to_owned()),
+            (None, Some(other)) => found.extend(group(groups, other, depth + 1)),
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+fn inside<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    let value = table.get(first)?;
+    if rest.is_empty() {
+        Some(value)
+    } else {
+        inside(value.as_table()?, rest)
+    }
+}
+
+fn strings(value: Option<&Value>) -> Vec<String> {
+    let items = value.and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Returns a table of names and versions, as poetry and pipenv write it, as pip reads it. Optional ones are left out.
+fn poetry_list(value: Option<&Value>) -> Vec<String> {
+    let table = value.and_then(Value::as_table).into_iter().flatten();
+    let asked = table.filter(|(name, value)| {
+        let table = value.as_table();
+        let says = |key: &str| table.and_then(|table| table.get(key));
+        let is_elsewhere = ["path", "git", "url", "python", "markers"]
+            .iter()
+            .any(|key| says(key).is_some());
+        name.as_str() != "python"
+            && says("optional").and_then(Value::as_bool) != Some(true)
+            && !is_elsewhere
+    });
+    asked
+        .map(|(name, value)| {
+            let version = value
+                .as_table()
+                .map_or(Some(value), |table| table.get("version"));
+            format!(
+                "{name}{}",
+                pip_version(version.and_then(Value::as_str).unwrap_or("*"))
+            )
+        })
+        .collect()
+}
+
+/// Returns a version as pip reads it: `^1.2` is `>=1.2,<2`, `~1.2` is `>=1.2,<1.3`, `*` is any.
+fn pip_version(text: &str) -> String {
+    let text = text.trim();
+    let numbers = |text: &str| -> Vec<u64> {
+        text.split('.')
+            .map_while(|part| part.parse().ok())
+            .collect()
+    };
+    if let Some(least) = text.strip_prefix('^') {
+        let mut next = numbers(least);
+        let at = next
+            .iter()
+            .position(|number| *number > 0)
+            .unwrap_or(next.len().saturating_sub(1));
+        next.truncate(at + 1);
+        if let Some(last) = next.last_mut() {
+            *last += 1;
+        }
+        return format!(">={least},<{}", joined(&next));
+    }
+    if let Some(least) = text.strip_prefix('~').filter(|rest| !rest.starts_with('=')) {
+        let mut next = numbers(least);
+        next.truncate(2);
+        if let Some(last) = next.last_mut() {
+            *last += 1;
+        }
+        return format!(">={least},<{}", joined(&next));
+    }
+    match text {
+        "*" | "" => String::new(),
+        _ if text.starts_with(|c: char| c.is_ascii_digit()) => format!("=={text}"),
+        _ => text.to_owned(),
+    }
+}
+
+fn joined(numbers: &[u64]) -> String {
+    numbers
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(".")
+}
+
+/// Returns the requirements of a file of requirements; options and other files are pip's affair.
+fn lines_of(text: &str) -> Vec<String> {
+    let lines = text
+        .lines()
+        .map(|line| line.split(" #").next().unwrap_or_default().trim());
+    let wanted = lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '-', '.', '/']));
+    wanted
+        .filter(|line| !line.contains("://"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the lines of a value in a file of sections, as `setup.cfg` and `tox.ini` are.
+fn ini(text: &str, section: &str, key: &str) -> Vec<String> {
+    let (mut is_inside, mut is_value, mut found) = (false, false, Vec::new());
+    for line in text.lines() {
+        let is_indented = line.starts_with([' ', '\t']);
+        let line = line.split(" #").next().unwrap_or_default();
+        if let Some(name) = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.split(']').next())
+        {
+            (is_inside, is_value) = (name == section, false);
+        } else if is_inside && !is_indented {
+            let (name, value) = line
+                .split_once('=')
+                .or(line.split_once(':'))
+                .unwrap_or((line, ""));
+            is_value = name.trim() == key;
+            found.extend(is_value.then(|| value.trim().to_owned()));
+        } else if is_value {
+            found.push(line.trim().to_owned());
+        }
+    }
+    found
+}
+
+/// Returns the lines that are requirements; options and other files are pip's affair.
+fn plain(lines: Vec<String>) -> Vec<String> {
+    let is_plain = |line: &String| !line.is_empty() && !line.starts_with(['#', '-', '{', '.']);
+    // `tox.ini` says for which environments a line holds: `py312: numpy`.
+    lines
+        .into_iter()
+        .filter(is_plain)
+        .filter(|line| !line.contains(": "))
+        .collect()
+}
+
+/// Returns the plugins that pytest's settings use.
+fn plugins(text: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let pyproject = text("pyproject.toml").and_then(|text| text.parse::<Table>().ok());
+    let settings = pyproject
+        .as_ref()
+        .and_then(|table| inside(table, "tool.pytest.ini_options")?.as_table());
+    for (key, value) in settings.into_iter().flatten() {
+        words.push(key.clone());
+        let given = value
+            .as_str()
+            .map(|text| vec![text.to_owned()])
+            .unwrap_or_else(|| strings(Some(value)));
+        words.extend(
+            given
+                .iter()
+                .filter(|_| key == "addopts")
+                .flat_map(|text| text.split_whitespace())
+                .map(str::to_owned),
+        );
+    }
+    for (file, section) in [
+        ("pytest.ini", "pytest"),
+        (".pytest.ini", "pytest"),
+        ("tox.ini", "pytest"),
+        ("setup.cfg", "tool:pytest"),
+    ] {
+        let Some(text) = text(file) else { continue };
+        words.extend(
+            ini(&text, section, "addopts")
+                .iter()
+                .flat_map(|line| line.split_whitespace())
+                .map(str::to_owned),
+        );
+        let keys = PLUGINS
+            .iter()
+            .map(|(word, _)| *word)
+            .filter(|word| !word.starts_with('-'));
+        words.extend(
+            keys.filter(|key| !ini(&text, section, key).is_empty())
+                .map(str::to_owned),
+        );
+    }
+    let uses = |option: &str| {
+        words.iter().any(|word| match option.starts_with("--") {
+            true => word
+                .strip_prefix(option)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', '-'])),
+            false => {
+                word == option
+                    || option == "-n"
+                        && word
+                            .strip_prefix("-n")
+                            .is_some_and(|rest| rest == "auto" || rest.parse::<u32>().is_ok())
+            }
+        })
+    };
+    let mut found: Vec<String> = PLUGINS
+        .iter()
+        .filter(|(option, _)| uses(option))
+        .map(|(_, plugin)| (*plugin).to_owned())
+        .collect();
+    found.dedup();
+    found
+}
+
+/// Returns the texts of a list in Python code.
+fn texts(value: &Expr) -> Vec<String> {
+    let one = |value: &Expr| match value {
+        Expr::StringLiteral(text) => Some(text.value.to_str().to_owned()),
+        _ => None,
+    };
+    match value {
+        Expr::List(list) => list.elts.iter().filter_map(one).collect(),
+        Expr::Tuple(tuple) => tuple.elts.iter().filter_map(one).collect(),
+        other => one(other).into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out projects in a temporary folder"
+)]
+mod tests {
+    use super::*;
+
+    fn read(files: &[(&str, &str)]) -> Requirements {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        Requirements::of(&SourceTree::read(folder.path(), None).unwrap())
+    }
+
+    #[track_caller]
+    fn check(files: &[(&str, &str)], names: &str, extras: &str, tests: &str) {
+        let found = read(files);
+        assert_eq!(found.names().join(" "), names);
+        assert_eq!(found.extras.join(" "), extras);
+        assert_eq!(found.tests.join(" "), tests);
+    }
+
+    #[test]
+    fn a_pyproject_says_what_it_needs_and_what_its_tests_need() {
+        let text = "[project]\nname = \"My.App\"\ndependencies = [\"Requests>=2\", \"tomli; python_version<'3.11'\"]\n\
+            [project.optional-dependencies]\ndocs = [\"sphinx\"]\ntest = [\"pytest_mock\", \"my-app[docs]\"]\n";
+        check(
+            &[("pyproject.toml", text)],
+            "pytest-mock requests",
+            "test",
+            "",
+        );
+        let text = "[project]\nname = \"a\"\n[dependency-groups]\ntest = [\"pytest\"]\n\
+            dev = [{include-group = \"test\"}, \"ruff\"]\n";
+        check(&[("pyproject.toml", text)], "pytest", "", "pytest");
+        let text = "[dependency-groups]\nbase = [\"mock\"]\ndev = [{include-group = \"base\"}, \"pytest\"]\n";
+        check(
+            &[("pyproject.toml", text)],
+            "mock pytest",
+            "",
+            "mock pytest",
+        );
+        let text = "[dependency-groups]\ndev = [{include-group = \"dev\"}, \"pytest\"]\n";
+        assert!(
+            read(&[("pyproject.toml", text)]).names() == ["pytest"],
+            "a circle ends"
+        );
+    }
+
+    #[test]
+    fn poetry_s_versions_are_read_as_pip_reads_them() {
+        let text = "[tool.poetry]\nname = \"a\"\n[tool.poetry.dependencies]\npython = \"^3.9\"\nattrs = \"^23.1\"\n\
+            fast = {version = \"^1\", optional = true}\n[tool.poetry.group.dev.dependencies]\npytest = \"^7.1.2\"\n\
+            black = \"*\"\nmock = \"~4.0.1\"\nold = \"^0.3.2\"\nfixed = \"1.2\"\nhere = {path = \"../here\"}\n";
+        let tests = "black fixed==1.2 mock>=4.0.1,<4.1 old>=0.3.2,<0.4 pytest>=7.1.2,<8";
+        let found = read(&[("pyproject.toml", text)]);
+        let mut seen = found.tests.clone();
+        seen.sort();
+        assert_eq!(seen.join(" "), tests);
+        assert_eq!(found.names().join(" "), "attrs black fixed mock old pytest");
+    }
+
+    #[test]
+    fn older_files_are_read_too() {
+        let setup = "from setuptools import setup\nneeds = ['six']\nsetup(name='a', install_requires=needs,\n    \
+            extras_require={'tests': ['pytest', 'mock>=2']})\n";
+        check(&[("setup.py", setup)], "mock pytest six", "tests", "");
+        let cfg = "[metadata]\nname = a\n[options]\ninstall_requires =\n    click>=8  # ui\n    attrs; python_version<'3'\n\
+            [options.extras_require]\ndev =\n    pytest\n";
+        check(&[("setup.cfg", cfg)], "click pytest", "dev", "");
+        check(
+            &[(
+                "tox.ini",
+                "[testenv]\ndeps =\n    -rx.txt\n    pytest\n    py39: mock\ncommands = pytest\n",
+            )],
+            "pytest",
+            "",
+            "pytest",
+        );
+        let files = [
+            ("requirements.txt", "flask==2\n"),
+            ("requirements/test.txt", "-r ../requirements.txt\npytest\n"),
+        ];
+        check(&files, "flask pytest", "", "");
+        assert_eq!(read(&files).files.len(), 2);
+        check(
+            &[
+                ("dev.requirements.txt", "pytest\n"),
+                ("notes.txt", "flask\n"),
+            ],
+            "pytest",
+            "",
+            "",
+        );
+        check(
+            &[(
+                "Pipfile",
+                "[packages]\nflask = \"*\"\n[dev-packages]\npytest = \">=7\"\n",
+            )],
+            "flask pytest",
+            "",
+            "flask pytest>=7",
+        );
+    }
+
+    #[test]
+    fn plugins_are_told_from_what_pytest_is_given() {
+        let plugins = |name: &str, text: &str| read(&[(name, text)]).plugins.join(" ");
+        let text = "[tool.pytest.ini_options]\naddopts = \"-ra --cov=a --cov-report term -n auto\"\nasyncio_mode = \"auto\"\n";
+        assert_eq!(
+            plugins("pyproject.toml", text),
+            "pytest-cov pytest-xdist pytest-asyncio"
+        );
+        let text = "[tool.pytest.ini_options]\naddopts = [\"--timeout=5\", \"-q\"]\ntestpaths = [\"tests\"]\n";
+        assert_eq!(plugins("pyproject.toml", text), "pytest-timeout");
+        assert_eq!(
+            plugins(
+                "setup.cfg",
+                "[tool:pytest]\naddopts =\n    --doctest-modules\n    --cov\n"
+            ),
+            "pytest-cov"
+        );
+        assert_eq!(
+            plugins("tox.ini", "[pytest]\nDJANGO_SETTINGS_MODULE = a.settings\n"),
+            "pytest-django"
+        );
+        assert_eq!(
+            plugins(
+                "pytest.ini",
+                "[pytest]\naddopts = -v --strict-markers --covered\n"
+            ),
+            ""
+        );
+    }
+
+    #[test]
+    fn nonsense_asks_for_nothing() {
+        check(
+            &[
+                ("pyproject.toml", "dependencies = {"),
+                ("setup.py", "setup("),
+                ("a.py", ""),
+            ],
+            "",
+            "",
+            "",
+        );
+        check(
+            &[("pyproject.toml", "project = 3\ndependency-groups = []\n")],
+            "",
+            "",
+            "",
+        );
+    }
+}

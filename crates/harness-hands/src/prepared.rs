@@ -1,0 +1,300 @@
+//! Environments that `prepare` made: one for each project, in the user's cache folder, never in the project.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::door::Door;
+use crate::process::private::Private;
+use crate::process::runner::{Job, Reach, Runner};
+use crate::process::{Ended, Limits};
+use crate::scratch::copy_project;
+use crate::{environment, user};
+
+/// What a finished environment says of itself.
+const READY: &str = "ready.json";
+
+/// What one step may take: large packages are compiled.
+const STEP: Limits = Limits {
+    time: Duration::from_secs(3600),
+    output: 512 * 1024,
+};
+
+/// Settings of package managers that a step is given, since they say where packages come from. They may hold a password
+/// for the index, which the packages' own build code can then see, as with pip itself.
+const INDEX: &[&str] = &[
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_TRUSTED_HOST",
+    "PIP_CERT",
+    "PIP_FIND_LINKS",
+    "PIP_NO_INDEX",
+    "UV_INDEX_URL",
+    "UV_DEFAULT_INDEX",
+    "UV_INDEX",
+    "UV_NATIVE_TLS",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "https_proxy",
+    "http_proxy",
+    "no_proxy",
+    "REQUESTS_CA_BUNDLE",
+    "GOPROXY",
+    "GONOSUMDB",
+    "GONOSUMCHECK",
+    "GOFLAGS",
+    "GOPRIVATE",
+    "GOSUMDB",
+];
+
+/// One command on the way to an environment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrepareStep {
+    /// What it does, for a person.
+    pub about: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+}
+
+impl PrepareStep {
+    /// Returns the command as one would type it.
+    pub fn typed(&self) -> String {
+        let is_plain = |word: &str| {
+            let plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
+            !word.is_empty() && word.chars().all(plain)
+        };
+        let quoted = |word: &String| match is_plain(word) {
+            true => word.clone(),
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        };
+        let words: Vec<String> = self.command.iter().map(quoted).collect();
+        words.join(" ")
+    }
+}
+
+/// Why a step did not do.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// There is no place for it.
+    #[error("the user's cache folder is not known")]
+    NoCache,
+    /// The folder could not be made or read.
+    #[error("`{}`: {}", .0.display(), crate::door::reason(.1))]
+    Folder(PathBuf, std::io::Error),
+    /// The copy could not be made.
+    #[error("the project could not be copied: {0}")]
+    Copy(String),
+    /// It could not be started.
+    #[error("{0}")]
+    Start(String),
+    /// It ended badly; the text is the end of what it said.
+    #[error("`{command}` failed")]
+    Failed {
+        /// What was started.
+        command: String,
+        /// The end of what it said.
+        said: String,
+    },
+    /// Somebody stopped it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The place of one project's environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preparation {
+    folder: PathBuf,
+}
+
+/// Returns the environment that was prepared for a project, where it is finished.
+pub fn environment(project: &Path) -> Option<PathBuf> {
+    let place = Preparation::of(project)?;
+    place
+        .folder
+        .join(READY)
+        .is_file()
+        .then(|| place.environment())
+}
+
+impl Preparation {
+    /// Returns the place for a project's environment.
+    pub fn of(project: &Path) -> Option<Preparation> {
+        let name = blake3::hash(project.as_os_str().as_encoded_bytes()).to_hex();
+        let folder = user::cache_folder()?.join("environments").join(&name[..16]);
+        Some(Preparation { folder })
+    }
+
+    /// Returns the folder that holds all of it.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns where the environment is, or will be.
+    pub fn environment(&self) -> PathBuf {
+        self.folder.join("python")
+    }
+
+    /// Returns where the copy of the project lies while it is built.
+    pub fn copy(&self) -> PathBuf {
+        self.folder.join("source")
+    }
+
+    /// Removes all of it; says whether there was anything.
+    pub fn remove(&self) -> Result<bool, PrepareError> {
+        match std::fs::remove_dir_all(&self.folder) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(PrepareError::Folder(self.folder.clone(), error)),
+        }
+    }
+
+    /// Lays the folder out and copies the project into it, so that building it changes nothing of the user's.
+    pub fn begin(&self, door: &Door) -> Result<(), PrepareError> {
+        let wrong = |error| PrepareError::Folder(self.folder.clone(), error);
+        std::fs::create_dir_all(&self.folder).map_err(wrong)?;
+        let _ = std::fs::remove_file(self.folder.join(READY));
+        let _ = std::fs::remove_dir_all(self.copy());
+        copy_project(door, &self.copy()).map_err(|error| PrepareError::Copy(error.to_string()))
+    }
+
+    /// Runs one step: with the network, confined to its own folder, the project only to be read.
+    pub fn perform(
+        &self,
+        runner: &Runner,
+        step: &PrepareStep,
+        cancel: &AtomicBool,
+    ) -> Result<(), PrepareError> {
+        let (program, arguments) = step
+            .command
+            .split_first()
+            .ok_or_else(|| PrepareError::Start("there is nothing to start".to_owned()))?;
+        let private =
+            Private::new().map_err(|error| PrepareError::Folder(std::env::temp_dir(), error))?;
+        let cache = user::cache_folder().ok_or(PrepareError::NoCache)?;
+        let kept = |name: &str| cache.join(name).into_os_string();
+        let mut variables: Vec<(&'static str, OsString)> = vec![
+            ("PIP_CACHE_DIR", kept("pip")),
+            ("UV_CACHE_DIR", kept("uv")),
+            ("UV_LINK_MODE", "copy".into()),
+            ("PIP_DISABLE_PIP_VERSION_CHECK", "1".into()),
+            ("PIP_NO_INPUT", "1".into()),
+            // The copy has no history, from which these would tell a version.
+            ("SETUPTOOLS_SCM_PRETEND_VERSION", "9999".into()),
+            ("PBR_VERSION", "9999".into()),
+            ("PDM_BUILD_SCM_VERSION", "9999".into()),
+            ("POETRY_DYNAMIC_VERSIONING_BYPASS", "9999".into()),
+        ];
+        for name in INDEX {
+            variables.extend(environment::value(name).map(|value| (*name, value)));
+        }
+        let settings = pip_settings();
+        if let Some(file) = &settings {
+            variables.push(("PIP_CONFIG_FILE", file.clone().into_os_string()));
+        }
+        for folder in ["pip", "uv"] {
+            let _ = std::fs::create_dir_all(cache.join(folder));
+        }
+        let writable = vec![self.folder.clone(), cache.join("pip"), cache.join("uv")];
+        let links = environment::folder("PIP_FIND_LINKS");
+        let mut readable: Vec<PathBuf> = settings.into_iter().chain(links).collect();
+        let found = runner
+            .find(Path::new(program))
+            .map_err(|error| PrepareError::Start(error.to_string()))?;
+        let is_free = |place: &PathBuf| !writable.iter().any(|open| place.starts_with(open));
+        readable.extend(toolchain(&found).into_iter().filter(is_free));
+        let job = Job {
+            program: &found,
+            arguments: arguments.iter().map(OsString::from).collect(),
+            folder: &self.folder,
+            environment: variables,
+            reach: Reach::Install { readable, writable },
+            limits: STEP,
+        };
+        let finished = runner
+            .run(&job, &private, cancel)
+            .map_err(|error| PrepareError::Start(error.to_string()))?;
+        match finished.ended {
+            Ended::Interrupted => Err(PrepareError::Interrupted),
+            Ended::Exit(0) => Ok(()),
+            _ => {
+                let said = format!(
+                    "{}\n{}",
+                    finished.stdout.end(2000),
+                    finished.stderr.end(4000)
+                );
+                let command = step.command.join(" ");
+                Err(PrepareError::Failed {
+                    command,
+                    said: said.trim().to_owned(),
+                })
+            }
+        }
+    }
+
+    /// Says that all is there; what was built from is not needed any more.
+    pub fn finish(&self, steps: &[PrepareStep]) -> Result<(), PrepareError> {
+        let wrong = |error| PrepareError::Folder(self.folder.clone(), error);
+        let _ = std::fs::remove_dir_all(self.copy());
+        let text = serde_json::to_string_pretty(steps).unwrap_or_default();
+        std::fs::write(self.folder.join(READY), text).map_err(wrong)
+    }
+}
+
+/// Returns the user's own file of pip's settings.
+fn pip_settings() -> Option<PathBuf> {
+    let named = environment::value("PIP_CONFIG_FILE").map(PathBuf::from);
+    let home = environment::home();
+    let usual = [
+        ".config/pip/pip.conf",
+        ".pip/pip.conf",
+        "Library/Application Support/pip/pip.conf",
+    ];
+    let usual = usual
+        .iter()
+        .filter_map(|name| Some(home.as_ref()?.join(name)));
+    named.into_iter().chain(usual).find(|file| file.is_file())
+}
+
+/// Returns the folders that a program's own files lie in, where it is not the system's.
+fn toolchain(program: &Path) -> Vec<PathBuf> {
+    let real = program
+        .canonicalize()
+        .unwrap_or_else(|_| program.to_path_buf());
+    let places = [program, real.as_path()]
+        .into_iter()
+        .filter_map(|file| file.parent()?.parent());
+    places.map(Path::to_path_buf).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_one_types_it() {
+        let step = |words: &[&str]| PrepareStep {
+            about: String::new(),
+            command: words.iter().map(ToString::to_string).collect(),
+        };
+        assert_eq!(
+            step(&["pip", "install", "a>=1", ".[test]"]).typed(),
+            "pip install 'a>=1' '.[test]'"
+        );
+        assert_eq!(step(&["echo", "it's", ""]).typed(), r"echo 'it'\''s' ''");
+    }
+
+    #[test]
+    fn each_project_has_a_place_of_its_own_outside_of_it() {
+        let (a, b) = (
+            Preparation::of(Path::new("/a")),
+            Preparation::of(Path::new("/b")),
+        );
+        assert_ne!(a, b);
+        assert!(a.is_none_or(|place| !place.folder().starts_with("/a")));
+        assert_eq!(environment(Path::new("/no/such/project")), None);
+    }
+}

@@ -1,0 +1,111 @@
+"""`harness prepare`: an environment outside the project in which its tests run, and which Python is taken for them."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+PROGRAM = pathlib.Path(sys.executable).with_name("harness")
+CODE = "import tiny\n\n\ndef total(prices):\n    return tiny.add(prices)\n"
+TESTS = "import unittest\n\nfrom shop import total\n\n\nclass T(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n"
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A project that needs a package which only a folder of wheels has, and folders of its own for all that is kept."""
+    project, wheels = tmp_path / "project", tmp_path / "wheels"
+    project.mkdir()
+    wheels.mkdir()
+    (project / "shop.py").write_text(CODE)
+    (project / "test_shop.py").write_text(TESTS)
+    (project / "requirements.txt").write_text("tiny>=1\n")
+    with zipfile.ZipFile(wheels / "tiny-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("tiny.py", "add = sum\n")
+        wheel.writestr("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+        wheel.writestr("tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr("tiny-1.0.dist-info/RECORD", "tiny.py,,\ntiny-1.0.dist-info/METADATA,,\ntiny-1.0.dist-info/WHEEL,,\ntiny-1.0.dist-info/RECORD,,\n")
+    return tmp_path
+
+
+def harness(place, *words, code=0):
+    surroundings = {
+        **os.environ,
+        "XDG_CACHE_HOME": str(place / "cache"),
+        "XDG_CONFIG_HOME": str(place / "config"),
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(place / "wheels"),
+        "UV_NO_INDEX": "1",
+        "UV_FIND_LINKS": str(place / "wheels"),
+    }
+    done = subprocess.run([PROGRAM, *words], cwd=place / "project", env=surroundings, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+    assert done.returncode == code, (done.stdout, done.stderr)
+    return done
+
+
+def files(project):
+    return {path.relative_to(project).as_posix(): path.read_bytes() for path in project.rglob("*") if path.is_file()}
+
+
+def test_tests_that_lack_a_package_run_after_it(place):
+    project = place / "project"
+    before = files(project)
+    suite = json.loads(harness(place, "brief", "--json").stdout)["tests"]
+    assert suite["missing"] == ["tiny"]
+    assert "lacks tiny; `harness prepare` installs it" in harness(place, "brief").stdout
+    broken = harness(place, "test", code=1)
+    assert "the tests need `tiny`, which is not installed" in broken.stderr
+    assert "hint: `harness prepare` installs what the tests need" in broken.stderr
+    # Nobody said yes: what would be done is shown, and nothing is.
+    asked = harness(place, "prepare", code=3)
+    assert "-m venv" in asked.stdout and "requirements.txt" in asked.stdout and "--yes" in asked.stderr
+    assert not (place / "cache" / "harness" / "environments").exists()
+    made = json.loads(harness(place, "prepare", "--yes", "--json").stdout)
+    assert made["done"] and made["tests"]["tests"]["passed"] == 1, made
+    suite = json.loads(harness(place, "brief", "--json").stdout)["tests"]
+    assert suite["interpreter_why"] == "prepared for this project" and "missing" not in suite
+    assert "1 passed" in harness(place, "test").stdout
+    assert files(project) == before
+    assert harness(place, "prepare", "--remove").stdout == "removed\n"
+    assert "nothing was prepared" in harness(place, "prepare", "--remove").stdout
+    assert json.loads(harness(place, "brief", "--json").stdout)["tests"]["missing"] == ["tiny"]
+
+
+def test_what_cannot_be_installed_is_told_and_leaves_nothing_half(place):
+    (place / "project" / "requirements.txt").write_text("tiny>=2\n")
+    before = files(place / "project")
+    failed = harness(place, "prepare", "--yes", code=1)
+    assert "No matching distribution found for tiny>=2" in failed.stderr or "no version of tiny" in failed.stderr.lower()
+    suite = json.loads(harness(place, "brief", "--json").stdout)["tests"]
+    assert suite["interpreter_why"] != "prepared for this project"
+    assert files(place / "project") == before
+    # It goes on where the mistake is mended.
+    (place / "project" / "requirements.txt").write_text("tiny\n")
+    assert "1 passed" in harness(place, "prepare", "--yes").stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's")
+def test_build_code_writes_nowhere_else(place):
+    outside = place / "outside.txt"
+    (place / "project" / "setup.py").write_text(
+        "import pathlib\n"
+        f"for target in ({str(outside)!r}, {str(place / 'project' / 'new.txt')!r}):\n"
+        "    try:\n        pathlib.Path(target).write_text('x')\n    except OSError:\n        pass\n"
+        "from setuptools import setup\nsetup(name='shop', py_modules=['shop'])\n"
+    )
+    harness(place, "prepare", "--yes", code=1)
+    assert not outside.exists() and not (place / "project" / "new.txt").exists()
+
+
+def test_a_python_and_a_command_are_named_for_one_run(place):
+    python = pathlib.Path(sys.executable)
+    other = harness(place, "test", "--python", str(python), "--json", code=1)
+    assert json.loads(other.stdout)["command"].startswith(str(python))
+    named = harness(place, "test", "--test-command", f"'{python}' -c 'raise SystemExit(3)'", "--json", code=1)
+    assert json.loads(named.stdout)["command"].endswith("raise SystemExit(3)")
+    wrong = harness(place, "test", "--python", "no/such/python", code=2)
+    assert "there is no program" in wrong.stderr and "hint:" in wrong.stderr
+    assert "is no command" in harness(place, "test", "--test-command", "'", code=2).stderr
