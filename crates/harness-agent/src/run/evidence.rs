@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
-use harness_hands::suite::{Failure, Lines, Outcome, SuiteReport};
+use harness_hands::suite::{Failure, Lines, SuiteReport};
 
 use crate::guard::Change;
 use crate::plan::Plan;
 use crate::run::asked::{Asked, OrderState, Target};
+use crate::run::why;
 use crate::task::Task;
 use crate::task::goal::Goal;
 use crate::task::kind::Kind;
@@ -734,25 +735,13 @@ pub(super) fn tests_pass(passed: u32) -> String {
     }
 }
 
-/// Returns why a report proves nothing, or nothing when it does.
+/// Returns why a report proves nothing and what to type, or nothing when it does.
 pub(super) fn unusable(report: &SuiteReport) -> Option<String> {
-    if let Some(name) = &report.missing_dependency {
-        return Some(format!("the tests need `{name}`, which is not installed"));
-    }
-    match report.outcome {
-        Outcome::Ran if report.collected == 0 => Some("no tests ran".to_owned()),
-        Outcome::Ran => None,
-        Outcome::NoTests => Some("no tests ran".to_owned()),
-        Outcome::CouldNotStart => {
-            let mut lines = report.output_tail.lines().map(str::trim);
-            let said = lines.rfind(|line| !line.is_empty());
-            let reason = said.map_or(String::new(), |line| format!(": {line}"));
-            Some(format!("the tests could not start{reason}"))
-        }
-        Outcome::TimedOut => Some("the tests took too long".to_owned()),
-        Outcome::NoReport => Some("the tests gave no report".to_owned()),
-        Outcome::Interrupted => Some("the tests were interrupted".to_owned()),
-    }
+    let (reason, hint) = why::unusable(report)?;
+    Some(match hint {
+        "" => reason,
+        hint => format!("{reason}; {hint}"),
+    })
 }
 
 /// Returns why tests that ran prove nothing about the change: they ran other code.

@@ -7,6 +7,7 @@ use harness_hands::process::sandbox::Sandbox;
 use super::*;
 use crate::env::Environment;
 use crate::options::AgentOptions;
+use harness_hands::suite::Outcome;
 
 const PRICING: &str = "def line_total(price, quantity):\n    return price * quantity\n\n\ndef apply_discount(total, percent):\n    \"\"\"The total less percent per cent.\"\"\"\n    return total - percent\n";
 const REPORT: &str = "from shop.pricing import line_total\n\n\ndef euros(cents):\n    return f\"{cents / 100:.2f}\"\n\n\ndef report(lines):\n    return sum(line_total(price, quantity) for price, quantity in lines)\n";

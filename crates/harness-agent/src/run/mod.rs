@@ -30,6 +30,7 @@ mod telling;
 mod time_limit;
 mod trial;
 mod under_test;
+mod why;
 mod work;
 
 use harness_code::hidden::Why;

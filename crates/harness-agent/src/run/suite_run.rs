@@ -15,8 +15,8 @@ use crate::cancel::Cancel;
 use crate::config::UserConfig;
 use crate::options::{AgentOptions, OptionsError, shown};
 use crate::run::event::{Event, EventKind, Listener};
-use crate::run::evidence::unusable;
 use crate::run::result::{Counts, Stopped};
+use crate::run::why;
 
 /// Failures that a result holds; the rest is counted.
 const MOST_FAILURES: usize = 50;
@@ -77,20 +77,23 @@ impl TestResult {
 
     fn of(report: &SuiteReport, suite: &Suite) -> TestResult {
         let failed = report.failed + report.errors;
-        let problem = unusable(report);
+        let problem = why::unusable(report);
         let stopped = match (&report.outcome, &problem) {
             (Outcome::Interrupted, _) => Stopped::Interrupted,
             (_, Some(_)) => Stopped::Stuck,
             (_, None) => Stopped::Done,
         };
-        let hint = match stopped {
-            Stopped::Stuck => "`harness doctor` looks at how the tests are run",
-            _ => "",
+        let hint = match &problem {
+            Some((_, "")) => "`harness doctor` looks at how the tests are run",
+            Some((_, hint)) => hint,
+            None => "",
         };
         let counted = format!("{} passed, {failed} failed", report.passed);
         TestResult {
             ok: problem.is_none() && failed == 0 && report.passed > 0,
-            summary: problem.unwrap_or(counted),
+            summary: problem
+                .as_ref()
+                .map_or(counted, |(reason, _)| reason.clone()),
             stopped,
             command: suite.command.join(" "),
             tests: Counts {
