@@ -49,7 +49,9 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<
             touched(before, &change.after)?
         }
         // A new one reaches every test beside it.
-        None if path.file_name() == "conftest.py" && !task.makes(path) => "conftest".to_owned(),
+        None if path.file_name() == "conftest.py" && !task.making().is_in(path) => {
+            "conftest".to_owned()
+        }
         None => return None,
     };
     let reason = format!(

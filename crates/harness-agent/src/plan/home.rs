@@ -93,10 +93,15 @@ fn new_file(task: &Task, tree: &SourceTree) -> Option<RelPath> {
         // What is ignored is there all the same.
         let on_disk = path.under(tree.root()).symlink_metadata().is_ok();
         let is_known = on_disk || tree.ending_with(path.as_str()).is_some();
-        is_file && !is_known && task.makes(path)
+        is_file && !is_known
     };
     let mut paths = task.written_paths();
     paths.retain(is_new);
+    if paths.is_empty() {
+        return None;
+    }
+    let making = task.making();
+    paths.retain(|path| making.is_in(path));
     paths.dedup();
     let tests = |path: &RelPath| harness_code::tree::is_test(path);
     // "Create shop/tax.py and tests/test_tax.py": the tests come after what they test.

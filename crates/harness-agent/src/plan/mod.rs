@@ -4,7 +4,7 @@ pub(crate) mod fix;
 mod home;
 pub(crate) mod outline;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
 use harness_code::locate::{self, LocateOptions, Located, Noted};
@@ -810,9 +810,20 @@ fn which_test(located: &Located) -> Question {
 /// Returns definitions that a plain word of the task is nearly the name of: "fix ronded".
 fn near_words(task: &Task, tree: &SourceTree) -> Vec<String> {
     let words = task.text.split(|c: char| !c.is_alphanumeric());
-    let words: Vec<&str> = words.filter(|word| word.len() >= LONG_WORD).collect();
+    let mut words: Vec<&str> = words.filter(|word| word.len() >= LONG_WORD).collect();
+    keep_first(&mut words);
     near_miss(tree, &words).map_or(Vec::new(), |near| near.meant.into_iter().take(2).collect())
 }
+
+/// Leaves each word once, and of a pasted log only the first.
+fn keep_first(words: &mut Vec<&str>) {
+    let mut seen = HashSet::new();
+    words.retain(|word| seen.insert(*word));
+    words.truncate(MOST_WORDS);
+}
+
+/// What is nearly named is looked for by so many words: a long report, not a whole log.
+const MOST_WORDS: usize = 400;
 
 /// Shorter plain words are near to names by chance.
 const LONG_WORD: usize = 6;
@@ -820,9 +831,11 @@ const LONG_WORD: usize = 6;
 /// Returns the question for a task that names no place; its options are what is nearly named, else the likeliest files.
 fn which_place(task: &Task, tree: &SourceTree, located: &Located) -> Question {
     let mut paths = task.written_paths();
-    paths.retain(|path| !task.makes(path));
+    let making = task.making();
+    paths.retain(|path| !making.is_in(path));
     let mut names: Vec<&str> = paths.iter().map(RelPath::as_str).collect();
     names.extend(task.code_names());
+    keep_first(&mut names);
     if let Some(near) = near_miss(tree, &names) {
         let text = format!("there is no `{}`; did you mean one of these?", near.written);
         return Question::new(text, near.meant);

@@ -11,6 +11,8 @@ pub mod role;
 pub mod wish;
 mod words;
 
+use std::collections::HashSet;
+
 use harness_code::path::RelPath;
 use harness_code::text::whole_words;
 
@@ -50,8 +52,10 @@ impl Task {
         let words = self.text.split(is_sign);
         let words = words.map(|word| word.trim_end_matches('.'));
         let is_path = |word: &&str| word.contains(['.', '/']) || word.ends_with("file");
-        let paths = words.filter(is_path).map(RelPath::parse);
-        paths.flatten().collect()
+        // A pasted log names the same files in every line.
+        let mut seen = HashSet::new();
+        let new = words.filter(is_path).filter(|word| seen.insert(*word));
+        new.flat_map(RelPath::parse).collect()
     }
 
     /// Returns words that are written like names of code: in back-ticks, with underscores, dots, calls or humps.
@@ -77,12 +81,8 @@ impl Task {
                     .chars()
                     .all(|c| c.is_alphanumeric() || "_.".contains(c))
         });
-        let mut seen = Vec::new();
-        names.retain(|name| {
-            let new = !seen.contains(name);
-            seen.push(*name);
-            new
-        });
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(*name));
         names
     }
 }

@@ -39,14 +39,22 @@ impl Order {
     }
 }
 
+/// The orders of a task by which something new is asked for.
+pub struct Making(Vec<Order>);
+
+impl Making {
+    /// Returns whether something new is asked for in this file.
+    pub fn is_in(&self, path: &RelPath) -> bool {
+        self.0.iter().any(|order| order.task.names_path(path))
+    }
+}
+
 impl Task {
-    /// Returns whether the task asks for something new in this file.
-    pub fn makes(&self, path: &RelPath) -> bool {
-        let orders = self.orders();
-        let mut making = orders
-            .iter()
-            .filter(|order| MAKING.contains(&order.verb.as_str()));
-        making.any(|order| order.task.names_path(path))
+    /// Returns the orders by which something new is asked for. Reading them takes its time in a long task.
+    pub fn making(&self) -> Making {
+        let mut orders = self.orders();
+        orders.retain(|order| MAKING.contains(&order.verb.as_str()));
+        Making(orders)
     }
 
     /// Returns the orders of the task, in their order; the whole task where it has one or none.
