@@ -189,6 +189,10 @@ impl Agent {
             on_wait: &mut on_wait,
         };
         match writer.undo(run.as_ref(), Force::Never, &mut waiting) {
+            Ok(undone) if undone.files.is_empty() => {
+                let reason = format!("{} left no change", undone.run);
+                Ok(not_undone(Stopped::Stuck, &reason))
+            }
             Ok(undone) => {
                 let runs = project.runs().unwrap_or_default();
                 let run = runs.into_iter().find(|run| run.id == undone.run);

@@ -83,6 +83,8 @@ struct Memory {
     name: Option<String>,
     /// The question that waits for an answer.
     question: Option<Question>,
+    /// Whether the last reply holds a change that nobody kept.
+    proposed: bool,
     /// Runs that changed files and were not taken back.
     runs: Vec<String>,
     /// The last undo, where it is what happened last.
@@ -116,6 +118,7 @@ impl Memory {
 
     fn hear_agent(&mut self, reply: &str) {
         self.question = question(reply);
+        self.proposed = is_proposal(reply);
         let Some(run) = undo_line(reply) else {
             return;
         };
@@ -138,6 +141,11 @@ impl Memory {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         if let Some(which) = undo_words(&words) {
             return Meaning::Undo(self.taken_back(which));
+        }
+        if self.proposed && is_decision(&words) {
+            return Meaning::Reply(
+                "Nothing was written: the `harness apply` line above writes the change.",
+            );
         }
         let task = self.task.as_deref();
         if let (Some(question), Some(task)) = (&self.question, task) {
@@ -240,7 +248,18 @@ fn first_word(text: &str) -> Option<&str> {
     text.split([' ', ':', ',']).next()
 }
 
-/// Reads a question as it is shown: its text, then its numbered options.
+/// The line behind a question that has no options: a model's answer may end in a question mark, too.
+const ANSWER_LINE: &str = "Answer in your own words.";
+
+/// Returns a question as a conversation shows it.
+pub(crate) fn asked(question: &str) -> String {
+    match question.contains("\n  1. ") {
+        true => question.to_owned(),
+        false => format!("{question}\n\n{ANSWER_LINE}"),
+    }
+}
+
+/// Reads a question as a conversation shows it: its text, then its numbered options.
 fn question(shown: &str) -> Option<Question> {
     let shown = shown.trim_end();
     let option = |(number, line): (usize, &str)| {
@@ -255,10 +274,16 @@ fn question(shown: &str) -> Option<Question> {
             let options: Option<Vec<String>> = rest.map(option).collect();
             (lines[..first].join("\n"), options?)
         }
-        None => (shown.to_owned(), Vec::new()),
+        None => (shown.strip_suffix(ANSWER_LINE)?.to_owned(), Vec::new()),
     };
     let is_asked = text.trim_end().ends_with('?');
     is_asked.then(|| Question::new(text, options))
+}
+
+/// Says whether a reply ends with how a change is written that nobody kept.
+fn is_proposal(reply: &str) -> bool {
+    let last = reply.trim_end().lines().next_back().unwrap_or_default();
+    last.starts_with("`harness apply ") && last.ends_with("` writes it")
 }
 
 /// Words without which a greeting is one, too.
@@ -340,6 +365,15 @@ fn is_refusal(words: &[&str]) -> bool {
             | ["never", "mind"]
             | ["none", "of", "them" | "these"]
             | ["forget", "it"]
+    )
+}
+
+/// Says whether somebody decides over a change: it is kept or dropped on one key, never by a later line.
+fn is_decision(words: &[&str]) -> bool {
+    matches!(
+        words,
+        ["yes" | "y" | "no" | "n" | "k" | "d" | "keep" | "drop" | "apply" | "sure"]
+            | ["keep" | "drop" | "apply", "it" | "that" | "this"]
     )
 }
 
@@ -487,6 +521,31 @@ mod tests {
         assert_eq!(task(&done, "2"), "2");
         let listed = ["what is there?", "There are two:\n  1. a\n  2. b"];
         assert_eq!(task(&listed, "2"), "2");
+    }
+
+    #[test]
+    fn only_our_own_question_waits_for_an_answer() {
+        let polite = ["what does total do?", "It adds up. Shall I change it?"];
+        assert_eq!(
+            task(&polite, "add a test for tax"),
+            "add a test for tax",
+            "a model's question is part of its answer"
+        );
+        let own = asked("Which currency is meant?");
+        let before = ["round the totals in cart.py", &own];
+        assert_eq!(task(&before, "euros"), "round the totals in cart.py\neuros");
+    }
+
+    #[test]
+    fn a_change_that_nobody_kept_is_not_made_again_by_a_yes() {
+        let shown = "changed `total`\nIs this change to be kept?\n`harness apply 1-a` writes it";
+        let before = ["fix total in cart.py", shown];
+        for words in ["yes", "keep it", "no"] {
+            let meaning = read(&said(&before), words);
+            assert!(matches!(meaning, Meaning::Reply(_)), "{meaning:?}");
+        }
+        assert_eq!(task(&before, "again"), "fix total in cart.py");
+        assert_eq!(task(&before, "fix tax"), "fix tax");
     }
 
     #[test]

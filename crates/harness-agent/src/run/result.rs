@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::dialogue::how_to_undo;
+use crate::dialogue::{asked, how_to_undo};
 use crate::history::{Refusal, Step};
 use crate::task::goal::Goal;
 
@@ -141,15 +141,24 @@ impl RunResult {
     /// Returns what a conversation remembers of it: the summary, and for a change how to take it back.
     pub fn in_words(&self) -> String {
         if self.writes.is_empty() || self.diff.is_empty() {
-            return self.summary.clone();
+            return self.said_without_change();
         }
         format!("{}\n\n{}", self.summary, how_to_undo(&self.run_id))
+    }
+
+    fn said_without_change(&self) -> String {
+        match (self.stopped, self.diff.is_empty()) {
+            (Stopped::Question, true) => asked(&self.summary),
+            // Whether a change is kept is no part of the task: `apply` writes it.
+            (Stopped::Question, false) => format!("{}\n{}", self.summary, self.hint),
+            _ => self.summary.clone(),
+        }
     }
 
     /// Returns what a reader of Markdown is shown: the summary, and for a change its diff and how to take it back.
     pub fn in_markdown(&self) -> String {
         if self.writes.is_empty() || self.diff.is_empty() {
-            return self.summary.clone();
+            return self.said_without_change();
         }
         // A diff may hold fences of its own.
         let longest = self.diff.lines().map(|line| {

@@ -50,6 +50,13 @@ pub(super) fn undo(arguments: &UndoArguments) -> Result<Exit, Complaint> {
     let undone = writer
         .undo(run.as_ref(), force, &mut waiting)
         .map_err(not_undone)?;
+    if undone.files.is_empty() {
+        let message = format!("{} left no change that could be taken back", undone.run);
+        return Err(Complaint {
+            exit: Exit::Failed,
+            ..Complaint::usage(message, "`harness last` lists the runs")
+        });
+    }
     let files: Vec<String> = undone.files.iter().map(ToString::to_string).collect();
     let value = json!({"run": undone.run.as_str(), "undo": undone.undo.as_str(), "files": files});
     show(&arguments.common, &value, || {
