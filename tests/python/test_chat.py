@@ -49,6 +49,32 @@ def test_json_is_one_result_a_line(project, engine):
     assert done.returncode == 3
 
 
+def test_every_line_of_json_is_json(project, engine):
+    engine("I do not know.")
+    done = talk(project, ["/help", "/nosuch", "/model", "/diff", "/tests", "/brief", "thanks"], "--json")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line.get("command") if "text" in line else None for line in lines] == ["help", None, "model", "diff", None, "brief", None]
+    assert "/undo" in lines[0]["text"] and lines[1]["error"]["hint"] and lines[3]["text"] == ""
+    assert lines[4]["failures"] and lines[6]["summary"] == "Any time."
+
+
+def test_a_question_of_the_model_is_no_question_of_ours(project, engine):
+    server = engine("It takes the percentage off. Shall I change it?", FIX)
+    done = talk(project, ["what does discount return?", TASK])
+    assert done.returncode == 0 and pricing(project) == RIGHT, done.stdout
+    # The prompt shows the task alone.
+    assert "what does discount return?\\n" + TASK not in json.dumps(server.requests[-1])
+
+
+def test_a_pasted_log_is_read_at_once(project, engine):
+    engine("I do not know.")
+    line = "see " + "the value of total is wrong in line 12 of nosuch.module " * 1000
+    began = time.monotonic()
+    done = talk(project, [line])
+    # A linear reading takes a second; a quadratic one took minutes.
+    assert time.monotonic() - began < 40 and done.returncode in (0, 3), done.stderr
+
+
 def test_a_conversation_is_taken_up_again(project, engine):
     key = "AKIA" + "Q7X4M2N8P5R3T6V9"
     engine(FIX)
@@ -84,6 +110,22 @@ def test_a_change_that_nobody_can_confirm_is_not_kept(project, engine):
     assert (done.returncode, pricing(project)) == (3, WRONG), done.stdout
     assert b"+    return total * (100 - percent) / 100" in done.stdout and b"harness apply" in done.stderr
     assert not (project / "shop/pricing.py.bak").exists()
+
+
+def test_a_yes_does_not_make_the_change_again(project, engine):
+    server = engine(FIX)
+    done = talk(project, [TASK, "yes"], "--ask")
+    assert (done.returncode, pricing(project)) == (0, WRONG), done.stdout
+    assert b"`harness apply` line above" in done.stdout and len(server.requests) == 1
+    run = re.search(rb"harness apply (\S+)`", done.stderr)[1].decode()
+    applied = subprocess.run([PROGRAM, "apply", "--project", str(project), run], capture_output=True, timeout=120)
+    assert applied.returncode == 0 and pricing(project) == RIGHT
+    # What was taken back is not taken back again in silence.
+    undo = [PROGRAM, "undo", "--project", str(project)]
+    last = re.search(rb"harness undo (\S+)", applied.stdout)[1].decode()
+    assert subprocess.run([*undo, last], capture_output=True, timeout=60).returncode == 0 and pricing(project) == WRONG
+    twice = subprocess.run([*undo, last], capture_output=True, timeout=60)
+    assert twice.returncode == 1 and b"left no change" in twice.stderr and b"hint:" in twice.stderr
 
 
 class Terminal:
@@ -237,6 +279,46 @@ def test_a_change_is_kept_or_dropped_by_one_key(project, engine):
         terminal.type("\x04")
         assert terminal.ended() == 0
     assert pricing(project) == RIGHT
+
+
+@pytest.mark.parametrize("kind", ["xterm-256color", "dumb"])
+def test_ctrl_c_at_the_decision_drops_and_goes_on(project, engine, kind):
+    engine(FIX)
+    with Terminal(80, "chat", "--ask", str(project), TERM=kind) as terminal:
+        terminal.expect("> ")
+        terminal.type(f"{TASK}\r" if kind != "dumb" else f"{TASK}\n")
+        terminal.expect(r"\[k\]eep, \[d\]rop: ")
+        terminal.type("\x03")
+        terminal.expect("the change was not kept|interrupted")
+        terminal.expect("> ")
+        assert pricing(project) == WRONG
+        terminal.type("/quit\r" if kind != "dumb" else "/quit\n")
+        assert terminal.ended() == 0
+    assert pricing(project) == WRONG
+
+
+def test_what_was_typed_before_the_question_is_no_answer(project, engine):
+    server = engine(Wait(FIX))
+    with Terminal(80, "run", "--ask", "--project", str(project), TASK) as terminal:
+        assert server.waiting.wait(60)
+        terminal.type("k")
+        server.go_on.set()
+        terminal.expect(r"\[k\]eep, \[d\]rop: ")
+        time.sleep(0.5)
+        assert terminal.process.poll() is None and pricing(project) == WRONG
+        terminal.type("d")
+        assert terminal.ended() == 1
+    assert pricing(project) == WRONG
+
+
+def test_ctrl_c_at_a_question_ends_the_run(project, engine):
+    engine(FIX)
+    with Terminal(80, "run", "--project", str(project), "clean this up") as terminal:
+        terminal.expect("which one is it about")
+        terminal.expect("> ")
+        terminal.type("\x03")
+        assert terminal.ended(5) in (3, 130)
+    assert pricing(project) == WRONG
 
 
 def test_run_asks_too(project, engine):

@@ -20,7 +20,7 @@ pub(super) fn ask(arguments: &AskArguments, program: &str) -> Result<Exit, Compl
     settings::warn_of_width(&project, &arguments.common, false);
     let options = settings::options(project, &arguments.common, Some(&arguments.model))?;
     let cancel = cancel_on_signal();
-    let mut progress = Progress::new(&arguments.common);
+    let mut progress = Progress::new(&arguments.common, &cancel);
     let result = Agent::new(options).ask(Some(&question), &mut progress, &cancel)?;
     let shown = progress.end();
     Ok(outcome::show(&result, &arguments.common, program, &shown))
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
     };
     settings::settle_suite(&mut options, &arguments.suite)?;
     let cancel = cancel_on_signal();
-    let mut progress = Progress::new(&arguments.common);
+    let mut progress = Progress::new(&arguments.common, &cancel);
     let result = Agent::new(options).run(Some(&task), &mut progress, &cancel)?;
     let shown = progress.end();
     Ok(outcome::show(&result, &arguments.common, program, &shown))
@@ -56,7 +56,7 @@ pub(super) fn replay(arguments: &ReplayArguments, program: &str) -> Result<Exit,
         ..settings::options(project, &arguments.common, None)?
     };
     let cancel = cancel_on_signal();
-    let mut progress = Progress::new(&arguments.common);
+    let mut progress = Progress::new(&arguments.common, &cancel);
     let result = Agent::new(options).replay(&arguments.run, &mut progress, &cancel)?;
     let shown = progress.end();
     Ok(outcome::show(&result, &arguments.common, program, &shown))
@@ -71,7 +71,7 @@ pub(super) fn apply(arguments: &ApplyArguments, program: &str) -> Result<Exit, C
         ..settings::options(project, &arguments.common, None)?
     };
     let cancel = cancel_on_signal();
-    let mut progress = Progress::new(&arguments.common);
+    let mut progress = Progress::new(&arguments.common, &cancel);
     let result = Agent::new(options).apply(&arguments.run, &mut progress, &cancel)?;
     let shown = progress.end();
     Ok(outcome::show(&result, &arguments.common, program, &shown))
@@ -87,7 +87,7 @@ pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Com
     };
     settings::settle_suite(&mut options, &arguments.suite)?;
     let cancel = cancel_on_signal();
-    let mut progress = Progress::new(common);
+    let mut progress = Progress::new(common, &cancel);
     let result = Agent::new(options).test(&arguments.tests, &mut progress, &cancel)?;
     drop(progress.end());
     super::show(common, &result, || text::test_result(&result));

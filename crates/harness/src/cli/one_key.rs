@@ -1,9 +1,11 @@
 //! A decision by one key: keep a change or drop it.
 
 use std::io::Write;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use harness_agent::Decision;
+use harness_hands::terminal;
 use rustyline::history::MemHistory;
 use rustyline::{
     Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, KeyEvent,
@@ -15,9 +17,11 @@ use crate::show::text;
 const PROMPT: &str = "keep this change? [k]eep, [d]rop: ";
 
 /// Asks on the terminal; a terminal that cannot read single keys is asked for a line. Anything unclear keeps nothing.
-pub(super) fn keep_or_drop() -> Option<Decision> {
+pub(super) fn keep_or_drop(stop: &AtomicBool) -> Option<Decision> {
+    // A key that was pressed before the change was shown is no word about it.
+    terminal::forget_typed_ahead();
     if text::is_dumb_terminal() {
-        return by_line();
+        return by_line(stop);
     }
     let config = Config::default();
     let history = MemHistory::with_config(&config);
@@ -46,11 +50,10 @@ pub(super) fn keep_or_drop() -> Option<Decision> {
     }
 }
 
-fn by_line() -> Option<Decision> {
+fn by_line(stop: &AtomicBool) -> Option<Decision> {
     drop(write!(std::io::stderr(), "{PROMPT}"));
     drop(std::io::stderr().flush());
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).ok()?;
+    let line = terminal::read_line(stop).ok()?.unwrap_or_default();
     match line.trim().to_lowercase().as_str() {
         "k" | "keep" | "y" | "yes" => Some(Decision::Keep),
         _ => Some(Decision::Drop),

@@ -1,12 +1,13 @@
 //! Progress for people, on stderr: plain lines, and on a terminal a live line for what takes long.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use harness_agent::{Decision, Event, EventKind, Listener, Proposal, Question};
+use harness_agent::{Cancel, Decision, Event, EventKind, Listener, Proposal, Question};
+use harness_hands::terminal;
 
 use crate::cli::args::CommonArguments;
 use crate::cli::one_key;
@@ -23,6 +24,8 @@ pub(super) struct Progress {
     lines: bool,
     results: bool,
     asks: bool,
+    /// Set when the run is to stop: nobody waits for an answer then.
+    stop: Arc<AtomicBool>,
     /// Whether the words of an answer are shown while they come.
     speaks: bool,
     shown: Shown,
@@ -31,12 +34,13 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Returns a listener that shows as much as the user asked for.
-    pub(super) fn new(common: &CommonArguments) -> Progress {
+    pub(super) fn new(common: &CommonArguments, cancel: &Cancel) -> Progress {
         let draws = !common.quiet && std::io::stderr().is_terminal() && anstream_allows();
         Progress {
             lines: !common.quiet,
             results: common.verbose,
             asks: !common.json && text::person_present(),
+            stop: cancel.flag(),
             speaks: !common.json && std::io::stdout().is_terminal(),
             shown: Shown::default(),
             live: draws.then(LiveLine::start),
@@ -119,7 +123,7 @@ impl Listener for Progress {
         text::diff(proposal.diff);
         text::notice(proposal.summary);
         self.shown.diff = true;
-        one_key::keep_or_drop()
+        one_key::keep_or_drop(&self.stop)
     }
 
     fn question(&mut self, question: &Question) -> Option<String> {
@@ -132,8 +136,7 @@ impl Listener for Progress {
         text::notice(&question.render());
         drop(write!(std::io::stderr(), "> "));
         drop(std::io::stderr().flush());
-        let mut line = String::new();
-        std::io::stdin().lock().read_line(&mut line).ok()?;
+        let line = terminal::read_line(&self.stop).ok()??;
         question.answer(&line)
     }
 }

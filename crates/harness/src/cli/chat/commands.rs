@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 
 use harness_agent::AgentOptions;
+use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::chat::Chat;
 use crate::cli::outcome;
 use crate::cli::progress::Progress;
 use crate::exit::Exit;
+use crate::show::json;
 use crate::show::text::{self, Complaint};
 
 /// A command: its name, what follows it, what it does.
@@ -48,34 +51,40 @@ impl Chat<'_> {
         let (name, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
         let rest = rest.trim();
         let width = text::width();
-        let exit = match name {
+        let words = match name {
             "quit" | "exit" | "q" => return Ok(After::Leave),
-            "help" | "?" => print(&help()),
-            "undo" => self.turn("undo", "harness")?,
-            "diff" if self.diff.is_empty() => print("nothing was changed yet"),
-            "diff" => {
+            "undo" => return self.turn("undo", "harness").map(After::Stay),
+            "tests" => return self.tests(rest).map(After::Stay),
+            "diff" if self.arguments.common.json => self.diff.clone(),
+            "diff" if !self.diff.is_empty() => {
                 text::diff(&self.diff);
-                Exit::Done
+                return Ok(After::Stay(Exit::Done));
             }
-            "tests" => self.tests(rest)?,
-            "file" if rest.is_empty() => print(&self.files()),
+            "diff" => "nothing was changed yet".to_owned(),
+            "help" | "?" => help(),
+            "file" if rest.is_empty() => self.files(),
             "file" => self.change(|options| options.files.push(PathBuf::from(rest)))?,
-            "model" if rest.is_empty() => print(&self.options().model),
+            "model" if rest.is_empty() => self.options().model.clone(),
             "model" => self.change(|options| options.model = rest.to_owned())?,
-            "brief" => print(&self.dialogue.agent().brief()?.render_for_person(width)),
+            "brief" => self.dialogue.agent().brief()?.render_for_person(width),
             "route" if rest.is_empty() => {
                 return Err(Complaint::usage(
                     "the task is missing",
                     "/route rename a to b",
                 ));
             }
-            "route" => print(&self.dialogue.agent().route(rest)?.render(width)),
+            "route" => self.dialogue.agent().route(rest)?.render(width),
             _ => {
                 let message = format!("there is no command `/{name}`");
                 return Err(Complaint::usage(message, "/help lists them"));
             }
         };
-        Ok(After::Stay(exit))
+        match self.arguments.common.json {
+            // A program reads one JSON document a line, whatever it said.
+            true => print_line(&json!({"command": name, "text": words})),
+            false => text::result(&words),
+        }
+        Ok(After::Stay(Exit::Done))
     }
 
     fn options(&self) -> &AgentOptions {
@@ -92,33 +101,35 @@ impl Chat<'_> {
     }
 
     /// Changes a setting for what comes next, where it can be used.
-    fn change(&mut self, change: impl FnOnce(&mut AgentOptions)) -> Result<Exit, Complaint> {
+    fn change(&mut self, change: impl FnOnce(&mut AgentOptions)) -> Result<String, Complaint> {
         let agent = self.dialogue.agent();
         let mut options = agent.options().clone();
         change(&mut options);
         options.check()?;
         let agent = agent.with_options(options);
         self.dialogue.change_agent(agent);
-        Ok(Exit::Done)
+        Ok(String::new())
     }
 
     fn tests(&mut self, chosen: &str) -> Result<Exit, Complaint> {
         let tests: Vec<String> = chosen.split_whitespace().map(str::to_owned).collect();
-        let mut progress = Progress::new(&self.arguments.common);
         let running = self.interrupts.run();
+        let mut progress = Progress::new(&self.arguments.common, &running.cancel);
         let agent = self.dialogue.agent();
         let result = agent.test(&tests, &mut progress, &running.cancel);
         drop(running);
         drop(progress.end());
         let result = result?;
-        text::result(&text::test_result(&result));
+        match self.arguments.common.json {
+            true => print_line(&result),
+            false => text::result(&text::test_result(&result)),
+        }
         Ok(outcome::exit_of_tests(&result))
     }
 }
 
-fn print(words: &str) -> Exit {
-    text::result(words);
-    Exit::Done
+fn print_line<T: Serialize>(value: &T) {
+    text::bytes(json::line(value).as_bytes());
 }
 
 fn help() -> String {

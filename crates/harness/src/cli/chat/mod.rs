@@ -13,6 +13,7 @@ use crate::cli::chat::interrupt::Interrupts;
 use crate::cli::progress::Progress;
 use crate::cli::{outcome, settings};
 use crate::exit::Exit;
+use crate::show::json;
 use crate::show::text::{self, Complaint};
 
 /// A conversation under way.
@@ -98,6 +99,11 @@ impl Chat<'_> {
                 Ok(After::Stay(exit)) => exit,
                 Ok(After::Leave) => return Ok(Exit::Done),
                 Err(complaint) => {
+                    if self.arguments.common.json {
+                        let kind = "invalid_request_error";
+                        let error = json::error(kind, "bad_input", &complaint);
+                        text::bytes(json::line(&error).as_bytes());
+                    }
                     text::complaint(program, &complaint);
                     complaint.exit
                 }
@@ -108,8 +114,8 @@ impl Chat<'_> {
     /// Does what a message asks for and shows what came of it.
     fn turn(&mut self, message: &str, program: &str) -> Result<Exit, Complaint> {
         let common = &self.arguments.common;
-        let mut progress = Progress::new(common);
         let running = self.interrupts.run();
+        let mut progress = Progress::new(common, &running.cancel);
         let result = self.dialogue.say(message, &mut progress, &running.cancel);
         drop(running);
         let shown = progress.end();
