@@ -8,6 +8,7 @@ use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
 use harness_code::suite::Suite;
 use harness_code::tree::{SourceTree, TreeError};
+use harness_hands::git::{Commit, NotCommitted};
 use harness_hands::journal::RunId;
 use harness_hands::lock::{Holder, LockError, Waiting};
 use harness_hands::permit::{Access, Project};
@@ -17,6 +18,7 @@ use harness_hands::transaction::WriteError;
 use harness_hands::undo::{Force, UndoError, Undone};
 
 use crate::cancel::Cancel;
+use crate::commit;
 use crate::config::UserConfig;
 use crate::dialogue::{BROUGHT_BACK, TOOK_BACK};
 use crate::env::Environment;
@@ -217,6 +219,29 @@ impl Agent {
                 Ok(RunResult { hint, ..result })
             }
         }
+    }
+
+    /// Says whether what a run writes could be committed. Asked before the run.
+    pub fn ready_to_commit(&self) -> Result<(), OptionsError> {
+        let project = self.options.check()?.project;
+        let ready = commit::repository(&self.environment, &project);
+        let ready = ready.and_then(|repository| repository.ready());
+        ready.map_err(|why| OptionsError {
+            field: "commit",
+            message: why.message,
+            hint: why.hint,
+        })
+    }
+
+    /// Commits exactly what a run wrote. Nothing that the repository configures is started.
+    pub fn commit(&self, result: &RunResult) -> Result<Commit, NotCommitted> {
+        let unusable = |error: OptionsError| NotCommitted {
+            message: error.message,
+            hint: error.hint,
+        };
+        let project = self.options.check().map_err(unusable)?.project;
+        let repository = commit::repository(&self.environment, &project)?;
+        commit::commit_run(&repository, &project, &result.run_id, &result.writes)
     }
 
     /// Returns what the project is.

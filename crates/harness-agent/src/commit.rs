@@ -1,6 +1,58 @@
-//! The message of a commit that holds what a run changed: what was asked for, then what came of it.
+//! A commit that holds what a run changed. Its message: what was asked for, then what came of it.
 
+use std::path::Path;
+
+use harness_hands::git::{Commit, NotCommitted, Repository};
+use harness_hands::journal::RunId;
+use harness_hands::permit::{Access, Project};
+
+use crate::env::Environment;
 use crate::secret;
+
+/// Opens the git repository of a project, with the user's git.
+pub(crate) fn repository(
+    environment: &Environment,
+    project: &Path,
+) -> Result<Repository, NotCommitted> {
+    let git = environment.find_program("git");
+    let git = git.ok_or_else(|| refused("there is no program `git`", "install git"))?;
+    Repository::open(&git, project)
+}
+
+/// Commits exactly what a run wrote.
+pub(crate) fn commit_run(
+    repository: &Repository,
+    project: &Path,
+    run: &str,
+    writes: &[String],
+) -> Result<Commit, NotCommitted> {
+    let unknown = || {
+        refused(
+            &format!("there is no run `{run}`"),
+            "`harness last` lists the runs",
+        )
+    };
+    let unreadable = |error| refused(&format!("{error}"), "check the folder and its permissions");
+    let run = RunId::parse(run).ok_or_else(unknown)?;
+    let project = Project::open(project, None, Access::ReadOnly).map_err(unreadable)?;
+    let mut files = project.run_changes(&run).map_err(unreadable)?;
+    files.retain(|file| writes.iter().any(|path| path == file.path.as_str()));
+    if files.len() < writes.len() {
+        return Err(refused(
+            "files were changed since the run",
+            "`git add` and `git commit` take them by hand",
+        ));
+    }
+    let records = project.runs().map_err(unreadable)?;
+    let record = records.into_iter().find(|record| record.id == run);
+    let record = record.ok_or_else(unknown)?;
+    repository.commit(&files, &message(&record.task, &record.summary))
+}
+
+fn refused(message: &str, hint: &str) -> NotCommitted {
+    let (message, hint) = (message.to_owned(), hint.to_owned());
+    NotCommitted { message, hint }
+}
 
 /// The longest subject, in characters: what git's own tools show whole.
 const LONGEST_SUBJECT: usize = 72;

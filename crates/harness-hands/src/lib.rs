@@ -21,6 +21,7 @@ pub mod companion;
 pub mod door;
 mod environment;
 mod fault;
+pub mod git;
 pub mod journal;
 pub mod lock;
 #[cfg(all(test, target_os = "linux"))]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use harness_code::path::RelPath;
 
 use crate::door::{Door, DoorError};
+use crate::git::Changed;
 use crate::journal::{Header, RunId};
 use crate::lock::{Holder, ProjectLock, Waiting};
 use crate::process::runner::{Runner, RunnerOptions};
@@ -91,6 +92,11 @@ impl Project {
     /// Returns the change that a run tried and did not keep, where it left one.
     pub fn attempt(&self, run: &RunId) -> Option<Vec<u8>> {
         runs::attempt(&self.door.unscoped().ok()?, run)
+    }
+
+    /// Returns the files that a run changed, as far as their bytes are still to be had.
+    pub fn run_changes(&self, run: &RunId) -> Result<Vec<Changed>, DoorError> {
+        runs::changes(&self.door.unscoped()?, run)
     }
 
     /// Returns what a run changed as a unified diff, as far as its bytes are still to be had.

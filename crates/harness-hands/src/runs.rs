@@ -8,6 +8,7 @@ use harness_code::path::RelPath;
 use crate::door::folder::Folder;
 use crate::door::protected::is_backup;
 use crate::door::{Door, DoorError, Kind};
+use crate::git::Changed;
 use crate::journal::{self, ENDING, Ending, Past, RunId, Was};
 
 /// Runs are kept this long: a month of second thoughts.
@@ -116,11 +117,24 @@ fn first_and_last(past: &Past) -> Vec<(&RelPath, &Was, &Was)> {
         .collect()
 }
 
-/// Returns what a run changed as a unified diff, as far as its bytes are still to be had: from the journals, and from
-/// files that nobody changed since.
+/// Returns what a run changed as a unified diff, as far as its bytes are still to be had.
 pub fn diff(door: &Door, id: &RunId) -> Result<String, DoorError> {
+    let shown = |bytes: &Option<Vec<u8>>| {
+        let bytes = bytes.as_ref()?;
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    };
+    let file = |file: &Changed| {
+        let (before, after) = (shown(&file.before), shown(&file.after));
+        unified_diff(file.path.as_str(), before.as_deref(), after.as_deref())
+    };
+    Ok(changes(door, id)?.iter().map(file).collect())
+}
+
+/// Returns the files that a run changed, as far as their bytes are still to be had: from the journals, and from files
+/// that nobody changed since.
+pub(crate) fn changes(door: &Door, id: &RunId) -> Result<Vec<Changed>, DoorError> {
     let Some(folder) = journal::runs_folder(door)? else {
-        return Ok(String::new());
+        return Ok(Vec::new());
     };
     let past = Past::read(&folder, id)?;
     // What a later run replaced is in that run's journal.
@@ -144,22 +158,16 @@ pub fn diff(door: &Door, id: &RunId) -> Result<String, DoorError> {
             .or_else(kept)
             .map(Some)
     };
-    let mut text = String::new();
-    for (path, first, last) in first_and_last(&past) {
-        let (Some(before), Some(after)) = (bytes(path, first), bytes(path, last)) else {
-            continue;
-        };
-        let shown = |bytes: Option<Vec<u8>>| {
-            bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-        };
-        let (before, after) = (shown(before), shown(after));
-        text.push_str(&unified_diff(
-            path.as_str(),
-            before.as_deref(),
-            after.as_deref(),
-        ));
-    }
-    Ok(text)
+    let changed = |(path, first, last): (&RelPath, &Was, &Was)| {
+        Some(Changed {
+            path: path.clone(),
+            before: bytes(path, first)?,
+            after: bytes(path, last)?,
+            executable: matches!(last, Was::File { mode, .. } if mode & 0o100 != 0),
+        })
+    };
+    let ends = first_and_last(&past).into_iter();
+    Ok(ends.filter_map(changed).collect())
 }
 
 /// Returns the copies that runs left beside the files they changed and that nobody wrote to since, sorted.

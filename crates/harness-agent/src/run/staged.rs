@@ -7,6 +7,7 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::text::Text;
 use harness_hands::door::{Door, DoorError};
+use harness_hands::git::Changed;
 use harness_hands::journal;
 use harness_hands::scratch::{Scratch, ScratchError};
 use harness_hands::transaction::{Transaction, WriteError};
@@ -119,6 +120,17 @@ impl Staged {
             edit::unified_diff(change.path.as_str(), change.before.as_deref(), after)
         };
         self.changes().into_iter().map(diff).collect()
+    }
+
+    /// Returns the changed files as git is asked about them.
+    pub(super) fn for_git(&self) -> Vec<Changed> {
+        let changed = |(path, file): (&RelPath, &StagedFile)| Changed {
+            path: path.clone(),
+            before: file.before.clone(),
+            after: file.after.clone(),
+            executable: false,
+        };
+        self.files.iter().map(changed).collect()
     }
 
     /// Returns the changes as the record keeps them.

@@ -2,6 +2,7 @@
 //! project, judge, and only then write.
 
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use harness_code::language::Language;
@@ -17,6 +18,7 @@ use harness_hands::scratch::{Scratch, ScratchError, Touch};
 use harness_hands::suite::{Failure, Lines, Selection, SuiteReport, Watch};
 use harness_hands::transaction::{Transaction, WriteError};
 
+use crate::commit;
 use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
 use crate::plan::Spot;
@@ -977,6 +979,7 @@ impl Trial {
         {
             return self.end_with(ending);
         }
+        self.tell_uncommitted(session);
         let (diff, recorded) = (self.staged.diff(), self.staged.recorded());
         let door = session.project.door();
         let seen: Vec<(RelPath, Option<Metadata>)> = self
@@ -1045,6 +1048,23 @@ impl Trial {
         let writes = self.transaction.writes();
         ending.writes = writes.iter().map(ToString::to_string).collect();
         self.finish(ending)
+    }
+
+    /// Says which files have changes of the user's that git does not have yet, before they change again.
+    fn tell_uncommitted(&self, session: &mut Session<'_>) {
+        let root = session.project.door().root().to_path_buf();
+        let in_git = |folder: &Path| folder.join(".git").symlink_metadata().is_ok();
+        if !root.ancestors().any(in_git) {
+            return;
+        }
+        let Ok(repository) = commit::repository(session.environment, &root) else {
+            return;
+        };
+        let files = self.staged.for_git();
+        for path in repository.uncommitted(&files) {
+            let text = format!("{path} has changes of yours that are not committed");
+            session.tell(EventKind::Located, &text, [("path", path.as_str().into())]);
+        }
     }
 
     /// Shows a change to whoever decides, and returns how the run ends where it is not kept.

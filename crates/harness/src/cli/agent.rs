@@ -42,10 +42,29 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
     };
     settings::settle_suite(&mut options, &arguments.suite)?;
     let cancel = cancel_on_signal();
+    let agent = Agent::new(options);
+    if arguments.commit {
+        agent.ready_to_commit()?;
+    }
     let mut progress = Progress::new(&arguments.common, &cancel);
-    let result = Agent::new(options).run(Some(&task), &mut progress, &cancel)?;
+    let result = agent.run(Some(&task), &mut progress, &cancel)?;
     let shown = progress.end();
-    Ok(outcome::show(&result, &arguments.common, program, &shown))
+    let exit = outcome::show(&result, &arguments.common, program, &shown);
+    if !arguments.commit || result.writes.is_empty() {
+        return Ok(exit);
+    }
+    match agent.commit(&result) {
+        Ok(commit) => {
+            let short: String = commit.id.chars().take(10).collect();
+            text::notice(&format!("committed {short} {}", commit.subject));
+            Ok(exit)
+        }
+        Err(why) => {
+            let message = format!("not committed: {}", why.message);
+            text::complaint(program, &Complaint::usage(message, why.hint));
+            Ok(Exit::Failed)
+        }
+    }
 }
 
 /// Applies what a run recorded and judges it again.

@@ -176,6 +176,9 @@ pub struct RunArguments {
     /// Show the change and ask before it is kept; where nobody can be asked, exit 3
     #[arg(long)]
     pub ask: bool,
+    /// Commit exactly what the run wrote; nothing that the repository configures is started
+    #[arg(long, conflicts_with = "dry_run")]
+    pub commit: bool,
     /// Stop after so many seconds, with files whole
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub seconds: Option<u32>,
