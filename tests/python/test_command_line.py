@@ -203,11 +203,39 @@ def test_completions_and_manual_pages(tmp_path):
     for shell in ("bash", "zsh", "fish", "powershell", "nushell"):
         done = run(["completions", shell], tmp_path)
         assert done.returncode == 0, shell
-        assert b"harness" in done.stdout and b"dry-run" in done.stdout, shell
+        assert b"harness" in done.stdout, shell
     for words in (["man"], ["man", "run"]):
         done = run(words, tmp_path)
         assert done.returncode == 0, words
         assert b"\n.TH harness" in done.stdout, words
+
+
+def completed(folder, env, *words):
+    """What bash offers for the last of these words."""
+    script = subprocess.run([harness(), "completions", "bash"], capture_output=True, text=True, timeout=60, check=True).stdout
+    line = " ".join(f"'{word}'" for word in ("harness", *words))
+    ask = f'{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words)}; COMP_TYPE=9; _clap_complete_harness harness \'{words[-1]}\'; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    folders = f"{pathlib.Path(harness()).parent}{os.pathsep}{env['PATH']}"
+    done = subprocess.run(["bash", "-c", ask], cwd=folder, capture_output=True, text=True, timeout=60, env={**env, "PATH": folders})
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="bash is Unix's")
+def test_completions_know_what_can_stand_there(project, tmp_path):
+    env = environment(tmp_path)
+    (project / "README.md").write_text("x")
+    assert completed(project, env, "run", "--engine", "") == ["local", "on-device", "remote"]
+    assert completed(project, env, "editors", "z") == ["zed"]
+    assert completed(project, env, "ask", "--skill", "nosuch") == []
+    skills = completed(project, env, "ask", "--skill", "")
+    assert len(skills) == 14 and "README.md" not in skills
+    with ScriptedServer(["no"]) as server:
+        assert completed(project, environment(tmp_path, server.host), "run", "--model", "q") == ["qwen3:8b"]
+    run(["run", "--project", str(project), "rename apply_discount to discounted"], tmp_path)
+    runs = json.loads(run(["last", "--json", "--project", str(project)], tmp_path).stdout)["runs"]
+    assert runs and completed(project, env, "undo", "")[: len(runs)] == [one["run"] for one in runs]
+    # No file is offered where none can stand.
+    assert completed(project, env, "undo", "READ") == []
 
 
 def test_a_run_is_replayed_and_judged_again_without_a_model(project, tmp_path):

@@ -43,6 +43,10 @@ pub const VARIABLES: &[Variable] = &[
         about: "bearer token that `serve` requires (same as --token)",
     },
     Variable {
+        name: "HARNESS_COMPLETE",
+        about: "the shell that asks what could stand at the end of a line; set by what `harness completions` prints",
+    },
+    Variable {
         name: "HTTPS_PROXY",
         about: "proxy for the remote engine over https; also HTTP_PROXY, ALL_PROXY, and NO_PROXY for hosts without one; never used for this machine",
     },

@@ -50,5 +50,6 @@ pub use prepare::PreparePlan;
 pub use run::event::{Decision, Event, EventKind, Listener, Nobody, Proposal};
 pub use run::result::{Counts, RunResult, Stopped, Tests, Usage};
 pub use run::suite_run::{FailedTest, TestResult};
+pub use skill::skill_names;
 pub use task::goal::Goal;
 pub use task::question::Question;

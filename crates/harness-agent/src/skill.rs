@@ -53,6 +53,12 @@ pub(crate) struct Skill {
     pub file: Option<PathBuf>,
 }
 
+/// Returns the names of the skills that can be used in a project.
+pub fn skill_names(project: &Path) -> Vec<String> {
+    let skills = available(project).into_iter();
+    skills.map(|skill| skill.name).collect()
+}
+
 /// Returns every skill that can be used in this project: the project's own, the user's, then the built-in ones.
 pub(crate) fn available(project: &Path) -> Vec<Skill> {
     let mut skills: Vec<Skill> = Vec::new();

@@ -1,29 +1,32 @@
 //! Texts made from the command definitions: completions and manual pages.
 
 use clap::CommandFactory;
-use clap_complete::{Generator, Shell as Known, generate};
+use clap_complete::env::{Bash, Fish, Powershell, Zsh};
+use clap_complete::generate;
 use clap_complete_nushell::Nushell;
 
 use crate::cli::args::{Arguments, CompletionsArguments, ManArguments, Shell};
+use crate::cli::complete;
 use crate::exit::Exit;
 use crate::show::text::{self, Complaint};
 
 /// Prints completions for a shell.
 pub(super) fn completions(arguments: &CompletionsArguments) -> Result<Exit, Complaint> {
     let page = match arguments.shell {
-        Shell::Bash => completions_for(Known::Bash),
-        Shell::Zsh => completions_for(Known::Zsh),
-        Shell::Fish => completions_for(Known::Fish),
-        Shell::PowerShell => completions_for(Known::PowerShell),
-        Shell::Nushell => completions_for(Nushell),
+        Shell::Bash => complete::registration(&Bash),
+        Shell::Zsh => complete::registration(&Zsh),
+        Shell::Fish => complete::registration(&Fish),
+        Shell::PowerShell => complete::registration(&Powershell),
+        Shell::Nushell => for_nushell(),
     };
     text::bytes(&page);
     Ok(Exit::Done)
 }
 
-fn completions_for(shell: impl Generator) -> Vec<u8> {
+/// Nushell cannot ask the program itself: its list holds commands and options only.
+fn for_nushell() -> Vec<u8> {
     let mut page = Vec::new();
-    generate(shell, &mut Arguments::command(), "harness", &mut page);
+    generate(Nushell, &mut Arguments::command(), "harness", &mut page);
     page
 }
 

@@ -4,6 +4,7 @@ mod agent;
 pub mod args;
 mod chat;
 mod clean;
+mod complete;
 mod config;
 mod editors;
 mod generated;
@@ -32,6 +33,9 @@ use crate::show::{json, text};
 /// Runs the program with these words (the first names it) and returns its exit code.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
     let words: Vec<OsString> = words.into_iter().collect();
+    if complete::answered(&words) {
+        return Exit::Done;
+    }
     let program = program_name(words.first());
     let wants_json = words
         .iter()
