@@ -1,12 +1,9 @@
 """`harness chat`: line by line from a pipe, and with an editor in a pseudo-terminal."""
 
 import json
-import os
 import re
-import select
 import signal
 import stat
-import struct
 import subprocess
 import sys
 import time
@@ -16,6 +13,7 @@ import pytest
 from conftest import FIX, RIGHT, TASK, WRONG
 from scripted import Wait
 from serving import PROGRAM
+from terminal import Terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are Unix's")
 
@@ -128,81 +126,7 @@ def test_a_yes_does_not_make_the_change_again(project, engine):
     assert twice.returncode == 1 and b"left no change" in twice.stderr and b"hint:" in twice.stderr
 
 
-class Terminal:
-    """A program in a pseudo-terminal of so many columns."""
-
-    def __init__(self, columns, *words, **environment):
-        import fcntl
-        import pty
-        import termios
-
-        self.own, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-
-        def take_terminal():
-            os.setsid()
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-        env = {**os.environ, "TERM": "xterm-256color", **environment}
-        self.process = subprocess.Popen([PROGRAM, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env, preexec_fn=take_terminal, close_fds=True)
-        os.close(theirs)
-        self.seen = ""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        os.close(self.own)
-
-    def read(self, seconds=0.1):
-        ready, _, _ = select.select([self.own], [], [], seconds)
-        if not ready:
-            return False
-        try:
-            piece = os.read(self.own, 65536)
-        except OSError:
-            return False
-        self.seen += piece.decode("utf-8", "replace")
-        return bool(piece)
-
-    def expect(self, pattern, seconds=30):
-        """Waits for a pattern after what was expected before; returns what came up to its end."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            found = re.search(pattern, self.plain())
-            if found:
-                text = self.plain()[: found.end()]
-                self.seen = self.seen[self._raw_end(found.end()) :]
-                return text
-            self.read()
-        raise AssertionError(f"{pattern!r} did not come: {self.seen[-2000:]!r}")
-
-    def plain(self):
-        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.seen)
-
-    def _raw_end(self, wanted):
-        """Where so many plain characters end in what was seen."""
-        plain = 0
-        for match in re.finditer(r"\x1b\[[0-9;?]*[a-zA-Z]|(.)", self.seen, re.S):
-            plain += match[1] is not None
-            if plain == wanted:
-                return match.end()
-        return len(self.seen)
-
-    def type(self, text):
-        os.write(self.own, text.encode())
-
-    def ended(self, seconds=20):
-        end = time.monotonic() + seconds
-        while self.process.poll() is None and time.monotonic() < end:
-            self.read()
-        return self.process.poll()
-
-
-@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("columns", [40, 80, 200])
 def test_a_terminal_edits_and_shows(project, engine, columns):
     engine(FIX, "It takes the percentage off the total.")
     with Terminal(columns, "chat", str(project)) as terminal:
@@ -319,6 +243,25 @@ def test_ctrl_c_at_a_question_ends_the_run(project, engine):
         terminal.type("\x03")
         assert terminal.ended(5) in (3, 130)
     assert pricing(project) == WRONG
+
+
+def test_a_search_says_how_long_it_may_take_and_is_skipped_by_one_key(tmp_path, monkeypatch):
+    import termios
+
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    project = tmp_path / "puzzle"
+    project.mkdir()
+    (project / "puzzle.py").write_text("def puzzle(a, b, c):\n    return (a + b) * c - a // b + c % a\n")
+    (project / "test_puzzle.py").write_text(
+        "import time\nimport unittest\n\nfrom puzzle import puzzle\n\n\nclass T(unittest.TestCase):\n    def test_puzzle(self):\n        time.sleep(0.4)\n        self.assertEqual(puzzle(3, 5, 7), 123456)\n"
+    )
+    with Terminal(80, "run", "--project", str(project), "fix the failing test test_puzzle") as terminal:
+        terminal.expect(r"small changes? around puzzle[^\n]*, up to 40 s; press s to skip", 60)
+        terminal.type("xs")
+        terminal.expect("skipped")
+        began = time.monotonic()
+        assert terminal.ended() in (1, 4) and time.monotonic() - began < 10
+        assert termios.tcgetattr(terminal.own)[3] & (termios.ICANON | termios.ECHO) == termios.ICANON | termios.ECHO
 
 
 def test_run_asks_too(project, engine):

@@ -146,6 +146,11 @@ pub trait Listener: Send {
         None
     }
 
+    /// Says whether the user has had enough of what the run could leave out; `None` means that nobody can say so.
+    fn skips(&mut self) -> Option<bool> {
+        None
+    }
+
     /// Answers a question; `None` means that nobody can, and the run stops with it.
     fn question(&mut self, question: &Question) -> Option<String>;
 }

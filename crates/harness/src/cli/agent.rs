@@ -2,6 +2,7 @@
 
 use harness_agent::env::Environment;
 use harness_agent::{Agent, AgentOptions, Cancel, Stopped};
+use harness_hands::terminal::TerminalSettings;
 
 use crate::cli::args::{
     ApplyArguments, AskArguments, ReplayArguments, RunArguments, ServeArguments, TestArguments,
@@ -144,9 +145,11 @@ pub(super) fn serve(arguments: &ServeArguments) -> Result<Exit, Complaint> {
 pub(super) fn cancel_on_signal() -> Cancel {
     let cancel = Cancel::default();
     let flag = cancel.clone();
+    let settings = TerminalSettings::current();
     // Without a handler Ctrl-C still ends the program, and the journal can put files back.
     drop(protocol::on_signal(move |_| {
         if flag.stopped() {
+            settings.restore();
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
         flag.stop();

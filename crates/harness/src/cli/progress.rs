@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use harness_agent::{Cancel, Decision, Event, EventKind, Listener, Proposal, Question};
-use harness_hands::terminal;
+use harness_hands::terminal::{self, Keys};
 
 use crate::cli::args::CommonArguments;
 use crate::cli::one_key;
@@ -30,6 +30,8 @@ pub(super) struct Progress {
     speaks: bool,
     shown: Shown,
     live: Option<LiveLine>,
+    /// The keys by which the user skips what is going on, while that can be skipped.
+    keys: Option<Keys>,
 }
 
 impl Progress {
@@ -44,6 +46,7 @@ impl Progress {
             speaks: !common.json && std::io::stdout().is_terminal(),
             shown: Shown::default(),
             live: draws.then(LiveLine::start),
+            keys: None,
         }
     }
 
@@ -84,6 +87,14 @@ impl Listener for Progress {
         // The words themselves were the news.
         let is_read = event.kind == EventKind::Reply && !self.shown.spoken.is_empty();
         let is_told = event.kind == EventKind::Finished || is_live || is_read;
+        // Only a search is skipped by a key; what is typed later is for somebody else.
+        if event
+            .data
+            .get("action")
+            .is_none_or(|action| action != "search")
+        {
+            self.keys = None;
+        }
         if self.lines && !is_told {
             text::notice(&event.text);
         }
@@ -94,6 +105,16 @@ impl Listener for Progress {
                 text::notice(&format!("    {line}"));
             }
         }
+    }
+
+    fn skips(&mut self) -> Option<bool> {
+        if !self.asks || text::is_dumb_terminal() {
+            return None;
+        }
+        if self.keys.is_none() {
+            self.keys = Keys::listen();
+        }
+        self.keys.as_ref().map(|keys| keys.was_pressed(b's'))
     }
 
     fn hearing(&mut self, pieces: u64) {
@@ -117,6 +138,7 @@ impl Listener for Progress {
         if !self.asks {
             return None;
         }
+        self.keys = None;
         if let Some(live) = &self.live {
             live.hush();
         }

@@ -113,6 +113,13 @@ pub(super) struct Search {
     told: bool,
 }
 
+fn counted(changes: u64) -> String {
+    match changes {
+        1 => "1 small change".to_owned(),
+        many => format!("{many} small changes"),
+    }
+}
+
 impl Search {
     /// Begins a search where one makes sense: a fix, with a failing test, in a Python project that may be tried.
     pub(super) fn begin(session: &Session<'_>, trial: &Trial) -> Option<Search> {
@@ -215,11 +222,20 @@ impl Search {
             drop(state);
             if suspected > 0 && !self.told {
                 self.told = true;
-                let text = format!("trying {suspected} small changes around {place}");
+                let skip = match session.listener.skips() {
+                    Some(_) => "; press s to skip",
+                    None => "",
+                };
+                let (limit, noun) = (BUDGET.as_secs(), counted(suspected as u64));
+                let text = format!("trying {noun} around {place}, up to {limit} s{skip}");
                 session.tell(EventKind::Action, &text, [("action", "search".into())]);
             }
             let gone = self.thread.as_ref().is_none_or(JoinHandle::is_finished);
-            if finished || gone || Instant::now() > until || session.cancel.stopped() {
+            let skipped = self.told && session.listener.skips() == Some(true);
+            if skipped {
+                session.tell(EventKind::Action, "skipped", [("action", "search".into())]);
+            }
+            if finished || gone || skipped || Instant::now() > until || session.cancel.stopped() {
                 return;
             }
         }
@@ -257,9 +273,13 @@ impl Search {
             (found, state.tried, state.seconds, state.trouble.clone())
         };
         if tried > 0 {
+            let passing = match found.len() {
+                1 => "1 passes".to_owned(),
+                many => format!("{many} pass"),
+            };
             let text = format!(
-                "tried {tried} small changes in {seconds:.1} s: {} pass",
-                found.len()
+                "tried {} in {seconds:.1} s: {passing}",
+                counted(u64::from(tried))
             );
             let data = [("action", "search".into()), ("tried", tried.into())];
             session.tell(EventKind::Action, &text, data);
