@@ -101,10 +101,6 @@ class Terminal:
             pass
         return self.process.poll()
 
-    def screen(self):
-        """What stands on the screen and above it, as lines of text."""
-        return rendered(self.everything, self.columns)
-
 
 def rendered(text, columns):
     """Plays what a program printed: what a person sees, without colours, on a window of any height."""
