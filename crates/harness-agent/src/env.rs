@@ -63,6 +63,10 @@ pub const VARIABLES: &[Variable] = &[
         about: "`dumb` means no colour, no live progress line and no line editor",
     },
     Variable {
+        name: "GITHUB_ACTIONS",
+        about: "`true`, as in a workflow of GitHub Actions: failures, red tests and findings are also printed on stderr as annotations, with paths that begin at GITHUB_WORKSPACE",
+    },
+    Variable {
         name: "VIRTUAL_ENV",
         about: "the active virtualenv: its Python runs the project's tests where the project has none of its own",
     },
@@ -107,6 +111,15 @@ pub struct Environment {
     pub dumb_terminal: bool,
     /// The user's home folder.
     pub home: Option<PathBuf>,
+    /// The workflow of GitHub Actions that runs us, where one does.
+    pub workflow: Option<Workflow>,
+}
+
+/// A workflow of GitHub Actions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workflow {
+    /// The root of the checkout.
+    pub workspace: Option<PathBuf>,
 }
 
 impl Environment {
@@ -140,6 +153,11 @@ impl Environment {
             home: path("HOME")
                 .or_else(|| path("USERPROFILE"))
                 .map(PathBuf::from),
+            workflow: text("GITHUB_ACTIONS")
+                .filter(|value| value == "true")
+                .map(|_| Workflow {
+                    workspace: path("GITHUB_WORKSPACE").map(PathBuf::from),
+                }),
         }
     }
 

@@ -28,6 +28,7 @@ pub mod lock;
 #[path = "../../../tests/support/marked.rs"]
 mod marked;
 pub mod memory;
+pub mod output;
 pub mod permit;
 #[cfg(all(test, unix))]
 #[path = "../../../tests/support/planted.rs"]

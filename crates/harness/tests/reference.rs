@@ -105,13 +105,45 @@ fn commands() {
     check("commands.md", "Commands", &format!("{intro}{sections}"));
 }
 
+const EXIT_EXAMPLES: &str = r#"## In scripts
+Stop where anything but success is an error:
+
+```sh
+set -e
+harness run "fix the failing tests" --output result.json
+```
+
+Tell the ways of not succeeding apart:
+
+```sh
+code=0
+harness run "fix discount in shop/pricing.py" --output result.json || code=$?
+case "$code" in
+  0) echo "done" ;;
+  1) echo "not proven, nothing was left behind: $(jq -r .summary result.json)" ;;
+  3) echo "say more: $(jq -r .summary result.json)" ;;
+  4) echo "start the engine first" ;;
+  *) exit "$code" ;;
+esac
+```
+
+A question is one answer away: write the task again with the option's text in it.
+
+```sh
+harness test || harness run "fix the failing tests"
+harness layout --fail-at 50 --format sarif --output layout.sarif > /dev/null
+```
+"#;
+
 #[test]
 fn exit_codes() {
     let rows: String = Exit::ALL
         .iter()
         .map(|exit| format!("| {} | {} |\n", exit.code(), exit.about()))
         .collect();
-    let after = "\nA message says what is wrong; the line after it, `hint:`, says what to do.\n";
+    let after = format!(
+        "\nA message says what is wrong; the line after it, `hint:`, says what to do. `layout --fail-at WEIGHT` ends with 1 for a finding of that weight; without the option findings are no failure.\n\n{EXIT_EXAMPLES}"
+    );
     check(
         "exit-codes.md",
         "Exit codes",

@@ -12,6 +12,7 @@ use crate::cli::{outcome, settings};
 use crate::exit::Exit;
 use crate::protocol;
 use crate::server::{self, ServeOptions};
+use crate::show::annotations;
 use crate::show::text::{self, Complaint};
 
 /// Answers a question.
@@ -24,7 +25,7 @@ pub(super) fn ask(arguments: &AskArguments, program: &str) -> Result<Exit, Compl
     let mut progress = Progress::new(&arguments.common, &cancel);
     let result = Agent::new(options).ask(Some(&question), &mut progress, &cancel)?;
     let shown = progress.end();
-    Ok(outcome::show(&result, &arguments.common, program, &shown))
+    outcome::show(&result, &arguments.common, program, &shown)
 }
 
 /// Does a task.
@@ -50,7 +51,7 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
     let mut progress = Progress::new(&arguments.common, &cancel);
     let result = agent.run(Some(&task), &mut progress, &cancel)?;
     let shown = progress.end();
-    let exit = outcome::show(&result, &arguments.common, program, &shown);
+    let exit = outcome::show(&result, &arguments.common, program, &shown)?;
     if !arguments.commit || result.writes.is_empty() {
         return Ok(exit);
     }
@@ -79,7 +80,7 @@ pub(super) fn replay(arguments: &ReplayArguments, program: &str) -> Result<Exit,
     let mut progress = Progress::new(&arguments.common, &cancel);
     let result = Agent::new(options).replay(&arguments.run, &mut progress, &cancel)?;
     let shown = progress.end();
-    Ok(outcome::show(&result, &arguments.common, program, &shown))
+    outcome::show(&result, &arguments.common, program, &shown)
 }
 
 /// Writes what a run proposed and did not keep.
@@ -94,7 +95,7 @@ pub(super) fn apply(arguments: &ApplyArguments, program: &str) -> Result<Exit, C
     let mut progress = Progress::new(&arguments.common, &cancel);
     let result = Agent::new(options).apply(&arguments.run, &mut progress, &cancel)?;
     let shown = progress.end();
-    Ok(outcome::show(&result, &arguments.common, program, &shown))
+    outcome::show(&result, &arguments.common, program, &shown)
 }
 
 /// Runs the project's tests.
@@ -103,14 +104,15 @@ pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Com
     let project = settings::project(None, common)?;
     let mut options = AgentOptions {
         require_sandbox: arguments.require_sandbox,
-        ..settings::options(project, common, None)?
+        ..settings::options(project.clone(), common, None)?
     };
     settings::settle_suite(&mut options, &arguments.suite)?;
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(common, &cancel);
     let result = Agent::new(options).test(&arguments.tests, &mut progress, &cancel)?;
     drop(progress.end());
-    super::show(common, &result, || text::test_result(&result));
+    super::show(common, &result, || text::test_result(&result))?;
+    annotations::print(&project, &outcome::red_tests(&result));
     let exit = outcome::exit_of_tests(&result);
     if result.stopped != Stopped::Done {
         let complaint = Complaint {

@@ -28,7 +28,7 @@ pub enum Command {
     /// Show what the project is, on one screen
     Brief(ReportArguments),
     /// Show what makes the project hard to read, worst first
-    Layout(ReportArguments),
+    Layout(LayoutArguments),
     /// Show what would happen to a task, without doing it
     #[command(override_usage = "harness route [OPTIONS] [DIR] TASK")]
     Route(RouteArguments),
@@ -88,6 +88,9 @@ pub struct CommonArguments {
     /// Print one JSON document on stdout
     #[arg(long)]
     pub json: bool,
+    /// Also write the result to this file, as JSON; whole or not at all
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Also show tool results
     #[arg(short = 'v', long)]
     pub verbose: bool,
@@ -122,7 +125,7 @@ pub struct ModelArguments {
     pub record: Option<PathBuf>,
 }
 
-/// `brief` and `layout`.
+/// `brief`.
 #[derive(Args, Debug)]
 pub struct ReportArguments {
     /// The project folder [default: this folder]
@@ -131,6 +134,36 @@ pub struct ReportArguments {
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,
+}
+
+/// `layout`.
+#[derive(Args, Debug)]
+pub struct LayoutArguments {
+    /// The project folder [default: this folder]
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// How the findings are printed, and written to the file of --output
+    #[arg(long, value_name = "FORMAT", value_enum, conflicts_with = "json")]
+    pub format: Option<FindingFormat>,
+    /// Exit 1 when a finding weighs this much or more (1 to 100)
+    #[arg(long, value_name = "WEIGHT", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub fail_at: Option<u32>,
+    /// Options of every project command.
+    #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// The formats of findings.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingFormat {
+    /// For a person.
+    Text,
+    /// What --json prints.
+    Json,
+    /// SARIF 2.1.0, as code scanning reads it.
+    Sarif,
+    /// A JUnit report, as CI servers read it.
+    Junit,
 }
 
 /// `route`.

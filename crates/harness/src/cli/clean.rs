@@ -49,7 +49,7 @@ pub(super) fn clean(arguments: &CleanArguments) -> Result<Exit, Complaint> {
         (true, _) => "nothing to clean\n".to_owned(),
         (false, true) => "removed\n".to_owned(),
         (false, false) => "nothing was removed\n".to_owned(),
-    });
+    })?;
     if may {
         return Ok(Exit::Done);
     }

@@ -81,7 +81,7 @@ pub(super) fn config(arguments: &ConfigArguments) -> Result<Exit, Complaint> {
             (path, false) => &format!("{path}, which is not there"),
         };
         format!("{}\nconfig file: {told}\n", rows.collect::<String>())
-    });
+    })?;
     Ok(Exit::Done)
 }
 

@@ -4,7 +4,7 @@ use harness_hands::settings::SettingsError;
 use serde_json::json;
 
 use crate::cli::args::EditorsArguments;
-use crate::cli::{settings, show};
+use crate::cli::{output, settings, show};
 use crate::editors::{self, Action, Direction, Order, Outcome, Report};
 use crate::exit::Exit;
 use crate::show::json;
@@ -32,7 +32,7 @@ pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
             });
             let rows: String = rows.collect();
             format!("{rows}\nharness editors NAME [--allow-writes] [--dry-run] [--remove]\n")
-        });
+        })?;
         return Ok(Exit::Done);
     };
     let project = settings::project(None, &arguments.common)?;
@@ -60,6 +60,7 @@ pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
     } else {
         tell(&report, arguments);
     }
+    output::write(&arguments.common, &report)?;
     let left = report
         .files
         .iter()

@@ -12,6 +12,7 @@ mod list;
 mod models;
 mod one_key;
 mod outcome;
+mod output;
 mod past;
 mod prepare;
 mod progress;
@@ -21,12 +22,14 @@ mod settings;
 mod usage;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::args::{Arguments, Command, CommonArguments};
 use crate::exit::Exit;
+use crate::show::annotations::{self, Annotation};
 use crate::show::text::Complaint;
 use crate::show::{json, text};
 
@@ -49,13 +52,11 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
     };
     exit.unwrap_or_else(|complaint| {
         if wants_json {
-            json::print(&json::error(
-                "invalid_request_error",
-                "bad_input",
-                &complaint,
-            ));
+            json::print(&json::bad_input(&complaint));
         }
         text::complaint(&program, &complaint);
+        let note = Annotation::error("harness", &complaint.message);
+        annotations::print(Path::new("."), &[note]);
         complaint.exit
     })
 }
@@ -92,6 +93,16 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         text::result(&list::commands(program));
         return Ok(Exit::Done);
     };
+    let wanted = output::check(&command)?;
+    carry_out(command, program).inspect_err(|complaint| {
+        // What went wrong with the file itself is told on stderr.
+        if let Some(common) = wanted.filter(|_| complaint.param.as_deref() != Some("output")) {
+            drop(output::write(&common, &json::bad_input(complaint)));
+        }
+    })
+}
+
+fn carry_out(command: Command, program: &str) -> Result<Exit, Complaint> {
     match command {
         Command::Brief(arguments) => reports::brief(&arguments),
         Command::Layout(arguments) => reports::layout(&arguments),
@@ -119,11 +130,16 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
     }
 }
 
-/// Prints a value as JSON, or as the text that `words` makes of it.
-fn show<T: serde::Serialize>(common: &CommonArguments, value: &T, words: impl FnOnce() -> String) {
+/// Prints a value as JSON, or as the text that `words` makes of it, and writes it where `--output` says.
+fn show<T: serde::Serialize>(
+    common: &CommonArguments,
+    value: &T,
+    words: impl FnOnce() -> String,
+) -> Result<(), Complaint> {
     if common.json {
         json::print(value);
     } else {
         text::result(&words());
     }
+    output::write(common, value)
 }

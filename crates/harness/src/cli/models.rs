@@ -23,7 +23,7 @@ pub(super) fn models(arguments: &ModelsArguments) -> Result<Exit, Complaint> {
     show(common, &value, || match models.as_slice() {
         [] => format!("the {} engine has no model\n", options.engine),
         models => models.iter().map(row).collect(),
-    });
+    })?;
     Ok(Exit::Done)
 }
 

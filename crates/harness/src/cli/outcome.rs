@@ -1,9 +1,13 @@
 //! What a person or a program reads after a run: the change first, then what came of it; everything once.
 
-use harness_agent::{RunResult, TestResult};
+use std::path::Path;
+
+use harness_agent::{FailedTest, RunResult, TestResult};
 
 use crate::cli::args::CommonArguments;
+use crate::cli::output;
 use crate::exit::Exit;
+use crate::show::annotations::{self, Annotation};
 use crate::show::json;
 use crate::show::text::{self, Complaint};
 
@@ -22,15 +26,20 @@ pub(super) fn show(
     common: &CommonArguments,
     program: &str,
     shown: &Shown,
-) -> Exit {
+) -> Result<Exit, Complaint> {
     let exit = Exit::of(result.stopped);
     if common.json {
         json::print(result);
         complain(result, exit, program);
-        return exit;
+    } else {
+        tell(result, common, program, shown);
     }
-    tell(result, common, program, shown);
-    exit
+    if exit != Exit::Done {
+        let note = Annotation::error("harness", &result.summary);
+        annotations::print(Path::new("."), &[note]);
+    }
+    output::write(common, result)?;
+    Ok(exit)
 }
 
 /// Shows the result of one turn of a conversation; as JSON it is one line.
@@ -54,6 +63,15 @@ pub(super) fn exit_of_tests(result: &TestResult) -> Exit {
         Exit::Done if !result.ok => Exit::Failed,
         exit => exit,
     }
+}
+
+/// Returns the notes for tests that failed, where they failed.
+pub(super) fn red_tests(result: &TestResult) -> Vec<Annotation> {
+    let note = |test: &FailedTest| Annotation {
+        place: test.path.clone().map(|path| (path, test.line)),
+        ..Annotation::error(&test.id, &test.message)
+    };
+    result.failures.iter().map(note).collect()
 }
 
 fn tell(result: &RunResult, common: &CommonArguments, program: &str, shown: &Shown) {

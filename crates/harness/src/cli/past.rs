@@ -66,7 +66,7 @@ pub(super) fn undo(arguments: &UndoArguments) -> Result<Exit, Complaint> {
             files.join(", "),
             undone.undo
         )
-    });
+    })?;
     Ok(Exit::Done)
 }
 
@@ -129,7 +129,7 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
         show(&arguments.common, &value, || {
             let told: String = steps.iter().map(step_line).collect();
             format!("{}{told}{diff}", story(&run))
-        });
+        })?;
         return Ok(Exit::Done);
     }
     runs.truncate(LISTED);
@@ -137,7 +137,7 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
     show(&arguments.common, &value, || match runs.as_slice() {
         [] => "no run is remembered here\n".to_owned(),
         runs => runs.iter().map(story).collect::<Vec<_>>().join("\n"),
-    });
+    })?;
     Ok(Exit::Done)
 }
 
@@ -165,7 +165,7 @@ fn commit_message(arguments: &LastArguments, runs: Vec<RunRecord>) -> Result<Exi
     };
     let message = commit::message(&run.task, &run.summary);
     let value = json!({"run": run.id.as_str(), "message": message});
-    show(&arguments.common, &value, || message.clone());
+    show(&arguments.common, &value, || message.clone())?;
     Ok(Exit::Done)
 }
 
@@ -268,7 +268,7 @@ pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Exit, Complaint> {
             format!("{mark}  {}: {}{hint}\n", check.name, check.found)
         };
         found.checks.iter().map(row).collect()
-    });
+    })?;
     Ok(if found.ok { Exit::Done } else { Exit::Failed })
 }
 

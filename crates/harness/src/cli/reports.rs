@@ -1,28 +1,57 @@
 //! `brief`, `layout`, `route`: what is known without a model. They write nothing.
 
-use harness_agent::Agent;
+use std::path::PathBuf;
 
-use crate::cli::args::{ReportArguments, RouteArguments};
-use crate::cli::{settings, show};
+use harness_agent::Agent;
+use harness_agent::env::Environment;
+
+use crate::cli::args::{
+    CommonArguments, FindingFormat, LayoutArguments, ReportArguments, RouteArguments,
+};
+use crate::cli::{output, settings, show};
 use crate::exit::Exit;
 use crate::show::text::{self, Complaint};
+use crate::show::{annotations, findings, json};
 
 /// Prints the brief.
 pub(super) fn brief(arguments: &ReportArguments) -> Result<Exit, Complaint> {
-    let brief = agent(arguments)?.brief()?;
+    let project = settings::project(arguments.folder.as_deref(), &arguments.common)?;
+    let brief = agent(project, &arguments.common)?.brief()?;
     show(&arguments.common, &brief, || {
         brief.render_for_person(text::width())
-    });
+    })?;
     Ok(Exit::Done)
 }
 
 /// Prints the layout.
-pub(super) fn layout(arguments: &ReportArguments) -> Result<Exit, Complaint> {
-    let layout = agent(arguments)?.layout()?;
-    show(&arguments.common, &layout, || {
-        layout.render_for_person(text::width())
-    });
-    Ok(Exit::Done)
+pub(super) fn layout(arguments: &LayoutArguments) -> Result<Exit, Complaint> {
+    let common = &arguments.common;
+    let project = settings::project(arguments.folder.as_deref(), common)?;
+    let layout = agent(project.clone(), common)?.layout()?;
+    let workflow = Environment::read().workflow;
+    let named = |path: &str| match &workflow {
+        Some(workflow) => annotations::in_repository(workflow, &project, path),
+        None => path.to_owned(),
+    };
+    let report = match arguments.format {
+        None | Some(FindingFormat::Text) => None,
+        Some(FindingFormat::Json) => Some(json::document(&layout)),
+        Some(FindingFormat::Sarif) => Some(json::document(&findings::sarif(&layout, &named))),
+        Some(FindingFormat::Junit) => Some(findings::junit(&layout, &named)),
+    };
+    match report {
+        Some(report) => {
+            text::bytes(report.as_bytes());
+            output::write_text(common, || report)?;
+        }
+        None => show(common, &layout, || layout.render_for_person(text::width()))?,
+    }
+    annotations::print(&project, &annotations::of_layout(&layout));
+    let fails = |limit: u32| layout.findings.iter().any(|one| one.weight >= limit);
+    Ok(match arguments.fail_at.is_some_and(fails) {
+        true => Exit::Failed,
+        false => Exit::Done,
+    })
 }
 
 /// Prints what would happen to a task.
@@ -31,16 +60,11 @@ pub(super) fn route(arguments: &RouteArguments) -> Result<Exit, Complaint> {
     let project = settings::project(folder.as_deref(), &arguments.common)?;
     settings::warn_of_width(&project, &arguments.common, false);
     let plan = Agent::new(settings::options(project, &arguments.common, None)?).route(&task)?;
-    show(&arguments.common, &plan, || plan.render(text::width()));
+    show(&arguments.common, &plan, || plan.render(text::width()))?;
     Ok(Exit::Done)
 }
 
-fn agent(arguments: &ReportArguments) -> Result<Agent, Complaint> {
-    let project = settings::project(arguments.folder.as_deref(), &arguments.common)?;
-    settings::warn_of_width(&project, &arguments.common, false);
-    Ok(Agent::new(settings::options(
-        project,
-        &arguments.common,
-        None,
-    )?))
+fn agent(project: PathBuf, common: &CommonArguments) -> Result<Agent, Complaint> {
+    settings::warn_of_width(&project, common, false);
+    Ok(Agent::new(settings::options(project, common, None)?))
 }

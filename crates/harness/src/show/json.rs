@@ -54,6 +54,11 @@ pub(crate) fn run_record(run: &RunRecord) -> Value {
     })
 }
 
+/// Returns what the command line prints in place of a result.
+pub(crate) fn bad_input(complaint: &Complaint) -> Value {
+    error("invalid_request_error", "bad_input", complaint)
+}
+
 /// Returns the error shape of every door.
 pub fn error(kind: &str, code: &str, complaint: &Complaint) -> Value {
     json!({"error": {

@@ -1,4 +1,6 @@
 //! How results look: text for people, JSON for programs. Everything printed passes through here.
 
+pub(crate) mod annotations;
+pub(crate) mod findings;
 pub mod json;
 pub mod text;
