@@ -39,8 +39,8 @@ RUST_SKIPS = LOGS / "skips.txt"
 ENVIRONMENT = ROOT / "target" / "test-venv"
 PYTHON = environment_python(ENVIRONMENT)
 # Newer versions of a checker find new things; a range keeps a clone of today testable tomorrow.
-# xdist is for our own tests and for one of suites that use it, the next ones are clients that the servers are tested with, the last one reads our schemas.
-TOOLS = ["pytest>=8,<10", "pytest-xdist>=3.5,<4", "mypy>=1.13,<3", "basedpyright>=1.28,<2", "openai>=1.50,<3", "mcp>=2,<3", "agent-client-protocol>=0.12,<1", "jsonschema>=4,<5"]
+# xdist is for our own tests and for one of suites that use it, the next ones are clients that the servers are tested with, one reads our schemas, the last one runs our hook.
+TOOLS = ["pytest>=8,<10", "pytest-xdist>=3.5,<4", "mypy>=1.13,<3", "basedpyright>=1.28,<2", "openai>=1.50,<3", "mcp>=2,<3", "agent-client-protocol>=0.12,<1", "jsonschema>=4,<5", "pre-commit>=4,<5"]
 # The second one uses the first one's projects and server, so it comes after it.
 ACCEPTANCE = [ROOT / "tests" / "accept" / name for name in ("accept.py", "ordinary.py")]
 # The crates of this workspace are compiled by clippy, which says what it finds and compiles all the same.
