@@ -12,5 +12,6 @@ pub mod editors;
 pub mod exit;
 pub mod mcp;
 mod protocol;
+mod runtime;
 pub mod server;
 pub mod show;

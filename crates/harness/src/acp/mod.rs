@@ -14,18 +14,17 @@ use std::time::Duration;
 
 use agent_client_protocol::Client;
 use agent_client_protocol::v1::ConnectionTo;
-use harness_agent::{AgentOptions, Warmth};
+use harness_agent::AgentOptions;
 
 use crate::acp::sessions::Sessions;
 use crate::exit::Exit;
 use crate::protocol;
+use crate::runtime::{self, Clients};
 use crate::show::text::Complaint;
 
 /// The way to the editor.
 type Connection = ConnectionTo<Client>;
 
-/// Threads for turns under way at once, and some for those that end.
-const MOST_BLOCKING: usize = 16;
 /// What runs get to put their files in order after the client has gone.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -40,19 +39,7 @@ pub struct AcpOptions {
 
 /// Serves one editor until it closes its end, or a signal comes.
 pub fn serve(options: AcpOptions) -> Result<Exit, Complaint> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .max_blocking_threads(MOST_BLOCKING)
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| {
-        Complaint::usage(
-            format!("the server cannot start: {error}"),
-            "check the machine's limits",
-        )
-    })?;
-    // A model of the on-device engine stays loaded between turns.
-    let warmth = Warmth::new();
-    let exit = runtime.block_on(async {
+    runtime::block_on(Clients::One, async {
         let sessions = Sessions::new(options);
         let exit = tokio::select! {
             () = connection::serve(&sessions) => Exit::Done,
@@ -60,10 +47,6 @@ pub fn serve(options: AcpOptions) -> Result<Exit, Complaint> {
         };
         sessions.stop_all();
         sessions.ended(GRACE).await;
-        exit
-    });
-    drop(warmth);
-    // The thread that reads standard input may still wait for it.
-    runtime.shutdown_timeout(Duration::from_millis(200));
-    Ok(exit)
+        Ok(exit)
+    })
 }

@@ -12,7 +12,7 @@ mod wire;
 
 use std::time::Duration;
 
-use harness_agent::{AgentOptions, Warmth};
+use harness_agent::AgentOptions;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ServiceExt, transport};
@@ -21,32 +21,15 @@ use crate::exit::Exit;
 use crate::mcp::handler::Handler;
 use crate::mcp::wire::{Gone, Wire};
 use crate::protocol;
+use crate::runtime::{self, Clients};
 use crate::show::text::Complaint;
 
-/// Threads for runs and reports under way at once, and some for those that end.
-const MOST_BLOCKING: usize = 16;
 /// What runs get to put their files in order after the client has gone.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Serves one client until it closes its end, or a signal comes.
 pub fn serve(options: AgentOptions) -> Result<Exit, Complaint> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .max_blocking_threads(MOST_BLOCKING)
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| {
-        Complaint::usage(
-            format!("the server cannot start: {error}"),
-            "check the machine's limits",
-        )
-    })?;
-    // A model of the on-device engine stays loaded between calls.
-    let warmth = Warmth::new();
-    let exit = runtime.block_on(converse(options));
-    drop(warmth);
-    // The thread that reads standard input may still wait for it.
-    runtime.shutdown_timeout(Duration::from_millis(200));
-    exit
+    runtime::block_on(Clients::One, converse(options))
 }
 
 async fn converse(options: AgentOptions) -> Result<Exit, Complaint> {

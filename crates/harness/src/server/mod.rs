@@ -20,23 +20,18 @@ mod work;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
-use harness_agent::{AgentOptions, Warmth};
+use harness_agent::AgentOptions;
 use tokio::net::TcpListener;
 
 use crate::exit::Exit;
+use crate::runtime::{self, Clients};
 use crate::server::connection::Bounds;
 use crate::server::work::Queue;
 use crate::show::text::{self, Complaint};
 
 /// The port when none is named (CONTRACT, Names).
 pub(crate) const DEFAULT_PORT: u16 = 8090;
-/// Threads for work that blocks: the runs that may be under way at once, and some reports beside them. Each costs a
-/// stack and pieces of memory kept at hand, 34 MB of address space; the rest of a crowd waits its turn.
-const MOST_BLOCKING: usize = 16;
-/// Threads for the connections themselves, which do little: more cores would only cost memory.
-const MOST_WORKERS: usize = 4;
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -101,24 +96,7 @@ struct Server {
 
 /// Serves until a signal comes.
 pub fn serve(options: ServeOptions) -> Result<Exit, Complaint> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(cores.min(MOST_WORKERS))
-        .max_blocking_threads(MOST_BLOCKING)
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| {
-        Complaint::usage(
-            format!("the server cannot start: {error}"),
-            "check the machine's limits",
-        )
-    })?;
-    // A model of the on-device engine stays loaded between requests.
-    let warmth = Warmth::new();
-    let exit = runtime.block_on(listen(options));
-    drop(warmth);
-    // Runs that ignored their cancel flag for the whole grace are not waited for.
-    runtime.shutdown_timeout(Duration::from_millis(200));
+    let exit = runtime::block_on(Clients::Many, listen(options));
     log::settle();
     exit
 }

@@ -134,6 +134,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test makes a checkout")]
     fn paths_begin_at_the_checkout() {
         let checkout = tempfile::tempdir().unwrap();
         let project = checkout.path().join("backend/api");

@@ -1,0 +1,57 @@
+//! Where async code runs: one set-up for the server and the protocol front ends.
+
+use std::time::Duration;
+
+use harness_agent::Warmth;
+use tokio::runtime::Builder;
+
+use crate::show::text::Complaint;
+
+/// Threads for work that blocks: the runs that may be under way at once, and some reports beside them. Each costs a
+/// stack and pieces of memory kept at hand, 34 MB of address space; the rest of a crowd waits its turn.
+const MOST_BLOCKING: usize = 16;
+/// Threads for connections, which do little: more cores would only cost memory.
+const MOST_WORKERS: usize = 4;
+/// What is still under way then is not waited for: a run that ignored its cancel flag for the whole grace, or the
+/// thread that reads standard input.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Who is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clients {
+    /// The program that started us.
+    One,
+    /// Whoever connects.
+    Many,
+}
+
+/// Serves until the work ends. A model of the on-device engine stays loaded meanwhile.
+pub(crate) fn block_on<T>(
+    clients: Clients,
+    work: impl Future<Output = Result<T, Complaint>>,
+) -> Result<T, Complaint> {
+    let mut builder = match clients {
+        Clients::One => Builder::new_current_thread(),
+        Clients::Many => {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            let mut builder = Builder::new_multi_thread();
+            builder.worker_threads(cores.min(MOST_WORKERS));
+            builder
+        }
+    };
+    let runtime = builder
+        .max_blocking_threads(MOST_BLOCKING)
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| {
+        Complaint::usage(
+            format!("the server cannot start: {error}"),
+            "check the machine's limits",
+        )
+    })?;
+    let warmth = Warmth::new();
+    let done = runtime.block_on(work);
+    drop(warmth);
+    runtime.shutdown_timeout(PATIENCE);
+    done
+}
