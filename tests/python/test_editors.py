@@ -6,10 +6,19 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from serving import PROGRAM, tree
 
-NAMES = ["vscode", "cursor", "continue", "zed", "cline", "neovim", "emacs", "jetbrains"]
+NAMES = ["vscode", "cursor", "continue", "zed", "cline", "windsurf", "neovim", "emacs", "jetbrains", "helix"]
+# Where the entry for the Model Context Protocol is written, and in which object.
+ENTRIES = {
+    "vscode": (".vscode/mcp.json", "servers"),
+    "cursor": (".cursor/mcp.json", "mcpServers"),
+    "zed": (".zed/settings.json", "context_servers"),
+    "jetbrains": (".junie/mcp/mcp.json", "mcpServers"),
+    "continue": (".continue/mcpServers/harness.yaml", "mcpServers"),
+}
 
 
 def editors(*words):
@@ -53,22 +62,94 @@ def test_what_is_written_permits_changes_only_where_that_is_asked_for(project):
         assert editors("vscode", "--project", project, "--remove").returncode == 0
 
 
-@pytest.mark.parametrize("name", ["vscode", "cursor", "zed", "cline", "jetbrains"])
-def test_the_entries_for_protocols_start_this_very_program(project, name):
-    """What is printed is typed into settings as it stands; an editor knows no virtualenv."""
+def written_entry(project, name):
+    file, holder = ENTRIES[name]
+    held = yaml.safe_load((project / file).read_text(encoding="utf-8"))[holder]
+    return held[0] if isinstance(held, list) else held["harness"]
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_the_entry_that_is_written_starts_this_very_program(project, name):
+    """An editor knows no virtualenv, and starts the server in whatever folder it likes."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "brief", "arguments": {}}},
+    ]
+    for words, has_run in (([], False), (["--allow-writes"], True)):
+        assert editors(name, "--project", project, *words).returncode == 0
+        entry = written_entry(project, name)
+        assert os.path.isabs(entry["command"]), entry
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        done = subprocess.run([entry["command"], *entry["args"]], input=text, cwd="/", capture_output=True, text=True, timeout=30)
+        answers = {answer["id"]: answer["result"] for answer in map(json.loads, done.stdout.splitlines())}
+        assert ("run" in {tool["name"] for tool in answers[2]["tools"]}) == has_run
+        assert answers[3]["structuredContent"]["files"] == 4
+
+
+@pytest.mark.parametrize("name", ["zed", "cline", "windsurf", "jetbrains"])
+def test_the_entries_for_protocols_that_are_printed_start_this_very_program(project, name):
+    """What is printed is typed into settings as it stands."""
     report = json.loads(editors(name, "--project", project, "--dry-run", "--json").stdout)
     entries = [json.loads(step.split('"harness": ', 1)[1]) for step in report["steps"] if '"harness": ' in step]
-    assert {entry["args"][0] for entry in entries} == ({"mcp", "acp"} if name in ("zed", "jetbrains") else {"mcp"})
+    assert {entry["args"][0] for entry in entries} == {"zed": {"acp"}, "jetbrains": {"mcp", "acp"}}.get(name, {"mcp"})
     for entry in entries:
         assert os.path.isabs(entry["command"]) and "--allow-writes" not in entry["args"]
         done = subprocess.run([entry["command"], *entry["args"]], input="", capture_output=True, text=True, timeout=30)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
     steps = json.loads(editors(name, "--project", project, "--dry-run", "--json", "--allow-writes").stdout)["steps"]
-    assert any("--allow-writes" in step for step in steps if '"mcp"' in step)
+    assert all("--allow-writes" in step for step in steps if '["mcp"' in step)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_set_up_that_no_longer_works_is_told(project, tmp_path, name):
+    file = project / ENTRIES[name][0]
+
+    def checked():
+        shown = editors(name, "--check", "--project", project, "--json")
+        (found,) = [one for one in json.loads(shown.stdout)["files"] if one["path"] == ENTRIES[name][0]]
+        return shown.returncode, found["state"], found["found"]
+
+    assert checked()[1] == "not_set_up"
+    editors(name, "--project", project)
+    code, state, _ = checked()
+    # The server of Continue's chat model does not run here.
+    assert (code, state) == (int(name == "continue"), "works")
+    good, program = file.read_text(encoding="utf-8"), written_entry(project, name)["command"]
+    started = tmp_path / "started"
+    other = tmp_path / "harness"
+    other.write_text(f"#!/bin/sh\ntouch '{started}'\n")
+    other.chmod(0o755)
+    for was, now, words in ((program, "/nosuch/harness", "not there"), (program, str(other), "not this program"), (str(project), str(tmp_path), "another project")):
+        file.write_text(good.replace(f'"{was}"', f'"{now}"'), encoding="utf-8")
+        code, state, found = checked()
+        assert (code, state) == (1, "broken") and words in found, found
+    assert not started.exists(), "what a project names was started"
+    # Written again it works, and is taken out all the same.
+    editors(name, "--project", project)
+    assert checked()[1] == "works" and file.read_text(encoding="utf-8") == good
+    editors(name, "--project", project, "--remove")
+    assert not file.exists()
+
+
+def test_all_editors_are_checked_at_once_and_the_doctor_tells_of_them(project):
+    shown = editors("--check", "--project", project)
+    assert shown.returncode == 0 and "no editor is connected" in shown.stdout
+    editors("cursor", "--project", project)
+    shown = editors("--check", "--project", project)
+    assert shown.returncode == 0 and ".cursor/mcp.json" in shown.stdout and ".zed" not in shown.stdout
+    (project / ".cursor" / "mcp.json").write_text('{"mcpServers": {"harness": {"command": "/nosuch/harness", "args": ["mcp", "."]}}}')
+    shown = editors("--check", "--project", project)
+    assert shown.returncode == 1 and "BAD   cursor .cursor/mcp.json" in shown.stdout and "hint: `harness editors cursor`" in shown.stdout
+    doctor = subprocess.run([PROGRAM, "doctor", "--project", str(project), "--json"], capture_output=True, text=True, timeout=60)
+    rows = [check for check in json.loads(doctor.stdout)["checks"] if check["name"] == "editor cursor"]
+    assert {row["health"] for row in rows} == {"good", "weak"} and any("/nosuch/harness" in row["found"] for row in rows)
 
 
 def test_wrong_calls(project, tmp_path):
-    for words, what in ((["nano"], "no editor `nano`"), (["--remove"], "editor is missing"), (["vscode", "--project", tmp_path / "nosuch"], "nosuch")):
+    for words, what in ((["nano"], "no editor `nano`"), (["--remove"], "editor is missing"), (["nano", "--check"], "no editor `nano`"), (["vscode", "--check", "--remove"], "--check"), (["vscode", "--project", tmp_path / "nosuch"], "nosuch")):
         shown = editors(*words)
         assert shown.returncode == 2 and what in shown.stderr and "hint: " in shown.stderr and shown.stdout == ""
     error = json.loads(editors("nano", "--json").stdout)["error"]
@@ -81,7 +162,7 @@ def test_a_file_that_cannot_be_read_is_left_alone(project):
     broken.write_text("{ oh no")
     shown = editors("vscode", "--project", project)
     assert shown.returncode == 1 and "left alone" in shown.stdout and '"harness: ask"' in shown.stdout
-    assert broken.read_text() == "{ oh no" and [path.name for path in broken.parent.iterdir()] == ["tasks.json"]
+    assert broken.read_text() == "{ oh no" and {path.name for path in broken.parent.iterdir()} == {"tasks.json", "mcp.json"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege")

@@ -15,9 +15,16 @@ use crate::write::{self, Place};
 /// Every file that may be written here, each read by one editor. All other paths are refused.
 pub const FILES: &[&str] = &[
     ".vscode/tasks.json",
+    ".vscode/mcp.json",
     ".zed/tasks.json",
+    ".zed/settings.json",
+    ".cursor/mcp.json",
     ".cursor/rules/harness.mdc",
+    ".windsurf/rules/harness.md",
     ".continue/models/harness.yaml",
+    ".continue/mcpServers/harness.yaml",
+    ".helix/config.toml",
+    ".junie/mcp/mcp.json",
     ".clinerules/harness.md",
     ".nvim.lua",
     ".dir-locals-2.el",

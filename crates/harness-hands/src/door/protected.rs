@@ -37,6 +37,8 @@ const FOLDERS: &[(&str, &str)] = &[
     (".idea", "editor configuration"),
     (".zed", "editor configuration"),
     (".fleet", "editor configuration"),
+    (".helix", "editor configuration"),
+    (".run", "editor configuration"),
     (".nvim", "editor configuration"),
     (".devcontainer", "editor configuration"),
     (".cursor", "agent configuration"),
@@ -47,6 +49,8 @@ const FOLDERS: &[(&str, &str)] = &[
     (".agents", "agent configuration"),
     (".continue", "agent configuration"),
     (".cline", "agent configuration"),
+    (".clinerules", "agent configuration"),
+    (".junie", "agent configuration"),
     (".roo", "agent configuration"),
     (".kiro", "agent configuration"),
     (".opencode", "agent configuration"),
@@ -380,6 +384,10 @@ mod tests {
     fn what_makes_other_programs_run_things_is_protected() {
         for path in [
             ".vscode/tasks.json",
+            ".helix/config.toml",
+            ".run/tests.run.xml",
+            ".junie/mcp/mcp.json",
+            ".clinerules/rules.md",
             ".github/workflows/ci.yml",
             ".env",
             ".env.local",

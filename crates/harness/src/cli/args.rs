@@ -366,6 +366,9 @@ pub struct EditorsArguments {
     /// Take out what was put in
     #[arg(long)]
     pub remove: bool,
+    /// Say whether what was put in still works; without NAME, for every editor
+    #[arg(long, conflicts_with_all = ["allow_writes", "dry_run", "remove"])]
+    pub check: bool,
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::cli::args::EditorsArguments;
 use crate::cli::{output, settings, show};
+use crate::editors::check::{self, Checked, State};
 use crate::editors::{self, Action, Direction, Order, Outcome, Report};
 use crate::exit::Exit;
 use crate::show::json;
@@ -12,6 +13,9 @@ use crate::show::text::{self, Complaint};
 
 /// Lists the editors, or connects one.
 pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
+    if arguments.check {
+        return check(arguments);
+    }
     let Some(name) = &arguments.name else {
         if arguments.allow_writes || arguments.dry_run || arguments.remove {
             return Err(Complaint::usage(
@@ -31,7 +35,9 @@ pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
                 )
             });
             let rows: String = rows.collect();
-            format!("{rows}\nharness editors NAME [--allow-writes] [--dry-run] [--remove]\n")
+            format!(
+                "{rows}\nharness editors NAME [--allow-writes] [--dry-run] [--remove] [--check]\n"
+            )
         })?;
         return Ok(Exit::Done);
     };
@@ -51,9 +57,7 @@ pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
     let report =
         editors::connect(name, &checked.project, &order).map_err(|error| failed(&error))?;
     let Some(report) = report else {
-        let names: Vec<&str> = editors::list().iter().map(|one| one.name).collect();
-        let hint = format!("editors are {}", names.join(", "));
-        return Err(Complaint::usage(format!("there is no editor `{name}`"), hint).about("name"));
+        return Err(unknown(name));
     };
     if arguments.common.json {
         json::print(&report);
@@ -66,6 +70,51 @@ pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
         .iter()
         .any(|file| file.action == Action::LeftAlone);
     Ok(if left { Exit::Failed } else { Exit::Done })
+}
+
+/// Says whether what was put in still works.
+fn check(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
+    let common = &arguments.common;
+    let name = arguments.name.as_deref();
+    let options = settings::options(settings::project(None, common)?, common, None)?;
+    let project = options.check()?.project;
+    let found = check::check(&project, &options.model, name).map_err(|error| failed(&error))?;
+    let Some(mut found) = found else {
+        return Err(unknown(name.unwrap_or_default()));
+    };
+    if name.is_none() {
+        found.retain(|file| file.state != State::NotSetUp);
+    }
+    let ok = found.iter().all(|file| file.state == State::Works);
+    show(common, &json!({"ok": ok, "files": found}), || {
+        match found.as_slice() {
+            [] => "no editor is connected to this project\n".to_owned(),
+            found => found.iter().map(row).collect(),
+        }
+    })?;
+    Ok(if ok { Exit::Done } else { Exit::Failed })
+}
+
+fn row(file: &Checked) -> String {
+    let mark = match file.state {
+        State::Works => "ok  ",
+        State::NotSetUp => "none",
+        State::Broken => "BAD ",
+    };
+    let hint = match file.hint.as_str() {
+        "" => String::new(),
+        hint => format!("\n      hint: {hint}"),
+    };
+    format!(
+        "{mark}  {} {}: {}{hint}\n",
+        file.editor, file.path, file.found
+    )
+}
+
+fn unknown(name: &str) -> Complaint {
+    let names: Vec<&str> = editors::list().iter().map(|one| one.name).collect();
+    let hint = format!("editors are {}", names.join(", "));
+    Complaint::usage(format!("there is no editor `{name}`"), hint).about("name")
 }
 
 fn failed(error: &SettingsError) -> Complaint {

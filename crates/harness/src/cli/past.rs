@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use crate::cli::args::{CommonArguments, DoctorArguments, LastArguments, UndoArguments};
 use crate::cli::{agent, settings, show};
+use crate::editors::check::{self, Checked, State};
 use crate::exit::Exit;
 use crate::show::json;
 use crate::show::text::{self, Complaint};
@@ -252,7 +253,8 @@ pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Exit, Complaint> {
     if let Some(model) = &arguments.common.model {
         options.model.clone_from(model);
     }
-    let found = doctor::examine(&options, &agent::cancel_on_signal());
+    let mut found = doctor::examine(&options, &agent::cancel_on_signal());
+    found.checks.extend(connected_editors(&options));
     show(&arguments.common, &found, || {
         let row = |check: &Check| {
             let mark = match check.health {
@@ -270,6 +272,34 @@ pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Exit, Complaint> {
         found.checks.iter().map(row).collect()
     })?;
     Ok(if found.ok { Exit::Done } else { Exit::Failed })
+}
+
+/// Tells which editors this project is connected to, and whether that still works. A machine without any is well.
+fn connected_editors(options: &AgentOptions) -> Vec<Check> {
+    let project = options.check().map(|checked| checked.project);
+    let files = project
+        .ok()
+        .and_then(|project| check::check(&project, &options.model, None).ok()?);
+    let mut files = files.unwrap_or_default();
+    files.retain(|file| file.state != State::NotSetUp);
+    if files.is_empty() {
+        return vec![Check {
+            name: "editors".to_owned(),
+            health: Health::Good,
+            found: "none is connected to this project; `harness editors` lists them".to_owned(),
+            hint: String::new(),
+        }];
+    }
+    let row = |file: Checked| Check {
+        name: format!("editor {}", file.editor),
+        health: match file.state {
+            State::Works | State::NotSetUp => Health::Good,
+            State::Broken => Health::Weak,
+        },
+        found: format!("{}: {}", file.path, file.found),
+        hint: file.hint,
+    };
+    files.into_iter().map(row).collect()
 }
 
 fn run_id(text: &str) -> Result<RunId, Complaint> {

@@ -31,6 +31,38 @@ const ZED: [&str; 5] = [
     "[\n    {\"label\": \"a\", \"command\": \"x\"}, // one\n    {\"label\": \"b\", \"command\": \"y\"}  // two\n    /* three\n       is missing */\n]\n",
 ];
 
+/// Servers of VS Code.
+const VSCODE_MCP: [&str; 6] = [
+    // What the editor's own dialogue writes.
+    "{\n\t\"servers\": {\n\t\t\"github\": {\n\t\t\t\"type\": \"http\",\n\t\t\t\"url\": \"https://api.githubcopilot.com/mcp/\"\n\t\t}\n\t},\n\t\"inputs\": []\n}",
+    // Windows, comments, trailing commas, a secret that is asked for.
+    "{\r\n  // asked for once\r\n  \"inputs\": [\r\n    { \"id\": \"key\", \"type\": \"promptString\", \"password\": true, },\r\n  ],\r\n  \"servers\": {\r\n    \"db\": { // read only\r\n      \"command\": \"npx\",\r\n      \"args\": [\"-y\", \"db-mcp\"],\r\n      \"env\": { \"KEY\": \"${input:key}\" },\r\n    },\r\n  },\r\n}\r\n",
+    // A byte order mark, all on one line, a server whose name begins like ours.
+    "\u{feff}{\"servers\":{\"harness-db\":{\"command\":\"x\",\"args\":[\"mcp\"]}}}",
+    // Nothing in it yet, with a word about that.
+    "{\n    \"servers\": {\n        // none yet\n    }\n}\n",
+    "{\n    \"inputs\": []\n}\n",
+    "{}\n",
+];
+
+/// Servers of Cursor and of Junie, which have one shape.
+const MCP_SERVERS: [&str; 5] = [
+    "{\n  \"mcpServers\": {\n    \"filesystem\": {\n      \"command\": \"npx\",\n      \"args\": [\n        \"-y\",\n        \"@modelcontextprotocol/server-filesystem\",\n        \".\"\n      ]\n    }\n  }\n}\n",
+    "{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": { \"url\": \"http://localhost:3000/sse\" },\r\n\t\t\"b\": { \"command\": \"uvx\", \"args\": [ \"b\" ] }\r\n\t}\r\n}",
+    "{\"mcpServers\":{}}",
+    "\u{feff}{\n    \"version\": 1,\n    \"mcpServers\": {\n        \"memory\": {\"command\": \"docker\", \"args\": [\"run\", \"-i\", \"mcp/memory\"], \"disabled\": true}\n    }\n}\n",
+    "{\n  /* ours at work */\n  \"mcpServers\": {\n    \"x\": {\n      \"command\": \"x\" // to be replaced\n    }, // x\n    // \"y\": { \"command\": \"y\" }\n  }\n}\n\n",
+];
+
+/// Project settings of Zed.
+const ZED_SETTINGS: [&str; 5] = [
+    "// Folder-specific settings\n//\n// For a full list of overridable settings, and general information on folder-specific settings,\n// see the documentation: https://zed.dev/docs/configuring-zed#settings-files\n{\n}\n",
+    "{\n  \"tab_size\": 2,\n  \"languages\": {\n    \"Python\": {\n      \"language_servers\": [\"ruff\", \"!pyright\"],\n      \"format_on_save\": \"on\",\n    },\n  },\n}\n",
+    "{\r\n\t\"lsp\": { \"rust-analyzer\": { \"initialization_options\": { \"check\": { \"command\": \"clippy\" } } } }\r\n}\r\n",
+    "\u{feff}{ \"hard_tabs\": true }",
+    "{\n    \"context_servers\": {\n        \"postgres\": { // the one of the team\n            \"source\": \"custom\",\n            \"command\": \"postgres-mcp\",\n            \"args\": [],\n            \"env\": {}\n        }\n    },\n    \"file_scan_exclusions\": [\"**/target\"] // large\n}\n",
+];
+
 fn order(direction: Direction, allow_writes: bool) -> Order {
     Order {
         allow_writes,
@@ -63,24 +95,34 @@ fn snapshot(root: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[track_caller]
+fn outcome<'a>(report: &'a Report, file: &str) -> &'a Outcome {
+    report.files.iter().find(|one| one.path == file).unwrap()
+}
+
+#[track_caller]
 fn merged_and_removed(editor: &str, file: &str, before: &str) {
     let project = tempfile::tempdir().unwrap();
     let path = project.path().join(file);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, before).unwrap();
-    let original = snapshot(project.path());
-    let connect = |order: &Order| connect(editor, project.path(), order).unwrap().unwrap();
+    // The other files of the editor come first, so that this one's coming and going is seen alone.
+    let original = {
+        let connect = |direction| connect(editor, project.path(), &order(direction, false));
+        connect(Direction::PutIn).unwrap();
+        connect(Direction::TakeOut).unwrap();
+        snapshot(project.path())
+    };
+    assert_eq!(original, [(file.to_owned(), before.as_bytes().to_vec())]);
+    let connect = |order: &Order| {
+        let report = connect(editor, project.path(), order).unwrap().unwrap();
+        outcome(&report, file).clone()
+    };
     let first = connect(&order(Direction::PutIn, false));
-    assert_eq!(
-        first.files[0].action,
-        Action::Merged,
-        "{}\n{before}",
-        first.files[0].reason
-    );
-    assert!(first.files[0].backup.is_some() && !first.files[0].diff.is_empty());
+    assert_eq!(first.action, Action::Merged, "{}\n{before}", first.reason);
+    assert!(first.backup.is_some() && !first.diff.is_empty());
     let once = snapshot(project.path());
     assert_eq!(
-        connect(&order(Direction::PutIn, false)).files[0].action,
+        connect(&order(Direction::PutIn, false)).action,
         Action::Unchanged
     );
     assert_eq!(
@@ -97,7 +139,7 @@ fn merged_and_removed(editor: &str, file: &str, before: &str) {
         "there and back changed something"
     );
     let gone = connect(&order(Direction::TakeOut, true));
-    assert_eq!(gone.files[0].action, Action::TakenOut, "{before}");
+    assert_eq!(gone.action, Action::TakenOut, "{before}");
     assert_eq!(
         snapshot(project.path()),
         original,
@@ -112,11 +154,11 @@ fn removed_without_a_backup(editor: &str, file: &str, before: &str) {
     let path = project.path().join(file);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, before).unwrap();
-    let connect = |order: &Order| connect(editor, project.path(), order).unwrap().unwrap();
-    let name = connect(&order(Direction::PutIn, true)).files[0]
-        .backup
-        .clone()
-        .unwrap();
+    let connect = |order: &Order| {
+        let report = connect(editor, project.path(), order).unwrap().unwrap();
+        outcome(&report, file).clone()
+    };
+    let name = connect(&order(Direction::PutIn, true)).backup.unwrap();
     std::fs::remove_file(path.with_file_name(name)).unwrap();
     connect(&order(Direction::TakeOut, false));
     let after = std::fs::read(&path).unwrap();
@@ -141,6 +183,103 @@ fn tasks_of_zed_are_merged_and_removed() {
     }
     for before in [ZED[0], ZED[1], ZED[2], ZED[4]] {
         removed_without_a_backup("zed", ".zed/tasks.json", before);
+    }
+}
+
+#[test]
+fn servers_are_merged_and_removed() {
+    for before in VSCODE_MCP {
+        merged_and_removed("vscode", ".vscode/mcp.json", before);
+    }
+    for before in MCP_SERVERS {
+        merged_and_removed("cursor", ".cursor/mcp.json", before);
+        merged_and_removed("jetbrains", ".junie/mcp/mcp.json", before);
+    }
+    for before in ZED_SETTINGS {
+        merged_and_removed("zed", ".zed/settings.json", before);
+    }
+    for before in [VSCODE_MCP[0], VSCODE_MCP[1], VSCODE_MCP[4]] {
+        removed_without_a_backup("vscode", ".vscode/mcp.json", before);
+    }
+    removed_without_a_backup("cursor", ".cursor/mcp.json", MCP_SERVERS[0]);
+    for before in [ZED_SETTINGS[1], ZED_SETTINGS[4]] {
+        removed_without_a_backup("zed", ".zed/settings.json", before);
+    }
+}
+
+#[test]
+fn the_entry_of_a_program_that_moved_is_replaced_and_removed() {
+    let wishes = |program: &str, project: &str| Wishes {
+        allow_writes: true,
+        model: "a:1".to_owned(),
+        project: project.to_owned(),
+        program: program.to_owned(),
+    };
+    let (old, new) = (
+        wishes("/old \"venv\"/bin/harness", "/old"),
+        wishes("/new/bin/harness", "/new"),
+    );
+    let files = KITS.iter().flat_map(|kit| kit.files);
+    let mut seen = 0;
+    for file in files.filter(|file| file.starts_program()) {
+        seen += 1;
+        let written = file.text(&old);
+        assert_eq!(
+            file.named_in(&written),
+            Some((old.program.clone(), old.project.clone())),
+            "{}",
+            file.path
+        );
+        let base = base_of(&written, file, &new, None);
+        assert!(matches!(base, Ok(Base::Absent)), "{}", file.path);
+        if !file.is_shared() {
+            continue;
+        }
+        let theirs = "{\n  \"other\": {\n    \"a\": 1\n  }\n}\n";
+        let merged = put_in(file, &old, theirs).unwrap();
+        let base = base_of(&merged, file, &new, None);
+        assert!(
+            matches!(base, Ok(Base::Text { text, .. }) if text == theirs),
+            "{}",
+            file.path
+        );
+    }
+    assert_eq!(seen, 5);
+}
+
+#[test]
+fn an_entry_of_our_name_that_is_not_ours_stays() {
+    for (text, reason) in [
+        (
+            r#"{"mcpServers":{"harness":{"command":"npx","args":["harness-mcp"]}}}"#,
+            "not ours",
+        ),
+        (
+            r#"{"mcpServers":{"harness":{"url":"http://127.0.0.1:1"}}}"#,
+            "not ours",
+        ),
+        (r#"{"mcpServers":[]}"#, "not an object"),
+        (r#"{"mcpServers":{"a":{},"a":{}}}"#, "more than once"),
+        (r#"{"mcpServers":{},"mcpServers":{}}"#, "more than once"),
+        ("[]", "not an object"),
+        ("{ \"mcpServers\": { }", "cannot be read"),
+        ("", "no value"),
+    ] {
+        let project = tempfile::tempdir().unwrap();
+        let path = project.path().join(".cursor/mcp.json");
+        std::fs::create_dir(project.path().join(".cursor")).unwrap();
+        std::fs::write(&path, text).unwrap();
+        for direction in [Direction::PutIn, Direction::TakeOut] {
+            let report = connect("cursor", project.path(), &order(direction, false));
+            let report = report.unwrap().unwrap();
+            let found = outcome(&report, ".cursor/mcp.json");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+            if direction == Direction::PutIn {
+                assert_eq!(found.action, Action::LeftAlone, "{text}");
+                assert!(found.reason.contains(reason), "{text}: {}", found.reason);
+                assert!(found.snippet.contains("\"mcp\""), "{text}");
+            }
+        }
     }
 }
 
@@ -170,7 +309,7 @@ fn every_editor_comes_and_goes() {
             let all: String = report.files.iter().map(|file| file.diff.clone()).collect();
             assert_eq!(
                 all.contains("--dry-run"),
-                !allow_writes && kit.name != "continue",
+                !allow_writes && !["continue", "helix"].contains(&kit.name),
                 "{}",
                 kit.name
             );
@@ -217,7 +356,6 @@ fn what_cannot_be_read_is_left_alone() {
         let path = project.path().join(file);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
-        let original = snapshot(project.path());
         let report = connect(editor, project.path(), &order(Direction::PutIn, false));
         let file = &report.unwrap().unwrap().files[0];
         assert_eq!(file.action, Action::LeftAlone, "{text}");
@@ -225,7 +363,10 @@ fn what_cannot_be_read_is_left_alone() {
             !file.snippet.is_empty() && !file.reason.is_empty(),
             "{text}"
         );
-        assert_eq!(snapshot(project.path()), original, "{text}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        let beside = std::fs::read_dir(path.parent().unwrap()).unwrap();
+        let mut names = beside.map(|entry| entry.unwrap().file_name());
+        assert!(names.all(|name| !name.to_string_lossy().contains(".bak")));
     }
 }
 
@@ -321,8 +462,15 @@ fn every_file_says_whose_it_is() {
                 allow_writes: true,
                 model: "a".to_owned(),
                 project: "/p".to_owned(),
+                program: "/bin/harness".to_owned(),
             };
-            assert!(file.text(&wishes).contains(OURS), "{}", file.path);
+            // An entry among others is known by what it starts; not every editor takes a comment there.
+            let is_entry = file.is_shared() && file.starts_program();
+            assert!(
+                is_entry || file.text(&wishes).contains(OURS),
+                "{}",
+                file.path
+            );
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Tasks in JSON with comments: ours are put at the end of each list and taken out again. Everything else stays.
+//! Settings in JSON with comments: ours are put at the end of each list and object and taken out again. Everything else
+//! stays.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstRootNode};
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 
 /// What an item is named by.
 const NAMES: [&str; 2] = ["label", "id"];
@@ -26,7 +27,36 @@ pub(super) fn put_in(before: &str, ours: &str) -> Result<String, String> {
             list.append(input(&item));
         }
     }
+    for (name, wanted) in objects(&ours)? {
+        let object = root.object_value().ok_or("it is not an object")?;
+        let holder = object
+            .object_value_or_create(&name)
+            .ok_or_else(|| format!("`{name}` in it is not an object"))?;
+        for (key, entry) in entries(&wanted, &name)? {
+            if holder.get(&key).is_some() {
+                return Err(format!("`{key}` in `{name}` is there, and it is not ours"));
+            }
+            let Some(value) = entry.value() else { continue };
+            holder.append(&key, input(&value));
+        }
+    }
     Ok(root.to_string())
+}
+
+/// Returns the command and the project of the entry that one of our own files has, as it stands in a text.
+pub(super) fn command_in(text: &str, ours: &str) -> Option<(String, String)> {
+    let root = parse(text.trim_start_matches('\u{feff}')).ok()?;
+    let ours = parse(ours).ok()?;
+    let (name, wanted) = objects(&ours).ok()?.into_iter().next()?;
+    let (key, _) = entries(&wanted, &name).ok()?.into_iter().next()?;
+    let entry = root.object_value()?.object_value(&name)?.get(&key)?;
+    if !is_ours(&entry) {
+        return None;
+    }
+    let entry = entry.object_value()?;
+    let command = string(&entry.get("command")?.value()?)?;
+    let project = string(entry.array_value("args")?.elements().get(1)?)?;
+    Some((command, project))
 }
 
 /// Returns the text without the items that one of our own files has in the same list. Lists that held nothing else go
@@ -62,7 +92,56 @@ pub(super) fn take_out(before: &str, ours: &[String]) -> Result<String, String> 
             property.remove();
         }
     }
+    take_entries_out(&root, ours)?;
     Ok(root.to_string())
+}
+
+/// Takes out the entries that our own files have. An object that held nothing else goes too.
+fn take_entries_out(root: &CstRootNode, ours: &[String]) -> Result<(), String> {
+    for text in ours {
+        for (name, wanted) in objects(&parse(text)?)? {
+            let Some(holder) = root
+                .object_value()
+                .and_then(|object| object.object_value(&name))
+            else {
+                continue;
+            };
+            let theirs = entries(&holder, &name)?;
+            for (key, _) in entries(&wanted, &name)? {
+                let found = theirs.iter().find(|(theirs, _)| *theirs == key);
+                let Some((_, entry)) = found.filter(|(_, entry)| is_ours(entry)) else {
+                    continue;
+                };
+                entry.clone().remove();
+                let is_bare = holder.children().iter().all(|child| !child.is_comment());
+                let property = root.object_value().and_then(|object| object.get(&name));
+                if let Some(property) = property
+                    && is_bare
+                    && holder.properties().is_empty()
+                {
+                    property.remove();
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says whether an entry starts our program for a protocol.
+fn is_ours(entry: &CstObjectProp) -> bool {
+    let fields = || {
+        let entry = entry.object_value()?;
+        let command = string(&entry.get("command")?.value()?)?;
+        let first = string(entry.array_value("args")?.elements().first()?)?;
+        let name = command.rsplit(['/', '\\']).next()?;
+        let is_program = name.strip_suffix(".exe").unwrap_or(name) == "harness";
+        Some(is_program && first == "mcp")
+    };
+    fields().unwrap_or(false)
+}
+
+fn string(node: &CstNode) -> Option<String> {
+    node.as_string_lit()?.decoded_value().ok()
 }
 
 fn parse(text: &str) -> Result<CstRootNode, String> {
@@ -115,10 +194,34 @@ fn lists(root: &CstRootNode) -> Result<Vec<(Option<String>, CstArray)>, String> 
     Ok(found)
 }
 
+/// Returns the objects that the properties of a file hold, with their names.
+fn objects(root: &CstRootNode) -> Result<Vec<(String, CstObject)>, String> {
+    let Some(object) = root.object_value() else {
+        return Ok(Vec::new());
+    };
+    let all = entries(&object, "it")?.into_iter();
+    Ok(all
+        .filter_map(|(name, property)| Some((name, property.object_value()?)))
+        .collect())
+}
+
+/// Returns the entries of an object by their names, each of which stands there once.
+fn entries(object: &CstObject, called: &str) -> Result<Vec<(String, CstObjectProp)>, String> {
+    let mut found: Vec<(String, CstObjectProp)> = Vec::new();
+    for property in object.properties() {
+        let name = property.decoded_name().unwrap_or_default();
+        if found.iter().any(|(known, _)| *known == name) {
+            return Err(format!("`{name}` is in `{called}` more than once"));
+        }
+        found.push((name, property));
+    }
+    Ok(found)
+}
+
 fn name_of(item: &CstNode) -> Option<String> {
     let object = item.as_object()?;
     let property = NAMES.iter().find_map(|name| object.get(name))?;
-    property.value()?.as_string_lit()?.decoded_value().ok()
+    string(&property.value()?)
 }
 
 fn input(node: &CstNode) -> CstInputValue {

@@ -1,7 +1,9 @@
 //! The kits: what each editor gets, and the shortest steps that are left for the person. The files lie in `editors/`.
 
+use harness_agent::env::Environment;
 use serde_json::json;
 
+use crate::editors::jsonc;
 use crate::server::DEFAULT_PORT;
 
 /// What the written configuration may do.
@@ -13,6 +15,8 @@ pub(super) struct Wishes {
     pub(super) model: String,
     /// The project, as a server is started for it.
     pub(super) project: String,
+    /// The program, as an editor starts it.
+    pub(super) program: String,
 }
 
 /// One editor.
@@ -46,53 +50,74 @@ const VSCODE_TASKS: File = file(
 pub(super) const KITS: &[Kit] = &[
     Kit {
         name: "vscode",
-        about: "tasks: brief, ask, run, serve",
-        files: &[VSCODE_TASKS],
+        about: "tools for Copilot's agent (MCP), and tasks: brief, ask, run, serve",
+        files: &[
+            VSCODE_TASKS,
+            file(
+                ".vscode/mcp.json",
+                include_str!("../../editors/vscode/mcp.json"),
+            ),
+        ],
         steps: &[
+            "open .vscode/mcp.json and choose `Start` above `harness`; Copilot's agent mode has its tools then",
             "open the palette, choose `Tasks: Run Task`, then a `harness:` task",
-            "for Copilot's agent: in .vscode/mcp.json, under `servers`: \"harness\": {mcp}",
         ],
     },
     Kit {
         name: "cursor",
-        about: "the same tasks (Cursor reads them from .vscode), and a rule for its agent",
+        about: "tools and a rule for its agent (MCP), and the tasks of VS Code, which Cursor reads too",
         files: &[
             VSCODE_TASKS,
+            file(
+                ".cursor/mcp.json",
+                include_str!("../../editors/cursor/mcp.json"),
+            ),
             file(
                 ".cursor/rules/harness.mdc",
                 include_str!("../../editors/cursor/harness.mdc"),
             ),
         ],
         steps: &[
+            "turn `harness` on in Cursor's settings, under MCP",
             "open the palette, choose `Tasks: Run Task`, then a `harness:` task",
-            "for Cursor's agent: in .cursor/mcp.json, under `mcpServers`: \"harness\": {mcp}",
             "Cursor's own chat cannot reach a server on this machine: its requests come from Cursor's hosts",
         ],
     },
     Kit {
         name: "continue",
-        about: "a chat model that is the server at its usual address",
-        files: &[file(
-            ".continue/models/harness.yaml",
-            include_str!("../../editors/continue/harness.yaml"),
-        )],
+        about: "a chat model that is the server at its usual address, and tools for its agent (MCP)",
+        files: &[
+            file(
+                ".continue/models/harness.yaml",
+                include_str!("../../editors/continue/harness.yaml"),
+            ),
+            file(
+                ".continue/mcpServers/harness.yaml",
+                include_str!("../../editors/continue/mcp.yaml"),
+            ),
+        ],
         steps: &[
-            "start the server: {serve}",
-            "choose the model `harness` in Continue's chat",
+            "for the tools: Continue starts them by itself in agent mode",
+            "for the model: start the server with {serve}, then choose `harness` in Continue's chat",
             "with --token, put the token into `apiKey`",
         ],
     },
     Kit {
         name: "zed",
-        about: "tasks: brief, ask, run, serve",
-        files: &[file(
-            ".zed/tasks.json",
-            include_str!("../../editors/zed/tasks.json"),
-        )],
+        about: "tools for its agents (MCP), and tasks: brief, ask, run, serve",
+        files: &[
+            file(
+                ".zed/tasks.json",
+                include_str!("../../editors/zed/tasks.json"),
+            ),
+            file(
+                ".zed/settings.json",
+                include_str!("../../editors/zed/settings.json"),
+            ),
+        ],
         steps: &[
             "run `task: spawn` from the palette, then a `harness:` task; a task that asks ends its question with Ctrl-D",
-            "as an agent of its own: in Zed's settings, under `agent_servers`: \"harness\": {zed_acp}",
-            "as tools for other agents: in Zed's settings, under `context_servers`: \"harness\": {mcp}",
+            "as an agent of its own: in your own settings, which alone are asked for agents, under `agent_servers`: \"harness\": {zed_acp}",
             "for Zed's own chat: an OpenAI-compatible provider with the API URL http://127.0.0.1:{port}/v1/stream and the model `{model}`; start {serve}",
         ],
     },
@@ -110,6 +135,17 @@ pub(super) const KITS: &[Kit] = &[
         ],
     },
     Kit {
+        name: "windsurf",
+        about: "a rule that tells its agent when to hand a task to harness",
+        files: &[file(
+            ".windsurf/rules/harness.md",
+            include_str!("../../editors/windsurf/harness.md"),
+        )],
+        steps: &[
+            "as tools: in ~/.codeium/windsurf/mcp_config.json, under `mcpServers`: \"harness\": {mcp}",
+        ],
+    },
+    Kit {
         name: "neovim",
         about: "commands :HarnessBrief, :HarnessAsk, :HarnessRun, :HarnessServe",
         files: &[file(
@@ -119,7 +155,7 @@ pub(super) const KITS: &[Kit] = &[
         steps: &[
             "once, in your own init.lua: vim.o.exrc = true",
             "open the project and answer `:trust` for .nvim.lua",
-            "for chat with CodeCompanion: an adapter that extends `openai_compatible` with env.url = \"http://127.0.0.1:{port}\", opts.stream = false, schema.model.default = \"{model}\"; start {serve}",
+            "for chat with CodeCompanion: an adapter that extends `openai_compatible` with env.url = \"http://127.0.0.1:{port}\", env.chat_url = \"/v1/stream/chat/completions\", schema.model.default = \"{model}\"; start {serve}",
         ],
     },
     Kit {
@@ -131,12 +167,12 @@ pub(super) const KITS: &[Kit] = &[
         )],
         steps: &[
             "open a file of the project; Emacs asks once whether the settings are safe",
-            "for chat with gptel: (gptel-make-openai \"harness\" :protocol \"http\" :host \"127.0.0.1:{port}\" :stream nil :key \"harness\" :models '({lisp_model})); start {serve}",
+            "for chat with gptel: (gptel-make-openai \"harness\" :protocol \"http\" :host \"127.0.0.1:{port}\" :endpoint \"/v1/stream/chat/completions\" :stream t :key \"harness\" :models '({lisp_model})); start {serve}",
         ],
     },
     Kit {
         name: "jetbrains",
-        about: "run configurations: brief, ask, run, serve",
+        about: "tools for Junie (MCP), and run configurations: brief, ask, run, serve",
         files: &[
             file(
                 ".run/harness-brief.run.xml",
@@ -154,12 +190,28 @@ pub(super) const KITS: &[Kit] = &[
                 ".run/harness-serve.run.xml",
                 include_str!("../../editors/jetbrains/harness-serve.run.xml"),
             ),
+            file(
+                ".junie/mcp/mcp.json",
+                include_str!("../../editors/jetbrains/mcp.json"),
+            ),
         ],
         steps: &[
             "choose a `harness` configuration at the top right and run it; one that asks ends its question with Ctrl-D",
             "the plugin `Shell Script` must be on, as it is by default",
             "as an agent of its own: in ~/.jetbrains/acp.json, under `agent_servers`: \"harness\": {acp}",
             "as tools for the AI Assistant: in its MCP settings, under `mcpServers`: \"harness\": {mcp}",
+        ],
+    },
+    Kit {
+        name: "helix",
+        about: "keys: space H, then b (brief), l (layout), t (test), p (latest runs)",
+        files: &[file(
+            ".helix/config.toml",
+            include_str!("../../editors/helix/config.toml"),
+        )],
+        steps: &[
+            "`harness` must be on the PATH that Helix was started with",
+            "`:config-reload` reads the keys; Helix speaks neither MCP nor ACP, so that tasks are typed into a shell",
         ],
     },
 ];
@@ -177,22 +229,62 @@ const WITH_WRITES: &[(&str, &str)] = &[
     ("[\"serve\"]", "[\"serve\", \"--allow-writes\"]"),
     ("\"serve\" }", "\"serve\", \"--allow-writes\" }"),
     ("\"serve\")", "\"serve\" \"--allow-writes\")"),
+    ("\"{project}\"]", "\"{project}\", \"--allow-writes\"]"),
+    (
+        "- \"{project}\"\n",
+        "- \"{project}\"\n      - --allow-writes\n",
+    ),
     ("harness serve\"", "harness serve --allow-writes\""),
 ];
+
+/// What stands for the program and the project in a file, quotes included.
+const PROGRAM: &str = "\"{program}\"";
+const PROJECT: &str = "\"{project}\"";
 
 impl File {
     /// Returns the whole file.
     pub(super) fn text(&self, wishes: &Wishes) -> String {
-        let text = self.text.replace("{model}", &yaml_word(&wishes.model));
-        match wishes.allow_writes {
+        let text = self.text.to_owned();
+        let text = match wishes.allow_writes {
             true => WITH_WRITES
                 .iter()
                 .fold(text, |text, (without, with)| text.replace(without, with)),
             false => text,
-        }
+        };
+        // A JSON string is a string in YAML too.
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        text.replace(PROGRAM, &quoted(&wishes.program))
+            .replace(PROJECT, &quoted(&wishes.project))
+            .replace("{model}", &yaml_word(&wishes.model))
     }
 
-    /// Says whether ours may stand beside what others put there: items in the lists of a JSON file.
+    /// Says whether the file starts the program by its path.
+    pub(super) fn starts_program(&self) -> bool {
+        self.text.contains(PROGRAM)
+    }
+
+    /// Says whether the file sends an editor to the server.
+    pub(super) fn names_server(&self) -> bool {
+        self.text.contains("127.0.0.1")
+    }
+
+    /// Returns the program and the project that a written file names, whatever they were then.
+    pub(super) fn named_in(&self, text: &str) -> Option<(String, String)> {
+        if self.is_shared() {
+            return jsonc::command_in(text, self.text);
+        }
+        let value = |placeholder: &str| {
+            let line = self.text.lines().find(|line| line.contains(placeholder))?;
+            let before = line.split(placeholder).next()?;
+            let strings = text.lines().filter_map(|line| line.strip_prefix(before));
+            strings
+                .filter_map(|string| serde_json::from_str::<String>(string).ok())
+                .next()
+        };
+        Some((value(PROGRAM)?, value(PROJECT)?))
+    }
+
+    /// Says whether ours may stand beside what others put there: items in the lists and objects of a JSON file.
     pub(super) fn is_shared(&self) -> bool {
         self.path.ends_with(".json")
     }
@@ -207,12 +299,12 @@ impl Kit {
         };
         let mcp = match wishes.allow_writes {
             true => {
-                json!({"command": program(), "args": ["mcp", wishes.project, "--allow-writes"]})
+                json!({"command": wishes.program, "args": ["mcp", wishes.project, "--allow-writes"]})
             }
-            false => json!({"command": program(), "args": ["mcp", wishes.project]}),
+            false => json!({"command": wishes.program, "args": ["mcp", wishes.project]}),
         };
-        let acp = json!({"command": program(), "args": ["acp"]});
-        let zed_acp = json!({"type": "custom", "command": program(), "args": ["acp"]});
+        let acp = json!({"command": wishes.program, "args": ["acp"]});
+        let zed_acp = json!({"type": "custom", "command": wishes.program, "args": ["acp"]});
         let step = |step: &&str| {
             step.replace("{serve}", serve)
                 .replace("{mcp}", &mcp.to_string())
@@ -227,10 +319,11 @@ impl Kit {
 }
 
 /// Returns the program by its full path: an editor that was not started from a shell knows no virtualenv.
-fn program() -> String {
+pub(super) fn program() -> String {
     let own = std::env::current_exe().ok();
     // Inside Python, the running program is the interpreter.
     let own = own.filter(|path| path.file_stem().is_some_and(|name| name == "harness"));
+    let own = own.or_else(|| Environment::read().find_program("harness"));
     own.map_or_else(|| "harness".to_owned(), |path| path.display().to_string())
 }
 

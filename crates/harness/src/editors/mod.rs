@@ -1,6 +1,7 @@
 //! What connects an editor: files that the editor really reads, put beside what is there and taken
 //! out again byte for byte. The kits are inside the program; the disk is touched by hands only.
 
+pub mod check;
 mod jsonc;
 mod kits;
 
@@ -117,6 +118,7 @@ pub fn connect(name: &str, project: &Path, order: &Order) -> Result<Option<Repor
         allow_writes: order.allow_writes,
         model: order.model.clone(),
         project: project.display().to_string(),
+        program: kits::program(),
     };
     let mut files = Vec::new();
     for file in kit.files {
@@ -304,20 +306,16 @@ enum Base {
 
 /// Finds what a file was before anything of ours came into it.
 fn base_of(now: &str, file: &File, wishes: &Wishes, disk: Option<&OnDisk>) -> Result<Base, String> {
-    let versions = [false, true].map(|allow_writes| Wishes {
-        allow_writes,
-        ..wishes.clone()
-    });
-    if versions.iter().any(|wishes| file.text(wishes) == now) {
-        return Ok(Base::Absent);
-    }
+    let versions = versions(now, file, wishes);
+    let is_ours_alone = versions.iter().any(|wishes| file.text(wishes) == now);
     if !file.is_shared() {
-        return Ok(match now.contains(OURS) {
-            true => Base::Changed,
-            false => Base::Foreign,
+        return Ok(match (is_ours_alone, now.contains(OURS)) {
+            (true, _) => Base::Absent,
+            (false, true) => Base::Changed,
+            (false, false) => Base::Foreign,
         });
     }
-    let ours = versions.each_ref().map(|wishes| file.text(wishes));
+    let ours: Vec<String> = versions.iter().map(|wishes| file.text(wishes)).collect();
     let text = take_out(&ours, now)?;
     let copies = disk.map(|disk| disk.copies.as_slice()).unwrap_or_default();
     // The copy that makes this very file when ours is put in is what the file was, to the byte.
@@ -336,11 +334,31 @@ fn base_of(now: &str, file: &File, wishes: &Wishes, disk: Option<&OnDisk>) -> Re
             });
         }
     }
+    if is_ours_alone {
+        return Ok(Base::Absent);
+    }
     let copy = copies
         .iter()
         .find(|copy| copy.bytes == text.as_bytes())
         .cloned();
     Ok(Base::Text { text, copy })
+}
+
+/// Returns the orders that may have made a file: with writes and without, for the program and the project of today and
+/// for those that the file names.
+fn versions(now: &str, file: &File, wishes: &Wishes) -> Vec<Wishes> {
+    let today = (wishes.program.clone(), wishes.project.clone());
+    let named = file.named_in(now).filter(|named| *named != today);
+    let programs = [Some(today), named].into_iter().flatten();
+    let version = |(program, project): (String, String)| {
+        [false, true].map(|allow_writes| Wishes {
+            allow_writes,
+            program: program.clone(),
+            project: project.clone(),
+            ..wishes.clone()
+        })
+    };
+    programs.flat_map(version).collect()
 }
 
 fn as_text(bytes: &[u8]) -> Option<String> {
