@@ -1,11 +1,18 @@
-"""One conversation of thirty turns, held in a pipe, over HTTP and in Python: the same files and the same results."""
+"""One conversation of thirty turns, held in a pipe, over HTTP, in Python and over both protocols with their official
+clients: the same files and the same results."""
 
+import asyncio
 import json
+import os
 import re
 import subprocess
 
+import acp
+from acp.schema import RequestPermissionResponse
 from conftest import TESTS, WRONG, tree
 from harness import Agent, AgentOptions
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
 from scripted import ScriptedServer
 from serving import PROGRAM, Served
 
@@ -145,6 +152,52 @@ def in_python(project):
     return [dialogue.say(message).as_dict() for message, _, _ in TURNS]
 
 
+def over_mcp(project):
+    async def session():
+        server = StdioServerParameters(command=PROGRAM, args=["mcp", str(project), "--allow-writes"], env=dict(os.environ))
+        async with Client(server) as client:
+            return [(await client.call_tool("run", {"task": message})).structured_content for message, _, _ in TURNS]
+
+    return asyncio.run(asyncio.wait_for(session(), 300))
+
+
+class Editor:
+    """An editor whose user keeps every change."""
+
+    def __init__(self):
+        self.words = []
+
+    async def session_update(self, session_id, update, **more):
+        if type(update).__name__ == "AgentMessageChunk":
+            self.words.append(update.content.text)
+
+    async def request_permission(self, options, session_id, tool_call, **more):
+        chosen = next(option.option_id for option in options if option.kind == "allow_once")
+        return RequestPermissionResponse.model_validate({"outcome": {"outcome": "selected", "optionId": chosen}})
+
+
+def over_acp(project):
+    """What is said to the user after each turn, and the files then."""
+    editor, seen = Editor(), []
+
+    async def session():
+        async with acp.spawn_agent_process(editor, PROGRAM, "acp", env=dict(os.environ)) as (connection, _):
+            await connection.initialize(protocol_version=1)
+            begun = await connection.new_session(cwd=str(project), mcp_servers=[])
+            for message, _, _ in TURNS:
+                ended = await connection.prompt(session_id=begun.session_id, prompt=[acp.text_block(message)])
+                assert ended.stop_reason == "end_turn", message
+                seen.append(("".join(editor.words), sources(project)))
+                editor.words.clear()
+
+    asyncio.run(asyncio.wait_for(session(), 300))
+    return seen
+
+
+def sources(project):
+    return {path: text for path, text in tree(project).items() if not path.endswith(".bak")}
+
+
 def told(result):
     """What must be the same: not names of runs, not times."""
     summary = re.sub(r"\d{8}-\d{6}-\w{8}", "RUN", result["summary"])
@@ -154,16 +207,32 @@ def told(result):
 def test_thirty_turns_come_to_the_same_through_every_door(tmp_path, monkeypatch):
     assert len(TURNS) == 30
     outcomes, files = {}, {}
-    for name, door in (("pipe", through_a_pipe), ("http", over_http), ("python", in_python)):
+    for name, door in (("pipe", through_a_pipe), ("http", over_http), ("python", in_python), ("mcp", over_mcp)):
         project = made(tmp_path / name / "project")
         with ByTask([""]) as server:
             monkeypatch.setenv("OLLAMA_HOST", server.host)
             outcomes[name] = [told(result) for result in door(project)]
-        files[name] = {path: text for path, text in tree(project).items() if not path.endswith(".bak")}
+        files[name] = sources(project)
         for (message, stopped, writes), outcome in zip(TURNS, outcomes[name], strict=True):
             assert (outcome[1], outcome[3]) == (stopped, writes), (name, message, outcome)
-    assert outcomes["pipe"] == outcomes["http"] == outcomes["python"]
-    assert files["pipe"] == files["http"] == files["python"]
+    assert outcomes["pipe"] == outcomes["http"] == outcomes["python"] == outcomes["mcp"]
+    assert files["pipe"] == files["http"] == files["python"] == files["mcp"]
     cart = files["pipe"]["shop/cart.py"].decode()
     assert all(words in cart for words in ("The price of one line.", "The price of all lines.", "What is given back."))
     assert b"def vat" in files["pipe"]["shop/tax.py"] and b"discount" in files["pipe"]["shop/pricing.py"]
+
+
+def test_thirty_turns_in_an_editor_s_panel_leave_the_same_files_turn_by_turn(tmp_path, monkeypatch):
+    plain, shown = made(tmp_path / "python" / "project"), made(tmp_path / "acp" / "project")
+    with ByTask([""]) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        dialogue = Agent(AgentOptions(project=plain)).converse()
+        expected = []
+        for message, _, _ in TURNS:
+            result = dialogue.say(message)
+            expected.append((result.summary.splitlines()[0], sources(plain)))
+        seen = over_acp(shown)
+    for (message, _, _), (summary, files), (words, found) in zip(TURNS, expected, seen, strict=True):
+        assert found == files, message
+        # Names of runs differ.
+        assert re.sub(r"\d{8}-\d{6}-\w{8}", "RUN", summary) in re.sub(r"\d{8}-\d{6}-\w{8}", "RUN", words), message

@@ -1,9 +1,11 @@
 //! The requests of a client, each a call of the agent and back. What a message means and what may happen is decided there.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use harness_agent::{Agent, AgentOptions, Cancel, Listener, OptionsError, RunResult, Stopped};
+use harness_agent::{
+    Agent, AgentOptions, Cancel, Dialogue, Listener, OptionsError, RunResult, Stopped,
+};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
@@ -36,6 +38,8 @@ pub(super) struct Handler {
     runs: Arc<Runs>,
     roots: Roots,
     gone: Gone,
+    /// What was said to `run`, so that "undo that" and the answer to a question are understood.
+    dialogue: Arc<Mutex<Dialogue>>,
 }
 
 /// Why a call has no result of its own: what is wrong, what to do.
@@ -93,7 +97,9 @@ enum Lane {
 impl Handler {
     pub(super) fn new(mut options: AgentOptions, gone: Gone) -> Handler {
         options.keep_no_record |= !options.allow_writes && options.record.is_none();
+        let dialogue = Agent::new(options.clone()).converse();
         Handler {
+            dialogue: Arc::new(Mutex::new(dialogue)),
             options,
             runs: Arc::default(),
             roots: Roots::default(),
@@ -160,10 +166,20 @@ impl Handler {
                 options.allow_writes &= !is_dry;
                 let (agent, task) = (Agent::new(options), input.task);
                 let lane = if is_dry { Lane::Reading } else { Lane::Writing };
+                let shared = Arc::clone(&self.dialogue);
                 let run = move |listener: &mut dyn Listener, cancel: &Cancel| {
-                    agent.run(Some(&task), listener, cancel)
+                    let mut dialogue = locked(&shared).clone();
+                    dialogue.change_agent(agent);
+                    let result = dialogue.say(&task, listener, cancel)?;
+                    Ok((result, dialogue))
                 };
-                Ok(run_shown(&self.work(call, lane, run).await?))
+                let (result, dialogue) = self.work(call, lane, run).await?;
+                // A call that asks for input comes again; what a dry run showed did not happen.
+                let is_whole = !is_dry && locked(&call.questions).open().is_none();
+                if is_whole {
+                    *locked(&self.dialogue) = dialogue;
+                }
+                Ok(run_shown(&result))
             }
             ToolName::Tests => {
                 let tests = call.arguments::<TestsInput>()?.tests.unwrap_or_default();
@@ -231,6 +247,10 @@ impl Handler {
         })?;
         Ok(ended?)
     }
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn interrupted() -> Problem {
@@ -324,7 +344,7 @@ impl ServerHandler for Handler {
             questions: Arc::clone(&questions),
         };
         let result = self.call(tool, call).await;
-        let questions = questions.lock().unwrap_or_else(PoisonError::into_inner);
+        let questions = locked(&questions);
         if let Some(open) = questions.open() {
             return Ok(open.into());
         }
