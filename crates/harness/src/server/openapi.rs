@@ -1,6 +1,9 @@
 //! The OpenAPI 3.1 document, made from the table that requests are checked by.
 
-use harness_agent::{Engine, Stopped};
+use harness_agent::{Engine, Plan, RunResult};
+use harness_code::report::brief::Brief;
+use harness_code::report::layout::Layout;
+use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::server::table::{Field, Kind, Need, Others, ROUTES, Route, Shape};
@@ -184,23 +187,43 @@ fn object(properties: Value) -> Value {
     json!({"type": "object", "properties": properties, "required": required})
 }
 
+/// Returns every schema: those of results are derived from the types that are printed.
 fn schemas() -> Value {
+    let mut all = derived();
+    let written = written_here();
+    all.extend(written.as_object().cloned().unwrap_or_default());
+    Value::Object(all)
+}
+
+/// Returns the schemas of what the agent returns, and of what those refer to.
+fn derived() -> Map<String, Value> {
+    let mut settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.definitions_path = "/components/schemas".into();
+    let mut generator = settings.into_generator();
+    generator.subschema_for::<Brief>();
+    generator.subschema_for::<Layout>();
+    generator.subschema_for::<Plan>();
+    generator.subschema_for::<RunResult>();
+    let mut found = generator.take_definitions(true);
+    // The names that clients know; nothing else refers to these two.
+    for (from, to) in [("RunResult", "Result"), ("Plan", "Route")] {
+        if let Some(schema) = found.remove(from) {
+            found.insert(to.to_owned(), schema);
+        }
+    }
+    found
+}
+
+fn written_here() -> Value {
     let text = json!({"type": "string"});
     let texts = json!({"type": "array", "items": {"type": "string"}});
     let flag = json!({"type": "boolean"});
     let count = json!({"type": "integer", "minimum": 0});
-    let number = json!({"type": "number"});
     let perhaps_text = json!({"type": ["string", "null"]});
-    let stopped: Vec<&str> = Stopped::ALL.iter().map(|stopped| stopped.name()).collect();
     let engines: Vec<&str> = Engine::ALL.iter().map(|engine| engine.name()).collect();
     let error = object(json!({
         "message": text, "type": text, "code": text, "param": perhaps_text, "hint": text,
     }));
-    let step = object(json!({
-        "number": count, "action": text, "path": text, "result": text, "refused": text,
-        "seconds": number, "tokens": count,
-    }));
-    let refusal = object(json!({"rule": text, "reason": text, "step": count, "path": text}));
     let usage =
         object(json!({"prompt_tokens": count, "completion_tokens": count, "total_tokens": count}));
     let list = |of: Value| json!({"type": "array", "items": of});
@@ -222,37 +245,8 @@ fn schemas() -> Value {
             }))),
         })),
         "BriefReply": object(json!({"brief": text, "data": reference("Brief")})),
-        "Brief": object(json!({
-            "name": text, "about": text,
-            "languages": list(object(json!({"name": text, "files": count, "lines": count}))),
-            "files": count, "lines": count, "entry_points": {"type": "array"},
-            "tests": {"type": ["object", "null"]},
-            "modules": list(object(json!({"path": text, "about": text, "imported_by": count}))),
-            "rules": {}, "size": {"enum": ["small", "medium", "large"]},
-        })),
         "LayoutReply": object(json!({"layout": text, "data": reference("Layout")})),
-        "Layout": object(json!({
-            "findings": list(object(json!({"kind": text, "path": text, "line": {"type": ["integer", "null"]}, "text": text, "weight": number}))),
-            "next": {}, "tree": {"type": "array"},
-        })),
         "RouteReply": object(json!({"route": text, "data": reference("Route")})),
-        "Route": object(json!({
-            "kind": {"enum": ["question", "fix", "rename", "add", "remove", "move", "tests", "change"]},
-            "goals": list(object(json!({"text": text}))),
-            "writes": flag,
-            "rung": {"enum": ["question", "fix", "rewrite", "loop", "answer"]},
-            "question": {"type": ["object", "null"]}, "fix": {"type": ["object", "null"]},
-            "files": list(object(json!({"path": text, "score": number, "why": text}))),
-            "definitions": list(object(json!({"path": text, "name": text, "line": count, "score": number, "why": text}))),
-            "skills": texts, "model": text, "prompt_tokens": count,
-        })),
-        "Result": object(json!({
-            "ok": flag, "summary": text, "writes": texts, "steps": list(step), "refusals": list(refusal),
-            "stopped": {"enum": stopped},
-            "goals": list(object(json!({"text": text, "met": flag, "why": text}))),
-            "run_id": text, "tests": {"type": ["object", "null"]},
-            "diff": text, "usage": {"type": "object"}, "hint": text,
-        })),
         "ChatCompletion": object(json!({
             "id": text, "object": {"const": "chat.completion"}, "created": count, "model": text,
             "choices": list(object(json!({
@@ -263,4 +257,34 @@ fn schemas() -> Value {
             "usage": usage, "notes": texts, "harness": reference("Result"),
         })),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(value: &Value, seen: &mut dyn FnMut(&Map<String, Value>)) {
+        match value {
+            Value::Object(fields) => {
+                seen(fields);
+                fields.values().for_each(|value| values(value, seen));
+            }
+            Value::Array(items) => items.iter().for_each(|value| values(value, seen)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn generators_find_what_every_list_and_reference_holds() {
+        let document = document();
+        values(&document, &mut |fields| {
+            if fields.get("type") == Some(&json!("array")) {
+                assert!(fields.contains_key("items"), "{fields:?}");
+            }
+            if let Some(Value::String(reference)) = fields.get("$ref") {
+                let place = reference.trim_start_matches('#');
+                assert!(document.pointer(place).is_some(), "{reference}");
+            }
+        });
+    }
 }
