@@ -15,7 +15,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The client's folders, asked for once and again when they change.
 #[derive(Debug, Default)]
-pub(super) struct Roots(Mutex<Option<Vec<PathBuf>>>);
+pub(super) struct Roots(Mutex<Option<Vec<Root>>>);
+
+/// A folder of the client; none where its address leads to no folder of this machine.
+type Root = Option<PathBuf>;
 
 impl Roots {
     /// Forgets what the client listed.
@@ -35,7 +38,10 @@ impl Roots {
             None => known.insert(listed(context).await),
         };
         // A folder of the project may be open alone, and so may one that holds several projects.
-        let touches = |root: &PathBuf| project.starts_with(root) || root.starts_with(project);
+        let touches = |root: &Root| {
+            root.as_ref()
+                .is_some_and(|root| project.starts_with(root) || root.starts_with(project))
+        };
         let is_fine = roots.is_empty() || roots.iter().any(touches);
         (!is_fine).then(|| {
             let shown = project.display();
@@ -48,7 +54,7 @@ impl Roots {
     deprecated,
     reason = "newer protocols have no roots; clients of today still list theirs"
 )]
-async fn listed(context: &RequestContext<RoleServer>) -> Vec<PathBuf> {
+async fn listed(context: &RequestContext<RoleServer>) -> Vec<Root> {
     // A newer protocol lets a server send no requests.
     let info = context.peer.peer_info();
     if info.is_none_or(|info| info.capabilities.roots.is_none()) {
@@ -61,6 +67,6 @@ async fn listed(context: &RequestContext<RoleServer>) -> Vec<PathBuf> {
     reply
         .roots
         .iter()
-        .filter_map(|root| protocol::path_of(&root.uri))
+        .map(|root| protocol::path_of(&root.uri))
         .collect()
 }
