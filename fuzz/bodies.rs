@@ -188,8 +188,12 @@ pub fn project(folder: &Path, data: &[u8]) {
         return;
     };
     let environment = SuiteEnvironment {
-        virtual_env: None,
-        find_program: &|_| None,
+        python: None,
+        prepared: None,
+        active: Vec::new(),
+        own: None,
+        home: None,
+        find_programs: &|_| Vec::new(),
     };
     let suite = detect(&tree, &environment);
     let brief = Brief::of(&tree, suite.as_ref());

@@ -161,10 +161,6 @@ pub(super) fn unusable(report: &SuiteReport) -> Option<(String, &'static str)> {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the tests read outputs that are kept in the repository"
-)]
 mod tests {
     use super::*;
 

@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::cli::args::{
     AcpArguments, ApplyArguments, AskArguments, ChatArguments, CleanArguments, Command,
     CommonArguments, ConfigArguments, DoctorArguments, EditorsArguments, LastArguments,
-    LayoutArguments, McpArguments, ModelsArguments, ReplayArguments, ReportArguments,
-    RouteArguments, RunArguments, ServeArguments, TestArguments, UndoArguments,
+    LayoutArguments, McpArguments, ModelsArguments, PrepareArguments, ReplayArguments,
+    ReportArguments, RouteArguments, RunArguments, ServeArguments, TestArguments, UndoArguments,
 };
 use crate::exit::Exit;
 use crate::show::json;
@@ -29,6 +29,7 @@ pub(super) fn check(command: &Command) -> Result<Option<CommonArguments>, Compla
         | Command::Undo(UndoArguments { common, .. })
         | Command::Last(LastArguments { common, .. })
         | Command::Apply(ApplyArguments { common, .. })
+        | Command::Prepare(PrepareArguments { common, .. })
         | Command::Clean(CleanArguments { common, .. })
         | Command::Replay(ReplayArguments { common, .. })
         | Command::Models(ModelsArguments { common, .. })

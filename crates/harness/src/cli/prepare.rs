@@ -27,12 +27,12 @@ pub(super) fn prepare(arguments: &PrepareArguments, program: &str) -> Result<Exi
         show(common, &json!({"removed": removed}), || match removed {
             true => "removed\n".to_owned(),
             false => "nothing was prepared for this project\n".to_owned(),
-        });
+        })?;
         return Ok(Exit::Done);
     }
     let plan = agent.preparation()?;
     if plan.is_empty() {
-        show(common, &json!({"plan": plan, "done": false}), String::new);
+        show(common, &json!({"plan": plan, "done": false}), String::new)?;
         let complaint = Complaint {
             exit: Exit::Failed,
             ..Complaint::usage("there is nothing to prepare", &plan.hint)
@@ -47,7 +47,7 @@ pub(super) fn prepare(arguments: &PrepareArguments, program: &str) -> Result<Exi
     if !may {
         show(common, &json!({"plan": plan, "done": false}), || {
             "nothing was done\n".to_owned()
-        });
+        })?;
         text::hint("`--yes` does it");
         return Ok(Exit::Question);
     }
@@ -61,14 +61,14 @@ pub(super) fn prepare(arguments: &PrepareArguments, program: &str) -> Result<Exi
         Err(PrepareError::Interrupted) => return Ok(Exit::Interrupted),
         other => other.map_err(failed)?,
     }
-    let mut progress = Progress::new(common);
+    let mut progress = Progress::new(common, &cancel);
     let result = agent.test(&[], &mut progress, &cancel)?;
     drop(progress.end());
     show(
         common,
         &json!({"plan": plan, "done": true, "tests": result}),
         || format!("prepared: {}\n", result.summary),
-    );
+    )?;
     Ok(match result.stopped {
         Stopped::Done => Exit::Done,
         Stopped::Interrupted => Exit::Interrupted,
@@ -109,6 +109,6 @@ fn failed(error: PrepareError) -> Complaint {
     };
     Complaint {
         exit: Exit::Failed,
-        ..Complaint::usage(&error.to_string(), hint)
+        ..Complaint::usage(error.to_string(), hint)
     }
 }
