@@ -66,7 +66,7 @@ ROWS = [
         (HANDS + "process/sandbox/places.rs", 'add(b"/dev/shm", Allow::Change)?;', 'add(b"/", Allow::Read)?;'),
     ], WALLS),
     (14, "the network is the machine's own", [
-        (HANDS + "process/sandbox/namespace.rs", "            | UnshareFlags::NEWNET\n", ""),
+        (HANDS + "process/sandbox/namespace.rs", "            flags |= UnshareFlags::NEWNET;\n", ""),
     ], WALLS),
     (14, "internet sockets are allowed without a network of their own", [
         (HANDS + "process/sandbox/seccomp.rs", "let mut families = vec![libc::AF_UNIX];", "let mut families = vec![libc::AF_UNIX, libc::AF_INET];"),
@@ -90,7 +90,7 @@ ROWS = [
         (HANDS + "process/sandbox/landlock.rs", "const SCOPES: u64 = 1 | 2;", "const SCOPES: u64 = 1;"),
     ], WALLS),
     (18, "the process table is the machine's own", [
-        (HANDS + "process/sandbox/namespace.rs", "            | UnshareFlags::NEWPID\n", ""),
+        (HANDS + "process/sandbox/namespace.rs", "UnshareFlags::NEWNS | UnshareFlags::NEWPID | UnshareFlags::NEWIPC", "UnshareFlags::NEWNS | UnshareFlags::NEWIPC"),
     ], WALLS),
     (18, "the filter forbids only mounting", [
         (HANDS + "process/sandbox/seccomp.rs", "        for call in FORBIDDEN {", "        for call in &FORBIDDEN[..2] {"),

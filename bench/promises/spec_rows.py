@@ -131,7 +131,7 @@ ROWS = [
         (HANDS + "permit.rs", "Backups::Kept, waiting", "Backups::None, waiting"),
     ], FIXES),
     ("the tests are run", "no project has tests", [
-        (AGENT + "run/session.rs", "        self.suite_of(self.whole_tree())\n", "        None\n"),
+        (AGENT + "run/session.rs", "        self.suite.get_or_init(find).clone()\n", "        self.suite.get_or_init(find).clone().filter(|_| false)\n"),
     ], FIXES),
     ("a misspelled name needs no model", "no name is taken for misspelled", [
         (AGENT + "plan/fix.rs", "        Kind::Fix => {\n            // What is noted", "        Kind::Fix if task.text.is_empty() => {\n            // What is noted"),

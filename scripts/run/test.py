@@ -221,7 +221,10 @@ def write_pages(words):
     # The pages are for those who work on the code: private items are in them, so links to them lead somewhere.
     flags = ["--document-private-items", "--deny", "warnings", "--allow", "rustdoc::private_intra_doc_links"]
     name = words[words.index("--crate-name") + 1]
-    return said(f"rustdoc-{name}", [*words, *flags, "--out-dir", str(LOGS / "doc")])[0] == 0
+    # Cargo tells the crates their version.
+    version = re.search(r'^version = "([^"]+)"', (ROOT / "Cargo.toml").read_text(encoding="utf-8"), re.M)
+    environment = {"CARGO_PKG_VERSION": version.group(1) if version else "", "CARGO_PKG_NAME": name}
+    return said(f"rustdoc-{name}", [*words, *flags, "--out-dir", str(LOGS / "doc")], environment)[0] == 0
 
 
 def tools():

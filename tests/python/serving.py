@@ -16,8 +16,9 @@ PROGRAM = shutil.which("harness", path=str(pathlib.Path(sys.executable).parent))
 class Served:
     """`harness serve` on a free port; stops with the block it is used in."""
 
-    def __init__(self, project, *words, program=PROGRAM):
-        command = [program, "serve", "--project", str(project), "--port", "0", *words]
+    def __init__(self, project, *words, program=None):
+        # Looked up now: a test may have put another in its place.
+        command = [program or PROGRAM, "serve", "--project", str(project), "--port", "0", *words]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
         first = self.process.stdout.readline()
         assert first.startswith("listening on http://127.0.0.1:"), first + self.process.stderr.read()

@@ -74,6 +74,17 @@ def test_tests_that_lack_a_package_run_after_it(place):
     assert json.loads(harness(place, "brief", "--json").stdout)["tests"]["missing"] == ["tiny"]
 
 
+def test_the_doctor_tells_what_the_tests_lack(place):
+    def row(*words):
+        done = subprocess.run([PROGRAM, "doctor", "--json", *words], cwd=place / "project", env={**os.environ, "OLLAMA_HOST": "127.0.0.1:9", "XDG_CACHE_HOME": str(place / "cache")}, capture_output=True, text=True, timeout=120)
+        return {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+
+    rows = row()
+    assert rows["tests"]["found"].endswith("lacks tiny") and "harness prepare" in rows["tests"]["hint"]
+    assert "tests here" not in rows and not (place / "project" / ".harness").exists()
+    assert "the tests need `tiny`" in row("--tests")["tests here"]["found"]
+
+
 def test_what_cannot_be_installed_is_told_and_leaves_nothing_half(place):
     (place / "project" / "requirements.txt").write_text("tiny>=2\n")
     before = files(place / "project")

@@ -74,7 +74,7 @@ fn missing(project: &Project<'_>, python: &Path, wanted: &[String]) -> Vec<Strin
 /// Returns all that could run the tests, in the order in which they are asked.
 fn candidates(project: &Project<'_>) -> Vec<Candidate> {
     let known = project.environment;
-    let own = known.own.as_deref();
+    let own = known.own.as_deref().filter(|own| is_only_ours(own));
     let mut found: Vec<Candidate> = Vec::new();
     let mut add = |python: Option<PathBuf>, about: String| {
         let python = python.filter(|python| found.iter().all(|one| &one.python != python));
@@ -300,6 +300,16 @@ fn interpreter_in(folder: &Path) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
+/// Says whether an environment holds this program and nothing else that anybody asked for: then it was made for it, and
+/// is not where a project's tests are at home.
+fn is_only_ours(environment: &Path) -> bool {
+    const OURS: &[&str] = &["local-harness", "pip", "setuptools", "wheel", "uv"];
+    let python = interpreter_in(environment);
+    let roots = python.map_or(Vec::new(), |python| packages_of(&python, None));
+    let mut installed = distributions(&roots).into_iter();
+    installed.all(|name| OURS.contains(&name.as_str()))
+}
+
 /// Returns the folders that a Python's packages lie in, as far as its path tells.
 pub fn packages_of(python: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let Some(prefix) = python.parent().and_then(Path::parent) else {
@@ -498,13 +508,13 @@ mod tests {
             &path,
             &format!("usual: `{python}` on the PATH (lacks pytest)"),
         );
-        // It is still the one where it alone can run them.
+        // With other packages in it, it is an environment like any other.
         bench.environment("own", &["pytest"]);
         bench.check(
             &["own"],
             Some("own"),
             &path,
-            "own: harness's own environment (lacks )",
+            "own: the active environment (lacks )",
         );
     }
 

@@ -11,7 +11,7 @@ use crate::environment;
 use crate::process::Ended;
 use crate::process::private::Private;
 use crate::process::runner::{Job, QUESTION, Reach, Runner, RunnerError};
-use crate::suite::remembered::{Question, Remembered};
+use crate::suite::remembered::{Question, Remembered, is_shim};
 
 /// The variable that settles the order of sets in Python.
 const HASH_SEED: &str = "PYTHONHASHSEED";
@@ -84,9 +84,15 @@ impl Interpreter {
         cancel: &AtomicBool,
     ) -> Result<Interpreter, Unusable> {
         static KNOWN: Remembered<Interpreter> = Remembered::new();
+        let found = runner.find(program)?;
         let question = Question {
-            program: runner.find(program)?,
-            folder: runner.project().to_path_buf(),
+            // Only pyenv's stand-ins answer differently from folder to folder, so a copy of the project needs no answer
+            // of its own.
+            folder: match is_shim(&found) {
+                true => runner.project().to_path_buf(),
+                false => PathBuf::new(),
+            },
+            program: found,
             variables: runner.variables().to_vec(),
         };
         if let Some(answer) = KNOWN.find(&question) {

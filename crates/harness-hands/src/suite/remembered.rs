@@ -174,7 +174,7 @@ fn names(folder: &Path) -> Vec<OsString> {
 }
 
 /// Says whether a program is one of pyenv's, whose rules are known: the version files decide.
-fn is_shim(program: &Path) -> bool {
+pub(crate) fn is_shim(program: &Path) -> bool {
     program
         .parent()
         .is_some_and(|folder| folder.ends_with("shims"))

@@ -455,6 +455,9 @@ pub struct ModelsArguments {
 /// `doctor`.
 #[derive(Args, Debug)]
 pub struct DoctorArguments {
+    /// Run the project's tests too, as a run would
+    #[arg(long)]
+    pub tests: bool,
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,

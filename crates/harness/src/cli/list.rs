@@ -23,6 +23,7 @@ const THEN: &[(&str, &str)] = &[
     ("test", "the project's tests, in the sandbox"),
     ("last", "the latest runs"),
     ("apply RUN", "writes what a dry run proposed"),
+    ("prepare", "makes an environment in which the tests run"),
     ("clean", "removes the .bak files of runs"),
     ("replay RUN", "judges a recorded run again"),
     ("serve", "HTTP server on 127.0.0.1"),

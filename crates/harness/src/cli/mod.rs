@@ -93,6 +93,7 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         text::result(&list::commands(program));
         return Ok(Exit::Done);
     };
+    annotations::begin();
     let wanted = output::check(&command)?;
     carry_out(command, program).inspect_err(|complaint| {
         // What went wrong with the file itself is told on stderr.

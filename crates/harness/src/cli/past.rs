@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use harness_agent::AgentOptions;
 use harness_agent::commit;
 use harness_agent::config::UserConfig;
 use harness_agent::doctor::{self, Check, Health};
+use harness_agent::{Agent, AgentOptions, Cancel, Nobody, Stopped};
 use harness_hands::door::DoorError;
 use harness_hands::journal::RunId;
 use harness_hands::lock::{Holder, LockError, Waiting};
@@ -253,8 +253,14 @@ pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Exit, Complaint> {
     if let Some(model) = &arguments.common.model {
         options.model.clone_from(model);
     }
-    let mut found = doctor::examine(&options, &agent::cancel_on_signal());
+    let cancel = agent::cancel_on_signal();
+    let mut found = doctor::examine(&options, &cancel);
+    found.checks.extend(suite(&options));
+    if arguments.tests {
+        found.checks.push(suite_run(&options, &cancel)?);
+    }
     found.checks.extend(connected_editors(&options));
+    found.ok = found.checks.iter().all(|check| check.health != Health::Bad);
     show(&arguments.common, &found, || {
         let row = |check: &Check| {
             let mark = match check.health {
@@ -272,6 +278,57 @@ pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Exit, Complaint> {
         found.checks.iter().map(row).collect()
     })?;
     Ok(if found.ok { Exit::Done } else { Exit::Failed })
+}
+
+/// Tells how the project's tests would be run and what they lack, from its files alone.
+fn suite(options: &AgentOptions) -> Option<Check> {
+    // A whole disk is no project, and reading it takes long.
+    settings::too_wide(&options.project)
+        .is_none()
+        .then_some(())?;
+    let brief = Agent::new(options.clone()).brief().ok()?;
+    let is_project = brief.files > 0;
+    let Some(suite) = brief.tests else {
+        return is_project.then(|| Check {
+            name: "tests".to_owned(),
+            health: Health::Weak,
+            found: "no tests were found in this folder".to_owned(),
+            hint: "`[[project]] tests` in the user's config names a command that runs them"
+                .to_owned(),
+        });
+    };
+    let why = suite
+        .interpreter_why
+        .map_or(String::new(), |why| format!(" ({why})"));
+    let command = suite.command.join(" ");
+    let is_whole = suite.missing.is_empty();
+    Some(Check {
+        name: "tests".to_owned(),
+        health: if is_whole { Health::Good } else { Health::Weak },
+        found: match is_whole {
+            true => format!("{command}{why}"),
+            false => format!("{command}{why} lacks {}", suite.missing.join(", ")),
+        },
+        hint: match is_whole {
+            true => String::new(),
+            false => "`harness prepare` installs what the tests need".to_owned(),
+        },
+    })
+}
+
+/// Runs the tests and tells what came of it.
+fn suite_run(options: &AgentOptions, cancel: &Cancel) -> Result<Check, Complaint> {
+    let result = Agent::new(options.clone()).test(&[], &mut Nobody, cancel)?;
+    Ok(Check {
+        name: "tests here".to_owned(),
+        health: match (result.ok, result.stopped) {
+            (true, _) => Health::Good,
+            (false, Stopped::Done) => Health::Weak,
+            (false, _) => Health::Bad,
+        },
+        found: format!("{} ({:.1} s)", result.summary, result.seconds),
+        hint: result.hint,
+    })
 }
 
 /// Tells which editors this project is connected to, and whether that still works. A machine without any is well.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use harness_agent::env::Environment;
 use harness_agent::{Cancel, Decision, Event, EventKind, Listener, Proposal, Question};
 use harness_hands::terminal::{self, Keys};
 
@@ -37,7 +38,9 @@ pub(super) struct Progress {
 impl Progress {
     /// Returns a listener that shows as much as the user asked for.
     pub(super) fn new(common: &CommonArguments, cancel: &Cancel) -> Progress {
-        let draws = !common.quiet && std::io::stderr().is_terminal() && anstream_allows();
+        let is_dumb = Environment::read().dumb_terminal;
+        let draws =
+            !common.quiet && !is_dumb && std::io::stderr().is_terminal() && anstream_allows();
         Progress {
             lines: !common.quiet,
             results: common.verbose,

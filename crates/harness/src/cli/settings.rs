@@ -118,7 +118,7 @@ pub(super) fn settle_suite(
 }
 
 /// Says what a folder is that holds far more than a project.
-fn too_wide(project: &Path) -> Option<&'static str> {
+pub(super) fn too_wide(project: &Path) -> Option<&'static str> {
     let project = std::fs::canonicalize(project).ok()?;
     let home = harness_hands::user::home_folder();
     let home = home.and_then(|home| std::fs::canonicalize(home).ok());

@@ -1,9 +1,11 @@
 //! Notes beside the lines of a change, as GitHub Actions shows them. Elsewhere nothing is printed.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use harness_agent::env::{Environment, Workflow};
 use harness_code::report::layout::Layout;
+use harness_hands::journal::RunId;
 
 use crate::show::findings;
 use crate::show::text;
@@ -42,11 +44,22 @@ impl Annotation {
     }
 }
 
+/// The word that makes GitHub listen again. Nobody else knows it.
+static LISTEN: LazyLock<String> = LazyLock::new(|| RunId::new().to_string());
+
+/// Has GitHub Actions take nothing that is printed from here on as a command: what a model or a file says is shown too.
+pub(crate) fn begin() {
+    if Environment::read().workflow.is_some() {
+        text::notice(&format!("::stop-commands::{}", *LISTEN));
+    }
+}
+
 /// Prints notes on stderr where a workflow of GitHub Actions reads them: stdout is the result's.
 pub(crate) fn print(project: &Path, notes: &[Annotation]) {
-    let Some(workflow) = Environment::read().workflow else {
+    let Some(workflow) = Environment::read().workflow.filter(|_| !notes.is_empty()) else {
         return;
     };
+    text::notice(&format!("::{}::", *LISTEN));
     let mut told = [0usize; 3];
     for note in notes {
         let count = &mut told[note.level as usize];
@@ -55,6 +68,7 @@ pub(crate) fn print(project: &Path, notes: &[Annotation]) {
             text::notice(&line(note, &|path| in_repository(&workflow, project, path)));
         }
     }
+    begin();
 }
 
 /// Returns the notes of a layout, worst first.

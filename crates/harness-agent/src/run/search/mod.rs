@@ -120,6 +120,13 @@ fn counted(changes: u64) -> String {
     }
 }
 
+fn passing(changes: usize) -> String {
+    match changes {
+        1 => "1 passes".to_owned(),
+        many => format!("{many} pass"),
+    }
+}
+
 impl Search {
     /// Begins a search where one makes sense: a fix, with a failing test, in a Python project that may be tried.
     pub(super) fn begin(session: &Session<'_>, trial: &Trial) -> Option<Search> {
@@ -273,10 +280,7 @@ impl Search {
             (found, state.tried, state.seconds, state.trouble.clone())
         };
         if tried > 0 {
-            let passing = match found.len() {
-                1 => "1 passes".to_owned(),
-                many => format!("{many} pass"),
-            };
+            let passing = passing(found.len());
             let text = format!(
                 "tried {} in {seconds:.1} s: {passing}",
                 counted(u64::from(tried))
