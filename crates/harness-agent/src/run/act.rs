@@ -330,6 +330,9 @@ fn ask(session: &mut Session<'_>, question: &str) -> Outcome {
             words: format!("The user answers: {answer}"),
             new: true,
         },
+        None if session.cancel.stopped() => {
+            Outcome::End(Stopped::Interrupted, "interrupted".to_owned())
+        }
         None => Outcome::End(Stopped::Question, question.render()),
     }
 }

@@ -255,6 +255,9 @@ fn ask(session: &mut Session<'_>, question: &Question) -> Option<Ending> {
         .and_then(|words| question.answer(&words))
         .filter(|answer| !answer.eq_ignore_ascii_case("stop"));
     let Some(answer) = answer else {
+        if session.cancel.stopped() {
+            return Some(Ending::new(Stopped::Interrupted, "interrupted"));
+        }
         let mut ending = Ending::new(Stopped::Question, question.render());
         ending.hint = question.hint().to_owned();
         return Some(ending);

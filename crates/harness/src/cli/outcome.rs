@@ -18,6 +18,8 @@ pub(super) struct Shown {
     pub(super) spoken: String,
     /// The change, because the user was asked about it.
     pub(super) diff: bool,
+    /// The question, because it was put to the user.
+    pub(super) question: bool,
 }
 
 /// Shows the result of a command.
@@ -83,6 +85,10 @@ fn tell(result: &RunResult, common: &CommonArguments, program: &str, shown: &Sho
         text::diff(&result.diff);
     }
     let has_result = is_kept || matches!(exit, Exit::Done | Exit::Failed | Exit::Question);
+    if exit == Exit::Question && shown.question && !is_kept {
+        text::hint(&result.hint);
+        return;
+    }
     if has_result {
         let story = text::run_result(result);
         let rest = story.strip_prefix(shown.spoken.trim());

@@ -89,7 +89,9 @@ impl Listener for Progress {
         let is_live = self.live.is_some() && running(event).is_some();
         // The words themselves were the news.
         let is_read = event.kind == EventKind::Reply && !self.shown.spoken.is_empty();
-        let is_told = event.kind == EventKind::Finished || is_live || is_read;
+        // A question is put below, or is the result.
+        let is_told =
+            matches!(event.kind, EventKind::Finished | EventKind::Question) || is_live || is_read;
         // Only a search is skipped by a key; what is typed later is for somebody else.
         if event
             .data
@@ -161,8 +163,13 @@ impl Listener for Progress {
         text::notice(&question.render());
         drop(write!(std::io::stderr(), "> "));
         drop(std::io::stderr().flush());
-        let line = terminal::read_line(&self.stop).ok()??;
-        question.answer(&line)
+        self.shown.question = true;
+        let line = terminal::read_line(&self.stop).ok().flatten();
+        if line.is_none() {
+            // The cursor stands behind the prompt.
+            text::notice("");
+        }
+        question.answer(&line?)
     }
 }
 
