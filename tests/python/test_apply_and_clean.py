@@ -2,10 +2,13 @@
 
 import json
 import os
+import signal
 import stat
 import subprocess
+import time
 
 from conftest import FIX, RIGHT, TASK, WRONG, WRONG_DRAFT, tree
+from scripted import Wait
 from serving import PROGRAM, Served, is_error
 
 
@@ -162,6 +165,25 @@ def test_two_renames_at_once_lose_nothing(project):
     assert any(result["ok"] for result in results.values())
     for name, result in results.items():
         assert (f"def {name}(" in pricing(project)) == result["ok"], (name, result["summary"], pricing(project))
+
+
+def test_a_rename_that_waited_keeps_what_was_saved_meanwhile(project, engine):
+    server = engine(Wait(""))
+    holding = subprocess.Popen([PROGRAM, "run", TASK, "--project", str(project)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        assert server.waiting.wait(60)
+        waiting = subprocess.Popen([PROGRAM, "run", "rename discount to rebate", "--project", str(project), "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        # Working it out takes milliseconds; then it waits for the project.
+        time.sleep(3)
+        assert waiting.poll() is None
+        saved = pricing(project) + "\n\nKEPT = 1\n"
+        (project / "shop/pricing.py").write_text(saved, encoding="utf-8")
+    finally:
+        holding.send_signal(signal.SIGINT)
+        holding.wait(60)
+    result = json.loads(waiting.communicate(timeout=120)[0])
+    assert "KEPT = 1" in pricing(project), result["summary"]
+    assert result["ok"] == ("def rebate(" in pricing(project)), result["summary"]
 
 
 def test_half_a_secret_is_not_kept(project, tmp_path):
