@@ -98,17 +98,33 @@ def test_what_cannot_be_installed_is_told_and_leaves_nothing_half(place):
     assert "1 passed" in harness(place, "prepare", "--yes").stdout
 
 
+BACKEND = """import os, pathlib, zipfile
+for target in {targets!r}:
+    try:
+        pathlib.Path(target).write_text("x")
+    except OSError as error:
+        pathlib.Path("refused.txt").open("a").write(f"{{error}}\\n")
+def build_wheel(folder, *_):
+    with zipfile.ZipFile(os.path.join(folder, "shop-1-py3-none-any.whl"), "w") as wheel:
+        for name, text in {{"METADATA": "Metadata-Version: 2.1\\nName: shop\\nVersion: 1\\nRequires-Dist: tiny\\n", "WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n", "RECORD": ""}}.items():
+            wheel.writestr(f"shop-1.dist-info/{{name}}", text)
+        wheel.writestr("built.txt", open("refused.txt").read())
+    return "shop-1-py3-none-any.whl"
+"""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's")
 def test_build_code_writes_nowhere_else(place):
-    outside = place / "outside.txt"
-    (place / "project" / "setup.py").write_text(
-        "import pathlib\n"
-        f"for target in ({str(outside)!r}, {str(place / 'project' / 'new.txt')!r}):\n"
-        "    try:\n        pathlib.Path(target).write_text('x')\n    except OSError:\n        pass\n"
-        "from setuptools import setup\nsetup(name='shop', py_modules=['shop'])\n"
-    )
-    harness(place, "prepare", "--yes", code=1)
-    assert not outside.exists() and not (place / "project" / "new.txt").exists()
+    project = place / "project"
+    targets = [str(place / "outside.txt"), str(project / "new.txt"), str(project / "shop.py")]
+    (project / "backend.py").write_text(BACKEND.format(targets=targets))
+    (project / "pyproject.toml").write_text('[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n[project]\nname = "shop"\nversion = "1"\n')
+    before = files(project)
+    assert "1 passed" in harness(place, "prepare", "--yes").stdout
+    assert files(project) == before and not (place / "outside.txt").exists()
+    (built,) = (place / "cache").rglob("built.txt")
+    # What lies in /tmp is written to one of its own, the project is only to be read.
+    assert len({line for line in built.read_text().splitlines() if str(project) in line}) == 2, "the build code ran and was refused"
 
 
 def test_a_python_and_a_command_are_named_for_one_run(place):

@@ -23,8 +23,6 @@ pub struct PreparePlan {
     pub hint: String,
     #[serde(skip)]
     steps: Vec<PrepareStep>,
-    #[serde(skip)]
-    copies: bool,
 }
 
 impl PreparePlan {
@@ -41,7 +39,6 @@ impl PreparePlan {
             commands: Vec::new(),
             hint: String::new(),
             steps: Vec::new(),
-            copies: false,
         };
         let manifest = |name: &str| place.copy().join(name).display().to_string();
         match suite.map(|suite| suite.runner) {
@@ -62,7 +59,6 @@ impl PreparePlan {
             _ if is_python(tree, suite) => plan.add_python(tree, &place, suite, (python, environment)),
             _ => plan.hint = "no suite was found whose needs are known; `[[project]] tests` in the user's config names a command".to_owned(),
         }
-        plan.copies = !plan.steps.is_empty();
         plan.commands = plan.steps.iter().map(PrepareStep::typed).collect();
         Some(plan)
     }
@@ -77,6 +73,7 @@ impl PreparePlan {
         self.steps.push(PrepareStep {
             about: about.to_owned(),
             command,
+            variables: Vec::new(),
         });
     }
 
@@ -123,9 +120,13 @@ impl PreparePlan {
                     .to_vec()
             }
         };
-        install.extend(wanted(&Requirements::of(tree), place, suite));
+        let needs = Requirements::of(tree);
+        install.extend(wanted(&needs, place, suite));
         let words: Vec<&str> = install.iter().map(String::as_str).collect();
         self.add("install what the project and its tests ask for", &words);
+        if let Some(last) = self.steps.last_mut() {
+            last.variables = told_versions(tree, &needs);
+        }
     }
 
     /// Carries it out, saying each step before it begins.
@@ -140,9 +141,7 @@ impl PreparePlan {
         let runner = project
             .runner()
             .ok_or_else(|| PrepareError::Start("the project is read-only".to_owned()))?;
-        if self.copies {
-            place.begin(project.door())?;
-        }
+        let _held = place.begin(project.door())?;
         for step in &self.steps {
             say(step);
             place.perform(runner, step, &cancel.flag())?;
@@ -170,12 +169,43 @@ fn wanted(needs: &Requirements, place: &Preparation, suite: Option<&Suite>) -> V
     }
     words.extend(needs.tests.iter().cloned());
     words.extend(needs.plugins.iter().cloned());
+    // A project's file may ask for packages and not for options.
+    let is_option = |word: &String| word.trim_start().starts_with('-') && word != "-r";
+    words.retain(|word| !is_option(word));
     let is_pytest = suite.is_none_or(|suite| suite.runner == Runner::Pytest);
     let has_pytest = needs.names().iter().any(|name| name == "pytest");
     if (is_pytest && !has_pytest) || words.is_empty() {
         words.push("pytest".to_owned());
     }
     words
+}
+
+/// Returns variables that tell the project's version to builds that read it from git's history, which the copy has not.
+fn told_versions(tree: &SourceTree, needs: &Requirements) -> Vec<(String, String)> {
+    const ANY: &str = "9999";
+    let files = ["pyproject.toml", "setup.cfg", "setup.py"];
+    let texts = files
+        .iter()
+        .filter_map(|name| tree.text(&RelPath::parse(name).ok()?).ok());
+    let text: String = texts.map(|text| text.into_content()).collect();
+    // setuptools_scm and hatch-vcs can be told for one package alone.
+    let package = needs.package.as_deref().unwrap_or_default();
+    let package = package.replace(['-', '.'], "_").to_uppercase();
+    let mut names = vec![format!("SETUPTOOLS_SCM_PRETEND_VERSION_FOR_{package}")];
+    for (word, variable) in [
+        ("pbr", "PBR_VERSION"),
+        ("pdm", "PDM_BUILD_SCM_VERSION"),
+        (
+            "poetry-dynamic-versioning",
+            "POETRY_DYNAMIC_VERSIONING_BYPASS",
+        ),
+    ] {
+        names.extend(text.contains(word).then(|| variable.to_owned()));
+    }
+    names
+        .into_iter()
+        .map(|name| (name, ANY.to_owned()))
+        .collect()
 }
 
 fn is_python(tree: &SourceTree, suite: Option<&Suite>) -> bool {
@@ -265,6 +295,23 @@ mod tests {
             &[
                 "PYTHON -m venv --clear FOLDER/python",
                 "FOLDER/python/bin/python -m pip install --quiet -r FOLDER/source/requirements.txt pytest",
+            ],
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_project_cannot_hand_options_to_pip() {
+        let text =
+            "[dependency-groups]\ntest = [\"--index-url=http://127.0.0.1\", \" -t/\", \"mock\"]\n";
+        check(
+            &[
+                ("pyproject.toml", text),
+                ("tests/test_a.py", "def test_a(): pass\n"),
+            ],
+            &[
+                "PYTHON -m venv --clear FOLDER/python",
+                "FOLDER/python/bin/python -m pip install --quiet mock pytest",
             ],
         );
     }

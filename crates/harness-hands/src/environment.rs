@@ -30,6 +30,13 @@ pub(crate) fn home() -> Option<PathBuf> {
     }
 }
 
+/// Returns the folder in which a tool keeps its own things: what its variable says, else the usual one.
+pub(crate) fn tool_home(variable: &str, usual: &str) -> Option<PathBuf> {
+    folder(variable)
+        .or_else(|| home().map(|home| home.join(usual)))
+        .filter(|home| home.is_dir())
+}
+
 /// Returns the folders in which programs are looked up.
 pub(crate) fn program_folders() -> Vec<PathBuf> {
     let path = value("PATH").unwrap_or_else(|| OsStr::new(DEFAULT_PATH).to_os_string());

@@ -1,6 +1,7 @@
 //! Environments that `prepare` made: one for each project, in the user's cache folder, never in the project.
 
 use std::ffi::OsString;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -16,6 +17,8 @@ use crate::{environment, user};
 
 /// What a finished environment says of itself.
 const READY: &str = "ready.json";
+/// Who fills it holds this file.
+const LOCK: &str = "lock";
 
 /// What one step may take: large packages are compiled.
 const STEP: Limits = Limits {
@@ -35,6 +38,8 @@ const INDEX: &[&str] = &[
     "UV_INDEX_URL",
     "UV_DEFAULT_INDEX",
     "UV_INDEX",
+    "UV_FIND_LINKS",
+    "UV_NO_INDEX",
     "UV_NATIVE_TLS",
     "HTTPS_PROXY",
     "HTTP_PROXY",
@@ -45,8 +50,6 @@ const INDEX: &[&str] = &[
     "REQUESTS_CA_BUNDLE",
     "GOPROXY",
     "GONOSUMDB",
-    "GONOSUMCHECK",
-    "GOFLAGS",
     "GOPRIVATE",
     "GOSUMDB",
 ];
@@ -58,6 +61,8 @@ pub struct PrepareStep {
     pub about: String,
     /// The program and its arguments.
     pub command: Vec<String>,
+    /// What it finds in its environment beside the usual.
+    pub variables: Vec<(String, String)>,
 }
 
 impl PrepareStep {
@@ -79,6 +84,9 @@ impl PrepareStep {
 /// Why a step did not do.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
+    /// Another one is at work.
+    #[error("another `harness prepare` is at work for this project")]
+    Busy,
     /// There is no place for it.
     #[error("the user's cache folder is not known")]
     NoCache,
@@ -103,6 +111,10 @@ pub enum PrepareError {
     #[error("interrupted")]
     Interrupted,
 }
+
+/// The permission to fill one project's place. It ends with its owner, however that ends.
+#[derive(Debug)]
+pub struct Held(#[expect(dead_code, reason = "held, not read")] File);
 
 /// The place of one project's environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,13 +164,22 @@ impl Preparation {
         }
     }
 
-    /// Lays the folder out and copies the project into it, so that building it changes nothing of the user's.
-    pub fn begin(&self, door: &Door) -> Result<(), PrepareError> {
+    /// Lays the folder out and copies the project into it, so that building it changes nothing of the user's. The place
+    /// is the caller's as long as what is returned lives.
+    pub fn begin(&self, door: &Door) -> Result<Held, PrepareError> {
         let wrong = |error| PrepareError::Folder(self.folder.clone(), error);
         std::fs::create_dir_all(&self.folder).map_err(wrong)?;
+        let lock = File::create(self.folder.join(LOCK)).map_err(wrong)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(PrepareError::Busy),
+            // A file system without locks: nobody can be told apart there.
+            Err(TryLockError::Error(_)) => {}
+        }
         let _ = std::fs::remove_file(self.folder.join(READY));
         let _ = std::fs::remove_dir_all(self.copy());
-        copy_project(door, &self.copy()).map_err(|error| PrepareError::Copy(error.to_string()))
+        copy_project(door, &self.copy()).map_err(|error| PrepareError::Copy(error.to_string()))?;
+        Ok(Held(lock))
     }
 
     /// Runs one step: with the network, confined to its own folder, the project only to be read.
@@ -176,18 +197,15 @@ impl Preparation {
             Private::new().map_err(|error| PrepareError::Folder(std::env::temp_dir(), error))?;
         let cache = user::cache_folder().ok_or(PrepareError::NoCache)?;
         let kept = |name: &str| cache.join(name).into_os_string();
-        let mut variables: Vec<(&'static str, OsString)> = vec![
+        let mut variables: Vec<(&str, OsString)> = vec![
             ("PIP_CACHE_DIR", kept("pip")),
             ("UV_CACHE_DIR", kept("uv")),
             ("UV_LINK_MODE", "copy".into()),
             ("PIP_DISABLE_PIP_VERSION_CHECK", "1".into()),
             ("PIP_NO_INPUT", "1".into()),
-            // The copy has no history, from which these would tell a version.
-            ("SETUPTOOLS_SCM_PRETEND_VERSION", "9999".into()),
-            ("PBR_VERSION", "9999".into()),
-            ("PDM_BUILD_SCM_VERSION", "9999".into()),
-            ("POETRY_DYNAMIC_VERSIONING_BYPASS", "9999".into()),
         ];
+        let told = step.variables.iter();
+        variables.extend(told.map(|(name, value)| (name.as_str(), value.into())));
         for name in INDEX {
             variables.extend(environment::value(name).map(|value| (*name, value)));
         }
@@ -198,13 +216,21 @@ impl Preparation {
         for folder in ["pip", "uv"] {
             let _ = std::fs::create_dir_all(cache.join(folder));
         }
-        let writable = vec![self.folder.clone(), cache.join("pip"), cache.join("uv")];
+        let mut writable = vec![self.folder.clone(), cache.join("pip"), cache.join("uv")];
+        let homes = tool_homes(program);
+        writable.extend(homes.iter().flat_map(|home| home.filled.clone()));
+        variables.extend(
+            homes
+                .iter()
+                .map(|home| (home.variable, home.folder.clone().into())),
+        );
         let links = environment::folder("PIP_FIND_LINKS");
         let mut readable: Vec<PathBuf> = settings.into_iter().chain(links).collect();
         let found = runner
             .find(Path::new(program))
             .map_err(|error| PrepareError::Start(error.to_string()))?;
         let is_free = |place: &PathBuf| !writable.iter().any(|open| place.starts_with(open));
+        readable.extend(homes.iter().map(|home| home.folder.clone()));
         readable.extend(toolchain(&found).into_iter().filter(is_free));
         let job = Job {
             program: &found,
@@ -244,6 +270,46 @@ impl Preparation {
     }
 }
 
+/// A folder of the user's that a tool fetches into.
+struct ToolHome {
+    variable: &'static str,
+    folder: PathBuf,
+    /// What it changes in there.
+    filled: Vec<PathBuf>,
+}
+
+/// Returns the user's folders of a tool that fetches. Fetching runs no code of the project.
+fn tool_homes(program: &str) -> Vec<ToolHome> {
+    let known: &[(&str, &str, &[&str])] = match program {
+        "cargo" => &[
+            (
+                "CARGO_HOME",
+                ".cargo",
+                &[
+                    "registry",
+                    "git",
+                    ".package-cache",
+                    ".package-cache-mutate",
+                    ".global-cache",
+                ],
+            ),
+            ("RUSTUP_HOME", ".rustup", &[]),
+        ],
+        "go" => &[("GOPATH", "go", &["pkg"])],
+        _ => &[],
+    };
+    let home = |(variable, usual, filled): &(&'static str, &str, &[&str])| {
+        let folder = environment::tool_home(variable, usual)?;
+        let filled = filled.iter().map(|name| folder.join(name));
+        Some(ToolHome {
+            variable,
+            filled: filled.filter(|place| place.exists()).collect(),
+            folder,
+        })
+    };
+    known.iter().filter_map(home).collect()
+}
+
 /// Returns the user's own file of pip's settings.
 fn pip_settings() -> Option<PathBuf> {
     let named = environment::value("PIP_CONFIG_FILE").map(PathBuf::from);
@@ -279,6 +345,7 @@ mod tests {
         let step = |words: &[&str]| PrepareStep {
             about: String::new(),
             command: words.iter().map(ToString::to_string).collect(),
+            variables: Vec::new(),
         };
         assert_eq!(
             step(&["pip", "install", "a>=1", ".[test]"]).typed(),
@@ -296,5 +363,19 @@ mod tests {
         assert_ne!(a, b);
         assert!(a.is_none_or(|place| !place.folder().starts_with("/a")));
         assert_eq!(environment(Path::new("/no/such/project")), None);
+    }
+
+    #[test]
+    fn one_at_a_time_fills_a_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = tempfile::tempdir().unwrap();
+        let door = Door::open(project.path()).unwrap();
+        let place = Preparation {
+            folder: folder.path().join("place"),
+        };
+        let held = place.begin(&door).unwrap();
+        assert!(matches!(place.begin(&door), Err(PrepareError::Busy)));
+        drop(held);
+        place.begin(&door).unwrap();
     }
 }

@@ -94,7 +94,7 @@ pub(crate) struct Job<'a> {
     pub(crate) program: &'a Path,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) folder: &'a Path,
-    pub(crate) environment: Vec<(&'static str, OsString)>,
+    pub(crate) environment: Vec<(&'a str, OsString)>,
     pub(crate) reach: Reach,
     pub(crate) limits: Limits,
 }

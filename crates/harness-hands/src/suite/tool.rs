@@ -170,8 +170,8 @@ fn cargo(mut plan: Plan, names: &[String]) -> Plan {
             .map(|name| name.rsplit(' ').next().unwrap_or(name).to_string()),
     );
     let (cargo, rustup) = (
-        tool_home("CARGO_HOME", ".cargo"),
-        tool_home("RUSTUP_HOME", ".rustup"),
+        environment::tool_home("CARGO_HOME", ".cargo"),
+        environment::tool_home("RUSTUP_HOME", ".rustup"),
     );
     // Not the whole folder: it also holds the token of the registry.
     let parts = ["bin", "registry", "git", "config.toml", "config", "env"];
@@ -209,7 +209,7 @@ fn go(mut plan: Plan, names: &[String]) -> Plan {
             .join("|");
         plan.arguments.splice(at..at, ["-run".to_string(), pattern]);
     }
-    let home = tool_home("GOPATH", "go");
+    let home = environment::tool_home("GOPATH", "go");
     plan.readable.extend(home.clone());
     plan.environment = vec![("GOPROXY", "off".into()), ("GOTOOLCHAIN", "local".into())];
     plan.environment
@@ -333,7 +333,9 @@ fn gradle(mut plan: Plan, names: &[String], private: &Private) -> Plan {
         "GRADLE_USER_HOME",
         private.home().join("gradle").into_os_string(),
     )];
-    if let Some(caches) = tool_home("GRADLE_USER_HOME", ".gradle").map(|home| home.join("caches")) {
+    if let Some(caches) =
+        environment::tool_home("GRADLE_USER_HOME", ".gradle").map(|home| home.join("caches"))
+    {
         plan.environment
             .push(("GRADLE_RO_DEP_CACHE", caches.clone().into_os_string()));
         plan.readable.push(caches);
@@ -342,12 +344,6 @@ fn gradle(mut plan: Plan, names: &[String], private: &Private) -> Plan {
         .extend(environment::home().map(|home| home.join(".sdkman/candidates")));
     plan.report = Report::JunitFolders("test-results");
     plan
-}
-
-fn tool_home(variable: &str, usual: &str) -> Option<PathBuf> {
-    environment::folder(variable)
-        .or_else(|| environment::home().map(|home| home.join(usual)))
-        .filter(|home| home.is_dir())
 }
 
 fn read_file(path: &Path) -> Option<String> {

@@ -86,7 +86,7 @@ fn shown(plan: &PreparePlan) -> String {
         .map(|command| format!("  {command}\n"))
         .collect();
     format!(
-        "{commands}This runs the build code of the project (in a copy) and of the packages, with the network, and may write only\nto {} and to package caches. Nothing appears in the project.\n",
+        "{commands}This uses the network, runs the build code of packages (and of a copy of the project) where they have some, and may\nwrite only to {} and to package caches. Nothing appears in the project.\n",
         plan.folder.display()
     )
 }
@@ -105,6 +105,7 @@ fn failed(error: PrepareError) -> Complaint {
             text::notice(said);
             "what it said stands above; what is installed by then is used again the next time"
         }
+        PrepareError::Busy => "wait for it, or stop it",
         _ => "`harness doctor` looks at this machine",
     };
     Complaint {
