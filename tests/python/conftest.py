@@ -10,6 +10,9 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "model_server"))
+# The clients that the servers are tested with (scripts/run/test.py says why they are apart).
+CHECKERS = ROOT / "target" / "test-tools"
+sys.path.extend(str(folder) for layout in ("lib/python*/site-packages", "Lib/site-packages") for folder in CHECKERS.glob(layout))
 
 import finish  # noqa: E402
 from scripted import ScriptedServer  # noqa: E402

@@ -12,7 +12,7 @@ import zipfile
 
 import pytest
 import yaml
-from conftest import FIX, ROOT, TASK
+from conftest import CHECKERS, FIX, ROOT, TASK
 from serving import PROGRAM
 from test_ci import ON_UNIX, large  # noqa: F401
 
@@ -103,7 +103,7 @@ def test_the_hook_runs_under_pre_commit(large, tmp_path):
     git(large, "add", "-A")
 
     def hook():
-        words = [sys.executable, "-m", "pre_commit", "run", "--all-files"]
+        words = [str(CHECKERS / "bin" / "python"), "-m", "pre_commit", "run", "--all-files"]
         return subprocess.run(words, cwd=large, env=environment, capture_output=True, text=True, timeout=120)
 
     red = hook()
