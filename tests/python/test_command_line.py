@@ -307,6 +307,20 @@ def test_questions_of_fact_are_answered_also_without_an_engine(project, tmp_path
     assert "checked:\n- `apply_discount` is defined" in told and "trust the checked ones" in told
 
 
+def test_questions_about_the_project_are_answered_from_its_documents(project, tmp_path):
+    (project / "README.md").write_text("# Shop\n\nTakes percent off prices.\n\n## Secrets of the trade\n\nNone.\n", encoding="utf-8")
+    (project / "pyproject.toml").write_text('[project]\nname = "shop"\nrequires-python = ">=3.9"\n', encoding="utf-8")
+    known = {"how are the tests run?": "the tests are run by", "which python versions are supported?": '`requires-python = ">=3.9"` (pyproject.toml:3)'}
+    for question, fact in known.items():
+        asked = run(["ask", question], tmp_path, cwd=project)
+        assert asked.returncode == 4 and fact in asked.stdout.decode(), asked
+    with ScriptedServer(["It takes percent off prices."]) as server:
+        asked = run(["ask", "what does this project do?"], tmp_path, cwd=project, env=environment(tmp_path, server.host))
+        shown = server.requests[-1]["messages"][-1]["content"]
+    assert asked.returncode == 0 and "Takes percent off prices." in shown and "def apply_discount" not in shown, shown
+    assert str(pathlib.Path(sys.executable).parent) not in shown, "where this machine keeps its programs"
+
+
 def test_the_length_of_the_prompt_is_that_of_what_it_shows(tmp_path):
     folder = tmp_path / "large"
     folder.mkdir()

@@ -10,6 +10,7 @@ use std::ops::Range;
 use harness_code::locate::{self, LocateOptions, Located, Noted};
 use harness_code::mention::{Mentions, NamedDefinition, near_miss};
 use harness_code::path::RelPath;
+use harness_code::report::overview;
 use harness_code::tree::SourceTree;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -210,6 +211,8 @@ pub struct Plan {
     /// What the likeliest files define, where the model is to list the places first.
     #[serde(skip)]
     outline: Option<String>,
+    #[serde(skip)]
+    about_project: bool,
 }
 
 impl Plan {
@@ -237,8 +240,10 @@ impl Plan {
         };
         let red_tests = is_about_red_tests(task, &mentions).then(|| which_test(&located));
         let mut spots = spots(task, tree, &mentions, &located);
-        if red_tests.is_some() {
-            // What the tests run is known once they ran.
+        let about_project =
+            task.kind == Kind::Question && overview::is_about_project(&task.text, &mentions);
+        if red_tests.is_some() || about_project {
+            // What the tests run is known once they ran; the project as a whole is told from its documents.
             spots.clear();
         }
         let found = match renamed {
@@ -265,6 +270,9 @@ impl Plan {
         let lists =
             rung == Rung::Loop && red_tests.is_none() && lists_places(task, tree, &mentions);
         let outline = lists.then(|| outline::of(tree, located.files.iter().map(|hit| &hit.path)));
+        let documents =
+            about_project.then(|| overview::overview(tree, None, &task.text, MOST_CODE));
+        let beside = outline.as_ref().or(documents.as_ref());
         let available = skill::available(tree.root());
         let skills = skill::choose(&available, task.kind, &task.text, &options.skills);
         let tests_home = (task.kind == Kind::Tests)
@@ -281,7 +289,7 @@ impl Plan {
             definitions: located.definitions.iter().map(planned_definition).collect(),
             skills,
             model: options.model.clone(),
-            prompt_tokens: prompt_tokens(task, &spots, outline.as_deref()),
+            prompt_tokens: prompt_tokens(task, &spots, beside.map(String::as_str)),
             spots,
             tests_home,
             new_definition,
@@ -292,7 +300,13 @@ impl Plan {
             place: None,
             listed: None,
             outline,
+            about_project,
         }
+    }
+
+    /// Returns whether the question is about the project as a whole.
+    pub(crate) fn is_about_project(&self) -> bool {
+        self.about_project
     }
 
     /// Returns the place that the model was last asked for, of a task with several.
@@ -755,12 +769,12 @@ pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
 
 /// Returns how long the first prompt would be, about: the fixed words are about 350 tokens, of the rest one has about
 /// four bytes.
-fn prompt_tokens(task: &Task, spots: &[Spot], outline: Option<&str>) -> u64 {
+fn prompt_tokens(task: &Task, spots: &[Spot], beside: Option<&str>) -> u64 {
     let shown = |spot: &Spot| spot.span.len().min(LONGEST_DEFINITION);
     let code = spots.iter().map(shown).sum::<usize>().min(MOST_CODE);
     let text = task.text.len().min(LONGEST_TASK);
-    let outline = outline.map_or(0, str::len);
-    350 + (code + text + outline) as u64 / 4
+    let beside = beside.map_or(0, str::len);
+    350 + (code + text + beside) as u64 / 4
 }
 
 /// Says whether code cannot tell the places of a task: something is to be added, changed or mended in code, and no

@@ -3,11 +3,13 @@
 
 use harness_code::path::RelPath;
 use harness_code::report::facts::{Fact, facts};
+use harness_code::report::overview::{overview, project_facts};
 use harness_code::tree::SourceTree;
 
 use crate::action::Action;
 use crate::history::{Refusal, Step};
 use crate::model::{Card, Model};
+use crate::plan::MOST_CODE;
 use crate::reply;
 use crate::run::prompt::{self, Opened, Opening};
 use crate::run::result::Stopped;
@@ -17,7 +19,11 @@ use crate::run::{act, conversation};
 
 /// Returns what the code itself says to the question of a session.
 pub(super) fn known(session: &Session<'_>) -> Vec<Fact> {
-    facts(&session.tree, &session.task.text, session.plan.mentions())
+    let question = &session.task.text;
+    if session.plan.is_about_project() {
+        return project_facts(&session.tree, session.suite().as_ref(), question);
+    }
+    facts(&session.tree, question, session.plan.mentions())
 }
 
 /// Adds what is known without a model to an ending without an answer.
@@ -146,11 +152,15 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
 
 /// Returns the first prompt of a question.
 fn opened(session: &Session<'_>, card: &Card, known: &[Fact]) -> Opened {
-    let checked = if known.is_empty() {
-        String::new()
+    let mut learned = if session.plan.is_about_project() {
+        project(session)
     } else {
-        format!("Facts, checked against the code:\n{}", list(known))
+        String::new()
     };
+    if !known.is_empty() {
+        let facts = format!("Facts, checked against the code:\n{}", list(known));
+        learned = format!("{learned}\n\n{facts}").trim_start().to_owned();
+    }
     let room = talk::most_room(card, session.options.max_tokens).opening();
     let opening = Opening {
         task: &session.task,
@@ -161,7 +171,7 @@ fn opened(session: &Session<'_>, card: &Card, known: &[Fact]) -> Opened {
         files: &session.files,
         context: &session.options.context,
         failure: "",
-        learned: &checked,
+        learned: &learned,
         read_only: true,
         answers: true,
         lists: false,
@@ -170,6 +180,33 @@ fn opened(session: &Session<'_>, card: &Card, known: &[Fact]) -> Opened {
         tiny: false,
     };
     prompt::opening(&opening, room)
+}
+
+/// Past runs that are told.
+const MOST_RUNS: usize = 5;
+
+/// Returns what the project's documents say to a question about it, and what was done here before.
+fn project(session: &Session<'_>) -> String {
+    let suite = session.suite();
+    let mut text = overview(&session.tree, suite.as_ref(), &session.task.text, MOST_CODE);
+    let runs = session.project.runs().unwrap_or_default();
+    let done: Vec<String> = runs
+        .iter()
+        .filter(|run| !run.files.is_empty())
+        .take(MOST_RUNS)
+        .map(|run| {
+            let undone = if run.undone { " (taken back)" } else { "" };
+            let summary = run.summary.lines().next().unwrap_or_default();
+            format!("- {}: \"{}\": {summary}{undone}", run.at, run.task.trim())
+        })
+        .collect();
+    if !done.is_empty() {
+        text.push_str(&format!(
+            "\n\nChanges made through this tool, newest first:\n{}",
+            done.join("\n")
+        ));
+    }
+    text
 }
 
 /// Reads a reply: an answer, or something to look at, with what was seen.

@@ -335,12 +335,23 @@ pub(super) fn fenced(
     hints: &str,
     room: usize,
 ) -> Option<String> {
-    let code = content.get(spot.span.clone())?;
-    let language = tree
-        .file(&spot.path)
+    content.get(spot.span.clone())?;
+    let file = tree.file(&spot.path);
+    let language = file
         .map(|file| file.language.name().to_ascii_lowercase())
         .unwrap_or_default();
-    let code = code.trim_end_matches(['\r', '\n']).replace("\r\n", "\n");
+    // With its indentation: a method whose first line stands at the margin reads like another one.
+    let line_start = content[..spot.span.start]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    let is_indented = content[line_start..spot.span.start].trim().is_empty();
+    let start = if is_indented {
+        line_start
+    } else {
+        spot.span.start
+    };
+    let code = content[start..spot.span.end].trim_end_matches(['\r', '\n']);
+    let code = code.replace("\r\n", "\n");
     let is_long = code.len() > room;
     let note = if is_long {
         " (long; read what is left out with `Action: read`)"
@@ -348,12 +359,28 @@ pub(super) fn fenced(
         ""
     };
     let code = fold::folded(&code, spot.line, hints, room);
+    let code = match class_line(&spot.name, &content[..start]) {
+        Some(line) => format!("{line}\n{code}"),
+        None => code,
+    };
     // Code may hold fences of its own.
     let fence = if code.contains("```") { "````" } else { "```" };
     Some(format!(
         "{}, line {}{note}:\n{fence}{language}\n{code}\n{fence}",
         spot.path, spot.line
     ))
+}
+
+/// Returns the line that opens the class of a method; `before` is the file up to the method.
+fn class_line<'c>(name: &str, before: &'c str) -> Option<&'c str> {
+    let (holders, _) = name.rsplit_once('.')?;
+    let class = format!("class {}", holders.rsplit('.').next()?);
+    let opens = |line: &&str| {
+        let rest = line.trim_start().strip_prefix(class.as_str());
+        rest.is_some_and(|rest| rest.starts_with([':', '(', ' ', '{', '[']))
+            && line.ends_with([':', '{'])
+    };
+    before.lines().rev().map(str::trim_end).find(opens)
 }
 
 /// The most of a test file that is shown as an example of its style, in bytes.
@@ -459,4 +486,42 @@ pub(super) fn shortened(text: &str, bytes: usize) -> String {
     let head = text.floor_char_boundary(room * 2 / 3);
     let tail = text.ceil_char_boundary(text.len() - room / 3);
     format!("{}{MARK}{}", &text[..head], &text[tail..])
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out projects in a temporary folder"
+)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_keeps_its_indentation_and_its_class() {
+        let content = "class Other:\n    def m(self):\n        return 1\n\n\nclass Box(Other):\n    \"\"\"Holds.\"\"\"\n\n    @property\n    def m(self):\n        return 2\n\n\ndef m():\n    return 3\n";
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("box.py"), content).expect("a file");
+        let tree = SourceTree::read(folder.path(), None).expect("a tree");
+        let path = RelPath::parse("box.py").expect("a path");
+        let spot = |name: &str| {
+            let file = tree.file(&path).expect("the file");
+            let mut known = file.facts.definitions.iter();
+            let known = known.find(|known| *known.qualified == *name).expect(name);
+            Spot {
+                path: path.clone(),
+                name: name.to_owned(),
+                line: known.line,
+                span: known.span(),
+            }
+        };
+        let shown = |name: &str| fenced(&tree, &spot(name), content, "", 4_000).expect(name);
+        assert_eq!(
+            shown("Box.m"),
+            "box.py, line 10:\n```python\nclass Box(Other):\n    @property\n    def m(self):\n        return 2\n```"
+        );
+        assert_eq!(
+            shown("m"),
+            "box.py, line 14:\n```python\ndef m():\n    return 3\n```"
+        );
+    }
 }

@@ -357,7 +357,7 @@ fn rules(tree: &SourceTree) -> Vec<RelPath> {
 }
 
 /// A command as people type it: a tool by its name alone, an interpreter by its path, which tells which one is meant.
-fn shown_command(command: &[String]) -> String {
+pub(super) fn shown_command(command: &[String]) -> String {
     let mut words: Vec<&str> = command.iter().map(String::as_str).collect();
     if let Some(program) = words.first_mut() {
         let name = program.rsplit(['/', '\\']).next().unwrap_or(program);

@@ -52,6 +52,11 @@ const READERS: &[(&str, Reader)] = &[
     ("pom.xml", pom),
 ];
 
+/// Returns the names of the manifests, in the order of trust.
+pub(super) fn manifests() -> impl Iterator<Item = &'static str> {
+    READERS.iter().map(|(name, _)| *name)
+}
+
 fn text_at<'a>(table: &'a Table, path: &[&str]) -> Option<&'a str> {
     table_at(table, path.split_last()?.1)?
         .get(*path.last()?)?
@@ -273,7 +278,7 @@ fn console_scripts(value: &Expr) -> Vec<(String, String)> {
 }
 
 /// Names under which a project introduces itself.
-const READMES: &[&str] = &[
+pub(super) const READMES: &[&str] = &[
     "README.md",
     "README.rst",
     "README.txt",

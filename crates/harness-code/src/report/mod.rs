@@ -7,6 +7,7 @@ pub mod finding;
 pub mod layout;
 mod manifest;
 pub mod map;
+pub mod overview;
 
 /// Returns a number with thin groups of three digits: `158,984`.
 fn grouped(number: u64) -> String {
