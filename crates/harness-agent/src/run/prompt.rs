@@ -352,17 +352,20 @@ pub(super) fn fenced(
     };
     let code = content[start..spot.span.end].trim_end_matches(['\r', '\n']);
     let code = code.replace("\r\n", "\n");
-    let is_long = code.len() > room;
-    let note = if is_long {
-        " (long; read what is left out with `Action: read`)"
+    let class = class_line(&spot.name, &content[..start]);
+    let mut notes: Vec<String> = class
+        .map(|line| format!("in `{}`", line.trim()))
+        .into_iter()
+        .collect();
+    if code.len() > room {
+        notes.push("long; read what is left out with `Action: read`".to_owned());
+    }
+    let note = if notes.is_empty() {
+        String::new()
     } else {
-        ""
+        format!(" ({})", notes.join("; "))
     };
     let code = fold::folded(&code, spot.line, hints, room);
-    let code = match class_line(&spot.name, &content[..start]) {
-        Some(line) => format!("{line}\n{code}"),
-        None => code,
-    };
     // Code may hold fences of its own.
     let fence = if code.contains("```") { "````" } else { "```" };
     Some(format!(
@@ -517,7 +520,7 @@ mod tests {
         let shown = |name: &str| fenced(&tree, &spot(name), content, "", 4_000).expect(name);
         assert_eq!(
             shown("Box.m"),
-            "box.py, line 10:\n```python\nclass Box(Other):\n    @property\n    def m(self):\n        return 2\n```"
+            "box.py, line 10 (in `class Box(Other):`):\n```python\n    @property\n    def m(self):\n        return 2\n```"
         );
         assert_eq!(
             shown("m"),
