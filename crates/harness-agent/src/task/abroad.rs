@@ -99,6 +99,8 @@ const UNSPACED: &[(Kind, &[&str])] = &[
     (
         Kind::Change,
         &[
+            "重构",
+            "リファクタ",
             "删除",
             "移除",
             "简化",

@@ -19,6 +19,7 @@ impl Kind {
         // The first line of a report decides; what follows only where it says nothing.
         let title = report_title(text).and_then(|title| told(title, &clauses(title)));
         let kind = title.or_else(|| told(text, &clauses(&gist)));
+        let kind = prefixed(text).or(kind);
         kind.unwrap_or(if text.trim_end().ends_with('?') {
             Kind::Question
         } else {
@@ -353,12 +354,15 @@ fn interrogative(clause: &Clause, at: usize) -> bool {
     plain
         || abroad::asks(clause, at)
         || clause.question && clause.is(at, ASKING_IF_MARKED)
+        || clause.question
+            && clause.is(at, "at by for from in on to with")
+            && clause.is(at + 1, "what which whom")
         || clause.is(at, "is are does do") && clause.is(at + 1, "there we the this it")
 }
 
 const FIXING: &str = "\
     fix repair debug resolve correct solve mend patch unbreak stop prevent avoid restore ensure hotfix \
-    troubleshoot diagnose handle address fixup tackle revive rescue";
+    troubleshoot diagnose handle address fixup tackle revive rescue bugfix fixed fixes";
 const RENAMING: &str = "rename renaming move relocate re-name";
 const TESTING: &str = "test cover unit-test parametrize parametrise mock retest";
 const ADDING: &str = "\
@@ -372,11 +376,51 @@ const CHANGING: &str = "\
     modernize modernise format reformat sort unify deduplicate port set shorten adjust tweak modify \
     comment annotate translate get eliminate purge strip polish rework edit revert undo disable pin hide \
     limit cache combine consolidate decouple break swap make keep log type docstrings vectorize \
-    parallelize kill ditch rearrange group adapt apply wrap freeze lint flatten call invoke pass";
+    parallelize kill ditch rearrange group adapt apply wrap freeze lint flatten call invoke pass enhance \
+    ignore internationalise internationalize recognise recognize";
 const ASKING_ORDERS: &str = "\
     explain describe list show tell summarize summarise walk review find locate compare outline analyze \
     analyse look check count give clarify identify investigate search inspect suggest recommend point \
     read estimate audit elaborate overview discuss advise enumerate";
+
+/// Orders as they are written down when they were carried out: "Added support for x".
+const CARRIED_OUT: &[(Kind, &str)] = &[
+    (Kind::Add, "added implemented introduced"),
+    (
+        Kind::Change,
+        "changed improved refactored removed replaced simplified updated",
+    ),
+    (Kind::Rename, "renamed"),
+];
+
+/// Returns what an order in the past asks for. "Added rows vanish" is none.
+fn carried_out(clause: &Clause, at: usize) -> Option<Kind> {
+    let next = clause.words.get(at + 1)?;
+    let is_plural = next.text.ends_with('s') && !next.code;
+    let known = CARRIED_OUT.iter().find(|(_, verbs)| clause.is(at, verbs));
+    let (kind, _) = known.filter(|_| !is_plural)?;
+    let about_tests = object(clause, at + 1)
+        .iter()
+        .any(|word| among(TEST_NOUNS, word));
+    Some(if about_tests { Kind::Tests } else { *kind })
+}
+
+/// How the first lines of commits say what they are: "fix(parser): …".
+const PREFIXES: &[(Kind, &str)] = &[
+    (Kind::Fix, "fix bugfix hotfix"),
+    (Kind::Add, "feat feature"),
+    (Kind::Tests, "test tests"),
+];
+
+/// Returns the kind that a text says of itself before its first colon.
+fn prefixed(text: &str) -> Option<Kind> {
+    let (head, _) = text.trim_start().split_once(": ")?;
+    let (word, scope) = head.split_once('(').unwrap_or((head, ")"));
+    let is_prefix = scope.trim_end_matches('!').ends_with(')') && !scope.contains(' ');
+    let word = word.trim_end_matches('!').to_lowercase();
+    let known = PREFIXES.iter().find(|(_, words)| among(words, &word));
+    known.filter(|_| is_prefix).map(|(kind, _)| *kind)
+}
 
 /// Reads the verb at `at` as an order; what it is about decides between the kinds that share a verb.
 fn order(clause: &Clause, at: usize) -> Option<Reading> {
@@ -390,7 +434,7 @@ fn order(clause: &Clause, at: usize) -> Option<Reading> {
     if !fails && (verb("tests coverage") || head_is_tests(clause, at)) {
         return Some(Reading::Order(Kind::Tests));
     }
-    if let Some(kind) = abroad::order(clause, at) {
+    if let Some(kind) = abroad::order(clause, at).or_else(|| carried_out(clause, at)) {
         return Some(Reading::Order(kind));
     }
     if verb(RENAMING) && !(verb("move") && clause.is(at + 1, "on away")) {
@@ -618,6 +662,22 @@ mod tests {
             kind("the rename of alpha to beta broke the tests, fix it"),
             "fix"
         );
+    }
+
+    #[test]
+    fn first_lines_of_commits_are_orders() {
+        for (kind, text) in [
+            ("add", "Added support to strip stop words"),
+            ("tests", "Added test for wrapped cells"),
+            ("fix", "fix(files): accept paths"),
+            ("add", "feat: a second cache"),
+            ("change", "Removed the old parser"),
+            ("fix", "added rows vanish"),
+            ("fix", "bugfix 801, keep comments"),
+            ("question", "in which order are replacements applied?"),
+        ] {
+            assert_eq!(Kind::of(text).name(), kind, "{text}");
+        }
     }
 
     #[test]
