@@ -230,6 +230,17 @@ impl Trial {
         &self.staged
     }
 
+    /// Returns the files of a draft that are staged as it wrote them.
+    pub(super) fn standing(&self, draft: &Draft) -> Vec<String> {
+        let staged = self.staged.changes();
+        let stands = |change: &&Change| {
+            let mut same = staged.iter().filter(|staged| staged.path == change.path);
+            same.any(|staged| staged.after == change.after)
+        };
+        let standing = draft.changes.iter().filter(stands);
+        standing.map(|change| change.path.to_string()).collect()
+    }
+
     /// Runs the suite on what is staged and returns its report, for the model's own `run`.
     pub(super) fn check(&mut self, session: &mut Session<'_>) -> Option<&SuiteReport> {
         self.suite.as_ref()?;
