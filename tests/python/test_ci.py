@@ -169,6 +169,32 @@ def test_a_failed_run_and_a_wrong_call_are_errors(project, monkeypatch):
     assert wrong.returncode == 2 and "nosuch" in note
 
 
+def test_what_is_red_after_a_failed_run_stands_beside_its_line(project, engine, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(project.parent))
+    engine(WRONG_DRAFT)
+    failed = harness("run", TASK, "--steps", "1", "--json", cwd=project)
+    summary, red = annotations(failed)
+    assert failed.returncode == 1 and summary.startswith("::error title=harness::")
+    # As the run left the project: the draft said 210, the code that is there says 190.
+    assert re.match(r"::error file=project/tests/test_pricing\.py,line=8,title=[^:,]*test_discount[^:,]*::.*190", red), red
+    engine(FIX)
+    assert annotations(harness("run", TASK, cwd=project)) == []
+
+
+def test_a_part_that_was_kept_leaves_the_other_red(project, engine, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    (project / "shop/rounding.py").write_text("def half(number):\n    return number / 3\n")
+    tests = (project / "tests/test_pricing.py").read_text()
+    (project / "tests/test_rounding.py").write_text(tests.replace("pricing", "rounding").replace("discount(200, 10), 180", "half(6), 'three'").replace("discount", "half"))
+    engine(FIX, WRONG_DRAFT.replace("discount(total, percent)", "half(number)").replace("total + percent", "number / 4"))
+    shown = harness("run", "fix the failing tests", "--steps", "4", "--json", cwd=project)
+    result = json.loads(shown.stdout)
+    assert result["ok"] is False and result["writes"] == ["shop/pricing.py"], result["summary"]
+    _, red = annotations(shown)
+    assert "file=tests/test_rounding.py,line=8," in red
+
+
 def test_what_a_project_says_is_no_command(project, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     tests = project / "tests" / "test_pricing.py"
