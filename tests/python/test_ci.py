@@ -96,6 +96,39 @@ def test_findings_as_sarif(large, tmp_path):
     assert "shop/very%20%26%20long%2C%20100%25.py" in uris and report["version"] == "2.1.0"
 
 
+def test_sarif_has_what_readers_require(large):
+    """What the published schema requires, and code scanning besides; bench/formats.py holds it against the schema itself."""
+    report = json.loads(harness("layout", large, "--format", "sarif").stdout)
+    assert set(report) == {"$schema", "version", "runs"} and report["$schema"].startswith("https://")
+    (run,) = report["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] and run["columnKind"] in ("utf16CodeUnits", "unicodeCodePoints")
+    assert all(rule["id"] and rule["shortDescription"]["text"] for rule in driver["rules"])
+    assert len({rule["id"] for rule in driver["rules"]}) == len(driver["rules"])
+    for result in run["results"]:
+        assert result["level"] in ("none", "note", "warning", "error") and result["message"]["text"] and 0 <= result["rank"] <= 100
+        (location,) = result["locations"]
+        place = location["physicalLocation"]
+        assert place["region"]["startLine"] >= 1 and not place["artifactLocation"]["uri"].startswith(("/", "file:"))
+
+
+def test_junit_has_what_readers_require(large, tmp_path):
+    """The attributes that servers read: those of the suites, a name and a class for each case, a type for each failure."""
+    (tmp_path / "empty").mkdir()
+    for folder in (large, tmp_path / "empty"):
+        root = xml.etree.ElementTree.fromstring(harness("layout", folder, "--format", "junit").stdout)
+        (suite,) = root
+        assert (root.tag, suite.tag) == ("testsuites", "testsuite") and suite.get("name")
+        for counted in (root, suite):
+            assert [int(counted.get(name)) for name in ("tests", "failures", "errors", "skipped")] == [len(suite), len(suite.findall("testcase/failure")), 0, 0]
+            assert float(counted.get("time")) == 0
+        for case in suite:
+            assert case.tag == "testcase" and case.get("name") and case.get("classname") and float(case.get("time")) == 0
+            assert all(child.tag == "failure" and child.get("type") and child.get("message") and child.text for child in case)
+        names = [(case.get("classname"), case.get("name")) for case in suite]
+        assert len(set(names)) == len(names), "readers know a case by its name"
+
+
 def test_findings_as_junit(large, project):
     root = xml.etree.ElementTree.fromstring(harness("layout", large, "--format", "junit").stdout)
     cases = root.findall("testsuite/testcase")

@@ -134,6 +134,21 @@ def test_a_set_up_that_no_longer_works_is_told(project, tmp_path, name):
     assert not file.exists()
 
 
+@pytest.mark.parametrize(("name", "path"), [("neovim", ".nvim.lua"), ("emacs", ".dir-locals-2.el")])
+def test_commands_start_this_very_program_and_one_that_is_gone_is_told(project, name, path):
+    before = bytes_of(project)
+    assert editors(name, "--project", project).returncode == 0
+    file = project / path
+    assert json.dumps(PROGRAM) in file.read_text(encoding="utf-8")
+    assert json.loads(editors(name, "--project", project, "--check", "--json").stdout)["files"][0]["state"] == "works"
+    file.write_text(file.read_text(encoding="utf-8").replace(json.dumps(PROGRAM), json.dumps("/no such/harness")), encoding="utf-8")
+    gone = editors(name, "--project", project, "--check")
+    assert gone.returncode == 1 and "/no such/harness" in gone.stdout + gone.stderr
+    assert editors(name, "--project", project).returncode == 0 and json.dumps(PROGRAM) in file.read_text(encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").replace(json.dumps(PROGRAM), json.dumps("/no such/harness")), encoding="utf-8")
+    assert editors(name, "--project", project, "--remove").returncode == 0 and bytes_of(project) == before
+
+
 def test_all_editors_are_checked_at_once_and_the_doctor_tells_of_them(project):
     shown = editors("--check", "--project", project)
     assert shown.returncode == 0 and "no editor is connected" in shown.stdout
