@@ -13,7 +13,7 @@ __all__ = [
     "Agent",
     "AgentOptions",
     "Dialogue",
-    "main",
+    "main", "secrets_in", "undone_runs",
 ]
 
 __version__: str
@@ -148,3 +148,9 @@ class Dialogue:
 
 def main(words: Sequence[str]) -> int:
     """Runs the command line inside this interpreter and returns its exit code. The first word names the program."""
+
+def secrets_in(text: str) -> list[str]:
+    """Returns the kinds of the secrets in a text, in the order in which they stand there."""
+
+def undone_runs(project: str) -> list[str]:
+    """Returns the names of the runs in a project whose change was taken back."""

@@ -45,7 +45,7 @@ TOOLS = ["pytest>=8,<10", "pytest-xdist>=3.5,<4"]
 # would load each time. After the checkers come clients that the servers are tested with, one that reads our schemas and
 # one that runs our hook. tests/python/conftest.py finds them.
 CHECKERS = ROOT / "target" / "test-tools"
-CHECKS = ["mypy>=1.13,<3", "basedpyright>=1.28,<2", "openai>=1.50,<3", "mcp>=2,<3", "agent-client-protocol>=0.12,<1", "jsonschema>=4,<5", "pre-commit>=4,<5"]
+CHECKS = ["mypy>=1.13,<3", "basedpyright>=1.28,<2", "openai>=1.50,<3", "mcp>=2,<3", "agent-client-protocol>=0.12,<1", "jsonschema>=4,<5", "pre-commit>=4,<5", "huggingface_hub>=1,<3"]
 # The second one uses the first one's projects and server, so it comes after it.
 ACCEPTANCE = [ROOT / "tests" / "accept" / name for name in ("accept.py", "ordinary.py")]
 # The crates of this workspace are compiled by clippy, which says what it finds and compiles all the same.

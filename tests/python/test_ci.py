@@ -96,6 +96,39 @@ def test_findings_as_sarif(large, tmp_path):
     assert "shop/very%20%26%20long%2C%20100%25.py" in uris and report["version"] == "2.1.0"
 
 
+def test_sarif_has_what_readers_require(large):
+    """What the published schema requires, and code scanning besides; bench/formats.py holds it against the schema itself."""
+    report = json.loads(harness("layout", large, "--format", "sarif").stdout)
+    assert set(report) == {"$schema", "version", "runs"} and report["$schema"].startswith("https://")
+    (run,) = report["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] and run["columnKind"] in ("utf16CodeUnits", "unicodeCodePoints")
+    assert all(rule["id"] and rule["shortDescription"]["text"] for rule in driver["rules"])
+    assert len({rule["id"] for rule in driver["rules"]}) == len(driver["rules"])
+    for result in run["results"]:
+        assert result["level"] in ("none", "note", "warning", "error") and result["message"]["text"] and 0 <= result["rank"] <= 100
+        (location,) = result["locations"]
+        place = location["physicalLocation"]
+        assert place["region"]["startLine"] >= 1 and not place["artifactLocation"]["uri"].startswith(("/", "file:"))
+
+
+def test_junit_has_what_readers_require(large, tmp_path):
+    """The attributes that servers read: those of the suites, a name and a class for each case, a type for each failure."""
+    (tmp_path / "empty").mkdir()
+    for folder in (large, tmp_path / "empty"):
+        root = xml.etree.ElementTree.fromstring(harness("layout", folder, "--format", "junit").stdout)
+        (suite,) = root
+        assert (root.tag, suite.tag) == ("testsuites", "testsuite") and suite.get("name")
+        for counted in (root, suite):
+            assert [int(counted.get(name)) for name in ("tests", "failures", "errors", "skipped")] == [len(suite), len(suite.findall("testcase/failure")), 0, 0]
+            assert float(counted.get("time")) == 0
+        for case in suite:
+            assert case.tag == "testcase" and case.get("name") and case.get("classname") and float(case.get("time")) == 0
+            assert all(child.tag == "failure" and child.get("type") and child.get("message") and child.text for child in case)
+        names = [(case.get("classname"), case.get("name")) for case in suite]
+        assert len(set(names)) == len(names), "readers know a case by its name"
+
+
 def test_findings_as_junit(large, project):
     root = xml.etree.ElementTree.fromstring(harness("layout", large, "--format", "junit").stdout)
     cases = root.findall("testsuite/testcase")
@@ -167,6 +200,32 @@ def test_a_failed_run_and_a_wrong_call_are_errors(project, monkeypatch):
     wrong = harness("run", TASK, "--scope", "nosuch", cwd=project)
     (note,) = annotations(wrong)
     assert wrong.returncode == 2 and "nosuch" in note
+
+
+def test_what_is_red_after_a_failed_run_stands_beside_its_line(project, engine, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(project.parent))
+    engine(WRONG_DRAFT)
+    failed = harness("run", TASK, "--steps", "1", "--json", cwd=project)
+    summary, red = annotations(failed)
+    assert failed.returncode == 1 and summary.startswith("::error title=harness::")
+    # As the run left the project: the draft said 210, the code that is there says 190.
+    assert re.match(r"::error file=project/tests/test_pricing\.py,line=8,title=[^:,]*test_discount[^:,]*::.*190", red), red
+    engine(FIX)
+    assert annotations(harness("run", TASK, cwd=project)) == []
+
+
+def test_a_part_that_was_kept_leaves_the_other_red(project, engine, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    (project / "shop/rounding.py").write_text("def half(number):\n    return number / 3\n")
+    tests = (project / "tests/test_pricing.py").read_text()
+    (project / "tests/test_rounding.py").write_text(tests.replace("pricing", "rounding").replace("discount(200, 10), 180", "half(6), 'three'").replace("discount", "half"))
+    engine(FIX, WRONG_DRAFT.replace("discount(total, percent)", "half(number)").replace("total + percent", "number / 4"))
+    shown = harness("run", "fix the failing tests", "--steps", "4", "--json", cwd=project)
+    result = json.loads(shown.stdout)
+    assert result["ok"] is False and result["writes"] == ["shop/pricing.py"], result["summary"]
+    _, red = annotations(shown)
+    assert "file=tests/test_rounding.py,line=8," in red
 
 
 def test_what_a_project_says_is_no_command(project, monkeypatch):

@@ -134,6 +134,21 @@ def test_a_set_up_that_no_longer_works_is_told(project, tmp_path, name):
     assert not file.exists()
 
 
+@pytest.mark.parametrize(("name", "path"), [("neovim", ".nvim.lua"), ("emacs", ".dir-locals-2.el")])
+def test_commands_start_this_very_program_and_one_that_is_gone_is_told(project, name, path):
+    before = bytes_of(project)
+    assert editors(name, "--project", project).returncode == 0
+    file = project / path
+    assert json.dumps(PROGRAM) in file.read_text(encoding="utf-8")
+    assert json.loads(editors(name, "--project", project, "--check", "--json").stdout)["files"][0]["state"] == "works"
+    file.write_text(file.read_text(encoding="utf-8").replace(json.dumps(PROGRAM), json.dumps("/no such/harness")), encoding="utf-8")
+    gone = editors(name, "--project", project, "--check")
+    assert gone.returncode == 1 and "/no such/harness" in gone.stdout + gone.stderr
+    assert editors(name, "--project", project).returncode == 0 and json.dumps(PROGRAM) in file.read_text(encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").replace(json.dumps(PROGRAM), json.dumps("/no such/harness")), encoding="utf-8")
+    assert editors(name, "--project", project, "--remove").returncode == 0 and bytes_of(project) == before
+
+
 def test_all_editors_are_checked_at_once_and_the_doctor_tells_of_them(project):
     shown = editors("--check", "--project", project)
     assert shown.returncode == 0 and "no editor is connected" in shown.stdout
@@ -175,3 +190,98 @@ def test_nothing_is_written_through_a_link(project, tmp_path):
         shown = editors(name, "--project", project)
         assert shown.returncode == 1 and "left alone" in shown.stdout
     assert list(elsewhere.iterdir()) == []
+
+
+# Settings as they are found
+
+# Every file that ours is put into: the editor, the file, and settings of somebody else's in it.
+MERGED = {
+    ".vscode/tasks.json": ("vscode", '"version": "2.0.0",\n  "tasks": [\n    {"label": "build", "type": "shell", "command": "make"}\n  ]'),
+    ".vscode/mcp.json": ("vscode", '"servers": {\n    "other": {"type": "stdio", "command": "npx", "args": ["-y", "a-server"]}\n  },\n  "inputs": []'),
+    ".cursor/mcp.json": ("cursor", '"mcpServers": {\n    "other": {"url": "http://127.0.0.1:1/sse"}\n  }'),
+    ".zed/settings.json": ("zed", '"tab_size": 2,\n  "context_servers": {\n    "other": {"command": "npx", "args": []}\n  }'),
+    ".zed/tasks.json": ("zed", None),
+    ".junie/mcp/mcp.json": ("jetbrains", '"mcpServers": {\n    "other": {"command": "npx", "args": ["-y"], "env": {"KEY": "value"}}\n  }'),
+}
+
+
+def found_in_the_wild(inside):
+    """One file in many spellings, each with whether ours can be put into it."""
+    plain = f"{{\n  {inside}\n}}\n" if inside else '[\n  {"label": "build", "command": "make", "args": ["-j 2"]}\n]\n'
+    last = plain.rindex("}" if inside else "]")
+    comments = "// Ours, not yours: {[\n" + plain[:last] + "  /* the end \\ */\n" + plain[last:] + "// \u00e4\u6f22 \U0001f600\n"
+    comma = plain[:last].rstrip() + ",\n" + plain[last:]
+    repeated = plain.replace("{\n", '{\n  "z": 1,\n  "z": 2,\n', 1) if inside else plain.replace('"command"', '"command": "cc", "command"')
+    return {
+        "plain": (plain, True),
+        "comments": (comments, True),
+        "a comma at the end": (comma, True),
+        "tabs": (plain.replace("  ", "\t"), True),
+        "CRLF": (plain.replace("\n", "\r\n"), True),
+        "a byte order mark": ("\ufeff" + plain, True),
+        "comments, CRLF, tabs and a byte order mark": ("\ufeff" + comments.replace("\n", "\r\n").replace("  ", "\t"), True),
+        "one line": (" ".join(plain.split()), True),
+        "no line end": (plain.rstrip(), True),
+        "blank lines": ("\n\n" + plain.replace("\n", "\n\n") + "\n \n", True),
+        "a name twice": (repeated, None),
+        "nothing but a bracket pair": ("{}" if inside else "[]", True),
+        "empty": ("", None),
+        "blanks": (" \n\t\n", None),
+        "only a comment": ("// nothing yet\n", None),
+        "broken off": (plain[: len(plain) * 2 // 3], False),
+        "two documents": (plain + plain, False),
+        "the wrong kind": ("[]\n" if inside else "{}\n", False),
+        "a text": ('"settings"\n', False),
+        "UTF-16": (plain.encode("utf-16"), False),
+        "no text": (b"\x00\xff\xfe\x80{}", False),
+    }
+
+
+@pytest.mark.parametrize("path", MERGED)
+def test_settings_from_the_wild_are_as_they_were_or_left_alone(project, path):
+    name, inside = MERGED[path]
+    file = project / path
+    file.parent.mkdir(parents=True)
+    for spelling, (before, is_merged) in found_in_the_wild(inside).items():
+        before = before if isinstance(before, bytes) else before.encode()
+        for words in ([], ["--allow-writes"]):
+            file.write_bytes(before)
+            put = editors(name, "--project", project, *words)
+            merged = file.read_bytes() != before
+            assert is_merged is None or merged == is_merged, (spelling, put.stdout, put.stderr)
+            if merged:
+                assert b"harness" in file.read_bytes() and put.returncode == 0, spelling
+                once = file.read_bytes()
+                editors(name, "--project", project, *words)
+                assert file.read_bytes() == once, spelling
+            else:
+                # Told with what to put there by hand.
+                assert path in put.stdout + put.stderr and "harness" in put.stdout, (spelling, put.stdout, put.stderr)
+            editors(name, "--project", project, "--remove")
+            assert file.read_bytes() == before, spelling
+            assert [other.name for other in file.parent.iterdir()] == [file.name], spelling
+
+
+@pytest.mark.parametrize("path", MERGED)
+def test_what_is_no_file_is_left_alone(project, tmp_path, path):
+    name = MERGED[path][0]
+    file = project / path
+    file.mkdir(parents=True)
+    (file / "mine").write_text("mine")
+    for words in ([], ["--remove"]):
+        done = editors(name, "--project", project, *words)
+        assert "Traceback" not in done.stderr and "panicked" not in done.stderr and (file / "mine").read_text() == "mine"
+    assert path in editors(name, "--project", project).stdout + editors(name, "--project", project).stderr
+    (file / "mine").unlink()
+    file.rmdir()
+    if sys.platform == "win32":
+        return
+    elsewhere = tmp_path / "elsewhere.json"
+    for target, text in ((elsewhere, "{}\n"), (tmp_path / "nosuch.json", None)):
+        if text:
+            target.write_text(text)
+        file.unlink(missing_ok=True)
+        os.symlink(target, file)
+        for words in ([], ["--remove"]):
+            editors(name, "--project", project, *words)
+            assert file.is_symlink() and (target.read_text() == text if text else not target.exists()), words

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::history::Step;
-use crate::model::Message;
+use crate::model::{Message, Role};
 use crate::options::AgentOptions;
 use crate::secret;
 
@@ -173,7 +173,10 @@ pub(crate) struct Record {
     number: u32,
     home: Option<String>,
     hosts: Vec<String>,
-    said: usize,
+    /// The conversation as the line of the last turn tells it.
+    told: Vec<Message>,
+    /// The conversation as it stands.
+    said: Vec<Message>,
     turn: Map<String, Value>,
 }
 
@@ -199,7 +202,8 @@ impl Record {
             number: 0,
             home,
             hosts: Vec::new(),
-            said: 0,
+            told: Vec::new(),
+            said: Vec::new(),
             turn: Map::new(),
         }
     }
@@ -227,7 +231,8 @@ impl Record {
         self.hosts.sort_by_key(|host| std::cmp::Reverse(host.len()));
     }
 
-    /// Keeps what was sent, for the line of this turn: the new messages only, and the digest of all of them.
+    /// Keeps what was sent, for the line of this turn: the digest of all messages, how many of them are known from the
+    /// turn before, and the others.
     pub(crate) fn prompt(&mut self, messages: &[Message]) {
         let whole: String = messages
             .iter()
@@ -237,23 +242,36 @@ impl Record {
             "prompt".to_owned(),
             journal::digest(whole.as_bytes()).into(),
         );
-        let new: Vec<Value> = messages[self.said.min(messages.len())..]
+        // Another conversation may begin, and old observations may be left out: what differs is told again.
+        let kept = self.told.iter().zip(messages);
+        let kept = kept.take_while(|(told, message)| told == message).count();
+        let new: Vec<Value> = messages[kept..]
             .iter()
             .map(|message| json!({"role": message.role.name(), "content": message.content}))
             .collect();
-        // The reply that follows becomes a message too; it has its own field.
-        self.said = messages.len() + 1;
+        self.turn.insert("kept".to_owned(), kept.into());
         self.turn.insert("messages".to_owned(), new.into());
+        self.said = messages.to_vec();
     }
 
     /// Keeps what came back, for the line of this turn.
     pub(crate) fn reply(&mut self, text: &str) {
         self.turn.insert("reply".to_owned(), text.into());
+        self.said.push(Message {
+            role: Role::Assistant,
+            content: text.to_owned(),
+        });
+    }
+
+    /// Keeps which files stand as this turn's reply wrote them, for its line. Later turns may write them again.
+    pub(crate) fn stands(&mut self, paths: Vec<String>) {
+        self.turn.insert("stands".to_owned(), paths.into());
     }
 
     /// Writes one turn.
     pub(crate) fn turn(&mut self, project: &Project, step: &Step) -> Result<(), String> {
         let mut fields = std::mem::take(&mut self.turn);
+        self.told.clone_from(&self.said);
         if let Ok(Value::Object(step)) = serde_json::to_value(step) {
             fields.extend(step);
         }

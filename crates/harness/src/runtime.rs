@@ -1,8 +1,10 @@
 //! Where async code runs: one set-up for the server and the protocol front ends.
 
+use std::io::Cursor;
 use std::time::Duration;
 
 use harness_agent::Warmth;
+use tokio::io::{AsyncReadExt, DuplexStream};
 use tokio::runtime::Builder;
 
 use crate::show::text::Complaint;
@@ -15,6 +17,8 @@ const MOST_WORKERS: usize = 4;
 /// What is still under way then is not waited for: a run that ignored its cancel flag for the whole grace, or the
 /// thread that reads standard input.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// What a pipe between two programs holds on Linux.
+const PIPE: usize = 64 * 1024;
 
 /// Who is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,4 +58,20 @@ pub(crate) fn block_on<T>(
     drop(warmth);
     runtime.shutdown_timeout(PATIENCE);
     done
+}
+
+/// Serves a client that writes these bytes and then closes its end. Returns what it was told.
+pub(crate) fn answer<T, F: Future<Output = Result<T, Complaint>>>(
+    input: &[u8],
+    serve: impl FnOnce(Cursor<Vec<u8>>, DuplexStream) -> F,
+) -> Result<Vec<u8>, Complaint> {
+    block_on(Clients::One, async {
+        let (output, mut listener) = tokio::io::duplex(PIPE);
+        let mut told = Vec::new();
+        let served = serve(Cursor::new(input.to_vec()), output);
+        let (served, heard) = tokio::join!(served, listener.read_to_end(&mut told));
+        // Memory cannot fail to be read.
+        drop(heard);
+        served.map(|_| told)
+    })
 }

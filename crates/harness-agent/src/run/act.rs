@@ -159,7 +159,19 @@ fn try_change(
         Err(refusal) => return Outcome::Refused(refusal),
     };
     let draft = mend::mended(session, draft);
-    if let Err(refusal) = trial.apply(session, &draft) {
+    let outcome = try_draft(session, &draft, trial, search);
+    session.record.stands(trial.standing(&draft));
+    outcome
+}
+
+/// Applies a draft and judges it.
+fn try_draft(
+    session: &mut Session<'_>,
+    draft: &Draft,
+    trial: &mut Trial,
+    search: &mut Option<Search>,
+) -> Outcome {
+    if let Err(refusal) = trial.apply(session, draft) {
         let later = places::postponed(session, trial, &refusal);
         return later.map_or(Outcome::Refused(refusal), Outcome::Next);
     }
@@ -179,15 +191,15 @@ fn try_change(
         Verdict::Proven(proof) => {
             // A draft that passes wins, unless the search found the same with far less.
             if let Some(search) = search
-                && let Some(outcome) = try_smaller(session, &draft, trial, search)
+                && let Some(outcome) = try_smaller(session, draft, trial, search)
             {
                 return outcome;
             }
             let changes = trial.staged().changes();
             Outcome::End(Stopped::Done, summary(&changes, &proof))
         }
-        Verdict::Worse(words) => worse(session, trial, &draft, words),
-        Verdict::Unfinished { rule, reason } => unfinished(session, trial, &draft, rule, &reason),
+        Verdict::Worse(words) => worse(session, trial, draft, words),
+        Verdict::Unfinished { rule, reason } => unfinished(session, trial, draft, rule, &reason),
         Verdict::Unverified(reason) => {
             Outcome::End(Stopped::Stuck, format!("unverified: {reason}"))
         }

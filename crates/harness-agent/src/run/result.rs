@@ -1,5 +1,6 @@
 //! What a run came to: the one shape that every door shows.
 
+use harness_hands::suite::Failure;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -100,6 +101,33 @@ pub struct Tests {
     pub sandbox: String,
     /// Tests that passed and failed on the same state.
     pub unsteady: Vec<String>,
+    /// Tests that do not pass in the project as the run left it, where that is known.
+    #[serde(skip)]
+    pub red: Vec<FailedTest>,
+}
+
+/// A test that did not pass.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct FailedTest {
+    /// The runner's own name of the test.
+    pub id: String,
+    /// What went wrong, in a line or two.
+    pub message: String,
+    /// The file of the last line in the project.
+    pub path: Option<String>,
+    /// That line.
+    pub line: Option<u32>,
+}
+
+impl From<&Failure> for FailedTest {
+    fn from(failure: &Failure) -> FailedTest {
+        FailedTest {
+            id: failure.id.clone(),
+            message: failure.message.clone(),
+            path: failure.file.clone(),
+            line: failure.line,
+        }
+    }
 }
 
 /// What the model cost.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use harness_code::suite::Suite;
 use harness_hands::permit::{Access, Project};
 use harness_hands::suite::running::Running;
-use harness_hands::suite::{Failure, Outcome, Selection, SuiteReport, Watch, run_watched};
+use harness_hands::suite::{Outcome, Selection, SuiteReport, Watch, run_watched};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ use crate::cancel::Cancel;
 use crate::config::UserConfig;
 use crate::options::{AgentOptions, OptionsError, shown};
 use crate::run::event::{Event, EventKind, Listener};
-use crate::run::result::{Counts, Stopped};
+use crate::run::result::{Counts, FailedTest, Stopped};
 use crate::run::why;
 
 /// Failures that a result holds; the rest is counted.
@@ -44,19 +44,6 @@ pub struct TestResult {
     pub sandbox: String,
     /// What to do next where the tests could not run; empty otherwise.
     pub hint: String,
-}
-
-/// A test that did not pass.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct FailedTest {
-    /// The runner's own name of the test.
-    pub id: String,
-    /// What went wrong, in a line or two.
-    pub message: String,
-    /// The file of the last line in the project.
-    pub path: Option<String>,
-    /// That line.
-    pub line: Option<u32>,
 }
 
 impl TestResult {
@@ -106,21 +93,12 @@ impl TestResult {
                 .failures
                 .iter()
                 .take(MOST_FAILURES)
-                .map(failed_test)
+                .map(FailedTest::from)
                 .collect(),
             seconds: report.seconds,
             sandbox: report.sandbox.to_string(),
             hint: hint.to_owned(),
         }
-    }
-}
-
-fn failed_test(failure: &Failure) -> FailedTest {
-    FailedTest {
-        id: failure.id.clone(),
-        message: failure.message.clone(),
-        path: failure.file.clone(),
-        line: failure.line,
     }
 }
 

@@ -28,7 +28,7 @@ use crate::run::event::{Decision, EventKind, Proposal};
 use crate::run::evidence::{self, Evidence, Observed, Verdict, file_of};
 use crate::run::flaky;
 use crate::run::probe::returning_nothing;
-use crate::run::result::{Counts, Stopped, Tests};
+use crate::run::result::{Counts, FailedTest, Stopped, Tests};
 use crate::run::session::{Ending, Session, redacted};
 use crate::run::staged::{Staged, diff_of};
 use crate::task::goal::Goal;
@@ -228,6 +228,17 @@ impl Trial {
     /// Returns what the run would change.
     pub(super) fn staged(&self) -> &Staged {
         &self.staged
+    }
+
+    /// Returns the files of a draft that are staged as it wrote them.
+    pub(super) fn standing(&self, draft: &Draft) -> Vec<String> {
+        let staged = self.staged.changes();
+        let stands = |change: &&Change| {
+            let mut same = staged.iter().filter(|staged| staged.path == change.path);
+            same.any(|staged| staged.after == change.after)
+        };
+        let standing = draft.changes.iter().filter(stands);
+        standing.map(|change| change.path.to_string()).collect()
     }
 
     /// Runs the suite on what is staged and returns its report, for the model's own `run`.
@@ -1133,7 +1144,10 @@ impl Trial {
             self.drop_all(session);
         }
         (self.staged, self.after) = (best.staged, best.after);
-        ending.tests = self.tests();
+        ending.tests = self.tests().map(|tests| Tests {
+            red: red(self.after.as_ref()),
+            ..tests
+        });
         let open = best.goals.iter().filter(|goal| !goal.met);
         let open: Vec<String> = open
             .map(|goal| format!("{} ({})", goal.text, goal.why))
@@ -1216,6 +1230,7 @@ impl Trial {
             after: self.after.as_ref().map(counts),
             sandbox,
             unsteady: self.observed.unsteady(),
+            red: red(self.before.as_ref()),
         })
     }
 }
@@ -1229,6 +1244,11 @@ fn was_saved_since(session: &Session<'_>, start: SystemTime) -> bool {
         found.and_then(|found| found.modified()).ok()
     });
     times.any(|time| time > start)
+}
+
+fn red(report: Option<&SuiteReport>) -> Vec<FailedTest> {
+    let failures = report.into_iter().flat_map(|report| &report.failures);
+    failures.map(FailedTest::from).collect()
 }
 
 fn counts(report: &SuiteReport) -> Counts {

@@ -1,5 +1,7 @@
 -- `harness editors` wrote this file; --remove takes it away.
 do
+  local program =
+"{program}"
   local root = vim.fn.getcwd()
   -- A list of words, not a line for a shell: what is typed reaches harness as it is.
   local function harness(words)
@@ -12,8 +14,8 @@ do
     vim.cmd("startinsert")
   end
   local command = vim.api.nvim_create_user_command
-  command("HarnessBrief", function() harness({ "harness", "brief" }) end, {})
-  command("HarnessAsk", function(call) harness({ "harness", "ask", "--", call.args }) end, { nargs = "+" })
-  command("HarnessRun", function(call) harness({ "harness", "run", "--dry-run", "--", call.args }) end, { nargs = "+" })
-  command("HarnessServe", function() harness({ "harness", "serve" }) end, {})
+  command("HarnessBrief", function() harness({ program, "brief" }) end, {})
+  command("HarnessAsk", function(call) harness({ program, "ask", "--", call.args }) end, { nargs = "+" })
+  command("HarnessRun", function(call) harness({ program, "run", "--dry-run", "--", call.args }) end, { nargs = "+" })
+  command("HarnessServe", function() harness({ program, "serve" }) end, {})
 end

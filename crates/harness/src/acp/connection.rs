@@ -9,12 +9,17 @@ use agent_client_protocol::v1::schema::{
     SessionCapabilities, SessionListCapabilities, SetSessionModeRequest,
 };
 use agent_client_protocol::{Agent, Lines};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::acp::sessions::Sessions;
 use crate::acp::{lines, prompt};
 
 /// Answers an editor until it closes its end.
-pub(super) async fn serve(sessions: &Arc<Sessions>) {
+pub(super) async fn serve(
+    sessions: &Arc<Sessions>,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+) {
     macro_rules! shared {
         () => {
             Arc::clone(sessions)
@@ -75,7 +80,7 @@ pub(super) async fn serve(sessions: &Arc<Sessions>) {
             },
             agent_client_protocol::on_receive_notification!(),
         );
-    let wire = Lines::new(lines::outgoing(), lines::incoming());
+    let wire = Lines::new(lines::outgoing(output), lines::incoming(input));
     // However the connection ended, there is nobody left to tell.
     drop(built.connect_to(wire).await);
 }

@@ -4,14 +4,16 @@ use std::io;
 use std::pin::Pin;
 
 use futures::{Sink, Stream};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Stdin, Stdout};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 /// The longest message: an embedded file is part of one.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
 /// Returns the lines that the editor writes.
-pub(super) fn incoming() -> Pin<Box<dyn Stream<Item = io::Result<String>> + Send>> {
-    let input = BufReader::new(tokio::io::stdin());
+pub(super) fn incoming(
+    input: impl AsyncRead + Send + Unpin + 'static,
+) -> Pin<Box<dyn Stream<Item = io::Result<String>> + Send>> {
+    let input = BufReader::new(input);
     Box::pin(futures::stream::unfold(input, |mut input| async move {
         let line = next_line(&mut input).await?;
         Some((Ok(line), input))
@@ -19,7 +21,7 @@ pub(super) fn incoming() -> Pin<Box<dyn Stream<Item = io::Result<String>> + Send
 }
 
 /// Returns the next line that is text; none at the end.
-async fn next_line(input: &mut BufReader<Stdin>) -> Option<String> {
+async fn next_line(input: &mut (impl AsyncBufRead + Unpin)) -> Option<String> {
     let (mut line, mut is_too_long) = (Vec::new(), false);
     loop {
         let read = input.fill_buf().await.ok()?;
@@ -44,12 +46,14 @@ async fn next_line(input: &mut BufReader<Stdin>) -> Option<String> {
 }
 
 /// Returns where lines to the editor go.
-pub(super) fn outgoing() -> Pin<Box<dyn Sink<String, Error = io::Error> + Send>> {
-    let write = |mut output: Stdout, mut line: String| async move {
+pub(super) fn outgoing<W: AsyncWrite + Send + Unpin + 'static>(
+    output: W,
+) -> Pin<Box<dyn Sink<String, Error = io::Error> + Send>> {
+    let write = |mut output: W, mut line: String| async move {
         line.push('\n');
         output.write_all(line.as_bytes()).await?;
         output.flush().await?;
         Ok(output)
     };
-    Box::pin(futures::sink::unfold(tokio::io::stdout(), write))
+    Box::pin(futures::sink::unfold(output, write))
 }

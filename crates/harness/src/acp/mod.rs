@@ -15,6 +15,7 @@ use std::time::Duration;
 use agent_client_protocol::Client;
 use agent_client_protocol::v1::ConnectionTo;
 use harness_agent::AgentOptions;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::acp::sessions::Sessions;
 use crate::exit::Exit;
@@ -39,14 +40,26 @@ pub struct AcpOptions {
 
 /// Serves one editor until it closes its end, or a signal comes.
 pub fn serve(options: AcpOptions) -> Result<Exit, Complaint> {
-    runtime::block_on(Clients::One, async {
-        let sessions = Sessions::new(options);
-        let exit = tokio::select! {
-            () = connection::serve(&sessions) => Exit::Done,
-            () = protocol::signal() => Exit::Interrupted,
-        };
-        sessions.stop_all();
-        sessions.ended(GRACE).await;
-        Ok(exit)
-    })
+    let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+    runtime::block_on(Clients::One, converse(options, input, output))
+}
+
+/// Returns what an editor that writes these bytes and leaves is told.
+pub fn answer(options: AcpOptions, input: &[u8]) -> Result<Vec<u8>, Complaint> {
+    runtime::answer(input, |input, output| converse(options, input, output))
+}
+
+async fn converse(
+    options: AcpOptions,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+) -> Result<Exit, Complaint> {
+    let sessions = Sessions::new(options);
+    let exit = tokio::select! {
+        () = connection::serve(&sessions, input, output) => Exit::Done,
+        () = protocol::signal() => Exit::Interrupted,
+    };
+    sessions.stop_all();
+    sessions.ended(GRACE).await;
+    Ok(exit)
 }

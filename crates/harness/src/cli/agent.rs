@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
         confirm: arguments.ask,
         seconds: arguments.seconds,
         files: arguments.file.clone(),
-        ..settings::options(project, &arguments.common, Some(&arguments.model))?
+        ..settings::options(project.clone(), &arguments.common, Some(&arguments.model))?
     };
     settings::settle_suite(&mut options, &arguments.suite)?;
     let cancel = cancel_on_signal();
@@ -52,6 +52,9 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
     let result = agent.run(Some(&task), &mut progress, &cancel)?;
     let shown = progress.end();
     let exit = outcome::show(&result, &arguments.common, program, &shown)?;
+    if let Some(tests) = result.tests.as_ref().filter(|_| !result.ok) {
+        annotations::print(&project, &outcome::red_tests(&tests.red));
+    }
     if !arguments.commit || result.writes.is_empty() {
         return Ok(exit);
     }
@@ -112,7 +115,7 @@ pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Com
     let result = Agent::new(options).test(&arguments.tests, &mut progress, &cancel)?;
     drop(progress.end());
     super::show(common, &result, || text::test_result(&result))?;
-    annotations::print(&project, &outcome::red_tests(&result));
+    annotations::print(&project, &outcome::red_tests(&result.failures));
     let exit = outcome::exit_of_tests(&result);
     if result.stopped != Stopped::Done {
         let complaint = Complaint {

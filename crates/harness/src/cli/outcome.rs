@@ -68,12 +68,12 @@ pub(super) fn exit_of_tests(result: &TestResult) -> Exit {
 }
 
 /// Returns the notes for tests that failed, where they failed.
-pub(super) fn red_tests(result: &TestResult) -> Vec<Annotation> {
+pub(super) fn red_tests(failed: &[FailedTest]) -> Vec<Annotation> {
     let note = |test: &FailedTest| Annotation {
         place: test.path.clone().map(|path| (path, test.line)),
         ..Annotation::error(&test.id, &test.message)
     };
-    result.failures.iter().map(note).collect()
+    failed.iter().map(note).collect()
 }
 
 fn tell(result: &RunResult, common: &CommonArguments, program: &str, shown: &Shown) {

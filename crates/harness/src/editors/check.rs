@@ -109,7 +109,10 @@ fn look_at(settings: &Settings, file: &File, wishes: &Wishes) -> (State, String)
     }
     if file.starts_program() {
         return match file.named_in(&text) {
-            Some((program, project)) => started(&program, &project, wishes),
+            Some((program, project)) => {
+                let project = project.as_deref().unwrap_or(&wishes.project);
+                started(&program, project, wishes)
+            }
             None => broken("it names no program".to_owned()),
         };
     }

@@ -268,10 +268,12 @@ impl File {
         self.text.contains("127.0.0.1")
     }
 
-    /// Returns the program and the project that a written file names, whatever they were then.
-    pub(super) fn named_in(&self, text: &str) -> Option<(String, String)> {
+    /// Returns the program and the project that a written file names, whatever they were then. A file that names no
+    /// project is for the one in which it lies.
+    pub(super) fn named_in(&self, text: &str) -> Option<(String, Option<String>)> {
         if self.is_shared() {
-            return jsonc::command_in(text, self.text);
+            let (program, project) = jsonc::command_in(text, self.text)?;
+            return Some((program, Some(project)));
         }
         let value = |placeholder: &str| {
             let line = self.text.lines().find(|line| line.contains(placeholder))?;
@@ -281,7 +283,7 @@ impl File {
                 .filter_map(|string| serde_json::from_str::<String>(string).ok())
                 .next()
         };
-        Some((value(PROGRAM)?, value(PROJECT)?))
+        Some((value(PROGRAM)?, value(PROJECT)))
     }
 
     /// Says whether ours may stand beside what others put there: items in the lists and objects of a JSON file.

@@ -348,7 +348,9 @@ fn base_of(now: &str, file: &File, wishes: &Wishes, disk: Option<&OnDisk>) -> Re
 /// for those that the file names.
 fn versions(now: &str, file: &File, wishes: &Wishes) -> Vec<Wishes> {
     let today = (wishes.program.clone(), wishes.project.clone());
-    let named = file.named_in(now).filter(|named| *named != today);
+    let named = file.named_in(now);
+    let named = named.map(|(program, project)| (program, project.unwrap_or(today.1.clone())));
+    let named = named.filter(|named| *named != today);
     let programs = [Some(today), named].into_iter().flatten();
     let version = |(program, project): (String, String)| {
         [false, true].map(|allow_writes| Wishes {

@@ -16,6 +16,7 @@ use harness_agent::AgentOptions;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ServiceExt, transport};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::exit::Exit;
 use crate::mcp::handler::Handler;
@@ -29,14 +30,26 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// Serves one client until it closes its end, or a signal comes.
 pub fn serve(options: AgentOptions) -> Result<Exit, Complaint> {
-    runtime::block_on(Clients::One, converse(options))
+    let work = async {
+        let (input, output) = transport::stdio_pipes();
+        converse(options, input, output).await
+    };
+    runtime::block_on(Clients::One, work)
 }
 
-async fn converse(options: AgentOptions) -> Result<Exit, Complaint> {
+/// Returns what a client that writes these bytes and leaves is told.
+pub fn answer(options: AgentOptions, input: &[u8]) -> Result<Vec<u8>, Complaint> {
+    runtime::answer(input, |input, output| converse(options, input, output))
+}
+
+async fn converse(
+    options: AgentOptions,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+) -> Result<Exit, Complaint> {
     let gone = Gone::default();
     let handler = Handler::new(options, gone.clone());
     let runs = handler.runs();
-    let (input, output) = transport::stdio_pipes();
     let wire = Wire::new(AsyncRwTransport::new_server(input, output), gone.clone());
     let service = match handler.serve(wire).await {
         Ok(service) => service,

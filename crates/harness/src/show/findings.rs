@@ -60,12 +60,15 @@ pub(crate) fn sarif(layout: &Layout, named: &dyn Fn(&str) -> String) -> Value {
 pub(crate) fn junit(layout: &Layout, named: &dyn Fn(&str) -> String) -> String {
     let failed = layout.findings.len();
     let total = failed.max(1);
-    let counts = format!("tests=\"{total}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\"");
+    let counts =
+        format!("tests=\"{total}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\" time=\"0\"");
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n  <testsuite name=\"harness layout\" {counts}>\n"
     );
     if layout.findings.is_empty() {
-        xml.push_str("    <testcase classname=\"layout\" name=\"nothing stands out\"/>\n");
+        xml.push_str(
+            "    <testcase classname=\"layout\" name=\"nothing stands out\" time=\"0\"/>\n",
+        );
     }
     for finding in &layout.findings {
         let path = escaped(&named(finding.path.as_str()));
@@ -73,7 +76,7 @@ pub(crate) fn junit(layout: &Layout, named: &dyn Fn(&str) -> String) -> String {
         let message = escaped(&finding.text);
         let _ = writeln!(
             xml,
-            "    <testcase classname=\"{kind}\" name=\"{path}:{line}\" file=\"{path}\" line=\"{line}\">\n      <failure type=\"{kind}\" message=\"{message}\">{path}:{line}: {message}</failure>\n    </testcase>"
+            "    <testcase classname=\"{kind}\" name=\"{path}:{line}\" file=\"{path}\" line=\"{line}\" time=\"0\">\n      <failure type=\"{kind}\" message=\"{message}\">{path}:{line}: {message}</failure>\n    </testcase>"
         );
     }
     xml.push_str("  </testsuite>\n</testsuites>\n");

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Holds what `harness layout` prints for other tools against what they read: SARIF against the published schema of
+2.1.0, JUnit with a reader that CI tools use.
+
+    python3 bench/formats.py [PROGRAM] [PROJECT...]
+
+Needs npm, pip and a package index; everything is installed into a folder that goes again. Exits with 1 on a difference."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+# The package in which the schema is published, and its place there.
+SCHEMA_PACKAGE, SCHEMA = "@microsoft/jest-sarif@1.0.0-beta.0", "node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json"
+READERS = ["jsonschema>=4,<5", "junitparser>=3,<6"]
+READ = """
+import json, sys
+import jsonschema, junitparser
+schema, sarif, junit = sys.argv[1:]
+schema = json.load(open(schema, encoding="utf-8"))
+errors = [error.message[:200] for error in jsonschema.validators.validator_for(schema)(schema).iter_errors(json.load(open(sarif, encoding="utf-8")))]
+suites = list(junitparser.JUnitXml.fromfile(junit))
+cases = [case for suite in suites for case in suite]
+print(json.dumps({"errors": errors, "cases": len(cases), "failures": sum(suite.failures for suite in suites), "failed": sum(not case.is_passed for case in cases)}))
+"""
+
+
+def said(command, **more):
+    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+
+
+def main(words):
+    program = shutil.which(words[0] if words else "harness")
+    if not program or not shutil.which("npm"):
+        sys.exit("formats.py needs harness and npm")
+    projects = [pathlib.Path(word) for word in words[1:]] or [ROOT, ROOT / "demo" / "orders"]
+    wrong = 0
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        said(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", SCHEMA_PACKAGE], cwd=folder)
+        venv.create(folder / "readers", with_pip=True)
+        python = next(path for path in (folder / "readers/bin/python", folder / "readers/Scripts/python.exe") if path.exists())
+        said([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *READERS])
+        for project in projects:
+            files = {name: folder / name for name in ("sarif", "junit")}
+            for name, file in files.items():
+                file.write_text(said([program, "layout", project, "--format", name]), encoding="utf-8")
+            findings = len(json.loads(said([program, "layout", project, "--json"]))["findings"])
+            seen = json.loads(said([python, "-c", READ, folder / SCHEMA, *files.values()]))
+            expected = {"errors": [], "cases": max(1, findings), "failures": findings, "failed": findings}
+            wrong += seen != expected
+            print(f"{project.name}: {findings} findings, {'as expected' if seen == expected else seen}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
