@@ -130,11 +130,11 @@ def test_a_yes_does_not_make_the_change_again(project, engine):
 def test_a_terminal_edits_and_shows(project, engine, columns):
     engine(FIX, "It takes the percentage off the total.")
     with Terminal(columns, "chat", str(project)) as terminal:
-        terminal.expect("/quit leaves")
+        terminal.expect(r"/quit\s+leaves")
         terminal.expect("> ")
         terminal.type("fix disc\t in shop/pri\t\r")
         terminal.expect(r"\+    return total \* \(100 - percent\)")
-        terminal.expect("take it back with: harness undo")
+        terminal.expect(r"take it back with:\s+harness undo")
         terminal.expect("> ")
         terminal.type("what does it return?\r")
         terminal.expect("It takes the percentage off the total")

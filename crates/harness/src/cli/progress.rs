@@ -107,7 +107,7 @@ impl Listener for Progress {
         if let (true, Some(result)) = (self.results, result) {
             let shown: String = result.chars().take(LONGEST_RESULT).collect();
             for line in shown.lines() {
-                text::notice(&format!("    {line}"));
+                text::unbroken_notice(&format!("    {line}"));
             }
         }
     }
