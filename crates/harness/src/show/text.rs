@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use anstream::AutoStream;
 use harness_agent::env::Environment;
 use harness_agent::{RunResult, Stopped, TestResult};
+use unicode_width::UnicodeWidthStr;
 
 use crate::exit::Exit;
 use crate::show::wrap;
@@ -218,21 +219,46 @@ pub(crate) fn test_result(result: &TestResult) -> String {
     text
 }
 
+/// Returns whether a text leaves no room for a prompt below it.
+pub(crate) fn is_longer_than_screen(text: &str) -> bool {
+    let Some((_, rows)) = terminal_size::terminal_size() else {
+        return false;
+    };
+    let columns = columns();
+    let shown = text
+        .lines()
+        .map(|line| line.width().div_ceil(columns).max(1));
+    shown.sum::<usize>() + 2 > usize::from(rows.0)
+}
+
 /// Prints a diff on stdout, coloured where the terminal has colour.
 pub fn diff(text: &str) {
     let mut out = AutoStream::auto(io::stdout().lock());
-    for line in clean(text).lines() {
+    drop(out.write_all(coloured_diff(text).as_bytes()));
+}
+
+/// Returns a diff as stdout shows it: coloured where the terminal has colour.
+pub(crate) fn coloured_diff(text: &str) -> String {
+    let has_colour = has_colour();
+    let coloured = |line: &str| {
         let colour = match line.as_bytes().first() {
             Some(b'+') => "\u{1b}[32m",
             Some(b'-') => "\u{1b}[31m",
             Some(b'@') => "\u{1b}[36m",
             _ => "",
         };
-        let reset = if colour.is_empty() { "" } else { "\u{1b}[0m" };
-        if writeln!(out, "{colour}{line}{reset}").is_err() {
-            return;
+        match colour.is_empty() || !has_colour {
+            true => format!("{line}\n"),
+            false => format!("{colour}{line}\u{1b}[0m\n"),
         }
-    }
+    };
+    clean(text).lines().map(coloured).collect()
+}
+
+/// Returns whether stdout shows colour.
+pub(crate) fn has_colour() -> bool {
+    let choice = AutoStream::choice(&io::stdout());
+    choice != anstream::ColorChoice::Never
 }
 
 /// Returns whether a question can be put to a person here.
