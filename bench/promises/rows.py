@@ -143,6 +143,9 @@ ROWS = [
     (29, "what a task says is markup", [
         (SERVER + "page.rs", "'<' => html.push_str(\"&lt;\"),", "'<' => html.push('<'),"),
     ], "harness --lib server::page::tests"),
+    (29, "any page of this origin may do everything", [
+        (SERVER + "doorkeeper.rs", "|| !from_a_page ||", "|| !from_a_page || given.is_none() ||"),
+    ], "test_server_page.py test_a_page_without_the_token_does_nothing"),
     (30, "any file is a settings file", [
         (HANDS + "settings.rs", "    if FILES.contains(&path.as_str()) {", "    if FILES.contains(&path.as_str()) || !path.as_str().is_empty() {"),
     ], "harness-hands --lib settings::tests"),

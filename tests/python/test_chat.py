@@ -130,11 +130,11 @@ def test_a_yes_does_not_make_the_change_again(project, engine):
 def test_a_terminal_edits_and_shows(project, engine, columns):
     engine(FIX, "It takes the percentage off the total.")
     with Terminal(columns, "chat", str(project)) as terminal:
-        terminal.expect("/quit leaves")
+        terminal.expect(r"/quit\s+leaves")
         terminal.expect("> ")
         terminal.type("fix disc\t in shop/pri\t\r")
         terminal.expect(r"\+    return total \* \(100 - percent\)")
-        terminal.expect("take it back with: harness undo")
+        terminal.expect(r"take it back with:\s+harness undo")
         terminal.expect("> ")
         terminal.type("what does it return?\r")
         terminal.expect("It takes the percentage off the total")
@@ -187,14 +187,14 @@ def test_a_change_is_kept_or_dropped_by_one_key(project, engine):
     with Terminal(80, "chat", "--ask", str(project)) as terminal:
         terminal.expect("> ")
         terminal.type(f"{TASK}\r")
-        terminal.expect(r"\[k\]eep, \[d\]rop: ")
+        terminal.expect(r"\[k\]eep, \[d\]rop, \[e\]dit: ")
         assert pricing(project) == WRONG
         terminal.type("d")
         terminal.expect("the change was not kept")
         terminal.expect("> ")
         assert pricing(project) == WRONG
         terminal.type("again\r")
-        shown = terminal.expect(r"\[k\]eep, \[d\]rop: ")
+        shown = terminal.expect(r"\[k\]eep, \[d\]rop, \[e\]dit: ")
         assert shown.count("--- a/shop/pricing.py") == 1
         terminal.type("k")
         rest = terminal.expect("take it back with")
@@ -211,7 +211,7 @@ def test_ctrl_c_at_the_decision_drops_and_goes_on(project, engine, kind):
     with Terminal(80, "chat", "--ask", str(project), TERM=kind) as terminal:
         terminal.expect("> ")
         terminal.type(f"{TASK}\r" if kind != "dumb" else f"{TASK}\n")
-        terminal.expect(r"\[k\]eep, \[d\]rop: ")
+        terminal.expect(r"\[k\]eep, \[d\]rop, \[e\]dit: ")
         terminal.type("\x03")
         terminal.expect("the change was not kept|interrupted")
         terminal.expect("> ")
@@ -227,7 +227,7 @@ def test_what_was_typed_before_the_question_is_no_answer(project, engine):
         assert server.waiting.wait(60)
         terminal.type("k")
         server.go_on.set()
-        terminal.expect(r"\[k\]eep, \[d\]rop: ")
+        terminal.expect(r"\[k\]eep, \[d\]rop, \[e\]dit: ")
         time.sleep(0.5)
         assert terminal.process.poll() is None and pricing(project) == WRONG
         terminal.type("d")
@@ -267,7 +267,7 @@ def test_a_search_says_how_long_it_may_take_and_is_skipped_by_one_key(tmp_path, 
 def test_run_asks_too(project, engine):
     engine(FIX)
     with Terminal(80, "run", "--ask", "--project", str(project), TASK) as terminal:
-        terminal.expect(r"\[k\]eep, \[d\]rop: ")
+        terminal.expect(r"\[k\]eep, \[d\]rop, \[e\]dit: ")
         terminal.type("n")
         assert terminal.ended() == 1
     assert pricing(project) == WRONG

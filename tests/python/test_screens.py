@@ -26,7 +26,7 @@ CHANGING = [
     # The terminal itself shows the key, some time after the program has heard of it.
     (r"\^C", ""),
 ]
-KEEP = r"\[k\]eep, \[d\]rop: "
+KEEP = r"\[k\]eep, \[d\]rop, \[e\]dit: "
 ANSWER = "It takes `percent` percent off the total.\n\n- a total of 200 and 10 percent give 180\n- nothing is rounded\n"
 
 

@@ -63,6 +63,14 @@ pub const VARIABLES: &[Variable] = &[
         about: "`dumb` means no colour, no live progress line and no line editor",
     },
     Variable {
+        name: "VISUAL",
+        about: "the editor for a change that is to be edited before it is kept; then EDITOR",
+    },
+    Variable {
+        name: "PAGER",
+        about: "what shows a diff that is longer than the terminal (default `less -R`); `cat` means nothing does",
+    },
+    Variable {
         name: "GITHUB_ACTIONS",
         about: "`true`, as in a workflow of GitHub Actions: failures, red tests and findings are also printed on stderr as annotations, with paths that begin at GITHUB_WORKSPACE",
     },
@@ -109,6 +117,10 @@ pub struct Environment {
     pub path: Option<OsString>,
     /// Whether the terminal says that it can only print.
     pub dumb_terminal: bool,
+    /// The user's editor, as a command.
+    pub editor: Option<String>,
+    /// What the user reads long texts with, as a command.
+    pub pager: Option<String>,
     /// The user's home folder.
     pub home: Option<PathBuf>,
     /// The workflow of GitHub Actions that runs us, where one does.
@@ -149,6 +161,8 @@ impl Environment {
             program: std::env::current_exe().ok(),
             python: None,
             path: path("PATH"),
+            editor: text("VISUAL").or_else(|| text("EDITOR")),
+            pager: text("PAGER"),
             dumb_terminal: text("TERM").is_some_and(|kind| kind == "dumb"),
             home: path("HOME")
                 .or_else(|| path("USERPROFILE"))

@@ -22,6 +22,7 @@ pub mod door;
 mod environment;
 mod fault;
 pub mod git;
+pub mod interactive;
 pub mod journal;
 pub mod lock;
 #[cfg(all(test, target_os = "linux"))]

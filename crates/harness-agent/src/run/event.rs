@@ -114,15 +114,28 @@ pub struct Proposal<'a> {
     pub summary: &'a str,
     /// The change as a unified diff.
     pub diff: &'a str,
+    /// The files that it leaves changed, as they would be; those that go are not among them.
+    pub files: &'a [ProposedFile],
+}
+
+/// A file as a change would leave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProposedFile {
+    /// Where it lies in the project.
+    pub path: String,
+    /// Its whole text.
+    pub text: String,
 }
 
 /// What becomes of a change that was shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// It is written.
     Keep,
     /// It is not.
     Drop,
+    /// These files are to be as the user made them. That is guarded and tested like any change, then shown again.
+    Edit(Vec<ProposedFile>),
 }
 
 /// Hears of a run's progress and answers its questions.

@@ -12,7 +12,7 @@ use crate::run::event::EventKind;
 use crate::run::evidence::{Verdict, has_passed, unusable};
 use crate::run::result::Stopped;
 use crate::run::session::{Ending, Session, first_line};
-use crate::run::telling::summary;
+use crate::run::staged::summary;
 use crate::run::trial::Trial;
 use crate::run::under_test;
 use crate::task::Task;

@@ -11,7 +11,7 @@ use crate::record::{Past, RecordedChange};
 use crate::run::evidence::Verdict;
 use crate::run::result::Stopped;
 use crate::run::session::{Ending, Session};
-use crate::run::telling::summary;
+use crate::run::staged::summary;
 use crate::run::trial::Trial;
 use crate::tool::change::Draft;
 

@@ -199,3 +199,34 @@ pub(super) fn diff_of(change: &Change) -> String {
         Some(&change.after),
     )
 }
+
+/// Returns the closing sentence, written from what happened.
+pub(super) fn summary(changes: &[Change], proof: &str) -> String {
+    let what: Vec<String> = changes.iter().take(3).map(described).collect();
+    let more = match changes.len().saturating_sub(3) {
+        0 => String::new(),
+        1 => " and 1 more file".to_owned(),
+        more => format!(" and {more} more files"),
+    };
+    format!("changed {}{more}: {proof}", what.join(", "))
+}
+
+fn described(change: &Change) -> String {
+    let old = change.before.as_deref().unwrap_or_default();
+    let before = harness_code::symbols::definitions(change.language, old);
+    let names: Vec<String> = harness_code::symbols::definitions(change.language, &change.after)
+        .iter()
+        .filter(|new| {
+            !before.iter().any(|known| {
+                known.qualified == new.qualified
+                    && old.get(known.span()) == change.after.get(new.span())
+            })
+        })
+        .map(|new| format!("`{}`", new.qualified))
+        .take(3)
+        .collect();
+    if names.is_empty() {
+        return change.path.to_string();
+    }
+    format!("{} in {}", names.join(", "), change.path)
+}

@@ -4,7 +4,6 @@ use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 use harness_hands::suite::Failure;
 
-use crate::guard::Change;
 use crate::run::session::Session;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
@@ -135,37 +134,6 @@ fn failing_line(tree: &SourceTree, failure: &Failure) -> Option<String> {
     let line = text.content().lines().nth(at)?.trim();
     let tells = line.to_ascii_lowercase().contains("assert");
     (tells && line.len() <= LONGEST_LINE).then(|| line.to_owned())
-}
-
-/// Returns the closing sentence, written from what happened.
-pub(super) fn summary(changes: &[Change], proof: &str) -> String {
-    let what: Vec<String> = changes.iter().take(3).map(described).collect();
-    let more = match changes.len().saturating_sub(3) {
-        0 => String::new(),
-        1 => " and 1 more file".to_owned(),
-        more => format!(" and {more} more files"),
-    };
-    format!("changed {}{more}: {proof}", what.join(", "))
-}
-
-fn described(change: &Change) -> String {
-    let old = change.before.as_deref().unwrap_or_default();
-    let before = harness_code::symbols::definitions(change.language, old);
-    let names: Vec<String> = harness_code::symbols::definitions(change.language, &change.after)
-        .iter()
-        .filter(|new| {
-            !before.iter().any(|known| {
-                known.qualified == new.qualified
-                    && old.get(known.span()) == change.after.get(new.span())
-            })
-        })
-        .map(|new| format!("`{}`", new.qualified))
-        .take(3)
-        .collect();
-    if names.is_empty() {
-        return change.path.to_string();
-    }
-    format!("{} in {}", names.join(", "), change.path)
 }
 
 #[cfg(test)]

@@ -24,13 +24,13 @@ use crate::history::Refusal;
 use crate::plan::Spot;
 use crate::record::RecordedChange;
 use crate::run::coverage;
-use crate::run::event::{Decision, EventKind, Proposal};
+use crate::run::event::{Decision, EventKind, Proposal, ProposedFile};
 use crate::run::evidence::{self, Evidence, Observed, Verdict, file_of};
 use crate::run::flaky;
 use crate::run::probe::returning_nothing;
 use crate::run::result::{Counts, FailedTest, Stopped, Tests};
 use crate::run::session::{Ending, Session, redacted};
-use crate::run::staged::{Staged, diff_of};
+use crate::run::staged::{Staged, diff_of, summary};
 use crate::task::goal::Goal;
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
@@ -986,7 +986,7 @@ impl Trial {
 
     fn write(mut self, session: &mut Session<'_>, mut ending: Ending) -> Ending {
         if session.options.confirm
-            && let Some(ending) = self.unless_confirmed(session, &ending)
+            && let Some(ending) = self.unless_confirmed(session, &mut ending)
         {
             return self.end_with(ending);
         }
@@ -1078,21 +1078,45 @@ impl Trial {
         }
     }
 
-    /// Shows a change to whoever decides, and returns how the run ends where it is not kept.
-    fn unless_confirmed(&mut self, session: &mut Session<'_>, ending: &Ending) -> Option<Ending> {
-        let diff = self.staged.diff();
-        let proposal = Proposal {
-            summary: &ending.summary,
-            diff: &diff,
-        };
-        let (stopped, summary) = match session.listener.decide(&proposal) {
-            Some(Decision::Keep) => return None,
-            Some(Decision::Drop) => (Stopped::Stuck, "the change was not kept".to_owned()),
-            None => {
-                let summary = format!("{}\nIs this change to be kept?", ending.summary);
-                (Stopped::Question, summary)
+    /// Shows a change to whoever decides, and returns how the run ends where it is not kept. What the user edits is shown
+    /// again, with what the tests say of it.
+    fn unless_confirmed(
+        &mut self,
+        session: &mut Session<'_>,
+        ending: &mut Ending,
+    ) -> Option<Ending> {
+        let (stopped, summary) = loop {
+            let diff = self.staged.diff();
+            let files = self.proposed_files();
+            let proposal = Proposal {
+                summary: &ending.summary,
+                diff: &diff,
+                files: &files,
+            };
+            match session.listener.decide(&proposal) {
+                Some(Decision::Keep) => return None,
+                Some(Decision::Edit(edited)) if !session.cancel.stopped() => {
+                    match self.take_edit(session, &edited) {
+                        Ok(words) => {
+                            ending.summary = words;
+                            ending.tests = self.tests();
+                        }
+                        Err(reason) => {
+                            let text = format!("the edited text cannot be kept: {reason}");
+                            session.tell(EventKind::Refused, &text, []);
+                        }
+                    }
+                }
+                Some(Decision::Drop | Decision::Edit(_)) => {
+                    break (Stopped::Stuck, "the change was not kept".to_owned());
+                }
+                None => {
+                    let summary = format!("{}\nIs this change to be kept?", ending.summary);
+                    break (Stopped::Question, summary);
+                }
             }
         };
+        let diff = self.staged.diff();
         self.attempt = Attempt {
             patch: diff.clone(),
             changes: self.staged.recorded(),
@@ -1103,6 +1127,50 @@ impl Trial {
             hint: format!("`harness apply {}` writes it", session.run.as_str()),
             ..Ending::new(stopped, summary)
         })
+    }
+
+    /// Returns what is staged, file by file, without those that go.
+    fn proposed_files(&self) -> Vec<ProposedFile> {
+        let changes = self.staged.changes().into_iter();
+        let stays = changes.filter(|change| !self.staged.is_gone(&change.path));
+        let file = |change: Change| ProposedFile {
+            path: change.path.to_string(),
+            text: change.after,
+        };
+        stays.map(file).collect()
+    }
+
+    /// Stages what the user made of a change, where the guards and the tests let it pass; else all is as it was.
+    fn take_edit(
+        &mut self,
+        session: &mut Session<'_>,
+        edited: &[ProposedFile],
+    ) -> Result<String, String> {
+        let mut changes = self.staged.changes();
+        changes.retain_mut(|change| {
+            let new = edited.iter().find(|file| file.path == change.path.as_str());
+            let new = new.filter(|file| file.text != change.after);
+            change.after = new.map(|file| file.text.clone()).unwrap_or_default();
+            new.is_some()
+        });
+        let draft = Draft {
+            changes,
+            ..Draft::default()
+        };
+        if draft.changes.is_empty() {
+            return Err("it is the same".to_owned());
+        }
+        let shown = (self.staged.clone(), self.after.clone());
+        self.apply(session, &draft)
+            .map_err(|refusal| refusal.reason)?;
+        let reason = match self.judge(session) {
+            Verdict::Proven(proof) => return Ok(summary(&self.staged.changes(), &proof)),
+            Verdict::Worse(reason) | Verdict::Unverified(reason) => reason,
+            Verdict::Unfinished { reason, .. } => reason,
+        };
+        (self.staged, self.after) = shown;
+        self.judged = Some(self.staged.fingerprint());
+        Err(reason)
     }
 
     /// Drops everything, leaves the attempt as a patch, and ends the run. Where the user asked to keep what makes

@@ -111,6 +111,14 @@ pub fn kinds() -> Vec<Kind> {
     kinds
 }
 
+/// Returns a secret of our own that nobody can guess, from the system's own source; none where it gives nothing.
+pub fn unguessable() -> Option<String> {
+    let mut bytes = [0; 24];
+    let source = rustls::crypto::ring::default_provider().secure_random;
+    source.fill(&mut bytes).ok()?;
+    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     const PRIVATE_KEY: Kind = Kind {
         id: "private-key",
@@ -301,6 +309,12 @@ pub(crate) mod tests {
             ("groq-key", format!("{}{}", "gsk_", random(52))),
             ("vault-token", format!("{}{}", "hvs.", random(90))),
         ]
+    }
+
+    #[test]
+    fn secrets_of_our_own_are_long_and_differ() {
+        let (one, other) = (super::unguessable().unwrap(), super::unguessable().unwrap());
+        assert!(one.len() == 48 && one != other);
     }
 
     #[test]

@@ -217,7 +217,7 @@ impl Listener for Editor {
         };
         let status = match decision {
             Decision::Keep => ToolCallStatus::Completed,
-            Decision::Drop => ToolCallStatus::Failed,
+            Decision::Drop | Decision::Edit(_) => ToolCallStatus::Failed,
         };
         let fields = ToolCallUpdateFields::new().status(status);
         let update = ToolCallUpdate::new(call.tool_call_id, fields);

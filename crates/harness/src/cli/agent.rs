@@ -7,6 +7,7 @@ use harness_hands::terminal::TerminalSettings;
 use crate::cli::args::{
     ApplyArguments, AskArguments, ReplayArguments, RunArguments, ServeArguments, TestArguments,
 };
+use crate::cli::pager::Paging;
 use crate::cli::progress::Progress;
 use crate::cli::{outcome, settings};
 use crate::exit::Exit;
@@ -48,7 +49,8 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
     if arguments.commit {
         agent.ready_to_commit()?;
     }
-    let mut progress = Progress::new(&arguments.common, &cancel);
+    let progress = Progress::new(&arguments.common, &cancel);
+    let mut progress = progress.with_paging(Paging::unless(arguments.no_pager));
     let result = agent.run(Some(&task), &mut progress, &cancel)?;
     let shown = progress.end();
     let exit = outcome::show(&result, &arguments.common, program, &shown)?;

@@ -209,6 +209,9 @@ pub struct RunArguments {
     /// Show the change and ask before it is kept; where nobody can be asked, exit 3
     #[arg(long)]
     pub ask: bool,
+    /// Show long changes without a pager
+    #[arg(long)]
+    pub no_pager: bool,
     /// Commit exactly what the run wrote; nothing that the repository configures is started
     #[arg(long, conflicts_with = "dry_run")]
     pub commit: bool,
@@ -289,6 +292,9 @@ pub struct ChatArguments {
     /// Show each change and ask before it is kept
     #[arg(long)]
     pub ask: bool,
+    /// Show long changes without a pager
+    #[arg(long)]
+    pub no_pager: bool,
     /// Show this file of the project to the model, whatever it holds; can be repeated
     #[arg(long, value_name = "PATH")]
     pub file: Vec<PathBuf>,

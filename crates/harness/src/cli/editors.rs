@@ -131,7 +131,7 @@ fn tell(report: &Report, arguments: &EditorsArguments) {
             text::diff(&file.diff);
         }
         if !file.snippet.is_empty() {
-            text::result(&format!("put this there by hand:\n{}", file.snippet));
+            text::unbroken_result(&format!("put this there by hand:\n{}", file.snippet));
         }
     }
     if !report.steps.is_empty() && !arguments.common.quiet {

@@ -13,6 +13,7 @@ mod models;
 mod one_key;
 mod outcome;
 mod output;
+mod pager;
 mod past;
 mod prepare;
 mod progress;

@@ -1,10 +1,9 @@
-//! A decision by one key: keep a change or drop it.
+//! A decision by one key: keep a change, drop it, or edit it first.
 
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use harness_agent::Decision;
 use harness_hands::terminal;
 use rustyline::history::MemHistory;
 use rustyline::{
@@ -14,10 +13,18 @@ use rustyline::{
 
 use crate::show::text;
 
-const PROMPT: &str = "keep this change? [k]eep, [d]rop: ";
+const PROMPT: &str = "keep this? [k]eep, [d]rop, [e]dit: ";
+
+/// A key that was pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    Keep,
+    Drop,
+    Edit,
+}
 
 /// Asks on the terminal; a terminal that cannot read single keys is asked for a line. Anything unclear keeps nothing.
-pub(super) fn keep_or_drop(stop: &AtomicBool) -> Option<Decision> {
+pub(super) fn about_a_change(stop: &AtomicBool) -> Option<Key> {
     // A key that was pressed before the change was shown is no word about it.
     terminal::forget_typed_ahead();
     if text::is_dumb_terminal() {
@@ -26,12 +33,12 @@ pub(super) fn keep_or_drop(stop: &AtomicBool) -> Option<Decision> {
     let config = Config::default();
     let history = MemHistory::with_config(&config);
     let mut editor: Editor<(), MemHistory> = Editor::with_history(config, history).ok()?;
-    let pressed: Arc<Mutex<Option<Decision>>> = Arc::default();
-    let keys = [("kKyY", Decision::Keep), ("dDnN", Decision::Drop)];
-    for (keys, decision) in keys {
+    let pressed: Arc<Mutex<Option<Key>>> = Arc::default();
+    let keys = [("kKyY", Key::Keep), ("dDnN", Key::Drop), ("eE", Key::Edit)];
+    for (keys, meaning) in keys {
         for key in keys.chars() {
             let press = Press {
-                decision,
+                meaning,
                 pressed: Arc::clone(&pressed),
             };
             let handler = EventHandler::Conditional(Box::new(press));
@@ -41,7 +48,7 @@ pub(super) fn keep_or_drop(stop: &AtomicBool) -> Option<Decision> {
     loop {
         if editor.readline(PROMPT).is_err() {
             // Ctrl-C or Ctrl-D: no word is no consent.
-            return Some(Decision::Drop);
+            return Some(Key::Drop);
         }
         let pressed = *pressed.lock().unwrap_or_else(PoisonError::into_inner);
         if pressed.is_some() {
@@ -50,20 +57,21 @@ pub(super) fn keep_or_drop(stop: &AtomicBool) -> Option<Decision> {
     }
 }
 
-fn by_line(stop: &AtomicBool) -> Option<Decision> {
+fn by_line(stop: &AtomicBool) -> Option<Key> {
     drop(write!(std::io::stderr(), "{PROMPT}"));
     drop(std::io::stderr().flush());
     let line = terminal::read_line(stop).ok()?.unwrap_or_default();
     match line.trim().to_lowercase().as_str() {
-        "k" | "keep" | "y" | "yes" => Some(Decision::Keep),
-        _ => Some(Decision::Drop),
+        "k" | "keep" | "y" | "yes" => Some(Key::Keep),
+        "e" | "edit" => Some(Key::Edit),
+        _ => Some(Key::Drop),
     }
 }
 
 /// Takes a key for the whole answer.
 struct Press {
-    decision: Decision,
-    pressed: Arc<Mutex<Option<Decision>>>,
+    meaning: Key,
+    pressed: Arc<Mutex<Option<Key>>>,
 }
 
 impl ConditionalEventHandler for Press {
@@ -74,7 +82,7 @@ impl ConditionalEventHandler for Press {
         _positive: bool,
         _context: &EventContext<'_>,
     ) -> Option<Cmd> {
-        *self.pressed.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.decision);
+        *self.pressed.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.meaning);
         Some(Cmd::AcceptLine)
     }
 }

@@ -6,6 +6,7 @@ use harness_agent::{FailedTest, RunResult, TestResult};
 
 use crate::cli::args::CommonArguments;
 use crate::cli::output;
+use crate::cli::pager::{self, Paging};
 use crate::exit::Exit;
 use crate::show::annotations::{self, Annotation};
 use crate::show::json;
@@ -34,7 +35,8 @@ pub(super) fn show(
         json::print(result);
         complain(result, exit, program);
     } else {
-        tell(result, common, program, shown);
+        show_diff(result, common, shown, Paging::Never);
+        tell(result, program, shown);
     }
     if exit != Exit::Done {
         let note = Annotation::error("harness", &result.summary);
@@ -50,11 +52,13 @@ pub(super) fn show_turn(
     common: &CommonArguments,
     program: &str,
     shown: &Shown,
+    paging: Paging,
 ) -> Exit {
     if common.json {
         text::bytes(json::line(result).as_bytes());
     } else {
-        tell(result, common, program, shown);
+        show_diff(result, common, shown, paging);
+        tell(result, program, shown);
     }
     Exit::of(result.stopped)
 }
@@ -76,14 +80,18 @@ pub(super) fn red_tests(failed: &[FailedTest]) -> Vec<Annotation> {
     failed.iter().map(note).collect()
 }
 
-fn tell(result: &RunResult, common: &CommonArguments, program: &str, shown: &Shown) {
-    let exit = Exit::of(result.stopped);
+fn show_diff(result: &RunResult, common: &CommonArguments, shown: &Shown, paging: Paging) {
     // A part that is done was kept, however the run ended, and a question may be about a change.
     let is_kept = !result.writes.is_empty();
-    let shows_diff = is_kept || matches!(exit, Exit::Done | Exit::Question);
-    if shows_diff && !common.quiet && !shown.diff && !result.diff.is_empty() {
-        text::diff(&result.diff);
+    let has_one = is_kept || matches!(Exit::of(result.stopped), Exit::Done | Exit::Question);
+    if has_one && !common.quiet && !shown.diff && !result.diff.is_empty() {
+        pager::diff(&result.diff, paging);
     }
+}
+
+fn tell(result: &RunResult, program: &str, shown: &Shown) {
+    let exit = Exit::of(result.stopped);
+    let is_kept = !result.writes.is_empty();
     let has_result = is_kept || matches!(exit, Exit::Done | Exit::Failed | Exit::Question);
     if exit == Exit::Question && shown.question && !is_kept {
         text::hint(&result.hint);

@@ -87,7 +87,7 @@ fn not_undone(error: UndoError) -> Complaint {
                 .map(|conflict| format!("`{}`", conflict.path))
                 .collect();
             for conflict in &conflicts {
-                text::notice(&conflict.diff);
+                text::unbroken_notice(&conflict.diff);
             }
             let message = format!(
                 "{} changed since the run; nothing was touched",

@@ -7,12 +7,16 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use harness_agent::env::Environment;
-use harness_agent::{Cancel, Decision, Event, EventKind, Listener, Proposal, Question};
+use harness_agent::{
+    Cancel, Decision, Event, EventKind, Listener, Proposal, ProposedFile, Question,
+};
+use harness_hands::interactive;
 use harness_hands::terminal::{self, Keys};
 
 use crate::cli::args::CommonArguments;
-use crate::cli::one_key;
+use crate::cli::one_key::{self, Key};
 use crate::cli::outcome::Shown;
+use crate::cli::pager::{self, Paging};
 use crate::show::text;
 
 /// How often the live line is drawn anew.
@@ -30,6 +34,7 @@ pub(super) struct Progress {
     /// Whether the words of an answer are shown while they come.
     speaks: bool,
     shown: Shown,
+    paging: Paging,
     live: Option<LiveLine>,
     /// The keys by which the user skips what is going on, while that can be skipped.
     keys: Option<Keys>,
@@ -48,9 +53,15 @@ impl Progress {
             stop: cancel.flag(),
             speaks: !common.json && std::io::stdout().is_terminal(),
             shown: Shown::default(),
+            paging: Paging::Never,
             live: draws.then(LiveLine::start),
             keys: None,
         }
+    }
+
+    /// Returns the same with a pager for what is longer than the screen, or without one.
+    pub(super) fn with_paging(self, paging: Paging) -> Progress {
+        Progress { paging, ..self }
     }
 
     /// Takes the live line away, and returns what was shown already.
@@ -107,7 +118,7 @@ impl Listener for Progress {
         if let (true, Some(result)) = (self.results, result) {
             let shown: String = result.chars().take(LONGEST_RESULT).collect();
             for line in shown.lines() {
-                text::notice(&format!("    {line}"));
+                text::unbroken_notice(&format!("    {line}"));
             }
         }
     }
@@ -147,10 +158,23 @@ impl Listener for Progress {
         if let Some(live) = &self.live {
             live.hush();
         }
-        text::diff(proposal.diff);
+        pager::diff(proposal.diff, self.paging);
         text::notice(proposal.summary);
         self.shown.diff = true;
-        one_key::keep_or_drop(&self.stop)
+        loop {
+            let edited = match one_key::about_a_change(&self.stop)? {
+                Key::Keep => return Some(Decision::Keep),
+                Key::Drop => return Some(Decision::Drop),
+                Key::Edit => edited(proposal),
+            };
+            match edited {
+                Ok(files) => return Some(Decision::Edit(files)),
+                Err(error) => {
+                    text::notice(&format!("nothing was edited: {error}"));
+                    text::hint("VISUAL or EDITOR names the editor");
+                }
+            }
+        }
     }
 
     fn question(&mut self, question: &Question) -> Option<String> {
@@ -171,6 +195,22 @@ impl Listener for Progress {
         }
         question.answer(&line?)
     }
+}
+
+/// Lets the user edit a change in the editor of his choice.
+fn edited(proposal: &Proposal<'_>) -> std::io::Result<Vec<ProposedFile>> {
+    let default = if cfg!(windows) { "notepad" } else { "vi" };
+    let named = Environment::read().editor;
+    let editor = shlex::split(named.as_deref().unwrap_or(default)).unwrap_or_default();
+    let files = proposal.files.iter();
+    let texts: Vec<(&str, &str)> = files.map(|file| (&*file.path, &*file.text)).collect();
+    let saved = interactive::edit(&editor, &texts)?;
+    let files = proposal.files.iter().zip(saved);
+    let file = |(file, text): (&ProposedFile, String)| ProposedFile {
+        path: file.path.clone(),
+        text,
+    };
+    Ok(files.map(file).collect())
 }
 
 /// What takes long just now.

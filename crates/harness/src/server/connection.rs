@@ -190,6 +190,7 @@ mod tests {
             agent: AgentOptions::new("."),
             port,
             token: None,
+            page_token: String::new(),
             queue: Queue::default(),
         };
         let server = Arc::new(server);

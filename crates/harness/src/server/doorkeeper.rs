@@ -1,4 +1,4 @@
-//! Who may come in: only programs on this machine. A page in a browser here is not one of them.
+//! Who may come in: only programs on this machine, and our own page. Any other page in a browser here is neither.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +39,8 @@ pub(super) async fn keep(
         request.headers(),
         server.port,
         server.token.as_deref(),
-    );
+    )
+    .and_then(|()| check_page(&request, &server.page_token));
     let mut response = match checked {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
@@ -125,6 +126,22 @@ fn check(target: &Uri, headers: &HeaderMap, port: u16, token: Option<&str>) -> R
     }
 }
 
+/// Checks that a request which a page of this origin caused, and which may do something, comes from our own page: only
+/// that knows the token.
+fn check_page(request: &Request, token: &str) -> Result<(), Problem> {
+    let headers = request.headers();
+    let from_a_page =
+        headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site");
+    let given = headers.get("x-page-token").map(HeaderValue::as_bytes);
+    if request.method().is_safe() || !from_a_page || is_same(given.unwrap_or_default(), token) {
+        return Ok(());
+    }
+    Err(foreign(
+        "this page is not, or no longer, the server's own",
+        "open the server's address again; a program sends no `Origin`",
+    ))
+}
+
 fn foreign(message: &str, hint: &str) -> Problem {
     Problem::new(StatusCode::FORBIDDEN, "foreign_request", message, hint)
 }
@@ -162,7 +179,11 @@ fn bears(headers: &HeaderMap, token: &str) -> bool {
         .strip_prefix(b"Bearer ")
         .or_else(|| given.strip_prefix(b"bearer "))
         .unwrap_or_default();
-    // Every byte is looked at, whatever the first ones were: the time tells nothing about the token.
+    is_same(given, token)
+}
+
+/// Compares in a time that tells nothing about the token: every byte is looked at, whatever the first ones were.
+fn is_same(given: &[u8], token: &str) -> bool {
     let mut difference = given.len() ^ token.len();
     for (index, byte) in token.bytes().enumerate() {
         difference |= usize::from(byte ^ given.get(index).copied().unwrap_or(0));

@@ -67,7 +67,7 @@ fn write(lines: &Receiver<String>, lost: &AtomicUsize, waiting: &AtomicUsize) {
         if missing > 0 {
             text::notice(&format!("{missing} lines of this log were lost"));
         }
-        text::notice(&line);
+        text::unbroken_notice(&line);
         waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -21,7 +21,7 @@ mod work;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use harness_agent::AgentOptions;
+use harness_agent::{AgentOptions, secret};
 use tokio::net::TcpListener;
 
 use crate::exit::Exit;
@@ -91,6 +91,8 @@ struct Server {
     agent: AgentOptions,
     port: u16,
     token: Option<String>,
+    /// What only our own page knows.
+    page_token: String,
     queue: Queue,
 }
 
@@ -128,10 +130,13 @@ async fn listen(options: ServeOptions) -> Result<Exit, Complaint> {
         "project {} ({mode}); Ctrl-C stops",
         options.agent.project.display()
     ));
+    let page_token = secret::unguessable()
+        .ok_or_else(|| Complaint::usage("this machine gives no random numbers", "try again"))?;
     let server = Server {
         agent: options.agent,
         port,
         token: options.token,
+        page_token,
         queue: Queue::default(),
     };
     let server = Arc::new(server);

@@ -305,7 +305,7 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         method: "GET",
         path: "/",
-        about: "a page for people: project, mode, routes, the last runs; nothing on it writes",
+        about: "a page for people: ask; with --allow-writes also preview, run, keep and undo; project, mode, the last runs",
         body: None,
         answer: "Page",
         problems: &[],

@@ -50,7 +50,7 @@ static LISTEN: LazyLock<String> = LazyLock::new(|| RunId::new().to_string());
 /// Has GitHub Actions take nothing that is printed from here on as a command: what a model or a file says is shown too.
 pub(crate) fn begin() {
     if Environment::read().workflow.is_some() {
-        text::notice(&format!("::stop-commands::{}", *LISTEN));
+        text::unbroken_notice(&format!("::stop-commands::{}", *LISTEN));
     }
 }
 
@@ -59,13 +59,13 @@ pub(crate) fn print(project: &Path, notes: &[Annotation]) {
     let Some(workflow) = Environment::read().workflow.filter(|_| !notes.is_empty()) else {
         return;
     };
-    text::notice(&format!("::{}::", *LISTEN));
+    text::unbroken_notice(&format!("::{}::", *LISTEN));
     let mut told = [0usize; 3];
     for note in notes {
         let count = &mut told[note.level as usize];
         *count += 1;
         if *count <= SHOWN {
-            text::notice(&line(note, &|path| in_repository(&workflow, project, path)));
+            text::unbroken_notice(&line(note, &|path| in_repository(&workflow, project, path)));
         }
     }
     begin();

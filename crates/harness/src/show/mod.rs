@@ -4,3 +4,4 @@ pub(crate) mod annotations;
 pub(crate) mod findings;
 pub mod json;
 pub mod text;
+mod wrap;

@@ -5,8 +5,10 @@ use std::io::{self, IsTerminal, Write};
 use anstream::AutoStream;
 use harness_agent::env::Environment;
 use harness_agent::{RunResult, Stopped, TestResult};
+use unicode_width::UnicodeWidthStr;
 
 use crate::exit::Exit;
+use crate::show::wrap;
 
 /// Something the user must hear: what is wrong, then what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,8 +64,21 @@ fn obeyed(c: char) -> bool {
     (c.is_control() && !layout) || reorders
 }
 
-/// Prints a result on stdout. A closed pipe ends quietly: nobody is left to read.
+/// Returns text as it is printed to a terminal of this width, or unchanged where there is none.
+fn for_reader(text: &str, is_terminal: bool) -> String {
+    match is_terminal {
+        true => wrap::wrapped(&clean(text), columns()),
+        false => clean(text),
+    }
+}
+
+/// Prints a result on stdout, on a terminal broken between words. A closed pipe ends quietly: nobody is left to read.
 pub fn result(text: &str) {
+    unbroken_result(&for_reader(text, io::stdout().is_terminal()));
+}
+
+/// Prints a result on stdout that is to be copied: its lines are left as they are.
+pub fn unbroken_result(text: &str) {
     let mut out = io::stdout().lock();
     let newline = if text.is_empty() || text.ends_with('\n') {
         ""
@@ -85,18 +100,23 @@ pub fn bytes(text: &[u8]) {
     drop(out.write_all(text).and_then(|()| out.flush()));
 }
 
-/// Prints one line of progress or notice on stderr.
+/// Prints one line of progress or notice on stderr, on a terminal broken between words.
 pub fn notice(text: &str) {
+    unbroken_notice(&for_reader(text, io::stderr().is_terminal()));
+}
+
+/// Prints what was not written for a reader on stderr: the output of programs, diffs, log lines.
+pub fn unbroken_notice(text: &str) {
     drop(writeln!(io::stderr().lock(), "{}", clean(text)));
 }
 
 /// Prints a complaint on stderr: what is wrong, then the hint.
 pub fn complaint(program: &str, complaint: &Complaint) {
-    let mut text = format!("{program}: {}\n", complaint.message);
+    let mut text = format!("{program}: {}", complaint.message);
     if !complaint.hint.is_empty() {
-        text.push_str(&format!("hint: {}\n", complaint.hint));
+        text.push_str(&format!("\nhint: {}", complaint.hint));
     }
-    drop(io::stderr().lock().write_all(clean(&text).as_bytes()));
+    notice(&text);
 }
 
 /// Prints what to do next on stderr, where there is something to say.
@@ -111,11 +131,16 @@ pub(crate) fn is_dumb_terminal() -> bool {
     Environment::read().dumb_terminal
 }
 
-/// Returns the width to lay text out for: the terminal's, else 80.
+/// Returns the width to lay tables and paragraphs out for: the terminal's, else 80; very long lines are hard to read.
 pub fn width() -> usize {
+    columns().min(120)
+}
+
+/// Returns the columns of the terminal, else 80.
+fn columns() -> usize {
     terminal_size::terminal_size()
         .map_or(80, |(columns, _)| usize::from(columns.0))
-        .clamp(20, 120)
+        .max(20)
 }
 
 /// Goals beyond this are only counted.
@@ -194,21 +219,46 @@ pub(crate) fn test_result(result: &TestResult) -> String {
     text
 }
 
+/// Returns whether a text leaves no room for a prompt below it.
+pub(crate) fn is_longer_than_screen(text: &str) -> bool {
+    let Some((_, rows)) = terminal_size::terminal_size() else {
+        return false;
+    };
+    let columns = columns();
+    let shown = text
+        .lines()
+        .map(|line| line.width().div_ceil(columns).max(1));
+    shown.sum::<usize>() + 2 > usize::from(rows.0)
+}
+
 /// Prints a diff on stdout, coloured where the terminal has colour.
 pub fn diff(text: &str) {
     let mut out = AutoStream::auto(io::stdout().lock());
-    for line in clean(text).lines() {
+    drop(out.write_all(coloured_diff(text).as_bytes()));
+}
+
+/// Returns a diff as stdout shows it: coloured where the terminal has colour.
+pub(crate) fn coloured_diff(text: &str) -> String {
+    let has_colour = has_colour();
+    let coloured = |line: &str| {
         let colour = match line.as_bytes().first() {
             Some(b'+') => "\u{1b}[32m",
             Some(b'-') => "\u{1b}[31m",
             Some(b'@') => "\u{1b}[36m",
             _ => "",
         };
-        let reset = if colour.is_empty() { "" } else { "\u{1b}[0m" };
-        if writeln!(out, "{colour}{line}{reset}").is_err() {
-            return;
+        match colour.is_empty() || !has_colour {
+            true => format!("{line}\n"),
+            false => format!("{colour}{line}\u{1b}[0m\n"),
         }
-    }
+    };
+    clean(text).lines().map(coloured).collect()
+}
+
+/// Returns whether stdout shows colour.
+pub(crate) fn has_colour() -> bool {
+    let choice = AutoStream::choice(&io::stdout());
+    choice != anstream::ColorChoice::Never
 }
 
 /// Returns whether a question can be put to a person here.

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::chat::Chat;
-use crate::cli::outcome;
 use crate::cli::progress::Progress;
+use crate::cli::{outcome, pager};
 use crate::exit::Exit;
 use crate::show::json;
 use crate::show::text::{self, Complaint};
@@ -57,7 +57,7 @@ impl Chat<'_> {
             "tests" => return self.tests(rest).map(After::Stay),
             "diff" if self.arguments.common.json => self.diff.clone(),
             "diff" if !self.diff.is_empty() => {
-                text::diff(&self.diff);
+                pager::diff(&self.diff, self.paging());
                 return Ok(After::Stay(Exit::Done));
             }
             "diff" => "nothing was changed yet".to_owned(),

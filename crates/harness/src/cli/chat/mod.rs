@@ -10,6 +10,7 @@ use crate::cli::args::ChatArguments;
 use crate::cli::chat::commands::After;
 use crate::cli::chat::input::{Input, Line};
 use crate::cli::chat::interrupt::Interrupts;
+use crate::cli::pager::Paging;
 use crate::cli::progress::Progress;
 use crate::cli::{outcome, settings};
 use crate::exit::Exit;
@@ -111,11 +112,17 @@ impl Chat<'_> {
         }
     }
 
+    /// Returns whether long diffs are read in a pager.
+    fn paging(&self) -> Paging {
+        Paging::unless(self.arguments.no_pager)
+    }
+
     /// Does what a message asks for and shows what came of it.
     fn turn(&mut self, message: &str, program: &str) -> Result<Exit, Complaint> {
         let common = &self.arguments.common;
         let running = self.interrupts.run();
-        let mut progress = Progress::new(common, &running.cancel);
+        let progress = Progress::new(common, &running.cancel);
+        let mut progress = progress.with_paging(self.paging());
         let result = self.dialogue.say(message, &mut progress, &running.cancel);
         drop(running);
         let shown = progress.end();
@@ -123,6 +130,7 @@ impl Chat<'_> {
         if !result.diff.is_empty() {
             self.diff.clone_from(&result.diff);
         }
-        Ok(outcome::show_turn(&result, common, program, &shown))
+        let paging = self.paging();
+        Ok(outcome::show_turn(&result, common, program, &shown, paging))
     }
 }
