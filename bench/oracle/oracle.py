@@ -127,10 +127,13 @@ class Oracle:
         seen = "\n".join(message["content"] for message in messages if message["role"] != "assistant")
         said = [message["content"] for message in messages if message["role"] == "assistant"]
         place = self.changed_place(match[1], match[4] or "") if match else None
+        if not place and (named := re.match(r"Now `([^`]+)` in (\S+?):", last)):
+            # Its code was left out later to save room; what it is called stays.
+            place = next((one for one in self.places if (one.name, one.path) == named.groups() and one.state == "changed"), None)
         if match and not place and int(match[2]) == 1:
             place = next((one for one in self.places if one.path == match[1] and not one.name), None)
         if not place:
-            return self.look_further(messages, said)
+            return self.look_further([message for message in messages if message["content"] != last], said)
         hunks = self.hunks(place)
         for old, _ in hunks:
             if old.strip() not in seen:

@@ -1,6 +1,6 @@
 //! Definitions that would be gone, though the task does not speak of them.
 
-use harness_code::symbols;
+use harness_code::symbols::{self, Definition};
 
 use super::{Change, Facts};
 use crate::history::Refusal;
@@ -9,8 +9,15 @@ use crate::task::Task;
 pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
     let before = change.before.as_deref()?;
     let after = symbols::definitions(change.language, &change.after);
-    let lost: Vec<String> = symbols::definitions(change.language, before)
+    let known = symbols::definitions(change.language, before);
+    let is_local = |old: &Definition| {
+        let holder = old.parent.and_then(|at| known.get(at as usize));
+        holder.is_some_and(|holder| holder.kind.is_function())
+    };
+    let lost: Vec<String> = known
         .iter()
+        // A function inside another is its own affair.
+        .filter(|old| !is_local(old))
         // One that moved out of or into a class, or was asked away, is not lost.
         .filter(|old| {
             // A member goes with what it belongs to.
@@ -42,6 +49,16 @@ mod tests {
         assert_eq!(
             verdict(super::check, "fix f", &change("a.py", TWO, after)),
             "draft.lost"
+        );
+    }
+
+    #[test]
+    fn a_function_inside_another_may_go() {
+        let before = "def f():\n    def inner():\n        return 1\n\n    return inner()\n";
+        let after = "def f():\n    return 2\n";
+        assert_eq!(
+            verdict(super::check, "fix g", &change("a.py", before, after)),
+            "ok"
         );
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use harness_code::language::Language;
 use harness_code::path::RelPath;
-use harness_code::tree::SourceTree;
+use harness_code::tree::{self, SourceTree};
 use harness_hands::suite::{Failure, Lines, SuiteReport};
 
 use crate::guard::Change;
@@ -124,7 +124,7 @@ impl Evidence<'_> {
         }
         if let Some(failure) = self.fails_otherwise(after) {
             let reason = format!(
-                "a test that failed before now fails in what was changed: change that again\n{}",
+                "a test that failed before now fails in another way: make it pass\n{}",
                 failure.shown()
             );
             return unfinished("finish.tests_failing", &reason);
@@ -141,7 +141,10 @@ impl Evidence<'_> {
             );
             return unfinished("finish.unreached", &reason);
         }
-        let shown_by_no_test = self.task.kind == Kind::Fix && self.blamed(&asked, after).is_empty();
+        // Where the task names nothing, what it led to is a guess: a red test that passes now says more.
+        let is_guessed = asked.names_nothing() && self.has_mended(after);
+        let shown_by_no_test =
+            self.task.kind == Kind::Fix && !is_guessed && self.blamed(&asked, after).is_empty();
         if let Some((rule, reason)) = asked.untouched().filter(|_| shown_by_no_test) {
             return unfinished(rule, &reason);
         }
@@ -277,7 +280,8 @@ impl Evidence<'_> {
         Asked::read(self.task, self.plan, self.tree, self.changes, self.gone)
     }
 
-    /// Returns a test that was red and is stopped by another kind of error now, in a file that was changed.
+    /// Returns a test that was red and is stopped by another kind of error now, in a file that was changed or in the test
+    /// itself: the change has to do with it, and does not do.
     fn fails_otherwise<'r>(&self, after: &'r SuiteReport) -> Option<&'r Failure> {
         let before = self.before?;
         let kind = |failure: &Failure| {
@@ -286,9 +290,13 @@ impl Evidence<'_> {
                 .find(|c: char| !c.is_alphanumeric() && c != '_');
             failure.message[..end.unwrap_or(failure.message.len())].to_owned()
         };
-        let is_changed = |failure: &Failure| {
+        let is_related = |failure: &Failure| {
             let mut changes = self.changes.iter();
-            changes.any(|one| failure.file.as_deref() == Some(one.path.as_str()))
+            let file = failure.file.as_deref();
+            let is_own = file
+                .is_some_and(|file| RelPath::parse(file).is_ok_and(|path| tree::is_test(&path)));
+            is_own && !self.observed.unsteady_before.contains(&failure.id)
+                || changes.any(|one| file == Some(one.path.as_str()))
         };
         let is_other = |failure: &&Failure| {
             let mut old = before.failures.iter();
@@ -296,7 +304,7 @@ impl Evidence<'_> {
             old.is_some_and(|old| kind(old) != kind(failure) && kind(failure).ends_with("Error"))
         };
         let mut failures = after.failures.iter().filter(is_other);
-        failures.find(|failure| is_changed(failure))
+        failures.find(|failure| is_related(failure))
     }
 
     /// Returns the tests that passed before and do not pass now.
@@ -450,6 +458,16 @@ impl Evidence<'_> {
         red.filter(|failure| was_steady(&failure.id) && self.reaches(asked, failure))
             .map(|failure| failure.id.clone())
             .collect()
+    }
+
+    /// Says whether a test that failed each time passes now.
+    fn has_mended(&self, after: &SuiteReport) -> bool {
+        let is_steady = |id: &String| {
+            !self.observed.unsteady_before.contains(id)
+                && !self.observed.unsteady_after.contains(id)
+        };
+        let mut red = self.before.into_iter().flat_map(|before| &before.failures);
+        red.any(|failure| is_steady(&failure.id) && has_passed(self.before, after, &failure.id))
     }
 
     /// Says whether one of several orders is that all red tests pass.

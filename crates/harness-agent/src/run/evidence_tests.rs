@@ -48,7 +48,13 @@ fn report(line: &str) -> SuiteReport {
                 report.failed += 1;
                 report.failures.push(Failure {
                     id,
-                    message: "AssertionError".to_owned(),
+                    // `!` fails in another way than `-`.
+                    message: if sign == "!" {
+                        "TypeError"
+                    } else {
+                        "AssertionError"
+                    }
+                    .to_owned(),
                     traceback: format!("tests/test_shop.py:11: in test_{name}\n{place}: in it\n"),
                     file: Some("tests/test_shop.py".to_owned()),
                     line: Some(11),
@@ -247,6 +253,7 @@ fn fixes_are_judged_by_the_tests_that_blame_what_the_task_names() {
         ("the named file of tests passes", by_file, vec![(pricing, &fixed)], red, "total+ discount+", "proven"),
         ("one of the named file stays red", by_file, vec![(pricing, &fixed)], "total- discount-", "total- discount+", FAILING),
         ("a named file, its traceback stays", "fix the error in shop/report.py", vec![("shop/report.py", "def report(lines):\n    return 0\n")], "total+ odd-@shop/report.py:9", "total+ odd-@shop/report.py:2", FAILING),
+        ("red in another way", FIX, vec![(pricing, &fixed)], "total+ odd-", "total+ odd!", FAILING),
         ("a named file, mended", "fix the error in shop/report.py", vec![("shop/report.py", "def report(lines):\n    return 0\n")], "total+ odd-@shop/report.py:9", "total+ odd+", "proven"),
     ];
     for (name, task, files, before, after, expected) in stories {

@@ -81,8 +81,8 @@ impl Room {
         }
     }
 
-    /// Makes a conversation fit: observations of the past are masked, all in one step, and only when that is not enough
-    /// are old replies masked and the newest words cut. `opening` messages at the front stay as they are.
+    /// Makes a conversation fit: code that was shown in the past is masked, all in one step, and only when that is not
+    /// enough everything said around it, then old replies, and the newest words are cut. `opening` messages at the front stay as they are.
     /// Returns whether anything that was sent before is different now; a conversation that cannot be made to fit is an
     /// error.
     pub(super) fn make_fit(
@@ -96,10 +96,17 @@ impl Room {
         let old = opening..messages.len().saturating_sub(FRESH).max(opening);
         let newest = messages.len().saturating_sub(1);
         let mut masked = false;
-        for role in [Role::User, Role::Assistant] {
+        let whole = |_: &str| MASKED.to_owned();
+        for (role, keeps_words) in [
+            (Role::User, true),
+            (Role::User, false),
+            (Role::Assistant, false),
+        ] {
+            let mask = if keeps_words { without_code } else { whole };
             for message in &mut messages[old.clone()] {
-                if message.role == role && message.content.len() > MASKED.len() {
-                    MASKED.clone_into(&mut message.content);
+                let short = mask(&message.content);
+                if message.role == role && message.content.len() > short.len() {
+                    message.content = short;
                     masked = true;
                 }
             }
@@ -128,6 +135,29 @@ impl Room {
         }
         Err(DoesNotFit)
     }
+}
+
+/// The longest words before and behind masked code that stay, in bytes.
+const LONGEST_AROUND: usize = 700;
+
+/// Returns a message with its code masked. What it asks for stays: the model would not know what to do any more.
+fn without_code(content: &str) -> String {
+    let fences: Vec<usize> = content.match_indices("\n```").map(|(at, _)| at).collect();
+    let menu = content.find(super::prompt::MENU.lines().next().unwrap_or_default());
+    let (head, tail) = match (fences.first(), fences.last(), menu) {
+        (Some(first), Some(last), _) if first < last => {
+            let rest = &content[last + 1..];
+            (
+                &content[..*first],
+                rest.split_once('\n').map_or("", |(_, rest)| rest),
+            )
+        }
+        (_, _, Some(menu)) => (content.lines().next().unwrap_or_default(), &content[menu..]),
+        _ => return MASKED.to_owned(),
+    };
+    let [head, tail] =
+        [head, tail].map(|part| super::prompt::shortened(part.trim(), LONGEST_AROUND));
+    format!("{head}\n{MASKED}\n\n{tail}").trim().to_owned()
 }
 
 /// A conversation that is too long for its window whatever is left out.
@@ -167,6 +197,27 @@ mod tests {
         messages.push(message(Role::Assistant, 60));
         messages.push(message(Role::User, 300));
         assert_eq!(room.make_fit(&mut messages, 2), Ok(false));
+    }
+
+    #[test]
+    fn what_was_asked_stays_when_its_code_goes() {
+        let code = "x = 1\n".repeat(300);
+        let asked = format!(
+            "Now `f` in a.py: as told\n\na.py, line 1:\n```python\n{code}```\n\nWrite only the lines that change there."
+        );
+        let read = format!(
+            "a.py, lines 1 to 300:\n{code}\n\n{}",
+            super::super::prompt::MENU
+        );
+        assert_eq!(
+            without_code(&asked),
+            format!(
+                "Now `f` in a.py: as told\n\na.py, line 1:\n{MASKED}\n\nWrite only the lines that change there."
+            )
+        );
+        assert!(without_code(&read).starts_with("a.py, lines 1 to 300:\n["));
+        assert!(without_code(&read).contains("Action: patch"));
+        assert_eq!(without_code(&code), MASKED);
     }
 
     #[test]

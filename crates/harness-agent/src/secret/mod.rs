@@ -313,7 +313,7 @@ pub(crate) mod tests {
 
     #[test]
     fn secrets_of_our_own_are_long_and_differ() {
-        let (one, other) = (super::unguessable().unwrap(), super::unguessable().unwrap());
+        let (one, other) = (unguessable().unwrap(), unguessable().unwrap());
         assert!(one.len() == 48 && one != other);
     }
 

@@ -19,7 +19,7 @@ impl Kind {
         // The first line of a report decides; what follows only where it says nothing.
         let title = report_title(text).and_then(|title| told(title, &clauses(title)));
         let kind = title.or_else(|| told(text, &clauses(&gist)));
-        let kind = prefixed(text).or(kind);
+        let kind = prefix(text).map(|(kind, _)| kind).or(kind);
         kind.unwrap_or(if text.trim_end().ends_with('?') {
             Kind::Question
         } else {
@@ -412,14 +412,15 @@ const PREFIXES: &[(Kind, &str)] = &[
     (Kind::Tests, "test tests"),
 ];
 
-/// Returns the kind that a text says of itself before its first colon.
-fn prefixed(text: &str) -> Option<Kind> {
-    let (head, _) = text.trim_start().split_once(": ")?;
+/// Returns the kind that a text says of itself before its first colon, and where that ends.
+pub(super) fn prefix(text: &str) -> Option<(Kind, usize)> {
+    let (head, _) = text.split_once(": ")?;
     let (word, scope) = head.split_once('(').unwrap_or((head, ")"));
     let is_prefix = scope.trim_end_matches('!').ends_with(')') && !scope.contains(' ');
     let word = word.trim_end_matches('!').to_lowercase();
     let known = PREFIXES.iter().find(|(_, words)| among(words, &word));
-    known.filter(|_| is_prefix).map(|(kind, _)| *kind)
+    let (kind, _) = known.filter(|_| is_prefix)?;
+    Some((*kind, head.len()))
 }
 
 /// Reads the verb at `at` as an order; what it is about decides between the kinds that share a verb.

@@ -8,6 +8,7 @@ use harness_code::tree;
 
 use crate::task::Task;
 use crate::task::kind::Kind;
+use crate::task::kind_of;
 
 /// What a name does in a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -197,7 +198,10 @@ impl Task {
     fn roles_of(&self, name: &str) -> Vec<Role> {
         let lower = self.text.to_lowercase();
         let reason = REASONS.iter().filter_map(|words| lower.find(words)).min();
+        // "feat(parser): …" says what it is about, not what must change.
+        let scope = kind_of::prefix(&self.text).map_or(0, |(_, end)| end);
         let role = |at: usize| match reason {
+            _ if at < scope => Role::Reference,
             Some(reason) if at > reason => Role::Reference,
             Some(_) | None => role_behind(&self.text[..at]),
         };
@@ -449,6 +453,7 @@ mod tests {
                 Role::Place,
             ),
             ("make report use euros", "report", Role::Object),
+            ("feat(report): add totals", "report", Role::Reference),
             ("make report use euros", "euros", Role::Reference),
             (
                 "change total like the function subtotal does",

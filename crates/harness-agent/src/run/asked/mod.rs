@@ -197,6 +197,11 @@ impl<'a> Asked<'a> {
         }
     }
 
+    /// Says whether the task names neither a definition that should change nor a file.
+    pub(super) fn names_nothing(&self) -> bool {
+        self.named.is_empty() && self.paths.is_empty()
+    }
+
     /// Returns the places that the task is about.
     pub(super) fn targets(&self) -> &[Target] {
         &self.targets
