@@ -240,8 +240,7 @@ impl Plan {
         };
         let red_tests = is_about_red_tests(task, &mentions).then(|| which_test(&located));
         let mut spots = spots(task, tree, &mentions, &located);
-        let about_project =
-            task.kind == Kind::Question && overview::is_about_project(&task.text, &mentions);
+        let about_project = is_about_project(task, &mentions);
         if red_tests.is_some() || about_project {
             // What the tests run is known once they ran; the project as a whole is told from its documents.
             spots.clear();
@@ -270,9 +269,6 @@ impl Plan {
         let lists =
             rung == Rung::Loop && red_tests.is_none() && lists_places(task, tree, &mentions);
         let outline = lists.then(|| outline::of(tree, located.files.iter().map(|hit| &hit.path)));
-        let documents =
-            about_project.then(|| overview::overview(tree, None, &task.text, MOST_CODE));
-        let beside = outline.as_ref().or(documents.as_ref());
         let available = skill::available(tree.root());
         let skills = skill::choose(&available, task.kind, &task.text, &options.skills);
         let tests_home = (task.kind == Kind::Tests)
@@ -289,7 +285,8 @@ impl Plan {
             definitions: located.definitions.iter().map(planned_definition).collect(),
             skills,
             model: options.model.clone(),
-            prompt_tokens: prompt_tokens(task, &spots, beside.map(String::as_str)),
+            prompt_tokens: prompt_tokens(task, &spots, outline.as_deref())
+                + documents_tokens(task, tree, about_project),
             spots,
             tests_home,
             new_definition,
@@ -769,12 +766,23 @@ pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
 
 /// Returns how long the first prompt would be, about: the fixed words are about 350 tokens, of the rest one has about
 /// four bytes.
-fn prompt_tokens(task: &Task, spots: &[Spot], beside: Option<&str>) -> u64 {
+/// Says whether a task is a question about the project as a whole.
+fn is_about_project(task: &Task, mentions: &Mentions) -> bool {
+    task.kind == Kind::Question && overview::is_about_project(&task.text, mentions)
+}
+
+/// Returns how long the documents of the project are that a question about it is shown.
+fn documents_tokens(task: &Task, tree: &SourceTree, about_project: bool) -> u64 {
+    let length = || overview::overview(tree, None, &task.text, MOST_CODE).len() as u64;
+    about_project.then(length).unwrap_or_default() / 4
+}
+
+fn prompt_tokens(task: &Task, spots: &[Spot], outline: Option<&str>) -> u64 {
     let shown = |spot: &Spot| spot.span.len().min(LONGEST_DEFINITION);
     let code = spots.iter().map(shown).sum::<usize>().min(MOST_CODE);
     let text = task.text.len().min(LONGEST_TASK);
-    let beside = beside.map_or(0, str::len);
-    350 + (code + text + beside) as u64 / 4
+    let outline = outline.map_or(0, str::len);
+    350 + (code + text + outline) as u64 / 4
 }
 
 /// Says whether code cannot tell the places of a task: something is to be added, changed or mended in code, and no

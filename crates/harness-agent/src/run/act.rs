@@ -158,7 +158,7 @@ fn try_change(
         Ok(draft) => draft.with_package_files(session.whole_tree()),
         Err(refusal) => return Outcome::Refused(refusal),
     };
-    let draft = mend::mended(session, draft);
+    let draft = mend::mended(session, trial, draft);
     let outcome = try_draft(session, &draft, trial, search);
     session.record.stands(trial.standing(&draft));
     outcome

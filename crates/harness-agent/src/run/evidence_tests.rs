@@ -458,6 +458,8 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("a later order left out", "fix line_total in shop/pricing.py, and delete apply_discount.", vec![(pricing, &gift)], green, STILL_THERE),
         ("a rename beside an addition", "Add a function `subtotal` to shop/pricing.py. Also rename `apply_discount` to `discounted`.", vec![(pricing, &added)], green, NOT_ADDED),
         ("an addition that nobody calls", "Add a function `subtotal` to shop/pricing.py and call it from `apply_discount`", vec![(pricing, &added)], green, NOTHING),
+        ("a misspelled name that was answered", "add a parameter gift=False to lin_total\nline_total in shop/pricing.py", vec![(pricing, &gift)], green, "proven"),
+        ("a misspelled name", "add a parameter gift=False to lin_total", vec![(pricing, &gift)], green, NOT_ADDED),
         ("an addition that is called", "Add a function `subtotal` to shop/pricing.py and call it from `apply_discount`", vec![(pricing, &called)], green, "proven"),
         ("an addition and a test of nothing", "Add a function `subtotal` to shop/pricing.py and a test for it", vec![(pricing, &added), (suite, &empty_tests)], "total+ discount+ more+", "finish.no_new_test"),
         ("an addition and its test", "Add a function `subtotal` to shop/pricing.py and a test for it", vec![(pricing, &added), (suite, &used)], "total+ discount+ more+", "proven"),

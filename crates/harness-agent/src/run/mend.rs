@@ -1,5 +1,5 @@
-//! What a model forgets in a draft: an import, or a letter of a name, where exactly one thing can be meant. Code adds it,
-//! and nobody is asked again for it.
+//! What a model forgets in a draft: an import, a letter of a name, a definition that it wrote before, where exactly one
+//! thing can be meant. Code adds it, and nobody is asked again for it.
 
 use std::collections::HashMap;
 
@@ -10,11 +10,13 @@ use harness_code::path::RelPath;
 use crate::guard::{Change, missing_names};
 use crate::run::event::EventKind;
 use crate::run::session::Session;
+use crate::run::trial::Trial;
 use crate::tool::change::Draft;
 
 /// Returns a draft with what is certain added to it.
-pub(super) fn mended(session: &mut Session<'_>, mut draft: Draft) -> Draft {
+pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft) -> Draft {
     for change in &mut draft.changes {
+        add_dropped(session, trial, change);
         let Some(proposal) = proposal(session, change) else {
             continue;
         };
@@ -26,6 +28,22 @@ pub(super) fn mended(session: &mut Session<'_>, mut draft: Draft) -> Draft {
         }
     }
     draft
+}
+
+/// Adds what the model wrote in an earlier draft and takes for granted: that draft was dropped as a whole.
+fn add_dropped(session: &mut Session<'_>, trial: &Trial, change: &mut Change) {
+    for missing in missing_names(change) {
+        let Some(dropped) = trial.dropped(&change.path, &missing.name) else {
+            continue;
+        };
+        let added = edit::add_definition(change.language, &change.after, None, &dropped.code);
+        if let Ok(after) = added {
+            change.after = after;
+            let text = format!("added to the draft: `{}` of an earlier one", dropped.name);
+            let data = [("path", change.path.as_str().into())];
+            session.tell(EventKind::Fixed, &text, data);
+        }
+    }
 }
 
 /// Returns what makes every name of a changed file resolve, where that is certain and lies in this file alone.

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite};
-use harness_code::symbols;
+use harness_code::symbols::{self, Definition};
 use harness_code::text::Text;
 use harness_code::tree;
 use harness_hands::door::{DoorError, Metadata};
@@ -82,6 +82,15 @@ pub(super) struct Trial {
     pub(super) broke: Option<String>,
     /// The last change that was dropped.
     attempt: Attempt,
+    /// New definitions of changes that were dropped: a later one may use them.
+    dropped: Vec<DroppedDefinition>,
+}
+
+/// A definition that was new in a change that was dropped.
+pub(super) struct DroppedDefinition {
+    pub(super) path: RelPath,
+    pub(super) name: String,
+    pub(super) code: String,
 }
 
 /// A change that was not kept: to be read, and to be applied later.
@@ -153,6 +162,7 @@ impl Trial {
             judged: None,
             broke: None,
             attempt: Attempt::default(),
+            dropped: Vec::new(),
         })
     }
 
@@ -944,12 +954,19 @@ impl Trial {
         self.staged = self.earlier.clone();
         self.judged = None;
         for change in &draft.changes {
+            self.dropped.extend(new_definitions(change));
             session.tell(
                 EventKind::Undone,
                 "dropped the change",
                 [("path", change.path.as_str().into())],
             );
         }
+    }
+
+    /// Returns a definition of this file that the model wrote in a change that was dropped, the newest first.
+    pub(super) fn dropped(&self, path: &RelPath, name: &str) -> Option<&DroppedDefinition> {
+        let mut dropped = self.dropped.iter().rev();
+        dropped.find(|one| one.path == *path && one.name == name)
     }
 
     /// Writes what is staged into the project and ends the run with it.
@@ -1439,4 +1456,23 @@ fn disk_ending(error: &WriteError) -> Ending {
         hint,
         ..Ending::new(Stopped::Stuck, error.to_string())
     }
+}
+
+/// Returns the definitions at the top of a file that a change adds.
+fn new_definitions(change: &Change) -> Vec<DroppedDefinition> {
+    let before = change.before.as_deref().unwrap_or_default();
+    let known = symbols::definitions(change.language, before);
+    let now = symbols::definitions(change.language, &change.after);
+    let is_new = |one: &&Definition| {
+        one.parent.is_none() && !known.iter().any(|old| old.qualified == one.qualified)
+    };
+    let new = now.iter().filter(is_new);
+    new.filter_map(|one| {
+        Some(DroppedDefinition {
+            path: change.path.clone(),
+            name: one.qualified.to_string(),
+            code: change.after.get(one.span())?.to_owned(),
+        })
+    })
+    .collect()
 }

@@ -1,6 +1,7 @@
 //! What a task asks to be new: definitions, parameters, values, calls, files.
 
 use harness_code::language::Language;
+use harness_code::mention::near_miss;
 use harness_code::path::RelPath;
 use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition, DefinitionKind};
@@ -268,9 +269,16 @@ impl<'a> Asked<'a> {
                 || RelPath::parse(name).is_ok_and(|path| Language::of(&path) != Language::Other)
         };
         let is_told_about = |name: &str| self.task.role_of(name) == Role::Reference;
+        // "There is no `ttal`; did you mean `total in shop.py`?" was answered.
+        let is_misspelled = |name: &str| {
+            let near = near_miss(self.tree, &[name]);
+            let mut lines = self.task.text.lines().skip(1);
+            near.is_some_and(|near| lines.any(|line| near.meant.iter().any(|one| one == line)))
+        };
         let names = self.task.code_names().into_iter();
         names
             .filter(|name| !known(name) && !is_path(name) && !is_told_about(name))
+            .filter(|name| !is_misspelled(name))
             .collect()
     }
 
