@@ -270,7 +270,8 @@ def python_tests():
     if report.exists():
         report.unlink()
     # Each worker takes over what another has left, since some tests are much longer than others.
-    spread = ["-n", "2", "--dist", "worksteal"]
+    # One more than the cores of a small machine: many tests wait, for a time limit or for a program to end.
+    spread = ["-n", "3", "--dist", "worksteal"]
     code, _ = said("python", [str(PYTHON), "-m", "pytest", "-q", *spread, "--junit-xml", str(report)])
     if not report.exists():
         return 0, 1
