@@ -240,8 +240,8 @@ impl Plan {
         };
         let red_tests = is_about_red_tests(task, &mentions).then(|| which_test(&located));
         let mut spots = spots(task, tree, &mentions, &located);
-        let about_project = is_about_project(task, &mentions);
-        if red_tests.is_some() || about_project {
+        let documents = documents_tokens(task, tree, &mentions);
+        if red_tests.is_some() || documents.is_some() {
             // What the tests run is known once they ran; the project as a whole is told from its documents.
             spots.clear();
         }
@@ -285,8 +285,7 @@ impl Plan {
             definitions: located.definitions.iter().map(planned_definition).collect(),
             skills,
             model: options.model.clone(),
-            prompt_tokens: prompt_tokens(task, &spots, outline.as_deref())
-                + documents_tokens(task, tree, about_project),
+            prompt_tokens: prompt_tokens(task, &spots, outline.as_deref()) + documents.unwrap_or(0),
             spots,
             tests_home,
             new_definition,
@@ -297,7 +296,7 @@ impl Plan {
             place: None,
             listed: None,
             outline,
-            about_project,
+            about_project: documents.is_some(),
         }
     }
 
@@ -766,15 +765,11 @@ pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
 
 /// Returns how long the first prompt would be, about: the fixed words are about 350 tokens, of the rest one has about
 /// four bytes.
-/// Says whether a task is a question about the project as a whole.
-fn is_about_project(task: &Task, mentions: &Mentions) -> bool {
-    task.kind == Kind::Question && overview::is_about_project(&task.text, mentions)
-}
-
-/// Returns how long the documents of the project are that a question about it is shown.
-fn documents_tokens(task: &Task, tree: &SourceTree, about_project: bool) -> u64 {
-    let length = || overview::overview(tree, None, &task.text, MOST_CODE).len() as u64;
-    about_project.then(length).unwrap_or_default() / 4
+/// Returns how long the project's documents are that a question about the project as a whole is shown; nothing for
+/// other tasks.
+fn documents_tokens(task: &Task, tree: &SourceTree, mentions: &Mentions) -> Option<u64> {
+    let is_whole = task.kind == Kind::Question && overview::is_about_project(&task.text, mentions);
+    is_whole.then(|| overview::overview(tree, None, &task.text, MOST_CODE).len() as u64 / 4)
 }
 
 fn prompt_tokens(task: &Task, spots: &[Spot], outline: Option<&str>) -> u64 {
