@@ -50,6 +50,8 @@ CHECKS = ["mypy>=1.13,<3", "basedpyright>=1.28,<2", "openai>=1.50,<3", "mcp>=2,<
 ACCEPTANCE = [ROOT / "tests" / "accept" / name for name in ("accept.py", "ordinary.py")]
 # The crates of this workspace are compiled by clippy, which says what it finds and compiles all the same.
 LINTED = {"RUSTC_WORKSPACE_WRAPPER": "clippy-driver"}
+# A change is judged by the same cases as the one before it. Others are tried with `PROPTEST_RNG_SEED=N PROPTEST_CASES=N`.
+SAME_CASES = {"PROPTEST_RNG_SEED": os.environ.get("PROPTEST_RNG_SEED", "1")}
 # Of one failure; the log has all of it.
 MOST_LINES = 150
 
@@ -193,7 +195,7 @@ def rust_tests():
     """Every Rust test, doc tests included. A skipped one counts for Rust as passed, here it does not."""
     if RUST_SKIPS.exists():
         RUST_SKIPS.unlink()
-    code, output = said("rust", ["cargo", "test", "--locked", "--workspace", "--no-fail-fast"], LINTED)
+    code, output = said("rust", ["cargo", "test", "--locked", "--workspace", "--no-fail-fast"], {**LINTED, **SAME_CASES})
     counts = re.findall(r"^test result: \w+\. (\d+) passed; (\d+) failed", output, re.M)
     passed = sum(int(passed) for passed, _ in counts)
     failed = sum(int(failed) for _, failed in counts)
