@@ -763,15 +763,16 @@ pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
     (spot.span.len() as f64) < f64::from(max_tokens) * LONGEST_REWRITE
 }
 
-/// Returns how long the first prompt would be, about: the fixed words are about 350 tokens, of the rest one has about
-/// four bytes.
 /// Returns how long the project's documents are that a question about the project as a whole is shown; nothing for
 /// other tasks.
 fn documents_tokens(task: &Task, tree: &SourceTree, mentions: &Mentions) -> Option<u64> {
-    let is_whole = task.kind == Kind::Question && overview::is_about_project(&task.text, mentions);
+    let is_whole =
+        task.kind == Kind::Question && overview::is_about_project(tree, &task.text, mentions);
     is_whole.then(|| overview::overview(tree, None, &task.text, MOST_CODE).len() as u64 / 4)
 }
 
+/// Returns how long the first prompt would be, about: the fixed words are about 350 tokens, of the rest one has about
+/// four bytes.
 fn prompt_tokens(task: &Task, spots: &[Spot], outline: Option<&str>) -> u64 {
     let shown = |spot: &Spot| spot.span.len().min(LONGEST_DEFINITION);
     let code = spots.iter().map(shown).sum::<usize>().min(MOST_CODE);

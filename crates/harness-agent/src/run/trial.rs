@@ -1177,7 +1177,11 @@ impl Trial {
         if draft.changes.is_empty() {
             return Err("it is the same".to_owned());
         }
-        let shown = (self.staged.clone(), self.after.clone());
+        let shown = (
+            self.staged.clone(),
+            self.after.clone(),
+            self.observed.clone(),
+        );
         self.apply(session, &draft)
             .map_err(|refusal| refusal.reason)?;
         let reason = match self.judge(session) {
@@ -1185,7 +1189,7 @@ impl Trial {
             Verdict::Worse(reason) | Verdict::Unverified(reason) => reason,
             Verdict::Unfinished { reason, .. } => reason,
         };
-        (self.staged, self.after) = shown;
+        (self.staged, self.after, self.observed) = shown;
         self.judged = Some(self.staged.fingerprint());
         Err(reason)
     }

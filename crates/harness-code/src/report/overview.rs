@@ -114,9 +114,12 @@ fn has(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
 
+/// Words after which a definition's name may follow: "what does run do?".
+const BEFORE_NAMES: &str = "are calls did do does is of was";
+
 /// Says whether a question is about the project as a whole: it names no place, and every word of it asks about
 /// projects or says nothing.
-pub fn is_about_project(question: &str, mentions: &Mentions) -> bool {
+pub fn is_about_project(tree: &SourceTree, question: &str, mentions: &Mentions) -> bool {
     if mentions.names_a_place() || !mentions.identifiers.is_empty() {
         return false;
     }
@@ -127,7 +130,20 @@ pub fn is_about_project(question: &str, mentions: &Mentions) -> bool {
     let words = words(question);
     let asks =
         |word: &String| has(SUBJECTS, word) || TOPICS.iter().any(|(topic, _)| has(topic, word));
-    words.iter().any(asks) && words.iter().all(|word| asks(word) || has(FILLING, word))
+    let is_whole =
+        words.iter().any(asks) && words.iter().all(|word| asks(word) || has(FILLING, word));
+    is_whole && !names_definition(tree, &words)
+}
+
+/// Says whether one of the words stands where a name would, and is the name of a definition.
+fn names_definition(tree: &SourceTree, words: &[String]) -> bool {
+    let mut pairs = words.iter().zip(words.iter().skip(1));
+    pairs.any(|(before, word)| {
+        let mut all = tree.definitions();
+        has(BEFORE_NAMES, before)
+            && !has(SUBJECTS, word)
+            && all.any(|(_, definition)| definition.name().eq_ignore_ascii_case(word))
+    })
 }
 
 /// Returns what the manifests and the suite say to a question about the project.
@@ -354,7 +370,7 @@ mod tests {
             ),
             (
                 "shop.py",
-                "def main():\n    return parse()\n\n\ndef parse():\n    return 1\n",
+                "def main():\n    return parse()\n\n\ndef parse():\n    return run()\n\n\ndef run():\n    return 1\n",
             ),
         ] {
             fs::write(folder.path().join(path), text).unwrap();
@@ -368,7 +384,7 @@ mod tests {
         let (_folder, tree) = project();
         let is_whole = |question: &str| {
             let mentions = locate::mentioned(&tree, &Noted::of(&tree, question));
-            is_about_project(question, &mentions)
+            is_about_project(&tree, question, &mentions)
         };
         for question in [
             "what does this project do?",
@@ -396,6 +412,8 @@ mod tests {
         }
         for question in [
             "what does parse return?",
+            "what does run do?",
+            "where is run used?",
             "how does the library parse dates?",
             "why does the program crash on empty input?",
             "where are orders saved?",
