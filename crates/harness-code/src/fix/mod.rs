@@ -5,6 +5,7 @@
 mod declared;
 mod exports;
 mod finding;
+mod go_imports;
 mod import_name;
 mod installed;
 mod lineage;
@@ -24,6 +25,7 @@ use crate::edit::Edit;
 use crate::path::RelPath;
 
 pub use finding::MisspellingRequest;
+pub use go_imports::go_imports;
 pub use installed::Installed;
 pub use misspelled::misspelled;
 pub use remove::{RemovalRequest, removed};

@@ -265,3 +265,21 @@ fn an_ordinary_word_names_no_attribute() {
     assert_eq!(named("`cookies` is always zero"), "Parts.cookies");
     assert_eq!(named("redirected gives the old one"), "redirected");
 }
+
+#[test]
+fn a_method_beside_its_type_is_named_by_both() {
+    let folder = lay_out(&[
+        (
+            "version.go",
+            "package semver\n\ntype Version struct {\n\tmajor uint64\n}\n",
+        ),
+        (
+            "compare.go",
+            "package semver\n\nfunc (v *Version) Equal(o *Version) bool {\n\treturn v.major == o.major\n}\n",
+        ),
+    ]);
+    let (tree, noted) = Noted::read(folder.path(), None, "nil equality\nVersion.Equal").unwrap();
+    let named = mentioned(&tree, &noted).definitions;
+    let named: Vec<&str> = named.iter().map(|one| &*one.qualified).collect();
+    assert_eq!(named, ["Version.Equal"]);
+}

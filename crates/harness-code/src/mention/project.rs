@@ -249,6 +249,17 @@ impl<'t> Project<'t> {
                 definition: Some(own as u32),
             });
         }
+        // Methods of Go and Rust lie beside their type, perhaps in another file of its folder.
+        let qualified = format!("{}.{name}", self.definition(class)?.qualified);
+        let folder = self.file(class.file).path.parent();
+        let beside = self.named(name).iter().copied().find(|&place| {
+            let definition = self.definition(place);
+            definition.is_some_and(|d| *d.qualified == *qualified)
+                && self.file(place.file).path.parent() == folder
+        });
+        if beside.is_some() {
+            return beside;
+        }
         let chain = chain.checked_sub(1)?;
         self.bases(class)
             .into_iter()
