@@ -156,6 +156,14 @@ fn try_change(
     );
     let draft = match proposed {
         Ok(draft) => draft.with_package_files(session.whole_tree()),
+        // What was written for another place of the list may have covered this one.
+        Err(refusal)
+            if refusal.rule == "draft.no_change"
+                && session.plan.is_listed()
+                && !trial.staged().changes().is_empty() =>
+        {
+            return go_on(session, &Draft::default(), trial, search);
+        }
         Err(refusal) => return Outcome::Refused(refusal),
     };
     let draft = mend::mended(session, trial, draft);
@@ -175,6 +183,16 @@ fn try_draft(
         let later = places::postponed(session, trial, &refusal);
         return later.map_or(Outcome::Refused(refusal), Outcome::Next);
     }
+    go_on(session, draft, trial, search)
+}
+
+/// Turns to the next place of the list, or judges what there is.
+fn go_on(
+    session: &mut Session<'_>,
+    draft: &Draft,
+    trial: &mut Trial,
+    search: &mut Option<Search>,
+) -> Outcome {
     if let Some(words) = places::next_listed(session, trial) {
         return Outcome::Next(words);
     }

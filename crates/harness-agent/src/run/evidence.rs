@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::tree::{self, SourceTree};
-use harness_hands::suite::{Failure, Lines, SuiteReport};
+use harness_hands::suite::{Failure, Lines, Outcome, SuiteReport};
 
 use crate::guard::Change;
 use crate::plan::Plan;
@@ -162,7 +162,9 @@ impl Evidence<'_> {
             return Err(Verdict::Unverified("the tests have not run".to_owned()));
         };
         if let Some(problem) = unusable(after).or_else(|| other_copy(after)) {
-            return Err(Verdict::Unverified(problem));
+            return Err(self
+                .not_compiling(after)
+                .unwrap_or(Verdict::Unverified(problem)));
         }
         if let Some(problem) = &self.observed.uncovered {
             return Err(Verdict::Unverified(problem.clone()));
@@ -190,6 +192,28 @@ impl Evidence<'_> {
             Some((rule, reason)) => Err(unfinished(rule, &reason)),
             None => Ok(after),
         }
+    }
+
+    /// Judges code that a compiler refuses, where its complaint is about something that was changed or about a test that
+    /// waits for more: then it is no fault of the machine.
+    fn not_compiling(&self, after: &SuiteReport) -> Option<Verdict> {
+        let has_failed = matches!(after.outcome, Outcome::NoReport | Outcome::CouldNotStart);
+        let ends_with = |name: &str, path: &RelPath| {
+            let rest = name.strip_suffix(path.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        };
+        let changed = self.changes.iter().map(|change| &change.path);
+        let tests = self.tree.files().iter().filter(|file| file.test);
+        let files = changed.chain(tests.map(|file| &file.path));
+        let compiled = |path: &&RelPath| Language::of(path) != Language::Python;
+        let files: Vec<&RelPath> = files.filter(compiled).collect();
+        let counts = |name: &str| files.iter().any(|path| ends_with(name, path));
+        let error = why::compile_error(&after.output_tail, counts).filter(|_| has_failed)?;
+        let reason = format!("the code does not compile: {error}");
+        Some(match self.before.and_then(unusable) {
+            None if self.before.is_some() => Verdict::Worse(reason),
+            _ => unfinished("finish.does_not_compile", &reason),
+        })
     }
 
     /// Returns what became of each thing that the task asks for. Where the whole is not proven, only those parts are met
@@ -277,7 +301,37 @@ impl Evidence<'_> {
     }
 
     fn asked(&self) -> Asked<'_> {
-        Asked::read(self.task, self.plan, self.tree, self.changes, self.gone)
+        let asked = Asked::read(self.task, self.plan, self.tree, self.changes, self.gone);
+        let is_shown = self.is_shown(&asked);
+        asked.shown(is_shown)
+    }
+
+    /// Says whether tests show a change whose places the model listed: of everything that the task names, some test was
+    /// red that speaks of it, and all such tests pass now.
+    fn is_shown(&self, asked: &Asked<'_>) -> bool {
+        let (Some(before), Some(after)) = (self.before, self.after) else {
+            return false;
+        };
+        let was_steady = |id: &String| !self.observed.unsteady_before.contains(id);
+        let passes = |id: &String| {
+            has_passed(self.before, after, id) && !self.observed.unsteady_after.contains(id)
+        };
+        let is_shown = |target: Target| {
+            let red = before.failures.iter();
+            let mut red = red
+                .filter(|failure| was_steady(&failure.id))
+                .filter(|failure| {
+                    passes_through(&failure.traceback, &target)
+                        || asked.test_speaks_of(failure, &target) == Some(true)
+                })
+                .peekable();
+            red.peek().is_some() && red.all(|failure| passes(&failure.id))
+        };
+        // Where the task names nothing, what it led to is a guess: a red test that passes now says more.
+        let is_guessed = asked.names_nothing() && self.has_mended(after);
+        self.plan.is_listed()
+            && self.task.orders().len() == 1
+            && (is_guessed || asked.definitions().into_iter().all(is_shown))
     }
 
     /// Returns a test that was red and is stopped by another kind of error now, in a file that was changed or in the test
@@ -484,7 +538,7 @@ impl Evidence<'_> {
         targets.any(|target| passes_through(&failure.traceback, target))
             || definitions.any(|target| match lines {
                 Some(lines) => ran(lines, &target),
-                None => asked.test_speaks_of(failure, &target),
+                None => asked.test_may_run(failure, &target),
             })
     }
 

@@ -7,7 +7,6 @@ use harness_hands::process::sandbox::Sandbox;
 use super::*;
 use crate::env::Environment;
 use crate::options::AgentOptions;
-use harness_hands::suite::Outcome;
 
 const PRICING: &str = "def line_total(price, quantity):\n    return price * quantity\n\n\ndef apply_discount(total, percent):\n    \"\"\"The total less percent per cent.\"\"\"\n    return total - percent\n";
 const REPORT: &str = "from shop.pricing import line_total\n\n\ndef euros(cents):\n    return f\"{cents / 100:.2f}\"\n\n\ndef report(lines):\n    return sum(line_total(price, quantity) for price, quantity in lines)\n";
@@ -76,6 +75,8 @@ struct Story<'a> {
     after: Option<&'a str>,
     observed: Observed,
     elsewhere: bool,
+    /// Whether the model listed the places.
+    is_listed: bool,
 }
 
 impl Story<'_> {
@@ -96,7 +97,10 @@ impl Story<'_> {
         let task = Task::bare(self.task);
         let noted = Noted::of(&tree, self.task);
         let options = AgentOptions::new(folder.path());
-        let plan = Plan::make(&task, &tree, &noted, &options, &Environment::default());
+        let mut plan = Plan::make(&task, &tree, &noted, &options, &Environment::default());
+        if self.is_listed {
+            plan.list_places(Vec::new());
+        }
         let changes: Vec<Change> = self
             .files
             .iter()
@@ -168,6 +172,7 @@ fn told(
         after: Some(after),
         observed,
         elsewhere: false,
+        is_listed: false,
     };
     word(&story.verdict())
 }
@@ -335,6 +340,7 @@ fn what_was_seen_beside_the_reports_counts() {
         after: Some(green),
         observed: Observed::default(),
         elsewhere: true,
+        is_listed: false,
     };
     assert!(
         matches!(elsewhere.verdict(), Verdict::Unverified(words) if words.contains("site-packages"))
@@ -521,6 +527,7 @@ fn without_any_tests_what_is_asked_for_must_be_there() {
             after: None,
             observed: Observed::default(),
             elsewhere: false,
+            is_listed: false,
         };
         assert_eq!(word(&story.verdict()), expected, "{task}");
     }
@@ -586,6 +593,7 @@ fn a_part_of_a_task_is_met_where_it_can_be_told_apart() {
             after: Some(after),
             observed,
             elsewhere: false,
+            is_listed: false,
         };
         let met = |observed: Observed| -> Vec<bool> {
             let goals = story(observed).look(|evidence| evidence.goals());
@@ -634,4 +642,66 @@ fn a_test_that_passes_now_is_not_all_that_was_asked_for() {
     let both = "add functions `net` and `gross` to shop/pricing.py";
     assert_eq!(judged(both), "finish.not_added");
     assert_eq!(judged("add a function net to shop/pricing.py"), "proven");
+}
+
+#[test]
+fn what_a_task_names_may_stay_where_its_red_tests_pass_by_the_places_that_were_listed() {
+    let elsewhere = PRICING.replace("price * quantity", "quantity * price");
+    let files = [("shop/pricing.py", elsewhere.as_str())];
+    for (is_listed, before, after, expected) in [
+        (true, "total+ discount-", "total+ discount+", "proven"),
+        (false, "total+ discount-", "total+ discount+", NOTHING),
+        (true, "total+ discount-", "total+ discount-", NOTHING),
+        (true, "total+ discount-", "total+ discount~", NOTHING),
+        // A red test that does not speak of it says nothing of it.
+        (true, "total+ odd-", "total+ odd+", NOTHING),
+        (true, "total+ discount+", "total+ discount+", NOTHING),
+    ] {
+        let story = Story {
+            task: "make apply_discount take the whole order into account",
+            files: &files,
+            before: Some(before),
+            after: Some(after),
+            observed: Observed::default(),
+            elsewhere: false,
+            is_listed,
+        };
+        assert_eq!(word(&story.verdict()), expected, "{is_listed} {before}");
+    }
+}
+
+#[test]
+fn code_that_does_not_compile_is_told_as_such() {
+    let broken = RUST.replace("s.to_lowercase()", "s.to_lower()");
+    let files = [("src/lib.rs", broken.as_str())];
+    let said = |place: &str, before: Option<&SuiteReport>| {
+        let story = Story {
+            task: "make lower in src/lib.rs faster",
+            files: &files,
+            before: None,
+            after: Some("total+"),
+            observed: Observed::default(),
+            elsewhere: false,
+            is_listed: false,
+        };
+        let mut after = report("");
+        after.outcome = Outcome::NoReport;
+        after.output_tail = format!("error[E0599]: no method named `to_lower`\n --> {place}:2:7\n");
+        let (before, after) = (before, Some(&after));
+        word(&story.look(|evidence| {
+            Evidence {
+                before,
+                after,
+                ..*evidence
+            }
+            .verdict()
+        }))
+    };
+    assert_eq!(said("src/lib.rs", Some(&report("total+"))), "worse");
+    assert_eq!(said("src/lib.rs", None), "finish.does_not_compile");
+    // A fault of what the run did not write.
+    assert_eq!(
+        said("/root/vendor/other.rs", Some(&report("total+"))),
+        "unverified"
+    );
 }

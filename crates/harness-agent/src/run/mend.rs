@@ -1,10 +1,11 @@
 //! What a model forgets in a draft: an import, a letter of a name, a definition that it wrote before, where exactly one
 //! thing can be meant. Code adds it, and nobody is asked again for it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use harness_code::edit;
 use harness_code::fix::{self, Answer, MisspellingRequest, Proposal};
+use harness_code::language::Language;
 use harness_code::path::RelPath;
 
 use crate::guard::{Change, missing_names};
@@ -16,6 +17,10 @@ use crate::tool::change::Draft;
 /// Returns a draft with what is certain added to it.
 pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft) -> Draft {
     for change in &mut draft.changes {
+        if change.language == Language::Go {
+            put_imports_right(session, change);
+            continue;
+        }
         add_dropped(session, trial, change);
         let Some(proposal) = proposal(session, change) else {
             continue;
@@ -30,10 +35,21 @@ pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft)
     draft
 }
 
+/// Adds the imports that a Go file lacks, and takes out those that it uses no longer.
+fn put_imports_right(session: &mut Session<'_>, change: &mut Change) {
+    let put_right = fix::go_imports(&session.tree, change.before.as_deref(), &change.after);
+    if let Some((after, done)) = put_right {
+        change.after = after;
+        let text = format!("added to the draft: {}", done.join(", "));
+        let data = [("path", change.path.as_str().into())];
+        session.tell(EventKind::Fixed, &text, data);
+    }
+}
+
 /// Adds what the model wrote in an earlier draft and takes for granted: that draft was dropped as a whole.
 fn add_dropped(session: &mut Session<'_>, trial: &Trial, change: &mut Change) {
-    for missing in missing_names(change) {
-        let Some(dropped) = trial.dropped(&change.path, &missing.name) else {
+    for name in names_missing(change) {
+        let Some(dropped) = trial.dropped(&change.path, &name) else {
             continue;
         };
         let added = edit::add_definition(change.language, &change.after, None, &dropped.code);
@@ -46,13 +62,16 @@ fn add_dropped(session: &mut Session<'_>, trial: &Trial, change: &mut Change) {
     }
 }
 
+/// Returns each name of a changed file that nothing binds, once.
+fn names_missing(change: &Change) -> Vec<String> {
+    let names = missing_names(change).into_iter().map(|one| one.name);
+    let names: BTreeSet<String> = names.collect();
+    names.into_iter().collect()
+}
+
 /// Returns what makes every name of a changed file resolve, where that is certain and lies in this file alone.
 fn proposal(session: &mut Session<'_>, change: &Change) -> Option<Proposal> {
-    let mut names: Vec<String> = missing_names(change)
-        .into_iter()
-        .map(|one| one.name)
-        .collect();
-    names.dedup();
+    let names = names_missing(change);
     if names.is_empty() {
         return None;
     }

@@ -121,6 +121,23 @@ pub(super) fn told(output: &str) -> Option<(String, &'static str)> {
     Some((line.chars().take(LONGEST).collect(), hint))
 }
 
+/// Returns a compiler's first error about a file that counts.
+pub(super) fn compile_error(output: &str, counts: impl Fn(&str) -> bool) -> Option<String> {
+    static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        // file:1:2: message, file.ts(1,2): error message, [ERROR] file.java:[1,2] message
+        let place = r"(?P<file>[^\s:(]+\.\w+)(?::\d+(?::\d+)?:|\(\d+,\d+\):|:\[\d+,\d+\]) \S";
+        Regex::new(place).ok()
+    });
+    let place = PLACE.as_ref()?;
+    let rust = compiler_error(output);
+    let mut lines = rust.as_deref().into_iter().chain(output.lines());
+    lines.find_map(|line| {
+        let file = place.captures(line)?.name("file")?.as_str();
+        let shown = || line.trim().chars().take(LONGEST).collect();
+        counts(file.trim_start_matches("./")).then(shown)
+    })
+}
+
 /// Returns the place and message that a Rust compiler's error is about: its place stands on the line after it.
 fn compiler_error(output: &str) -> Option<String> {
     let mut lines = output.lines();

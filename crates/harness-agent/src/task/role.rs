@@ -32,9 +32,9 @@ const REASONS: [&str; 7] = [
     " such that ",
 ];
 /// Words before a name that only explains.
-const EXPLAINING: [&str; 18] = [
+const EXPLAINING: [&str; 20] = [
     "prints", "print", "document", "printing", "like", "as", "using", "use", "uses", "via", "than",
-    "see", "with", "by", "calls", "call", "calling", "reuse",
+    "see", "with", "by", "calls", "call", "calling", "reuse", "apply", "applies",
 ];
 /// Words before "to", "of" or "on" that make the name behind it explain.
 const COMPARING: [&str; 8] = [

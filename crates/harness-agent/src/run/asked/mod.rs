@@ -59,6 +59,8 @@ pub(super) struct Asked<'a> {
     named: Vec<Target>,
     /// The same, or where the task led to when it names none.
     targets: Vec<Target>,
+    /// Whether red tests of what the task names pass now by a change of places that the model listed.
+    is_shown: bool,
 }
 
 /// One order of a task, held against what is changed.
@@ -194,7 +196,13 @@ impl<'a> Asked<'a> {
             mentioned,
             named,
             targets,
+            is_shown: false,
         }
+    }
+
+    /// Takes what tests show into account: what the task names need not change itself.
+    pub(super) fn shown(self, is_shown: bool) -> Asked<'a> {
+        Asked { is_shown, ..self }
     }
 
     /// Says whether the task names neither a definition that should change nor a file.
@@ -486,6 +494,9 @@ impl<'a> Asked<'a> {
 
     /// Returns what the task names as what should change and is not changed.
     fn open(&self) -> Vec<Target> {
+        if self.is_shown {
+            return Vec::new();
+        }
         let groups = grouped(&self.named, self.task, &self.paths);
         let open = groups
             .iter()
@@ -506,7 +517,8 @@ impl<'a> Asked<'a> {
             return Some(not_changed(&open));
         }
         if self.named.is_empty() {
-            return self.untouched().or_else(|| self.only_added());
+            let untouched = self.untouched().filter(|_| !self.is_shown);
+            return untouched.or_else(|| self.only_added());
         }
         None
     }
@@ -587,7 +599,12 @@ impl<'a> Asked<'a> {
         let of = |text: &str| {
             let definitions = symbols::definitions(change.language, text);
             let spans = definitions.iter();
-            let spans = spans.filter(|one| *one.qualified == *target.name);
+            // The methods of a type lie inside of it, or beside it.
+            let is_own = |one: &&Definition| {
+                let rest = one.qualified.strip_prefix(target.name.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            let spans = spans.filter(is_own);
             let spans: Vec<_> = spans.map(Definition::span).collect();
             if self.task.is_about_words() {
                 let texts = spans.iter().filter_map(|span| text.get(span.clone()));

@@ -1,5 +1,8 @@
 //! What a task says of tests: which it names, whether it wants new ones, and whether those are for what it names.
 
+use std::collections::BTreeSet;
+
+use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::tree;
 use harness_hands::suite::Failure;
@@ -10,6 +13,23 @@ use crate::plan::{self, lies_in};
 use crate::task::kind::Kind;
 use crate::task::order::Order;
 use crate::task::wish::Noun;
+
+/// Functions that a test is followed through; more would only make everything be called by everything.
+const MOST_CALLED: usize = 60;
+
+/// Returns the function of a test, by the test's id: without its package, class, parameters and part.
+fn test_name(id: &str) -> &str {
+    let id = id.split('[').next().unwrap_or(id);
+    // `example.org/a/v3.TestParse/1.0` of Go.
+    let at = id.find(".Test").map_or(0, |at| at + 1);
+    let rest = &id[at..];
+    let rest = if at > 0 {
+        rest.split('/').next().unwrap_or(rest)
+    } else {
+        rest
+    };
+    rest.rsplit([':', '.', ' ']).next().unwrap_or(rest)
+}
 
 impl<'a> Asked<'a> {
     /// Says whether the task names this test: by its id, as a function, or by its file.
@@ -77,12 +97,56 @@ impl<'a> Asked<'a> {
         None
     }
 
-    /// Says whether the text of a test speaks of a definition, for tests of which it is not known what they ran. One
-    /// whose text is not found may.
-    pub(in crate::run) fn test_speaks_of(&self, failure: &Failure, target: &Target) -> bool {
+    /// Says whether a test may run a definition, for tests of which it is not known what they ran: its text speaks of it,
+    /// or what it calls calls it. One whose text is not found may.
+    pub(in crate::run) fn test_may_run(&self, failure: &Failure, target: &Target) -> bool {
+        let speaks = self.test_speaks_of(failure, target);
+        speaks.unwrap_or(true) || self.test_calls(failure, target)
+    }
+
+    /// Says whether a test calls a definition by way of others, by their names. Of Python it is known what tests run.
+    fn test_calls(&self, failure: &Failure, target: &Target) -> bool {
+        let language = Language::of(&target.path);
+        if language == Language::Python {
+            return false;
+        }
+        let files = || {
+            let files = self.tree.files().iter();
+            files.filter(move |file| file.language == language)
+        };
+        let calls = |name: &str, in_tests: bool| {
+            let mut found: Vec<&str> = Vec::new();
+            for file in files().filter(|file| file.test == in_tests) {
+                let all = file.facts.definitions.iter();
+                for one in all.filter(|one| one.name() == name) {
+                    found.extend(one.calls.iter().map(|id| file.facts.names.get(*id)));
+                }
+            }
+            found
+        };
+        let test = test_name(&failure.id);
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut open = calls(test, true);
+        while let Some(name) = open.pop() {
+            if name == target.last_name() {
+                return true;
+            }
+            if seen.len() < MOST_CALLED && seen.insert(name) {
+                open.extend(calls(name, false));
+            }
+        }
+        false
+    }
+
+    /// Says whether the text of a test speaks of a definition; nothing where that text is not found.
+    pub(in crate::run) fn test_speaks_of(
+        &self,
+        failure: &Failure,
+        target: &Target,
+    ) -> Option<bool> {
         let name = target.last_name();
         let id = failure.id.split('[').next().unwrap_or(&failure.id);
-        let test = id.rsplit([':', '.', ' ']).next().unwrap_or(id);
+        let test = test_name(id);
         // Other languages name a test by a sentence: `suite > counts words`, `test.counts words`.
         let title = id.rsplit(" > ").next().unwrap_or(id);
         let title = title.split_once('.').map_or(title, |(_, title)| title);
@@ -99,8 +163,8 @@ impl<'a> Asked<'a> {
                 None => None,
             }
         });
-        let first = found.next();
-        first.is_none_or(|speaks| speaks || found.any(|speaks| speaks))
+        let first = found.next()?;
+        Some(first || found.any(|speaks| speaks))
     }
 
     /// New tests use what they are for.
@@ -177,5 +241,23 @@ impl<'a> Asked<'a> {
             && !has_word(&change.after, target.path.stem());
         let holds_tests = tree::is_test(&change.path) || change.after.contains("#[cfg(test)]");
         holds_tests && uses(&change.after) > before && !is_other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::test_name;
+
+    #[test]
+    fn ids_end_with_the_function_of_the_test() {
+        for (id, name) in [
+            ("example.org/a/v3.TestParse/1.0", "TestParse"),
+            ("example.org/a.TestParse", "TestParse"),
+            ("tests.test_shop.TestPricing.test_total", "test_total"),
+            ("tests/test_a.py::TestA::test_b[1.5]", "test_b"),
+            ("pricing::tests::total", "total"),
+        ] {
+            assert_eq!(test_name(id), name, "{id}");
+        }
     }
 }
