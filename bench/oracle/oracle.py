@@ -29,6 +29,7 @@ class Oracle:
         self.files = case["files"]
         self.places = [place for path, one in self.files.items() for place in units.places(path, one["before"], one["after"])]
         self.calls, self.longest, self.log = 0, 0, []
+        self.dropped = set()
 
     # What it says.
 
@@ -52,6 +53,8 @@ class Oracle:
     def answer(self, messages, most):
         last = messages[-1]["content"]
         said = [message["content"] for message in messages if message["role"] == "assistant"]
+        pairs = zip(messages, messages[1:])
+        self.dropped = {one["content"] for one, answer in pairs if one["role"] == "assistant" and "was taken back" in answer["content"]}
         if re.search(r"(?i)\blist every place", last):
             problems = re.findall(r"There is no `([^`]+)`|There is no (\S+?)[;.]", last)
             unknown = {one or other for one, other in problems}
@@ -109,9 +112,10 @@ class Oracle:
         for path in paths:
             if path in self.files and self.files[path]["before"] is None:
                 return fenced(path, self.files[path]["after"])
-            for place in self.places:
-                if place.path == path and (place.name == name or place.name.endswith("." + name)):
-                    return self.whole(place, said)
+            here = [place for place in self.places if place.path == path]
+            exact = [place for place in here if place.name == name]
+            if places := exact or [place for place in here if place.name.endswith("." + name)]:
+                return self.whole(places[0], said)
             if path in self.files and self.files[path]["after"]:
                 source = self.files[path]["after"]
                 for one in units.units(path, source):
@@ -152,7 +156,8 @@ class Oracle:
         source = self.files[place.path]["after"]
         used, parts = names_in(place.text), []
         for other in self.places:
-            top = "." not in other.name
+            # A function may be called like the method at hand, which calls itself or another one.
+            top = "." not in other.name and other.name != place.name.rpartition(".")[2]
             if other is not place and other.path == place.path and other.state == "new" and top and other.name in used and not self.is_said(other, said):
                 parts.append(other.text)
                 used |= names_in(other.text)
@@ -198,7 +203,11 @@ class Oracle:
 
     def is_said(self, place, said):
         text = place.text.strip()
-        return bool(text) and any(text in reply or dedented(text) in reply for reply in said)
+        said = [reply for reply in said if reply not in self.dropped]
+        if bool(text) and any(text in reply or dedented(text) in reply for reply in said):
+            return True
+        hunks = self.hunks(place) if place.state == "changed" else []
+        return bool(hunks) and all(any(old in reply and new in reply for reply in said) for old, new in hunks)
 
     def is_imports_only(self, place):
         one = self.files[place.path]
@@ -289,8 +298,8 @@ class Oracle:
         options = re.findall(r"^  \d\. (.+)$", question, re.M)
         for place in self.listed():
             for option in options:
-                name = place.name.rpartition(".")[2]
-                if name and re.search(rf"\b{re.escape(name)}\b", option) or not name and option == place.path:
+                symbol = option.partition(" in ")[0].strip("`")
+                if place.name and symbol in (place.name, place.name.rpartition(".")[2]) or option == place.path:
                     return option
         place = self.listed()[0]
         return f"{place.name} in {place.path}" if place.name else place.path

@@ -372,4 +372,11 @@ fn a_reply_that_was_cut_is_put_together() {
         edit("", "", "def f():\n    return 1\n"),
     );
     assert_eq!(joined("```python\nx = ", "1\n```"), "```python\nx = 1\n```");
+    // Nobody sees where the last lines of a patch would have ended.
+    assert!(is_cut(
+        "Action: patch\nPath: a.go\nFind:\nx\nReplace:\nif y {"
+    ));
+    assert!(!is_cut(
+        "Action: patch\nPath: a.go\nFind:\n```\nx\n```\nReplace:\n```\ny\n```\n"
+    ));
 }

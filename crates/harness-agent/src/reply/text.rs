@@ -79,7 +79,10 @@ pub fn is_cut(reply: &str) -> bool {
     let half_block = count("<<<<<<< ") > count(">>>>>>> ");
     let half_patch = text.contains("*** Begin Patch") && !text.contains("*** End Patch");
     let half_call = text.trim_start().starts_with('{') && !text.trim_end().ends_with('}');
-    !thinks && (is_open(&text) || half_block || half_patch || half_call)
+    // Nothing says where the last lines of a patch end, unless they are fenced.
+    let last_label = text.rfind("\nReplace:").or_else(|| text.rfind("\nFind:"));
+    let half_labels = last_label.is_some_and(|at| !text[at..].contains("```"));
+    !thinks && (is_open(&text) || half_block || half_patch || half_call || half_labels)
 }
 
 /// Returns whether a fence is still open at the end of a text.

@@ -692,12 +692,17 @@ fn failing(report: &SuiteReport, id: &str) -> bool {
 /// address of an object. Then as many cases of its test pass as before, and but for numbers they have the same names. A
 /// case that is nothing but a number is named after its value.
 fn renumbered(before: &SuiteReport, after: &SuiteReport, id: &str) -> bool {
-    let Some((test, case)) = id.split_once('[') else {
+    // Rust names an example of the documentation after its line.
+    fn parts(id: &str) -> Option<(&str, &str)> {
+        let at = id.find('[').or_else(|| id.find(" (line "))?;
+        Some(id.split_at(at))
+    }
+    let Some((test, case)) = parts(id) else {
         return false;
     };
     let is_value = case.chars().all(|c| !c.is_alphabetic());
     let cases = |report: &SuiteReport| -> Vec<String> {
-        let ids = report.passed_ids.iter().filter_map(|id| id.split_once('['));
+        let ids = report.passed_ids.iter().filter_map(|id| parts(id));
         let of_test = ids.filter(|(base, _)| *base == test);
         let mut names: Vec<String> = of_test.map(|(_, case)| without_numbers(case)).collect();
         names.sort();

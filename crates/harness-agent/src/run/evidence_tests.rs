@@ -705,3 +705,43 @@ fn code_that_does_not_compile_is_told_as_such() {
         "unverified"
     );
 }
+
+#[test]
+fn what_is_added_may_be_a_method_and_may_stand_for_what_is_imported() {
+    let method = PARSE.replace(
+        "        return text\n\n\nclass Word",
+        "        return text\n\n    def double(self):\n        return 2\n\n\nclass Word",
+    );
+    let function = format!("{REPORT}\n\ndef twice(cents):\n    return cents * 2\n");
+    for (task, path, text) in [
+        ("Add double() to a/parse.py", "a/parse.py", &method),
+        (
+            "Add `twice` in shop/report.py to override pricing.lineTotal",
+            "shop/report.py",
+            &function,
+        ),
+    ] {
+        let verdict = told(
+            task,
+            &[(path, text)],
+            "total+",
+            "total+",
+            Observed::default(),
+        );
+        assert_eq!(verdict, "proven", "{task}");
+    }
+}
+
+#[test]
+fn an_example_of_the_documentation_that_only_moved_is_no_lost_test() {
+    let passing = |ids: &[&str]| {
+        let mut report = report("");
+        report.passed_ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        report
+    };
+    let before = passing(&["src/lib.rs - Roff (line 37)"]);
+    let moved = passing(&["src/lib.rs - Roff (line 36)"]);
+    assert!(renumbered(&before, &moved, "src/lib.rs - Roff (line 37)"));
+    let other = passing(&["src/lib.rs - Line (line 37)"]);
+    assert!(!renumbered(&before, &other, "src/lib.rs - Roff (line 37)"));
+}

@@ -39,7 +39,11 @@ pub(super) fn home(tree: &SourceTree, new: &NewDefinition) -> String {
         heads(tree, new, &content)
     };
     let place = match new.name.rsplit_once('.') {
-        Some((class, _)) => format!("It goes into the class {class}. "),
+        Some((class, _)) => match Language::of(&new.path) {
+            Language::Go => format!("It is a method of {class}. "),
+            Language::Rust => format!("It goes into an impl of {class}. "),
+            _ => format!("It goes into the class {class}. "),
+        },
         None => String::new(),
     };
     format!("{place}{} has:\n```{language}\n{code}\n```", new.path)

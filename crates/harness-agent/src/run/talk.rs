@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::model::{Card, Hearing, Message, Model, ModelError, Reply, Request, Role, Shape};
 use crate::reply;
+use crate::run::cut::CONTINUE;
 use crate::run::event::EventKind;
 use crate::run::prompt::{self, Opened};
 use crate::run::room::{MOST_WINDOW, Room};
@@ -309,10 +310,9 @@ impl<'m> Talk<'m> {
 
     /// Takes the last reply out of the conversation, so that another one is drawn from the same prompt.
     pub(super) fn draw_again(&mut self, seed: u32) {
-        if self
-            .messages
-            .last()
-            .is_some_and(|last| last.role == Role::Assistant)
+        // The pieces of a reply that was cut go with it.
+        while let Some(last) = self.messages.last()
+            && (last.role == Role::Assistant || last.content == CONTINUE)
         {
             self.messages.pop();
         }

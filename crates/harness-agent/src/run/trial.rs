@@ -963,10 +963,10 @@ impl Trial {
         }
     }
 
-    /// Returns a definition of this file that the model wrote in a change that was dropped, the newest first.
-    pub(super) fn dropped(&self, path: &RelPath, name: &str) -> Option<&DroppedDefinition> {
-        let mut dropped = self.dropped.iter().rev();
-        dropped.find(|one| one.path == *path && one.name == name)
+    /// Returns the definitions of this file that the model wrote in changes that were dropped, the newest first.
+    pub(super) fn dropped(&self, path: &RelPath) -> impl Iterator<Item = &DroppedDefinition> {
+        let dropped = self.dropped.iter().rev();
+        dropped.filter(move |one| one.path == *path)
     }
 
     /// Writes what is staged into the project and ends the run with it.

@@ -50,6 +50,50 @@ pub fn replace_definition(
     Ok(result)
 }
 
+/// Returns `content` with a method added in a language whose methods lie beside their type: behind the last one of the
+/// type, else behind the type itself. Go's may also lie in another file.
+fn beside_type(language: Language, content: &str, parent: &str, code: &str) -> Option<String> {
+    if !matches!(language, Language::Go | Language::Rust) {
+        return None;
+    }
+    let definitions = symbols::definitions(language, content);
+    let is_method = |one: &&Definition| {
+        let rest = one.qualified.strip_prefix(parent);
+        one.kind.is_function() && rest.is_some_and(|rest| rest.starts_with('.'))
+    };
+    let method = definitions.iter().rfind(is_method);
+    let owner = definitions.iter().find(|one| *one.qualified == *parent);
+    let is_wrapped = code.trim_start().starts_with("impl");
+    let (after, indent) = match (method, owner) {
+        (Some(method), _) if !is_wrapped => (method.span().end, leading(content, method)),
+        (Some(_), _) => (content.trim_end().len(), String::new()),
+        (None, Some(owner)) => {
+            let end = owner.span().end;
+            let line = content[end..].find('\n').unwrap_or(content.len() - end);
+            (end + line, String::new())
+        }
+        (None, None) if language == Language::Go => (content.trim_end().len(), String::new()),
+        (None, None) => return None,
+    };
+    let needs_block = language == Language::Rust && method.is_none() && !is_wrapped;
+    let unit = Unit::of(content);
+    let inside = if needs_block { "    " } else { indent.as_str() };
+    let wanted = Wanted {
+        indent: inside,
+        unit,
+    };
+    let body = moved(language, code, &wanted);
+    let body = match needs_block {
+        true => format!("impl {parent} {{\n{inside}{body}\n}}"),
+        false => format!("{indent}{body}"),
+    };
+    let added = format!("\n\n{}", body.trim_end());
+    let added = with_line_ending(&added, line_ending(content));
+    let (before, rest) = content.split_at(after);
+    let rest = if rest.trim().is_empty() { "\n" } else { rest };
+    Some(format!("{before}{added}{rest}"))
+}
+
 /// Returns `content` with `code` added as a new definition: at the end of the class `parent`, or of the file.
 ///
 /// At the end of a Python file it stands before the part that runs the file as a program.
@@ -90,6 +134,9 @@ pub fn add_definition(
             with_line_ending(&added, line_ending(content))
         ));
     };
+    if let Some(text) = beside_type(language, content, parent, &code) {
+        return Ok(text);
+    }
     let class = find_definition(&definitions, parent, "")?;
     let position = definitions
         .iter()
@@ -480,5 +527,44 @@ mod tests {
             "void g() {\n}",
             "class A {\n    void f() {}\n\n    void g() {\n    }\n}\n",
         );
+    }
+
+    #[test]
+    fn methods_lie_beside_their_type() {
+        for (language, before, code, after) in [
+            (
+                Language::Go,
+                "package a\n\ntype R struct {\n\tx int\n}\n\nfunc (r *R) A() {}\n\nfunc b() {}\n",
+                "// B does.\nfunc (r *R) B() int {\n\treturn 1\n}\n",
+                "package a\n\ntype R struct {\n\tx int\n}\n\nfunc (r *R) A() {}\n\n// B does.\nfunc (r *R) B() int {\n\treturn 1\n}\n\nfunc b() {}\n",
+            ),
+            (
+                Language::Go,
+                "package a\n\ntype R struct {\n\tx int\n} // R\n",
+                "func (r *R) B() {}",
+                "package a\n\ntype R struct {\n\tx int\n} // R\n\nfunc (r *R) B() {}\n",
+            ),
+            (
+                Language::Go,
+                "package a\n",
+                "func (r *R) B() {}",
+                "package a\n\nfunc (r *R) B() {}\n",
+            ),
+            (
+                Language::Rust,
+                "struct R;\n\nimpl R {\n    fn a(&self) {}\n}\n",
+                "fn b(&self) {\n    self.a();\n}\n",
+                "struct R;\n\nimpl R {\n    fn a(&self) {}\n\n    fn b(&self) {\n        self.a();\n    }\n}\n",
+            ),
+            (
+                Language::Rust,
+                "struct R;\n",
+                "fn b(&self) {}\n",
+                "struct R;\n\nimpl R {\n    fn b(&self) {}\n}\n",
+            ),
+        ] {
+            let added = add_definition(language, before, Some("R"), code).unwrap();
+            assert_eq!(added, after);
+        }
     }
 }

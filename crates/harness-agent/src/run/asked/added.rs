@@ -158,8 +158,12 @@ impl<'a> Asked<'a> {
         // What is there already is where something goes.
         let is_new = |wish: &Wish| self.homes_of(last_part(&wish.name)).is_empty();
         let wish = self.task.wish().filter(is_new);
+        // "Add euros()" may be a function or a method.
+        let is_told = wish
+            .as_ref()
+            .is_some_and(|wish| wish.noun != Noun::Anything || wish.member);
         if let Some(Wish { name, noun, member }) = &wish
-            && !self.defines(last_part(name), *noun, Some(*member))
+            && !self.defines(last_part(name), *noun, is_told.then_some(*member))
         {
             return Some((NOT_ADDED, format!("`{name}` is not there yet: add it")));
         }
@@ -275,9 +279,27 @@ impl<'a> Asked<'a> {
             let mut lines = self.task.text.lines().skip(1);
             near.is_some_and(|near| lines.any(|line| near.meant.iter().any(|one| one == line)))
         };
+        // "to override regexp.Compile" speaks of what is imported.
+        let is_imported = |name: &str| {
+            let module = name.split_once('.').map(|(module, _)| module);
+            let mut imports = self
+                .tree
+                .files()
+                .iter()
+                .flat_map(|file| &file.facts.imports);
+            module.is_some_and(|module| {
+                imports.any(|one| {
+                    one.module
+                        .rsplit(['/', '.', '"'])
+                        .find(|word| !word.is_empty())
+                        == Some(module)
+                })
+            })
+        };
         let names = self.task.code_names().into_iter();
         names
             .filter(|name| !known(name) && !is_path(name) && !is_told_about(name))
+            .filter(|name| !is_imported(name))
             .filter(|name| !is_misspelled(name))
             .collect()
     }
