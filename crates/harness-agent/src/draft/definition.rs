@@ -62,7 +62,11 @@ impl Whole<'_> {
                 }
                 Some(known) => self.replaced(&text, &known.qualified, piece)?,
                 None => {
-                    let class = self.class_of(&old, definition.name());
+                    let own = definition.qualified.rsplit_once('.');
+                    let class = match own {
+                        Some((class, _)) => Some(class),
+                        None => self.class_of(&old, definition.name()),
+                    };
                     edit::add_definition(self.language, &text, class, piece)
                         .map_err(|problem| self.unplaced(&problem))?
                 }
@@ -118,20 +122,32 @@ impl Whole<'_> {
         (member == name && there).then_some(class)
     }
 
-    /// Returns which definition of the file is meant by one of the reply: the one that was shown, else the only one.
+    /// Returns which definition of the file is meant by one of the reply: the one that was shown, else the only one. A
+    /// function and a method of one name are two things.
     fn meant<'d>(&self, old: &'d [Definition], new: &Definition) -> Option<&'d Definition> {
         let name = new.name();
-        let shown = self
-            .focus
-            .filter(|focus| focus.name.rsplit('.').next() == Some(name))
-            .and_then(|focus| old.iter().find(|known| *known.qualified == focus.name));
-        let top = || {
-            old.iter()
-                .find(|known| known.parent.is_none() && known.name() == name)
+        // In Go a method says whose it is, and a function that it is none.
+        let says_all = self.language == Language::Go || new.qualified.contains('.');
+        let may_be = |known: &&Definition| match says_all {
+            true => known.qualified == new.qualified,
+            false => known.name() == name,
         };
-        let members: Vec<&Definition> = old.iter().filter(|known| known.name() == name).collect();
+        let asked = self
+            .focus
+            .filter(|focus| focus.name.rsplit('.').next() == Some(name));
+        let shown = asked.and_then(|focus| {
+            let mut known = old.iter().filter(may_be);
+            known.find(|known| *known.qualified == focus.name)
+        });
+        let top = || {
+            let mut known = old.iter().filter(may_be);
+            known.find(|known| known.parent.is_none())
+        };
+        let members: Vec<&Definition> = old.iter().filter(may_be).collect();
+        // What was asked for by this very name is none of a class.
+        let is_function = asked.is_some_and(|focus| focus.name == name);
         let only = || match members.as_slice() {
-            [one] if new.kind.is_function() => Some(*one),
+            [one] if new.kind.is_function() && !is_function => Some(*one),
             _ => None,
         };
         shown.or_else(top).or_else(only)

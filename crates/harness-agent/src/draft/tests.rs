@@ -243,3 +243,42 @@ fn what_is_no_change_is_refused_with_what_to_do() {
     refused(&patch("", "return 77", "return 1"), "patch.misplaced");
     refused(&patch("", "def f():\n", "def f(:\n"), "draft.syntax");
 }
+
+#[test]
+fn a_function_and_a_method_of_one_name_are_two_things() {
+    let after = |path: &str, content: &str, asked: &str, code: &str| {
+        let files = Map(BTreeMap::from([(path.to_owned(), content.to_owned())]));
+        let focus = Focus {
+            path: RelPath::parse(path).unwrap(),
+            name: asked.to_owned(),
+        };
+        let edit = Action::Edit {
+            path: String::new(),
+            name: String::new(),
+            content: code.to_owned(),
+        };
+        let drafts = drafted(&files, Some(&focus), &edit).unwrap();
+        drafts[0].after.clone().unwrap()
+    };
+    let class = "class Scheduler:\n    def jobs(self):\n        return 1\n";
+    let function = "def jobs():\n    return Scheduler().jobs()\n";
+    assert_eq!(
+        after("a.py", class, "jobs", function),
+        format!("{class}\n\n{function}")
+    );
+    let go = "package a\n\ntype Router struct{}\n\nfunc (r *Router) Use() {}\n";
+    let method = "func (r *Route) Use() {}\n";
+    let function = "func Use() {}\n";
+    for (asked, code) in [
+        ("Router", method),
+        ("Router.Use", method),
+        ("Router.Use", function),
+    ] {
+        assert_eq!(after("a.go", go, asked, code), format!("{go}\n{code}"));
+    }
+    let again = "func (r *Router) Use() { r.x() }\n";
+    assert_eq!(
+        after("a.go", go, "Router", again),
+        go.replace("func (r *Router) Use() {}\n", again)
+    );
+}

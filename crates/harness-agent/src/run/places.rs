@@ -59,6 +59,10 @@ fn turn_to(session: &mut Session<'_>, trial: &mut Trial, spot: Spot) {
 pub(super) fn next_listed(session: &mut Session<'_>, trial: &mut Trial) -> Option<String> {
     while let Some(place) = session.plan.take_place() {
         let (path, name) = (&place.spot.path, place.spot.name.as_str());
+        // What is new may have come with another place.
+        if place.is_new && !name.is_empty() && trial.place(session, path, name).is_some() {
+            continue;
+        }
         let reason = match (name, place.what.as_str()) {
             ("", what) => format!("Now {path}: {what}"),
             (name, "") => format!("Now `{name}` in {path}."),
