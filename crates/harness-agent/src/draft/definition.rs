@@ -37,7 +37,8 @@ impl Whole<'_> {
             .iter()
             .all(|known| new.iter().any(|other| other.qualified == known.qualified));
         // The whole file came back, or code that is no definition at all: then it stands for the file.
-        let is_file = keeps_all && old.len() > 1 && tops.len() > 1;
+        let is_file =
+            keeps_all && (old.len() > 1 && tops.len() > 1 || self.keeps_statements(before, &old));
         if self.name.is_empty() && (tops.is_empty() || is_file) {
             return self.whole_file(before, &old);
         }
@@ -73,6 +74,21 @@ impl Whole<'_> {
             };
         }
         Ok(edit::with_companions(self.language, &text, self.code))
+    }
+
+    /// Says whether the code has every line of the file that lies outside of definitions, and there are some.
+    fn keeps_statements(&self, before: &str, old: &[Definition]) -> bool {
+        let mut at = 0;
+        let mut lines = before.split_inclusive('\n').filter_map(|line| {
+            let start = at;
+            at += line.len();
+            let is_inside = old.iter().any(|one| one.span().contains(&start));
+            let counts = !line.trim().is_empty() && !is_inside;
+            counts.then(|| line.trim())
+        });
+        let is_kept = |line: &str| self.code.lines().any(|known| known.trim() == line);
+        let mut lines = lines.by_ref().peekable();
+        lines.peek().is_some() && lines.all(is_kept)
     }
 
     /// Code without a definition, or with all of them, stands for the file, unless it is plainly a piece of it.

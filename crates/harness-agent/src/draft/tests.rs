@@ -282,3 +282,30 @@ fn a_function_and_a_method_of_one_name_are_two_things() {
         go.replace("func (r *Router) Use() {}\n", again)
     );
 }
+
+#[test]
+fn a_short_file_with_a_new_statement_is_the_file() {
+    let before = "from shop.errors import OrderError\n\n__all__ = [\"OrderError\"]\n";
+    let files = Map(BTreeMap::from([(
+        "shop/__init__.py".to_owned(),
+        before.to_owned(),
+    )]));
+    let focus = Focus {
+        path: RelPath::parse("shop/__init__.py").unwrap(),
+        name: String::new(),
+    };
+    let after = |code: &str| {
+        let edit = Action::Edit {
+            path: String::new(),
+            name: String::new(),
+            content: code.to_owned(),
+        };
+        let drafts = drafted(&files, Some(&focus), &edit).unwrap();
+        drafts[0].after.clone().unwrap()
+    };
+    let whole = format!("{before}\nOrderError.__module__ = \"shop\"\n");
+    assert_eq!(after(&whole), whole);
+    let only = "__all__ = [\"OrderError\", \"Order\"]\n";
+    let replaced = before.replace("[\"OrderError\"]", "[\"OrderError\", \"Order\"]");
+    assert_eq!(after(only), replaced);
+}

@@ -1,0 +1,7 @@
+"""A shop."""
+
+from shop.errors import OrderError
+
+__all__ = ["OrderError"]
+
+OrderError.__module__ = "shop"

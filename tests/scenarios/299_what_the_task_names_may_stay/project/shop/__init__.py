@@ -1,0 +1,5 @@
+"""A shop."""
+
+from shop.errors import OrderError
+
+__all__ = ["OrderError"]

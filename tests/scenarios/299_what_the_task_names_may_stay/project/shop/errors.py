@@ -1,0 +1,2 @@
+class OrderError(ValueError):
+    """An order that cannot be taken."""
