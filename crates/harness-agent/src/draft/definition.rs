@@ -148,25 +148,26 @@ impl Whole<'_> {
             true => known.qualified == new.qualified,
             false => known.name() == name,
         };
-        let asked = self
-            .focus
-            .filter(|focus| focus.name.rsplit('.').next() == Some(name));
-        let shown = asked.and_then(|focus| {
-            let mut known = old.iter().filter(may_be);
-            known.find(|known| *known.qualified == focus.name)
+        let asked = self.focus.filter(|focus| {
+            focus.path == *self.path && focus.name.rsplit('.').next() == Some(name)
         });
-        let top = || {
+        if let Some(focus) = asked {
             let mut known = old.iter().filter(may_be);
-            known.find(|known| known.parent.is_none())
-        };
-        let members: Vec<&Definition> = old.iter().filter(may_be).collect();
-        // What was asked for by this very name is none of a class.
-        let is_function = asked.is_some_and(|focus| focus.name == name);
-        let only = || match members.as_slice() {
-            [one] if new.kind.is_function() && !is_function => Some(*one),
-            _ => None,
-        };
-        shown.or_else(top).or_else(only)
+            let shown = known.find(|known| *known.qualified == focus.name);
+            // What was asked for and is not there is new, whatever else is called like it.
+            if shown.is_some() || !says_all {
+                return shown;
+            }
+        }
+        let known: Vec<&Definition> = old.iter().filter(may_be).collect();
+        let top = known
+            .iter()
+            .find(|known| says_all || !known.qualified.contains('.'));
+        match (top, known.as_slice()) {
+            (Some(top), _) => Some(top),
+            (None, [one]) if new.kind.is_function() => Some(one),
+            (None, _) => None,
+        }
     }
 
     /// Returns whether the reply gives a class with some of its members left out.

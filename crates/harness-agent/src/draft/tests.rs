@@ -276,6 +276,12 @@ fn a_function_and_a_method_of_one_name_are_two_things() {
     ] {
         assert_eq!(after("a.go", go, asked, code), format!("{go}\n{code}"));
     }
+    let rust = "struct A;\n\nimpl A {\n    fn new() -> A {\n        A\n    }\n}\n\nstruct B;\n";
+    let new = "fn new() -> B {\n    B\n}\n";
+    assert_eq!(
+        after("a.rs", rust, "B.new", new),
+        format!("{rust}\nimpl B {{\n    fn new() -> B {{\n        B\n    }}\n}}\n")
+    );
     let again = "func (r *Router) Use() { r.x() }\n";
     assert_eq!(
         after("a.go", go, "Router", again),

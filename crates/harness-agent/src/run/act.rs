@@ -275,7 +275,7 @@ fn try_smaller(
     search: &mut Search,
 ) -> Option<Outcome> {
     let mut changes = draft.changes.iter();
-    if !changes.all(|change| search.smaller_than(change)) {
+    if draft.changes.is_empty() || !changes.all(|change| search.smaller_than(change)) {
         return None;
     }
     trial.put_back(session, draft);

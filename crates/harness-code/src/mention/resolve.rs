@@ -446,5 +446,5 @@ fn is_telling(word: &str) -> bool {
         && (capital_inside
             || !EVERYDAY_NAMES
                 .split_ascii_whitespace()
-                .any(|known| known == lower))
+                .any(|known| known == lower || lower.strip_suffix('s') == Some(known)))
 }
