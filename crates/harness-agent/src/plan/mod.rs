@@ -282,7 +282,7 @@ impl Plan {
             question,
             fix: found.plan.as_ref().and_then(|plan| fix::shown(tree, plan)),
             files: located.files.iter().map(planned_file).collect(),
-            definitions: located.definitions.iter().map(planned_definition).collect(),
+            definitions: planned_definitions(task, &mentions, &located),
             skills,
             model: options.model.clone(),
             prompt_tokens: prompt_tokens(task, &spots, outline.as_deref()) + documents.unwrap_or(0),
@@ -616,6 +616,39 @@ fn planned_file(hit: &locate::FileHit) -> PlannedFile {
     }
 }
 
+/// A sentence that names more definitions than this, or is longer, tells of them and is about something else.
+const FEW_NAMED: usize = 3;
+const SHORT_TASK: usize = 200;
+
+/// Returns the definitions that a task may be about: what a short one names comes first, here as in a prompt.
+fn planned_definitions(
+    task: &Task,
+    mentions: &Mentions,
+    located: &Located,
+) -> Vec<PlannedDefinition> {
+    let is_short = mentions.definitions.len() <= FEW_NAMED && task.text.len() <= SHORT_TASK;
+    let named = mentions.definitions.iter().filter(|_| is_short);
+    let mut all: Vec<PlannedDefinition> = named
+        .map(|hit| PlannedDefinition {
+            path: hit.path.to_string(),
+            name: hit.qualified.clone(),
+            line: hit.line,
+            score: 1.0,
+            why: "the task names it".to_owned(),
+        })
+        .collect();
+    for hit in located.definitions.iter().map(planned_definition) {
+        let is_same = |one: &&mut PlannedDefinition| {
+            (&one.path, &one.name, one.line) == (&hit.path, &hit.name, hit.line)
+        };
+        match all.iter_mut().find(is_same) {
+            Some(known) => known.why = hit.why,
+            None => all.push(hit),
+        }
+    }
+    all
+}
+
 fn planned_definition(hit: &locate::DefinitionHit) -> PlannedDefinition {
     let (path, name) = (hit.path.to_string(), hit.name.clone());
     PlannedDefinition {
@@ -625,6 +658,12 @@ fn planned_definition(hit: &locate::DefinitionHit) -> PlannedDefinition {
         score: hit.score,
         why: hit.why.clone(),
     }
+}
+
+fn rank(located: &Located, named: &NamedDefinition) -> usize {
+    let mut hits = located.definitions.iter();
+    let place = hits.position(|hit| hit.path == named.path && hit.name == named.qualified);
+    place.unwrap_or(usize::MAX)
 }
 
 /// Returns the places to show: what the task names first, then what was found.
@@ -645,9 +684,13 @@ fn spots(task: &Task, tree: &SourceTree, mentions: &Mentions, located: &Located)
     let wanted = |path: &RelPath| !tree.file(path).is_some_and(|file| file.test);
     let named =
         |named: &NamedDefinition| definition(tree, &named.path, &named.qualified, named.line);
-    mentions
-        .definitions
-        .iter()
+    let mut definitions: Vec<&NamedDefinition> = mentions.definitions.iter().collect();
+    if task.text.len() > SHORT_TASK {
+        // A report tells of many: how well each fits says more than which comes first.
+        definitions.sort_by_key(|named| rank(located, named));
+    }
+    definitions
+        .into_iter()
         .filter(|named| wanted(&named.path))
         .for_each(|hit| add(named(hit)));
     // The innermost frame inside the project is the last one of a traceback.
