@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -134,19 +136,79 @@ def test_a_set_up_that_no_longer_works_is_told(project, tmp_path, name):
     assert not file.exists()
 
 
-@pytest.mark.parametrize(("name", "path"), [("neovim", ".nvim.lua"), ("emacs", ".dir-locals-2.el")])
-def test_commands_start_this_very_program_and_one_that_is_gone_is_told(project, name, path):
+# Files that start the program themselves, beside the entries above.
+STARTING = [
+    ("vscode", ".vscode/tasks.json"),
+    ("zed", ".zed/tasks.json"),
+    ("jetbrains", ".run/harness-brief.run.xml"),
+    ("jetbrains", ".run/harness-serve.run.xml"),
+    ("helix", ".helix/config.toml"),
+    ("neovim", ".nvim.lua"),
+    ("emacs", ".dir-locals-2.el"),
+    ("cursor", ".cursor/rules/harness.mdc"),
+    ("cline", ".clinerules/harness.md"),
+    ("windsurf", ".windsurf/rules/harness.md"),
+]
+
+
+@pytest.mark.parametrize(("name", "path"), STARTING)
+@pytest.mark.parametrize("words", [[], ["--allow-writes"]])
+def test_commands_start_this_very_program_and_one_that_is_gone_is_told(project, name, path, words):
     before = bytes_of(project)
-    assert editors(name, "--project", project).returncode == 0
+    assert editors(name, "--project", project, *words).returncode == 0
     file = project / path
-    assert json.dumps(PROGRAM) in file.read_text(encoding="utf-8")
-    assert json.loads(editors(name, "--project", project, "--check", "--json").stdout)["files"][0]["state"] == "works"
-    file.write_text(file.read_text(encoding="utf-8").replace(json.dumps(PROGRAM), json.dumps("/no such/harness")), encoding="utf-8")
-    gone = editors(name, "--project", project, "--check")
-    assert gone.returncode == 1 and "/no such/harness" in gone.stdout + gone.stderr
-    assert editors(name, "--project", project).returncode == 0 and json.dumps(PROGRAM) in file.read_text(encoding="utf-8")
-    file.write_text(file.read_text(encoding="utf-8").replace(json.dumps(PROGRAM), json.dumps("/no such/harness")), encoding="utf-8")
+    good = file.read_text(encoding="utf-8")
+
+    def checked():
+        shown = editors(name, "--project", project, "--check", "--json")
+        (found,) = [one for one in json.loads(shown.stdout)["files"] if one["path"] == path]
+        return shown.returncode, found["state"], found["found"]
+
+    assert PROGRAM in good and checked()[:2] == (0, "works")
+    gone = good.replace(PROGRAM, "/nosuch/harness")
+    file.write_text(gone, encoding="utf-8")
+    code, state, found = checked()
+    assert (code, state) == (1, "broken") and "/nosuch/harness" in found
+    assert editors(name, "--project", project, *words).returncode == 0 and file.read_text(encoding="utf-8") == good
+    file.write_text(gone, encoding="utf-8")
     assert editors(name, "--project", project, "--remove").returncode == 0 and bytes_of(project) == before
+
+
+def task_lines(project):
+    """What each editor would start for `brief`, as a list of words or a line for a shell."""
+    lines = (project / ".helix/config.toml").read_text(encoding="utf-8").splitlines()
+    # A string of TOML with these escapes is one of JSON.
+    helix = json.loads(next(line for line in lines if line.startswith("b = ")).removeprefix("b = "))
+    jetbrains = ElementTree.parse(project / ".run/harness-brief.run.xml").find(".//option[@name='SCRIPT_TEXT']").get("value")
+    yield "helix", helix.removeprefix(":sh ").replace("%%", "%")
+    yield "jetbrains", jetbrains
+    tasks = {"vscode": ".vscode/tasks.json", "zed": ".zed/tasks.json"}
+    for name, path in tasks.items():
+        read = json.loads("".join(line for line in (project / path).read_text(encoding="utf-8").splitlines(True) if not line.startswith("//")))
+        task = (read if name == "zed" else read["tasks"])[0]
+        yield name, [task["command"], *task["args"]]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such names are not allowed there")
+def test_tasks_start_a_program_in_a_folder_with_an_odd_name(project, tmp_path):
+    """A shell, XML, TOML and Helix each read some of these characters as their own."""
+    folder = tmp_path / """it's 100% "a" & <b> $(touch planted)"""
+    folder.mkdir()
+    before = bytes_of(project)
+    program = shutil.copy(PROGRAM, folder / "harness")
+    for name in ("helix", "jetbrains", "vscode", "zed"):
+        subprocess.run([program, "editors", name, "--project", str(project)], check=True, capture_output=True)
+    for name, command in task_lines(project):
+        done = subprocess.run(command, shell=isinstance(command, str), cwd=project, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "shop" in done.stdout, (name, command, done.stderr)
+    assert not (project / "planted").exists()
+    for name in ("helix", "jetbrains", "vscode", "zed"):
+        shown = subprocess.run([program, "editors", name, "--check", "--project", str(project)], capture_output=True, text=True, timeout=60)
+        assert shown.returncode == 0, shown.stdout
+        # This program is another one, which finds and removes what that one wrote.
+        assert editors(name, "--check", "--project", project).returncode == 1
+        assert editors(name, "--project", project, "--remove").returncode == 0
+    assert bytes_of(project) == before
 
 
 def test_all_editors_are_checked_at_once_and_the_doctor_tells_of_them(project):

@@ -4,6 +4,7 @@ use harness_agent::env::Environment;
 use serde_json::json;
 
 use crate::editors::jsonc;
+use crate::editors::notation::{Notation, PLACEHOLDERS};
 use crate::server::DEFAULT_PORT;
 
 /// What the written configuration may do.
@@ -210,7 +211,6 @@ pub(super) const KITS: &[Kit] = &[
             include_str!("../../editors/helix/config.toml"),
         )],
         steps: &[
-            "`harness` must be on the PATH that Helix was started with",
             "`:config-reload` reads the keys; Helix speaks neither MCP nor ACP, so that tasks are typed into a shell",
         ],
     },
@@ -234,33 +234,40 @@ const WITH_WRITES: &[(&str, &str)] = &[
         "- \"{project}\"\n",
         "- \"{project}\"\n      - --allow-writes\n",
     ),
-    ("harness serve\"", "harness serve --allow-writes\""),
+    ("} serve\"", "} serve --allow-writes\""),
 ];
 
-/// What stands for the program and the project in a file, quotes included.
-const PROGRAM: &str = "\"{program}\"";
+/// What stands for the project in a file, quotes included.
 const PROJECT: &str = "\"{project}\"";
 
 impl File {
     /// Returns the whole file.
     pub(super) fn text(&self, wishes: &Wishes) -> String {
+        let text = self.template(wishes.allow_writes);
+        let text = PLACEHOLDERS
+            .iter()
+            .fold(text, |text, (placeholder, notation)| {
+                text.replace(placeholder, &notation.write(&wishes.program))
+            });
+        text.replace(PROJECT, &Notation::Text.write(&wishes.project))
+            .replace("{model}", &yaml_word(&wishes.model))
+    }
+
+    /// Returns the file with what stands for the program, the project and the model.
+    fn template(&self, allow_writes: bool) -> String {
         let text = self.text.to_owned();
-        let text = match wishes.allow_writes {
+        match allow_writes {
             true => WITH_WRITES
                 .iter()
                 .fold(text, |text, (without, with)| text.replace(without, with)),
             false => text,
-        };
-        // A JSON string is a string in YAML too.
-        let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        text.replace(PROGRAM, &quoted(&wishes.program))
-            .replace(PROJECT, &quoted(&wishes.project))
-            .replace("{model}", &yaml_word(&wishes.model))
+        }
     }
 
     /// Says whether the file starts the program by its path.
     pub(super) fn starts_program(&self) -> bool {
-        self.text.contains(PROGRAM)
+        let mut placeholders = PLACEHOLDERS.iter();
+        placeholders.any(|(placeholder, _)| self.text.contains(placeholder))
     }
 
     /// Says whether the file sends an editor to the server.
@@ -272,18 +279,24 @@ impl File {
     /// project is for the one in which it lies.
     pub(super) fn named_in(&self, text: &str) -> Option<(String, Option<String>)> {
         if self.is_shared() {
-            let (program, project) = jsonc::command_in(text, self.text)?;
-            return Some((program, Some(project)));
+            return jsonc::command_in(text, self.text);
         }
-        let value = |placeholder: &str| {
-            let line = self.text.lines().find(|line| line.contains(placeholder))?;
-            let before = line.split(placeholder).next()?;
-            let strings = text.lines().filter_map(|line| line.strip_prefix(before));
-            strings
-                .filter_map(|string| serde_json::from_str::<String>(string).ok())
-                .next()
-        };
-        Some((value(PROGRAM)?, value(PROJECT)))
+        let mut programs = PLACEHOLDERS.iter();
+        let program = programs.find_map(|(name, notation)| self.written_for(name, *notation, text));
+        Some((program?, self.written_for(PROJECT, Notation::Text, text)))
+    }
+
+    /// Returns what stands in a written file where this one has a placeholder.
+    fn written_for(&self, placeholder: &str, notation: Notation, text: &str) -> Option<String> {
+        [false, true].into_iter().find_map(|allow_writes| {
+            let template = self.template(allow_writes);
+            let line = template.lines().find(|line| line.contains(placeholder))?;
+            let (before, after) = line.split_once(placeholder)?;
+            text.lines().find_map(|line| {
+                let written = line.strip_prefix(before)?.strip_suffix(after)?;
+                notation.read(written)
+            })
+        })
     }
 
     /// Says whether ours may stand beside what others put there: items in the lists and objects of a JSON file.
