@@ -225,6 +225,73 @@ def test_all_editors_are_checked_at_once_and_the_doctor_tells_of_them(project):
     assert {row["health"] for row in rows} == {"good", "weak"} and any("/nosuch/harness" in row["found"] for row in rows)
 
 
+def doctor(project, **variables):
+    done = subprocess.run([PROGRAM, "doctor", "--project", str(project), "--json"], env={**os.environ, **variables}, capture_output=True, text=True, timeout=60)
+    return [(check["name"], check["health"], check["found"]) for check in json.loads(done.stdout)["checks"]]
+
+
+def test_the_doctor_greets_both_servers(project):
+    before = bytes_of(project)
+    rows = {name: (health, found) for name, health, found in doctor(project)}
+    assert rows["mcp"] == ("good", "answers (protocol 2025-06-18, 4 read-only tools)") and rows["acp"] == ("good", "answers (protocol version 1)")
+    assert bytes_of(project) == before
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_the_doctor_tells_of_each_editor_whether_it_is_answered(project, tmp_path, name):
+    (tmp_path / "harness").mkdir()
+    settings = {"XDG_CONFIG_HOME": str(tmp_path), "HOME": str(tmp_path), "APPDATA": str(tmp_path)}
+    editors(name, "--project", project)
+    place = f"{ENTRIES[name][0]}: "
+    ((_, health, found),) = [row for row in doctor(project, **settings) if row[2].startswith(place)]
+    assert health == "good" and found.endswith(", which answers")
+    # The entry is right, and what it starts ends at once: its settings cannot be read.
+    (tmp_path / "harness" / "config.toml").write_text("steps = [\n")
+    rows = doctor(project, **settings)
+    ((_, health, found),) = [row for row in rows if row[2].startswith(place)]
+    assert health == "weak" and "`harness mcp` does not answer: " in found
+    assert {health for name, health, _ in rows if name in ("mcp", "acp")} == {"bad"}
+
+
+# Settings in the home folder, from the published sources and manuals of: Zed 1.18 (its documentation on external agents;
+# the settings of a project are not asked for agents), AI Assistant 2026.1 (on ACP), Windsurf (on MCP), Cline 3 (on MCP).
+AT_HOME = {
+    "zed": (".config/zed/settings.json", "agent_servers", "acp"),
+    "jetbrains": (".jetbrains/acp.json", "agent_servers", "acp"),
+    "windsurf": (".codeium/windsurf/mcp_config.json", "mcpServers", "mcp"),
+    "cline": (".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json", "mcpServers", "mcp"),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the folders are those of Linux")
+@pytest.mark.parametrize("name", AT_HOME)
+def test_an_entry_in_the_home_folder_is_checked_and_never_written(project, tmp_path, name):
+    path, holder, protocol = AT_HOME[name]
+    home = tmp_path / "home"
+    file = home / path
+    file.parent.mkdir(parents=True)
+    settings = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config")}
+    printed = json.loads(subprocess.run([PROGRAM, "editors", name, "--project", str(project), "--json"], env={**os.environ, **settings}, capture_output=True, text=True, timeout=60).stdout)["steps"]
+    entries = [json.loads(step.split('"harness": ', 1)[1]) for step in printed if f"under `{holder}`: " in step]
+    (entry,) = [entry for entry in entries if entry["args"][0] == protocol][:1]
+
+    def found_with(text):
+        file.write_text(text, encoding="utf-8")
+        found = [row for row in doctor(project, **settings) if row[0] == f"editor {name}" and str(file) in row[2]]
+        assert file.read_text(encoding="utf-8") == text
+        return found
+
+    def pasted(**changes):
+        return "// mine\n" + json.dumps({"other": 1, holder: {"harness": {**entry, **changes}}}, indent=2) + "\n"
+
+    ((_, health, found),) = found_with(pasted())
+    assert health == "good" and found.endswith(", which answers")
+    ((_, health, found),) = found_with(pasted(command="/nosuch/harness"))
+    assert health == "weak" and "/nosuch/harness" in found
+    for nothing in ("", "{", "[]", '{"%s": {"harness": {"command": "npx", "args": ["other"]}}}' % holder, pasted(args=[protocol, str(tmp_path)])):
+        assert found_with(nothing) == []
+
+
 def test_wrong_calls(project, tmp_path):
     for words, what in ((["nano"], "no editor `nano`"), (["--remove"], "editor is missing"), (["nano", "--check"], "no editor `nano`"), (["vscode", "--check", "--remove"], "--check"), (["vscode", "--project", tmp_path / "nosuch"], "nosuch")):
         shown = editors(*words)

@@ -52,14 +52,22 @@ pub(super) fn command_in(text: &str, ours: &str) -> Option<(String, Option<Strin
         return Some((task_command(&root, &ours)?, None));
     };
     let (key, _) = entries(&wanted, &name).ok()?.into_iter().next()?;
-    let entry = root.object_value()?.object_value(&name)?.get(&key)?;
-    if !is_ours(&entry) {
-        return None;
-    }
-    let entry = entry.object_value()?;
+    let (command, words) = entry(&root, &name, &key)?;
+    Some((command, Some(words.into_iter().nth(1)?)))
+}
+
+/// Returns the command and the words of an entry of ours in a text.
+pub(super) fn entry_in(text: &str, holder: &str, key: &str) -> Option<(String, Vec<String>)> {
+    let root = parse(text.trim_start_matches('\u{feff}')).ok()?;
+    entry(&root, holder, key)
+}
+
+fn entry(root: &CstRootNode, holder: &str, key: &str) -> Option<(String, Vec<String>)> {
+    let entry = root.object_value()?.object_value(holder)?.get(key)?;
+    let entry = entry.object_value().filter(|_| is_ours(&entry))?;
     let command = string(&entry.get("command")?.value()?)?;
-    let project = string(entry.array_value("args")?.elements().get(1)?)?;
-    Some((command, Some(project)))
+    let words = entry.array_value("args")?.elements();
+    Some((command, words.iter().filter_map(string).collect()))
 }
 
 /// Returns the command of the first item that one of our own lists has.
@@ -151,7 +159,7 @@ fn is_ours(entry: &CstObjectProp) -> bool {
         let first = string(entry.array_value("args")?.elements().first()?)?;
         let name = command.rsplit(['/', '\\']).next()?;
         let is_program = name.strip_suffix(".exe").unwrap_or(name) == "harness";
-        Some(is_program && first == "mcp")
+        Some(is_program && ["mcp", "acp"].contains(&first.as_str()))
     };
     fields().unwrap_or(false)
 }

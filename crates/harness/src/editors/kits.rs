@@ -3,6 +3,7 @@
 use harness_agent::env::Environment;
 use serde_json::json;
 
+use crate::editors::handshake::Protocol;
 use crate::editors::jsonc;
 use crate::editors::notation::{Notation, PLACEHOLDERS};
 use crate::server::DEFAULT_PORT;
@@ -268,6 +269,13 @@ impl File {
     pub(super) fn starts_program(&self) -> bool {
         let mut placeholders = PLACEHOLDERS.iter();
         placeholders.any(|(placeholder, _)| self.text.contains(placeholder))
+    }
+
+    /// Says whether the file has an editor speak a protocol with the program.
+    pub(super) fn speaks(&self, protocol: Protocol) -> bool {
+        let command = protocol.command();
+        let words = [format!("\"{command}\""), format!("- {command}\n")];
+        words.iter().any(|word| self.text.contains(word))
     }
 
     /// Says whether the file sends an editor to the server.

@@ -2,6 +2,8 @@
 //! out again byte for byte. The kits are inside the program; the disk is touched by hands only.
 
 pub mod check;
+pub mod handshake;
+mod home;
 mod jsonc;
 mod kits;
 mod notation;
