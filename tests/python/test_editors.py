@@ -2,15 +2,17 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import urllib.request
 from xml.etree import ElementTree
 
 import pytest
 import yaml
 
-from serving import PROGRAM, tree
+from serving import PROGRAM, Served, tree
 
 NAMES = ["vscode", "cursor", "continue", "zed", "cline", "windsurf", "neovim", "emacs", "jetbrains", "helix"]
 # Where the entry for the Model Context Protocol is written, and in which object.
@@ -103,6 +105,27 @@ def test_the_entries_for_protocols_that_are_printed_start_this_very_program(proj
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
     steps = json.loads(editors(name, "--project", project, "--dry-run", "--json", "--allow-writes").stdout)["steps"]
     assert all("--allow-writes" in step for step in steps if '["mcp"' in step)
+
+
+@pytest.mark.parametrize("name", ["vscode", "continue", "zed", "jetbrains", "neovim", "emacs"])
+def test_the_chat_address_that_is_given_streams(project, engine, name):
+    """VS Code 1.122 (its language models as JSON), AI Assistant 2026.1 and the rest take the address of a server that streams."""
+    engine("It returns the total.")
+    report = json.loads(editors(name, "--project", project, "--json").stdout)
+    told = " ".join(report["steps"]) + "".join((project / file["path"]).read_text(encoding="utf-8") for file in report["files"])
+    paths = set(re.findall(r"/v1/stream(?:/chat/completions)?", told))
+    assert paths and f":{8090}" in told and "qwen3" in told
+    if name == "vscode":
+        (step,) = [step for step in report["steps"] if "Language Models" in step]
+        (model,) = json.loads(step[step.index("{") : step.rindex("}") + 1])["models"]
+        assert model["url"] == "http://127.0.0.1:8090/v1/stream/chat/completions" and model["id"] == "qwen3:8b"
+    with Served(project) as server:
+        for path in paths:
+            path = path if path.endswith("completions") else f"{path}/chat/completions"
+            body = {"model": "qwen3:8b", "stream": True, "messages": [{"role": "user", "content": "what does discount in shop/pricing.py return?"}]}
+            request = urllib.request.Request(server.base + path, json.dumps(body).encode(), {"content-type": "application/json", "authorization": "Bearer harness"})
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                assert answer.read().rstrip().endswith(b"data: [DONE]"), path
 
 
 @pytest.mark.parametrize("name", ENTRIES)

@@ -63,6 +63,7 @@ pub(super) const KITS: &[Kit] = &[
         steps: &[
             "open .vscode/mcp.json and choose `Start` above `harness`; Copilot's agent mode has its tools then",
             "open the palette, choose `Tasks: Run Task`, then a `harness:` task",
+            "as a model for Copilot's chat (VS Code 1.122 or newer): `Chat: Open Language Models (JSON)` in the palette, in its list: {vscode_chat}; start {serve}",
         ],
     },
     Kit {
@@ -149,7 +150,7 @@ pub(super) const KITS: &[Kit] = &[
     },
     Kit {
         name: "neovim",
-        about: "commands :HarnessBrief, :HarnessAsk, :HarnessRun, :HarnessServe",
+        about: "commands :HarnessBrief, :HarnessAsk, :HarnessRun, :HarnessServe, and :HarnessChat, an agent in CodeCompanion (ACP)",
         files: &[file(
             ".nvim.lua",
             include_str!("../../editors/neovim/nvim.lua"),
@@ -157,18 +158,20 @@ pub(super) const KITS: &[Kit] = &[
         steps: &[
             "once, in your own init.lua: vim.o.exrc = true",
             "open the project and answer `:trust` for .nvim.lua",
-            "for chat with CodeCompanion: an adapter that extends `openai_compatible` with env.url = \"http://127.0.0.1:{port}\", env.chat_url = \"/v1/stream/chat/completions\", schema.model.default = \"{model}\"; start {serve}",
+            "for :HarnessChat: the plugin CodeCompanion (Neovim 0.11 or newer)",
+            "for its chat without an agent: an adapter that extends `openai_compatible` with env.url = \"http://127.0.0.1:{port}\", env.chat_url = \"/v1/stream/chat/completions\", schema.model.default = \"{model}\"; start {serve}",
         ],
     },
     Kit {
         name: "emacs",
-        about: "commands harness-brief, harness-ask, harness-run, harness-serve",
+        about: "commands harness-brief, harness-ask, harness-run, harness-serve, and harness-chat, an agent in agent-shell (ACP)",
         files: &[file(
             ".dir-locals-2.el",
             include_str!("../../editors/emacs/dir-locals-2.el"),
         )],
         steps: &[
             "open a file of the project; Emacs asks once whether the settings are safe",
+            "for harness-chat: the package agent-shell (Emacs 29.1 or newer)",
             "for chat with gptel: (gptel-make-openai \"harness\" :protocol \"http\" :host \"127.0.0.1:{port}\" :endpoint \"/v1/stream/chat/completions\" :stream t :key \"harness\" :models '({lisp_model})); start {serve}",
         ],
     },
@@ -202,6 +205,7 @@ pub(super) const KITS: &[Kit] = &[
             "the plugin `Shell Script` must be on, as it is by default",
             "as an agent of its own: in ~/.jetbrains/acp.json, under `agent_servers`: \"harness\": {acp}",
             "as tools for the AI Assistant: in its MCP settings, under `mcpServers`: \"harness\": {mcp}",
+            "as a model for its chat: `Use API Key or Local Models`, an OpenAI-compatible provider with the URL http://127.0.0.1:{port}/v1/stream, any key and the model `{model}`; start {serve}",
         ],
     },
     Kit {
@@ -328,8 +332,14 @@ impl Kit {
         };
         let acp = json!({"command": wishes.program, "args": ["acp"]});
         let zed_acp = json!({"type": "custom", "command": wishes.program, "args": ["acp"]});
+        let chat = format!("http://127.0.0.1:{DEFAULT_PORT}/v1/stream/chat/completions");
+        // The window and the reply that a model of the default size has; our prompts are measured by ourselves.
+        let chat = json!({"name": "harness", "vendor": "customendpoint", "apiKey": "harness", "apiType": "chat-completions", "models": [
+            {"id": wishes.model, "name": "harness", "url": chat, "toolCalling": false, "vision": false, "maxInputTokens": 32768, "maxOutputTokens": 4096},
+        ]});
         let step = |step: &&str| {
             step.replace("{serve}", serve)
+                .replace("{vscode_chat}", &chat.to_string())
                 .replace("{mcp}", &mcp.to_string())
                 .replace("{zed_acp}", &zed_acp.to_string())
                 .replace("{acp}", &acp.to_string())
