@@ -228,6 +228,18 @@ def test_nonsense_ends_nothing(mcp, project):
     assert session.tool("brief")["structuredContent"]["files"] > 0
 
 
+def test_a_request_that_cannot_be_read_is_answered_with_its_id(mcp):
+    """Without the id its client would wait for ever."""
+    session = mcp()
+    for number, (method, params) in enumerate([("tools/list", {"_meta": 7}), ("tools/call", {"name": "brief", "_meta": []}), ("tools/list", []), ("ping", "x"), (7, {})]):
+        for id in (1000 + number, f"text {number}"):
+            session.write({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+            assert session.wait(id)["error"]["code"] in (-32600, -32602), (method, params)
+    # What is no request has no id to answer to.
+    session.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 7})
+    assert session.tool("brief")["isError"] is False
+
+
 def test_two_calls_at_once_are_both_answered(mcp, silent_engine):
     session = mcp()
     slow = session.send("tools/call", {"name": "ask", "arguments": {"question": "what does discount return?"}})
