@@ -277,12 +277,14 @@ def test_the_doctor_tells_of_each_editor_whether_it_is_answered(project, tmp_pat
 
 
 # Settings in the home folder, from the published sources and manuals of: Zed 1.18 (its documentation on external agents;
-# the settings of a project are not asked for agents), AI Assistant 2026.1 (on ACP), Windsurf (on MCP), Cline 3 (on MCP).
+# the settings of a project are not asked for agents), AI Assistant 2026.1 (on ACP), Windsurf (on MCP), Cline (on its
+# configuration, and where it had it before).
 AT_HOME = {
     "zed": (".config/zed/settings.json", "agent_servers", "acp"),
     "jetbrains": (".jetbrains/acp.json", "agent_servers", "acp"),
     "windsurf": (".codeium/windsurf/mcp_config.json", "mcpServers", "mcp"),
-    "cline": (".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json", "mcpServers", "mcp"),
+    "cline": (".cline/data/settings/cline_mcp_settings.json", "mcpServers", "mcp"),
+    "older cline": (".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json", "mcpServers", "mcp"),
 }
 
 
@@ -290,6 +292,7 @@ AT_HOME = {
 @pytest.mark.parametrize("name", AT_HOME)
 def test_an_entry_in_the_home_folder_is_checked_and_never_written(project, tmp_path, name):
     path, holder, protocol = AT_HOME[name]
+    name = name.split()[-1]
     home = tmp_path / "home"
     file = home / path
     file.parent.mkdir(parents=True)

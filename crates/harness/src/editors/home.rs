@@ -57,6 +57,7 @@ pub(super) fn entries() -> Vec<Entry> {
 
 /// Returns the files that editors read, with the object in which servers stand.
 fn places() -> Vec<(&'static str, PathBuf, &'static str)> {
+    // Where Cline had them before its applications shared a folder.
     const CLINE: &str =
         "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
     let mut places = Vec::new();
@@ -77,6 +78,8 @@ fn places() -> Vec<(&'static str, PathBuf, &'static str)> {
         places.push(("cline", config.join(CLINE), "mcpServers"));
     }
     if let Some(home) = home {
+        let cline = home.join(".cline/data/settings/cline_mcp_settings.json");
+        places.push(("cline", cline, "mcpServers"));
         let windsurf = home.join(".codeium/windsurf/mcp_config.json");
         places.push(("windsurf", windsurf, "mcpServers"));
         places.push((

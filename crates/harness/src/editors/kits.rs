@@ -133,7 +133,7 @@ pub(super) const KITS: &[Kit] = &[
         )],
         steps: &[
             "Cline reads .clinerules by itself; its rules panel shows `harness.md`",
-            "as tools: in Cline's MCP settings, under `mcpServers`: \"harness\": {mcp}",
+            "as tools: in ~/.cline/data/settings/cline_mcp_settings.json (Cline's MCP panel opens it), under `mcpServers`: \"harness\": {mcp}",
             "as a provider the server cannot serve Cline, which expects calls of its own tools",
         ],
     },
