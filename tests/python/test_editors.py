@@ -25,6 +25,14 @@ ENTRIES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory, monkeypatch):
+    """A home folder without settings: whoever runs the tests may use harness in their editor."""
+    folder = str(tmp_path_factory.mktemp("home"))
+    for name in ("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "APPDATA"):
+        monkeypatch.setenv(name, folder)
+
+
 def editors(*words):
     return subprocess.run([PROGRAM, "editors", *map(str, words)], capture_output=True, text=True, encoding="utf-8", timeout=60)
 
