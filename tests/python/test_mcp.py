@@ -338,3 +338,23 @@ def test_a_full_pipe_does_not_hold_up_other_things(mcp):
     reader.start()
     reader.join(20)
     assert seen == set(numbers)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be told not to wait there")
+def test_a_client_that_reads_no_answer_is_not_read_on(mcp):
+    """A flood of requests that cannot be read waits in the pipe, not in our memory, and ends with its client."""
+    session = mcp()
+    line = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": 7}}\n'
+    pipe, sent, until = session.process.stdin.fileno(), 0, time.monotonic() + 3
+    os.set_blocking(pipe, False)
+    while time.monotonic() < until:
+        try:
+            sent += os.write(pipe, line)
+        except BlockingIOError:
+            time.sleep(0.01)
+    # Two pipes of the system, the one before the SDK, and what waits for its answer.
+    assert sent < 1024 * 1024
+    os.set_blocking(pipe, True)
+    session.process.stdout.close()
+    session.process.stdin.close()
+    assert session.process.wait(20) == 0
