@@ -53,6 +53,7 @@ def typescript_client(folder, document):
 
 def generated(program, folder):
     """What every generated client gets for the same calls."""
+    import conftest  # noqa: F401 (knows where the clients of the tests are installed)
     from serving import Served
     from test_thirty_turns import made
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Holds what `harness layout` prints for other tools against what they read: SARIF against the published schema of
-2.1.0, JUnit with a reader that CI tools use.
+"""Holds what `harness` writes for other tools against what they read: SARIF of `layout` against the published schema of
+2.1.0, JUnit with a reader that CI tools use, the files of `editors` with the reader that Continue publishes (its own
+files, and the servers of Cursor and Junie, which it reads too).
 
     python3 bench/formats.py [PROGRAM] [PROJECT...]
 
@@ -17,6 +18,14 @@ import venv
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # The package in which the schema is published, and its place there.
 SCHEMA_PACKAGE, SCHEMA = "@microsoft/jest-sarif@1.0.0-beta.0", "node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json"
+CONTINUE = "@continuedev/config-yaml@1.42.0"
+READ_EDITORS = """
+import { readFileSync } from "node:fs";
+import { claudeDesktopLikeConfigFileSchema, parseBlock } from "@continuedev/config-yaml";
+const read = (path) => (path.endsWith(".yaml") ? parseBlock : (text) => claudeDesktopLikeConfigFileSchema.parse(JSON.parse(text)))(readFileSync(path, "utf8"));
+const servers = (found) => Array.isArray(found) ? found : Object.values(found);
+console.log(JSON.stringify(process.argv.slice(2).map((path) => read(path)).map((found) => servers(found.mcpServers ?? found.models)[0])));
+"""
 READERS = ["jsonschema>=4,<5", "junitparser>=3,<6"]
 READ = """
 import json, sys
@@ -32,6 +41,21 @@ print(json.dumps({"errors": errors, "cases": len(cases), "failures": sum(suite.f
 
 def said(command, **more):
     return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+
+
+def editors(program, folder):
+    """Whether Continue's own reader finds our server and our entries in what is written."""
+    said(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", CONTINUE], cwd=folder)
+    project = folder / "project"
+    project.mkdir()
+    for name in ("continue", "cursor", "jetbrains"):
+        said([program, "editors", name, "--project", project])
+    (folder / "editors.mjs").write_text(READ_EDITORS, encoding="utf-8")
+    files = [".continue/mcpServers/harness.yaml", ".cursor/mcp.json", ".junie/mcp/mcp.json", ".continue/models/harness.yaml"]
+    *entries, model = json.loads(said(["node", "editors.mjs", *(project / file for file in files)], cwd=folder))
+    is_right = all(entry["args"] == ["mcp", str(project.resolve())] for entry in entries) and model["apiBase"].endswith("/v1/stream")
+    print(f"editors: {len(entries)} entries and a model, {'as expected' if is_right else [entries, model]}")
+    return is_right
 
 
 def main(words):
@@ -55,6 +79,7 @@ def main(words):
             expected = {"errors": [], "cases": max(1, findings), "failures": findings, "failed": findings}
             wrong += seen != expected
             print(f"{project.name}: {findings} findings, {'as expected' if seen == expected else seen}")
+        wrong += not editors(program, folder)
     return 1 if wrong else 0
 
 

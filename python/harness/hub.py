@@ -3,7 +3,7 @@
     python -m harness.hub dataset FOLDER OWNER/NAME
     python -m harness.hub model FOLDER OWNER/NAME
 
-Looks for secrets in every file, shows what would go where, and asks. Needs the extra `local-harness[hub]` and a token
+Looks for secrets in a private copy of every file, shows what would go where, asks, and sends that copy. Needs the extra `local-harness[hub]` and a token
 in HF_TOKEN; HF_ENDPOINT names another hub than Hugging Face's.
 """
 
@@ -22,6 +22,8 @@ import importlib
 import json
 import pathlib
 import re
+import shutil
+import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
@@ -51,6 +53,41 @@ def files_to_publish(folder: pathlib.Path, kind: str) -> tuple[list[pathlib.Path
             goes = path.suffix in ENDINGS[kind] and not name.startswith(".") and path.is_file() and not path.is_symlink()
             (going if goes else staying).append(path.relative_to(folder))
     return going, staying
+
+
+def take_copy(folder: pathlib.Path, files: Sequence[pathlib.Path], private: pathlib.Path) -> dict[pathlib.Path, tuple[int, ...]]:
+    """Copies the files into a folder that only the user can enter. Returns what tells whether one changed since."""
+    states = {}
+    for file in files:
+        copy = private / file
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        # A link that took the place of a file is not followed.
+        with open(os.open(folder / file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb") as source:
+            states[file] = state_of(os.fstat(source.fileno()))
+            try:
+                with open(copy, "xb") as target:
+                    shutil.copyfileobj(source, target, PIECE)
+            except OSError as error:
+                raise Problem(f"there is no private copy of `{file.as_posix()}`: {error.strerror or error}", "free some space there, or set TMPDIR to a folder that has it", 1) from None
+            if state_of(os.fstat(source.fileno())) != states[file]:
+                raise Problem(f"`{file.as_posix()}` is being written", "try again when nothing writes to it", 1)
+    return states
+
+
+def state_of(about: os.stat_result) -> tuple[int, ...]:
+    """Returns what changes when a file is written or replaced."""
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
+
+
+def tell_of_changes(folder: pathlib.Path, states: dict[pathlib.Path, tuple[int, ...]]) -> None:
+    """Says which files are no longer what was copied."""
+    for file, state in states.items():
+        try:
+            is_same = state_of(os.lstat(folder / file)) == state
+        except OSError:
+            is_same = False
+        if not is_same:
+            print(f"`{file.as_posix()}` has changed since it was checked; what was checked is sent", file=sys.stderr)
 
 
 def texts_in(path: pathlib.Path) -> Iterator[str]:
@@ -144,6 +181,29 @@ def publish(arguments: argparse.Namespace) -> int:
     going, staying = files_to_publish(folder, kind)
     if not going:
         raise Problem(f"nothing in `{folder}` belongs to a {kind}", f"files that end in {', '.join(ENDINGS[kind])} do")
+    if arguments.dry_run:
+        check_and_show(arguments, folder, going, staying)
+        return 0
+    # What was checked is what goes, whatever happens to the files meanwhile.
+    with tempfile.TemporaryDirectory(prefix="harness-hub-") as place:
+        private = pathlib.Path(place)
+        states = take_copy(folder, going, private)
+        check_and_show(arguments, private, going, staying)
+        library, hub = connect()
+        with hub_errors():
+            check_readers(hub, arguments)
+        confirm(arguments)
+        tell_of_changes(folder, states)
+        with hub_errors():
+            hub.create_repo(arguments.repository, repo_type=kind, private=not arguments.public, exist_ok=True)
+            operations = [library.CommitOperationAdd(path_in_repo=file.as_posix(), path_or_fileobj=private / file) for file in going]
+            sent = hub.create_commit(arguments.repository, operations, commit_message=f"Publish a {kind}", repo_type=kind)
+    print(sent.commit_url)
+    return 0
+
+
+def check_and_show(arguments: argparse.Namespace, folder: pathlib.Path, going: Sequence[pathlib.Path], staying: Sequence[pathlib.Path]) -> None:
+    """Refuses secrets, and shows what goes where."""
     check_for_secrets(folder, going)
     for file in going:
         print(f"{(folder / file).stat().st_size:>14,} bytes  {file.as_posix()}", file=sys.stderr)
@@ -151,19 +211,7 @@ def publish(arguments: argparse.Namespace) -> int:
         print(f"{'stays here':>20}  {file.as_posix()}", file=sys.stderr)
     seen_by = "everybody can read it" if arguments.public else "private"
     host = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
-    print(f"these files go to {arguments.repository} on {host} as a {kind} ({seen_by}); no secret was found in them", file=sys.stderr)
-    if arguments.dry_run:
-        return 0
-    library, hub = connect()
-    with hub_errors():
-        check_readers(hub, arguments)
-    confirm(arguments)
-    with hub_errors():
-        hub.create_repo(arguments.repository, repo_type=kind, private=not arguments.public, exist_ok=True)
-        operations = [library.CommitOperationAdd(path_in_repo=file.as_posix(), path_or_fileobj=folder / file) for file in going]
-        sent = hub.create_commit(arguments.repository, operations, commit_message=f"Publish a {kind}", repo_type=kind)
-    print(sent.commit_url)
-    return 0
+    print(f"these files go to {arguments.repository} on {host} as a {arguments.kind} ({seen_by}); no secret was found in them", file=sys.stderr)
 
 
 def parser() -> Parser:

@@ -2,13 +2,17 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
+import urllib.request
+from xml.etree import ElementTree
 
 import pytest
 import yaml
 
-from serving import PROGRAM, tree
+from serving import PROGRAM, Served, tree
 
 NAMES = ["vscode", "cursor", "continue", "zed", "cline", "windsurf", "neovim", "emacs", "jetbrains", "helix"]
 # Where the entry for the Model Context Protocol is written, and in which object.
@@ -19,6 +23,14 @@ ENTRIES = {
     "jetbrains": (".junie/mcp/mcp.json", "mcpServers"),
     "continue": (".continue/mcpServers/harness.yaml", "mcpServers"),
 }
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory, monkeypatch):
+    """A home folder without settings: whoever runs the tests may use harness in their editor."""
+    folder = str(tmp_path_factory.mktemp("home"))
+    for name in ("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "APPDATA"):
+        monkeypatch.setenv(name, folder)
 
 
 def editors(*words):
@@ -103,6 +115,27 @@ def test_the_entries_for_protocols_that_are_printed_start_this_very_program(proj
     assert all("--allow-writes" in step for step in steps if '["mcp"' in step)
 
 
+@pytest.mark.parametrize("name", ["vscode", "continue", "zed", "jetbrains", "neovim", "emacs"])
+def test_the_chat_address_that_is_given_streams(project, engine, name):
+    """VS Code 1.122 (its language models as JSON), AI Assistant 2026.1 and the rest take the address of a server that streams."""
+    engine("It returns the total.")
+    report = json.loads(editors(name, "--project", project, "--json").stdout)
+    told = " ".join(report["steps"]) + "".join((project / file["path"]).read_text(encoding="utf-8") for file in report["files"])
+    paths = set(re.findall(r"/v1/stream(?:/chat/completions)?", told))
+    assert paths and f":{8090}" in told and "qwen3" in told
+    if name == "vscode":
+        (step,) = [step for step in report["steps"] if "Language Models" in step]
+        (model,) = json.loads(step[step.index("{") : step.rindex("}") + 1])["models"]
+        assert model["url"] == "http://127.0.0.1:8090/v1/stream/chat/completions" and model["id"] == "qwen3:8b"
+    with Served(project) as server:
+        for path in paths:
+            path = path if path.endswith("completions") else f"{path}/chat/completions"
+            body = {"model": "qwen3:8b", "stream": True, "messages": [{"role": "user", "content": "what does discount in shop/pricing.py return?"}]}
+            request = urllib.request.Request(server.base + path, json.dumps(body).encode(), {"content-type": "application/json", "authorization": "Bearer harness"})
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                assert answer.read().rstrip().endswith(b"data: [DONE]"), path
+
+
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_set_up_that_no_longer_works_is_told(project, tmp_path, name):
     file = project / ENTRIES[name][0]
@@ -134,19 +167,79 @@ def test_a_set_up_that_no_longer_works_is_told(project, tmp_path, name):
     assert not file.exists()
 
 
-@pytest.mark.parametrize(("name", "path"), [("neovim", ".nvim.lua"), ("emacs", ".dir-locals-2.el")])
-def test_commands_start_this_very_program_and_one_that_is_gone_is_told(project, name, path):
+# Files that start the program themselves, beside the entries above.
+STARTING = [
+    ("vscode", ".vscode/tasks.json"),
+    ("zed", ".zed/tasks.json"),
+    ("jetbrains", ".run/harness-brief.run.xml"),
+    ("jetbrains", ".run/harness-serve.run.xml"),
+    ("helix", ".helix/config.toml"),
+    ("neovim", ".nvim.lua"),
+    ("emacs", ".dir-locals-2.el"),
+    ("cursor", ".cursor/rules/harness.mdc"),
+    ("cline", ".clinerules/harness.md"),
+    ("windsurf", ".windsurf/rules/harness.md"),
+]
+
+
+@pytest.mark.parametrize(("name", "path"), STARTING)
+@pytest.mark.parametrize("words", [[], ["--allow-writes"]])
+def test_commands_start_this_very_program_and_one_that_is_gone_is_told(project, name, path, words):
     before = bytes_of(project)
-    assert editors(name, "--project", project).returncode == 0
+    assert editors(name, "--project", project, *words).returncode == 0
     file = project / path
-    assert json.dumps(PROGRAM) in file.read_text(encoding="utf-8")
-    assert json.loads(editors(name, "--project", project, "--check", "--json").stdout)["files"][0]["state"] == "works"
-    file.write_text(file.read_text(encoding="utf-8").replace(json.dumps(PROGRAM), json.dumps("/no such/harness")), encoding="utf-8")
-    gone = editors(name, "--project", project, "--check")
-    assert gone.returncode == 1 and "/no such/harness" in gone.stdout + gone.stderr
-    assert editors(name, "--project", project).returncode == 0 and json.dumps(PROGRAM) in file.read_text(encoding="utf-8")
-    file.write_text(file.read_text(encoding="utf-8").replace(json.dumps(PROGRAM), json.dumps("/no such/harness")), encoding="utf-8")
+    good = file.read_text(encoding="utf-8")
+
+    def checked():
+        shown = editors(name, "--project", project, "--check", "--json")
+        (found,) = [one for one in json.loads(shown.stdout)["files"] if one["path"] == path]
+        return shown.returncode, found["state"], found["found"]
+
+    assert PROGRAM in good and checked()[:2] == (0, "works")
+    gone = good.replace(PROGRAM, "/nosuch/harness")
+    file.write_text(gone, encoding="utf-8")
+    code, state, found = checked()
+    assert (code, state) == (1, "broken") and "/nosuch/harness" in found
+    assert editors(name, "--project", project, *words).returncode == 0 and file.read_text(encoding="utf-8") == good
+    file.write_text(gone, encoding="utf-8")
     assert editors(name, "--project", project, "--remove").returncode == 0 and bytes_of(project) == before
+
+
+def task_lines(project):
+    """What each editor would start for `brief`, as a list of words or a line for a shell."""
+    lines = (project / ".helix/config.toml").read_text(encoding="utf-8").splitlines()
+    # A string of TOML with these escapes is one of JSON.
+    helix = json.loads(next(line for line in lines if line.startswith("b = ")).removeprefix("b = "))
+    jetbrains = ElementTree.parse(project / ".run/harness-brief.run.xml").find(".//option[@name='SCRIPT_TEXT']").get("value")
+    yield "helix", helix.removeprefix(":sh ").replace("%%", "%")
+    yield "jetbrains", jetbrains
+    tasks = {"vscode": ".vscode/tasks.json", "zed": ".zed/tasks.json"}
+    for name, path in tasks.items():
+        read = json.loads("".join(line for line in (project / path).read_text(encoding="utf-8").splitlines(True) if not line.startswith("//")))
+        task = (read if name == "zed" else read["tasks"])[0]
+        yield name, [task["command"], *task["args"]]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such names are not allowed there")
+def test_tasks_start_a_program_in_a_folder_with_an_odd_name(project, tmp_path):
+    """A shell, XML, TOML and Helix each read some of these characters as their own."""
+    folder = tmp_path / """it's 100% "a" & <b> $(touch planted)"""
+    folder.mkdir()
+    before = bytes_of(project)
+    program = shutil.copy(PROGRAM, folder / "harness")
+    for name in ("helix", "jetbrains", "vscode", "zed"):
+        subprocess.run([program, "editors", name, "--project", str(project)], check=True, capture_output=True)
+    for name, command in task_lines(project):
+        done = subprocess.run(command, shell=isinstance(command, str), cwd=project, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "shop" in done.stdout, (name, command, done.stderr)
+    assert not (project / "planted").exists()
+    for name in ("helix", "jetbrains", "vscode", "zed"):
+        shown = subprocess.run([program, "editors", name, "--check", "--project", str(project)], capture_output=True, text=True, timeout=60)
+        assert shown.returncode == 0, shown.stdout
+        # This program is another one, which finds and removes what that one wrote.
+        assert editors(name, "--check", "--project", project).returncode == 1
+        assert editors(name, "--project", project, "--remove").returncode == 0
+    assert bytes_of(project) == before
 
 
 def test_all_editors_are_checked_at_once_and_the_doctor_tells_of_them(project):
@@ -161,6 +254,76 @@ def test_all_editors_are_checked_at_once_and_the_doctor_tells_of_them(project):
     doctor = subprocess.run([PROGRAM, "doctor", "--project", str(project), "--json"], capture_output=True, text=True, timeout=60)
     rows = [check for check in json.loads(doctor.stdout)["checks"] if check["name"] == "editor cursor"]
     assert {row["health"] for row in rows} == {"good", "weak"} and any("/nosuch/harness" in row["found"] for row in rows)
+
+
+def doctor(project, **variables):
+    done = subprocess.run([PROGRAM, "doctor", "--project", str(project), "--json"], env={**os.environ, **variables}, capture_output=True, text=True, timeout=60)
+    return [(check["name"], check["health"], check["found"]) for check in json.loads(done.stdout)["checks"]]
+
+
+def test_the_doctor_greets_both_servers(project):
+    before = bytes_of(project)
+    rows = {name: (health, found) for name, health, found in doctor(project)}
+    assert rows["mcp"] == ("good", "answers (protocol 2025-06-18, 4 read-only tools)") and rows["acp"] == ("good", "answers (protocol version 1)")
+    assert bytes_of(project) == before
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_the_doctor_tells_of_each_editor_whether_it_is_answered(project, tmp_path, name):
+    (tmp_path / "harness").mkdir()
+    settings = {"XDG_CONFIG_HOME": str(tmp_path), "HOME": str(tmp_path), "APPDATA": str(tmp_path)}
+    editors(name, "--project", project)
+    place = f"{ENTRIES[name][0]}: "
+    ((_, health, found),) = [row for row in doctor(project, **settings) if row[2].startswith(place)]
+    assert health == "good" and found.endswith(", which answers")
+    # The entry is right, and what it starts ends at once: its settings cannot be read.
+    (tmp_path / "harness" / "config.toml").write_text("steps = [\n")
+    rows = doctor(project, **settings)
+    ((_, health, found),) = [row for row in rows if row[2].startswith(place)]
+    assert health == "weak" and "`harness mcp` does not answer: " in found
+    assert {health for name, health, _ in rows if name in ("mcp", "acp")} == {"bad"}
+
+
+# Settings in the home folder, from the published sources and manuals of: Zed 1.18 (its documentation on external agents;
+# the settings of a project are not asked for agents), AI Assistant 2026.1 (on ACP), Windsurf (on MCP), Cline (on its
+# configuration, and where it had it before).
+AT_HOME = {
+    "zed": (".config/zed/settings.json", "agent_servers", "acp"),
+    "jetbrains": (".jetbrains/acp.json", "agent_servers", "acp"),
+    "windsurf": (".codeium/windsurf/mcp_config.json", "mcpServers", "mcp"),
+    "cline": (".cline/data/settings/cline_mcp_settings.json", "mcpServers", "mcp"),
+    "older cline": (".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json", "mcpServers", "mcp"),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the folders are those of Linux")
+@pytest.mark.parametrize("name", AT_HOME)
+def test_an_entry_in_the_home_folder_is_checked_and_never_written(project, tmp_path, name):
+    path, holder, protocol = AT_HOME[name]
+    name = name.split()[-1]
+    home = tmp_path / "home"
+    file = home / path
+    file.parent.mkdir(parents=True)
+    settings = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config")}
+    printed = json.loads(subprocess.run([PROGRAM, "editors", name, "--project", str(project), "--json"], env={**os.environ, **settings}, capture_output=True, text=True, timeout=60).stdout)["steps"]
+    entries = [json.loads(step.split('"harness": ', 1)[1]) for step in printed if f"under `{holder}`: " in step]
+    (entry,) = [entry for entry in entries if entry["args"][0] == protocol][:1]
+
+    def found_with(text):
+        file.write_text(text, encoding="utf-8")
+        found = [row for row in doctor(project, **settings) if row[0] == f"editor {name}" and str(file) in row[2]]
+        assert file.read_text(encoding="utf-8") == text
+        return found
+
+    def pasted(**changes):
+        return "// mine\n" + json.dumps({"other": 1, holder: {"harness": {**entry, **changes}}}, indent=2) + "\n"
+
+    ((_, health, found),) = found_with(pasted())
+    assert health == "good" and found.endswith(", which answers")
+    ((_, health, found),) = found_with(pasted(command="/nosuch/harness"))
+    assert health == "weak" and "/nosuch/harness" in found
+    for nothing in ("", "{", "[]", '{"%s": {"harness": {"command": "npx", "args": ["other"]}}}' % holder, pasted(args=[protocol, str(tmp_path)])):
+        assert found_with(nothing) == []
 
 
 def test_wrong_calls(project, tmp_path):

@@ -1,5 +1,6 @@
 """Neovim and Emacs themselves with the files that `harness editors` writes: they load, and their commands start the program."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -61,6 +62,68 @@ def test_what_is_typed_in_neovim_reaches_the_program_as_it_is(opened, project):
     shown = in_neovim(project, f"HarnessAsk {QUESTION}")
     assert ANSWER in shown.stdout.replace("\n", " ") and any(QUESTION in words for words in asked(server)), shown.stdout
     assert not (project / "planted").exists()
+
+
+# What an editor says first.
+HELLO = '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1, "clientCapabilities": {}}}\n'
+
+# The parts of CodeCompanion 19.22 that the command uses: lua/codecompanion/config.lua (`adapters.acp`, looked up by name),
+# adapters/acp/init.lua (`commands.default` is started), commands/init.lua (`adapter=NAME`). It needs Neovim 0.11.
+COMPANION = {
+    "lua/codecompanion/config.lua": "return { adapters = { acp = {} } }\n",
+    "plugin/codecompanion.lua": """vim.api.nvim_create_user_command("CodeCompanionChat", function(call)
+      local adapter = require("codecompanion.config").adapters.acp[call.args:match("adapter=(%S+)")]
+      assert(adapter.type == "acp" and adapter.roles.user == "user" and adapter.handlers.setup(adapter))
+      assert(adapter.parameters.protocolVersion == 1 and not adapter.parameters.clientCapabilities.fs.writeTextFile)
+      io.stdout:write(vim.fn.system(adapter.commands.default, vim.env.HELLO))
+    end, { nargs = "*" })
+""",
+}
+
+
+def answered(text):
+    """Whether the agent's answer to the greeting is among what was printed."""
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    return any(line["id"] == 1 and line["result"]["protocolVersion"] == 1 for line in lines)
+
+
+@pytest.mark.skipif(NVIM is None, reason="no Neovim on the path (Debian: neovim)")
+def test_neovim_starts_the_agent_of_codecompanion(opened, project, tmp_path, monkeypatch):
+    opened("neovim")
+    monkeypatch.setenv("HELLO", HELLO)
+    words = [NVIM, "--clean", "--headless", "-i", "NONE", "+source .nvim.lua"]
+    without = start([*words, "+HarnessChat", "+qall!"], project)
+    assert "needs the plugin CodeCompanion" in without.stderr and "Error" not in without.stderr
+    for path, text in COMPANION.items():
+        (tmp_path / "companion" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "companion" / path).write_text(text)
+    shown = start([*words, f"+set rtp+={tmp_path}/companion", "+runtime plugin/codecompanion.lua", "+HarnessChat", "+qall!"], project)
+    assert answered(shown.stdout), (shown.stdout, shown.stderr)
+
+
+# The parts of agent-shell 0.36 and acp.el 0.9 that the command uses: what `agent-shell-start`, `agent-shell-make-agent-config`
+# and `acp-make-client` take. They need Emacs 29.1.
+AGENT_SHELL = """(require 'cl-lib)
+(cl-defun agent-shell-make-agent-config (&key mode-line-name welcome-function buffer-name shell-prompt shell-prompt-regexp client-maker)
+  (cl-assert (and mode-line-name buffer-name shell-prompt shell-prompt-regexp (funcall welcome-function nil)))
+  client-maker)
+(cl-defun agent-shell-start (&key config) (funcall config (get-buffer-create "agent")))
+(cl-defun acp-make-client (&key context-buffer command command-params)
+  (switch-to-buffer context-buffer)
+  (apply #'call-process-region (getenv "HELLO") nil command nil t nil command-params))
+(provide 'agent-shell)
+"""
+
+
+@pytest.mark.skipif(EMACS is None, reason="no Emacs on the path (Debian: emacs-nox)")
+def test_emacs_starts_the_agent_of_agent_shell(opened, project, tmp_path, monkeypatch):
+    opened("emacs")
+    monkeypatch.setenv("HELLO", HELLO)
+    without = in_emacs(project, "(harness-chat)")
+    assert without.returncode != 0 and "needs the package agent-shell" in without.stderr
+    (tmp_path / "agent-shell.el").write_text(AGENT_SHELL)
+    shown = in_emacs(project, f'(add-to-list \'load-path "{tmp_path}") (harness-chat)')
+    assert answered(shown.stdout), (shown.stdout, shown.stderr)
 
 
 def in_emacs(project, form):

@@ -203,6 +203,62 @@ def test_on_a_terminal_it_asks(hub, data, monkeypatch, answer, code):
     assert bool(hub.repositories) == (code == 0)
 
 
+@pytest.fixture
+def private(tmp_path, monkeypatch):
+    """Where private copies are made: nothing may be left there."""
+    folder = tmp_path / "private"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no terminals to write into")
+@pytest.mark.parametrize("change", ["rewritten", "replaced", "a link", "gone"])
+def test_what_was_checked_is_what_goes(hub, data, monkeypatch, private, change):
+    """A file changes while the question waits for its answer."""
+    monkeypatch.setattr(terminal, "PROGRAM", sys.executable)
+    file = data / "train.jsonl"
+    checked = file.read_bytes()
+    with terminal.Terminal(100, *command("dataset", data, "me/tasks")[1:]) as person:
+        person.expect(r"publish it\? \[y/N\]")
+        (data / "late.jsonl").write_text(SECRET)
+        if change == "rewritten":
+            file.write_text(SECRET)
+        else:
+            file.unlink()
+        if change == "replaced":
+            file.write_text(SECRET)
+        if change == "a link":
+            os.symlink(data / ".env", file)
+        person.type("y\r")
+        person.expect("train.jsonl` has changed since")
+        assert person.ended() == 0
+    assert hub.repositories["me/tasks"]["files"] == {"train.jsonl": checked, "valid.jsonl": b""}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no terminals to write into")
+def test_leaving_at_the_question_leaves_nothing_behind(hub, data, monkeypatch, private):
+    monkeypatch.setattr(terminal, "PROGRAM", sys.executable)
+    with terminal.Terminal(100, *command("dataset", data, "me/tasks")[1:]) as person:
+        person.expect(r"publish it\? \[y/N\]")
+        (copy,) = private.iterdir()
+        assert copy.stat().st_mode & 0o777 == 0o700
+        person.type("\x03")
+        assert person.ended() == 130
+    assert hub.repositories == {}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit there")
+def test_no_room_for_the_copy_is_told(hub, data, private):
+    import resource
+
+    (data / "train.jsonl").write_text("x" * 100_000)
+    full = publish("dataset", data, "me/tasks", "--yes", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)))
+    assert full.returncode == 1 and "TMPDIR" in full.stderr and "Traceback" not in full.stderr and hub.tokens == set()
+    assert publish("dataset", data, "me/tasks", "--dry-run", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))).returncode == 0
+
+
 def test_what_is_wrong_is_said(hub, data, tmp_path, monkeypatch):
     for words in ([], ["dataset"], ["space", data, "me/x"], ["dataset", tmp_path / "nosuch", "me/x"], ["dataset", data, "../x"], ["dataset", data, "x"], ["model", data, "me/x"]):
         wrong = publish(*words, "--yes")

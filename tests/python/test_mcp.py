@@ -228,6 +228,18 @@ def test_nonsense_ends_nothing(mcp, project):
     assert session.tool("brief")["structuredContent"]["files"] > 0
 
 
+def test_a_request_that_cannot_be_read_is_answered_with_its_id(mcp):
+    """Without the id its client would wait for ever."""
+    session = mcp()
+    for number, (method, params) in enumerate([("tools/list", {"_meta": 7}), ("tools/call", {"name": "brief", "_meta": []}), ("tools/list", []), ("ping", "x"), (7, {})]):
+        for id in (1000 + number, f"text {number}"):
+            session.write({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+            assert session.wait(id)["error"]["code"] in (-32600, -32602), (method, params)
+    # What is no request has no id to answer to.
+    session.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 7})
+    assert session.tool("brief")["isError"] is False
+
+
 def test_two_calls_at_once_are_both_answered(mcp, silent_engine):
     session = mcp()
     slow = session.send("tools/call", {"name": "ask", "arguments": {"question": "what does discount return?"}})
@@ -326,3 +338,23 @@ def test_a_full_pipe_does_not_hold_up_other_things(mcp):
     reader.start()
     reader.join(20)
     assert seen == set(numbers)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be told not to wait there")
+def test_a_client_that_reads_no_answer_is_not_read_on(mcp):
+    """A flood of requests that cannot be read waits in the pipe, not in our memory, and ends with its client."""
+    session = mcp()
+    line = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": 7}}\n'
+    pipe, sent, until = session.process.stdin.fileno(), 0, time.monotonic() + 3
+    os.set_blocking(pipe, False)
+    while time.monotonic() < until:
+        try:
+            sent += os.write(pipe, line)
+        except BlockingIOError:
+            time.sleep(0.01)
+    # Two pipes of the system, the one before the SDK, and what waits for its answer.
+    assert sent < 1024 * 1024
+    os.set_blocking(pipe, True)
+    session.process.stdout.close()
+    session.process.stdin.close()
+    assert session.process.wait(20) == 0

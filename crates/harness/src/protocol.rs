@@ -1,7 +1,9 @@
-//! What front ends share: the word to stop, and addresses of files.
+//! What front ends share: lines of a client, the word to stop, and addresses of files.
 
 use std::io;
 use std::path::PathBuf;
+
+use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 /// Who wants the program to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +12,34 @@ pub(crate) enum Signal {
     Interrupt,
     /// The system, or the terminal is gone.
     Terminate,
+}
+
+/// The longest message: an embedded file is part of one.
+const LONGEST_LINE: usize = 16 * 1024 * 1024;
+
+/// Returns the next line that is text, with its end; none at the end of the input. A line that is too long is dropped.
+pub(crate) async fn next_line(input: &mut (impl AsyncBufRead + Unpin)) -> Option<String> {
+    let (mut line, mut is_too_long) = (Vec::new(), false);
+    loop {
+        let read = input.fill_buf().await.ok()?;
+        if read.is_empty() {
+            return None;
+        }
+        let end = read.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(read.len(), |end| end + 1);
+        is_too_long |= line.len() + length > LONGEST_LINE;
+        match is_too_long {
+            true => line = Vec::new(),
+            false => line.extend_from_slice(&read[..length]),
+        }
+        input.consume(length);
+        if end.is_some() {
+            match String::from_utf8(std::mem::take(&mut line)) {
+                Ok(text) if !is_too_long && !text.trim().is_empty() => return Some(text),
+                _ => is_too_long = false,
+            }
+        }
+    }
 }
 
 /// Waits for the word to stop.

@@ -18,4 +18,31 @@ do
   command("HarnessAsk", function(call) harness({ program, "ask", "--", call.args }) end, { nargs = "+" })
   command("HarnessRun", function(call) harness({ program, "run", "--dry-run", "--", call.args }) end, { nargs = "+" })
   command("HarnessServe", function() harness({ program, "serve" }) end, {})
+  -- An agent in CodeCompanion, told of it when it is wanted: the plugin may be loaded late.
+  command("HarnessChat", function()
+    local found, companion = pcall(require, "codecompanion.config")
+    if not found then
+      return vim.notify("HarnessChat needs the plugin CodeCompanion", vim.log.levels.WARN)
+    end
+    companion.adapters.acp.harness = {
+      name = "harness",
+      formatted_name = "harness",
+      type = "acp",
+      roles = { llm = "assistant", user = "user" },
+      opts = {},
+      commands = { default = { program, "acp" } },
+      defaults = { mcpServers = {}, timeout = 20000 },
+      parameters = {
+        protocolVersion = 1,
+        clientCapabilities = { fs = { readTextFile = true, writeTextFile = false } },
+        clientInfo = { name = "CodeCompanion.nvim", version = "1" },
+      },
+      handlers = {
+        setup = function() return true end,
+        form_messages = function(...) return require("codecompanion.adapters.acp.helpers").form_messages(...) end,
+        on_exit = function() end,
+      },
+    }
+    vim.cmd("CodeCompanionChat adapter=harness")
+  end, {})
 end

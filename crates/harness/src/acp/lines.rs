@@ -4,10 +4,9 @@ use std::io;
 use std::pin::Pin;
 
 use futures::{Sink, Stream};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
-/// The longest message: an embedded file is part of one.
-const LONGEST_LINE: usize = 16 * 1024 * 1024;
+use crate::protocol;
 
 /// Returns the lines that the editor writes.
 pub(super) fn incoming(
@@ -15,34 +14,9 @@ pub(super) fn incoming(
 ) -> Pin<Box<dyn Stream<Item = io::Result<String>> + Send>> {
     let input = BufReader::new(input);
     Box::pin(futures::stream::unfold(input, |mut input| async move {
-        let line = next_line(&mut input).await?;
+        let line = protocol::next_line(&mut input).await?;
         Some((Ok(line), input))
     }))
-}
-
-/// Returns the next line that is text; none at the end.
-async fn next_line(input: &mut (impl AsyncBufRead + Unpin)) -> Option<String> {
-    let (mut line, mut is_too_long) = (Vec::new(), false);
-    loop {
-        let read = input.fill_buf().await.ok()?;
-        if read.is_empty() {
-            return None;
-        }
-        let end = read.iter().position(|byte| *byte == b'\n');
-        let length = end.map_or(read.len(), |end| end + 1);
-        is_too_long |= line.len() + length > LONGEST_LINE;
-        match is_too_long {
-            true => line = Vec::new(),
-            false => line.extend_from_slice(&read[..length]),
-        }
-        input.consume(length);
-        if end.is_some() {
-            match String::from_utf8(std::mem::take(&mut line)) {
-                Ok(text) if !is_too_long && !text.trim().is_empty() => return Some(text),
-                _ => is_too_long = false,
-            }
-        }
-    }
 }
 
 /// Returns where lines to the editor go.

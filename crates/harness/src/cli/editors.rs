@@ -5,7 +5,8 @@ use serde_json::json;
 
 use crate::cli::args::EditorsArguments;
 use crate::cli::{output, settings, show};
-use crate::editors::check::{self, Checked, State};
+use crate::editors::check::{self, Checked, Look, State};
+use crate::editors::handshake::Answers;
 use crate::editors::{self, Action, Direction, Order, Outcome, Report};
 use crate::exit::Exit;
 use crate::show::json;
@@ -76,9 +77,15 @@ pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
 fn check(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
     let common = &arguments.common;
     let name = arguments.name.as_deref();
-    let options = settings::options(settings::project(None, common)?, common, None)?;
-    let project = options.check()?.project;
-    let found = check::check(&project, &options.model, name).map_err(|error| failed(&error))?;
+    let mut options = settings::options(settings::project(None, common)?, common, None)?;
+    options.project = options.check()?.project;
+    let (project, model) = (options.project.clone(), options.model.clone());
+    let look = Look {
+        project: &project,
+        model: &model,
+        answers: &Answers::ask(&Ok(options)),
+    };
+    let found = check::check(look, name).map_err(|error| failed(&error))?;
     let Some(mut found) = found else {
         return Err(unknown(name.unwrap_or_default()));
     };

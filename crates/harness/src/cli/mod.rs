@@ -18,6 +18,7 @@ mod past;
 mod prepare;
 mod progress;
 mod protocols;
+mod reach;
 mod reports;
 mod settings;
 mod usage;

@@ -18,8 +18,7 @@ use harness_hands::undo::{Force, UndoError};
 use serde_json::{Value, json};
 
 use crate::cli::args::{CommonArguments, DoctorArguments, LastArguments, UndoArguments};
-use crate::cli::{agent, settings, show};
-use crate::editors::check::{self, Checked, State};
+use crate::cli::{agent, reach, settings, show};
 use crate::exit::Exit;
 use crate::show::json;
 use crate::show::text::{self, Complaint};
@@ -259,7 +258,9 @@ pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Exit, Complaint> {
     if arguments.tests {
         found.checks.push(suite_run(&options, &cancel)?);
     }
-    found.checks.extend(connected_editors(&options));
+    found
+        .checks
+        .extend(reach::checks(&options, &arguments.common));
     found.ok = found.checks.iter().all(|check| check.health != Health::Bad);
     show(&arguments.common, &found, || {
         let row = |check: &Check| {
@@ -329,34 +330,6 @@ fn suite_run(options: &AgentOptions, cancel: &Cancel) -> Result<Check, Complaint
         found: format!("{} ({:.1} s)", result.summary, result.seconds),
         hint: result.hint,
     })
-}
-
-/// Tells which editors this project is connected to, and whether that still works. A machine without any is well.
-fn connected_editors(options: &AgentOptions) -> Vec<Check> {
-    let project = options.check().map(|checked| checked.project);
-    let files = project
-        .ok()
-        .and_then(|project| check::check(&project, &options.model, None).ok()?);
-    let mut files = files.unwrap_or_default();
-    files.retain(|file| file.state != State::NotSetUp);
-    if files.is_empty() {
-        return vec![Check {
-            name: "editors".to_owned(),
-            health: Health::Good,
-            found: "none is connected to this project; `harness editors` lists them".to_owned(),
-            hint: String::new(),
-        }];
-    }
-    let row = |file: Checked| Check {
-        name: format!("editor {}", file.editor),
-        health: match file.state {
-            State::Works | State::NotSetUp => Health::Good,
-            State::Broken => Health::Weak,
-        },
-        found: format!("{}: {}", file.path, file.found),
-        hint: file.hint,
-    };
-    files.into_iter().map(row).collect()
 }
 
 fn run_id(text: &str) -> Result<RunId, Complaint> {

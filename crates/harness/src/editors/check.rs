@@ -11,6 +11,8 @@ use harness_hands::settings::{Settings, SettingsError};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::editors::handshake::{Answers, PROTOCOLS, Protocol};
+use crate::editors::home::{self, Entry};
 use crate::editors::kits::{self, File, KITS, Wishes};
 use crate::editors::{Base, as_text, base_of};
 use crate::server::DEFAULT_PORT;
@@ -35,8 +37,8 @@ pub enum State {
 pub struct Checked {
     /// The editor.
     pub editor: &'static str,
-    /// The file, relative to the project.
-    pub path: &'static str,
+    /// The file, relative to the project or in the user's home folder.
+    pub path: String,
     /// How it is.
     pub state: State,
     /// What was found.
@@ -45,28 +47,34 @@ pub struct Checked {
     pub hint: String,
 }
 
+/// What is looked at, and with which settings.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    /// The project, by its full path.
+    pub project: &'a Path,
+    /// The model that chat providers name.
+    pub model: &'a str,
+    /// What our own servers say.
+    pub answers: &'a Answers,
+}
+
 /// Looks at the files of one editor, or of all; `None` when nobody knows the editor.
-pub fn check(
-    project: &Path,
-    model: &str,
-    name: Option<&str>,
-) -> Result<Option<Vec<Checked>>, SettingsError> {
-    let chosen = || {
-        KITS.iter()
-            .filter(|kit| name.is_none_or(|name| kit.name == name))
-    };
+pub fn check(look: Look<'_>, name: Option<&str>) -> Result<Option<Vec<Checked>>, SettingsError> {
+    let is_chosen = |editor: &str| name.is_none_or(|name| editor == name);
+    let chosen = || KITS.iter().filter(|kit| is_chosen(kit.name));
     if chosen().next().is_none() {
         return Ok(None);
     }
-    let settings = Settings::open(project)?;
+    let settings = Settings::open(look.project)?;
     let wishes = Wishes {
         allow_writes: false,
-        model: model.to_owned(),
-        project: project.display().to_string(),
+        model: look.model.to_owned(),
+        project: look.project.display().to_string(),
         program: kits::program(),
     };
-    let look = |(editor, file): (&'static str, &'static File)| {
-        let (state, found) = look_at(&settings, file, &wishes);
+    let files = chosen().flat_map(|kit| kit.files.iter().map(|file| (kit.name, file)));
+    let in_project = files.map(|(editor, file)| {
+        let (state, found) = look_at(&settings, file, &wishes, look.answers);
         let hint = match state {
             State::Works => String::new(),
             State::NotSetUp | State::Broken if found.starts_with(SILENT) => {
@@ -76,17 +84,51 @@ pub fn check(
         };
         Checked {
             editor,
-            path: file.path,
+            path: file.path.to_owned(),
             state,
             found,
             hint,
         }
-    };
-    let files = chosen().flat_map(|kit| kit.files.iter().map(|file| (kit.name, file)));
-    Ok(Some(files.map(look).collect()))
+    });
+    let at_home = home::entries();
+    let at_home = at_home.into_iter().filter(|entry| is_chosen(entry.editor));
+    let at_home = at_home.filter_map(|entry| look_at_home(entry, &wishes, look.answers));
+    Ok(Some(in_project.chain(at_home).collect()))
 }
 
-fn look_at(settings: &Settings, file: &File, wishes: &Wishes) -> (State, String) {
+/// Looks at an entry in the user's own settings; one for another project says nothing about this one.
+fn look_at_home(entry: Entry, wishes: &Wishes, answers: &Answers) -> Option<Checked> {
+    let project = entry.project.as_deref().unwrap_or(&wishes.project);
+    if !is_same(project, &wishes.project) {
+        return None;
+    }
+    let (state, found) = answering(
+        started(&entry.program, project, wishes),
+        &[entry.protocol],
+        answers,
+    );
+    let hint = match state {
+        State::Works | State::NotSetUp => String::new(),
+        State::Broken => format!(
+            "`harness editors {}` prints what belongs there",
+            entry.editor
+        ),
+    };
+    Some(Checked {
+        editor: entry.editor,
+        path: entry.path.display().to_string(),
+        state,
+        found,
+        hint,
+    })
+}
+
+fn look_at(
+    settings: &Settings,
+    file: &File,
+    wishes: &Wishes,
+    answers: &Answers,
+) -> (State, String) {
     let broken = |found: String| (State::Broken, found);
     let Ok(path) = RelPath::parse(file.path) else {
         return broken("it has no path".to_owned());
@@ -111,7 +153,9 @@ fn look_at(settings: &Settings, file: &File, wishes: &Wishes) -> (State, String)
         return match file.named_in(&text) {
             Some((program, project)) => {
                 let project = project.as_deref().unwrap_or(&wishes.project);
-                started(&program, project, wishes)
+                let spoken = PROTOCOLS.map(|protocol| file.speaks(protocol).then_some(protocol));
+                let spoken: Vec<Protocol> = spoken.into_iter().flatten().collect();
+                answering(started(&program, project, wishes), &spoken, answers)
             }
             None => broken("it names no program".to_owned()),
         };
@@ -122,21 +166,41 @@ fn look_at(settings: &Settings, file: &File, wishes: &Wishes) -> (State, String)
     (State::Works, "it is there".to_owned())
 }
 
+/// Adds whether the server that a file starts answers.
+fn answering(
+    (state, found): (State, String),
+    spoken: &[Protocol],
+    answers: &Answers,
+) -> (State, String) {
+    if state != State::Works || spoken.is_empty() {
+        return (state, found);
+    }
+    for protocol in spoken {
+        if let Err(reason) = answers.of(*protocol) {
+            let found = format!("`harness {}` does not answer: {reason}", protocol.command());
+            return (State::Broken, found);
+        }
+    }
+    (state, format!("{found}, which answers"))
+}
+
+/// Says whether two paths lead to the same place.
+fn is_same(one: &str, other: &str) -> bool {
+    one == other
+        || std::fs::canonicalize(one)
+            .is_ok_and(|one| std::fs::canonicalize(other).is_ok_and(|other| one == other))
+}
+
 /// Judges the program and the project that a file names.
 fn started(program: &str, project: &str, wishes: &Wishes) -> (State, String) {
-    let same = |one: &str, other: &str| {
-        one == other
-            || std::fs::canonicalize(one)
-                .is_ok_and(|one| std::fs::canonicalize(other).is_ok_and(|other| one == other))
-    };
     let found = if Path::new(program).is_absolute() && !Path::new(program).is_file() {
         format!("it starts `{program}`, which is not there")
-    } else if !same(program, &wishes.program) {
+    } else if !is_same(program, &wishes.program) {
         format!(
             "it starts `{program}`, which is not this program (`{}`)",
             wishes.program
         )
-    } else if !same(project, &wishes.project) {
+    } else if !is_same(project, &wishes.project) {
         format!("it is for another project, `{project}`")
     } else {
         return (State::Works, format!("it starts `{program}`"));

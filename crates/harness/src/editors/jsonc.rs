@@ -43,20 +43,44 @@ pub(super) fn put_in(before: &str, ours: &str) -> Result<String, String> {
     Ok(root.to_string())
 }
 
-/// Returns the command and the project of the entry that one of our own files has, as it stands in a text.
-pub(super) fn command_in(text: &str, ours: &str) -> Option<(String, String)> {
+/// Returns the command of the entry or of the items that one of our own files has, as they stand in a text, and the
+/// project of an entry.
+pub(super) fn command_in(text: &str, ours: &str) -> Option<(String, Option<String>)> {
     let root = parse(text.trim_start_matches('\u{feff}')).ok()?;
     let ours = parse(ours).ok()?;
-    let (name, wanted) = objects(&ours).ok()?.into_iter().next()?;
+    let Some((name, wanted)) = objects(&ours).ok()?.into_iter().next() else {
+        return Some((task_command(&root, &ours)?, None));
+    };
     let (key, _) = entries(&wanted, &name).ok()?.into_iter().next()?;
-    let entry = root.object_value()?.object_value(&name)?.get(&key)?;
-    if !is_ours(&entry) {
-        return None;
-    }
-    let entry = entry.object_value()?;
+    let (command, words) = entry(&root, &name, &key)?;
+    Some((command, Some(words.into_iter().nth(1)?)))
+}
+
+/// Returns the command and the words of an entry of ours in a text.
+pub(super) fn entry_in(text: &str, holder: &str, key: &str) -> Option<(String, Vec<String>)> {
+    let root = parse(text.trim_start_matches('\u{feff}')).ok()?;
+    entry(&root, holder, key)
+}
+
+fn entry(root: &CstRootNode, holder: &str, key: &str) -> Option<(String, Vec<String>)> {
+    let entry = root.object_value()?.object_value(holder)?.get(key)?;
+    let entry = entry.object_value().filter(|_| is_ours(&entry))?;
     let command = string(&entry.get("command")?.value()?)?;
-    let project = string(entry.array_value("args")?.elements().get(1)?)?;
-    Some((command, project))
+    let words = entry.array_value("args")?.elements();
+    Some((command, words.iter().filter_map(string).collect()))
+}
+
+/// Returns the command of the first item that one of our own lists has.
+fn task_command(root: &CstRootNode, ours: &CstRootNode) -> Option<String> {
+    let (list, items) = lists(ours).ok()?.into_iter().next()?;
+    let names: Vec<Option<String>> = items.elements().iter().map(name_of).collect();
+    let mut all = lists(root).ok()?.into_iter();
+    let (_, theirs) = all.find(|(name, _)| *name == list)?;
+    let theirs = theirs.elements();
+    let item = theirs
+        .iter()
+        .find(|item| name_of(item).is_some() && names.contains(&name_of(item)))?;
+    string(&item.as_object()?.get("command")?.value()?)
 }
 
 /// Returns the text without the items that one of our own files has in the same list. Lists that held nothing else go
@@ -135,7 +159,7 @@ fn is_ours(entry: &CstObjectProp) -> bool {
         let first = string(entry.array_value("args")?.elements().first()?)?;
         let name = command.rsplit(['/', '\\']).next()?;
         let is_program = name.strip_suffix(".exe").unwrap_or(name) == "harness";
-        Some(is_program && first == "mcp")
+        Some(is_program && ["mcp", "acp"].contains(&first.as_str()))
     };
     fields().unwrap_or(false)
 }

@@ -3,7 +3,9 @@
 use harness_agent::env::Environment;
 use serde_json::json;
 
+use crate::editors::handshake::Protocol;
 use crate::editors::jsonc;
+use crate::editors::notation::{Notation, PLACEHOLDERS};
 use crate::server::DEFAULT_PORT;
 
 /// What the written configuration may do.
@@ -61,6 +63,7 @@ pub(super) const KITS: &[Kit] = &[
         steps: &[
             "open .vscode/mcp.json and choose `Start` above `harness`; Copilot's agent mode has its tools then",
             "open the palette, choose `Tasks: Run Task`, then a `harness:` task",
+            "as a model for Copilot's chat (VS Code 1.122 or newer): `Chat: Open Language Models (JSON)` in the palette, in its list: {vscode_chat}; start {serve}",
         ],
     },
     Kit {
@@ -130,7 +133,7 @@ pub(super) const KITS: &[Kit] = &[
         )],
         steps: &[
             "Cline reads .clinerules by itself; its rules panel shows `harness.md`",
-            "as tools: in Cline's MCP settings, under `mcpServers`: \"harness\": {mcp}",
+            "as tools: in ~/.cline/data/settings/cline_mcp_settings.json (Cline's MCP panel opens it), under `mcpServers`: \"harness\": {mcp}",
             "as a provider the server cannot serve Cline, which expects calls of its own tools",
         ],
     },
@@ -147,7 +150,7 @@ pub(super) const KITS: &[Kit] = &[
     },
     Kit {
         name: "neovim",
-        about: "commands :HarnessBrief, :HarnessAsk, :HarnessRun, :HarnessServe",
+        about: "commands :HarnessBrief, :HarnessAsk, :HarnessRun, :HarnessServe, and :HarnessChat, an agent in CodeCompanion (ACP)",
         files: &[file(
             ".nvim.lua",
             include_str!("../../editors/neovim/nvim.lua"),
@@ -155,18 +158,20 @@ pub(super) const KITS: &[Kit] = &[
         steps: &[
             "once, in your own init.lua: vim.o.exrc = true",
             "open the project and answer `:trust` for .nvim.lua",
-            "for chat with CodeCompanion: an adapter that extends `openai_compatible` with env.url = \"http://127.0.0.1:{port}\", env.chat_url = \"/v1/stream/chat/completions\", schema.model.default = \"{model}\"; start {serve}",
+            "for :HarnessChat: the plugin CodeCompanion (Neovim 0.11 or newer)",
+            "for its chat without an agent: an adapter that extends `openai_compatible` with env.url = \"http://127.0.0.1:{port}\", env.chat_url = \"/v1/stream/chat/completions\", schema.model.default = \"{model}\"; start {serve}",
         ],
     },
     Kit {
         name: "emacs",
-        about: "commands harness-brief, harness-ask, harness-run, harness-serve",
+        about: "commands harness-brief, harness-ask, harness-run, harness-serve, and harness-chat, an agent in agent-shell (ACP)",
         files: &[file(
             ".dir-locals-2.el",
             include_str!("../../editors/emacs/dir-locals-2.el"),
         )],
         steps: &[
             "open a file of the project; Emacs asks once whether the settings are safe",
+            "for harness-chat: the package agent-shell (Emacs 29.1 or newer)",
             "for chat with gptel: (gptel-make-openai \"harness\" :protocol \"http\" :host \"127.0.0.1:{port}\" :endpoint \"/v1/stream/chat/completions\" :stream t :key \"harness\" :models '({lisp_model})); start {serve}",
         ],
     },
@@ -200,6 +205,7 @@ pub(super) const KITS: &[Kit] = &[
             "the plugin `Shell Script` must be on, as it is by default",
             "as an agent of its own: in ~/.jetbrains/acp.json, under `agent_servers`: \"harness\": {acp}",
             "as tools for the AI Assistant: in its MCP settings, under `mcpServers`: \"harness\": {mcp}",
+            "as a model for its chat: `Use API Key or Local Models`, an OpenAI-compatible provider with the URL http://127.0.0.1:{port}/v1/stream, any key and the model `{model}`; start {serve}",
         ],
     },
     Kit {
@@ -210,7 +216,6 @@ pub(super) const KITS: &[Kit] = &[
             include_str!("../../editors/helix/config.toml"),
         )],
         steps: &[
-            "`harness` must be on the PATH that Helix was started with",
             "`:config-reload` reads the keys; Helix speaks neither MCP nor ACP, so that tasks are typed into a shell",
         ],
     },
@@ -234,33 +239,47 @@ const WITH_WRITES: &[(&str, &str)] = &[
         "- \"{project}\"\n",
         "- \"{project}\"\n      - --allow-writes\n",
     ),
-    ("harness serve\"", "harness serve --allow-writes\""),
+    ("} serve\"", "} serve --allow-writes\""),
 ];
 
-/// What stands for the program and the project in a file, quotes included.
-const PROGRAM: &str = "\"{program}\"";
+/// What stands for the project in a file, quotes included.
 const PROJECT: &str = "\"{project}\"";
 
 impl File {
     /// Returns the whole file.
     pub(super) fn text(&self, wishes: &Wishes) -> String {
+        let text = self.template(wishes.allow_writes);
+        let text = PLACEHOLDERS
+            .iter()
+            .fold(text, |text, (placeholder, notation)| {
+                text.replace(placeholder, &notation.write(&wishes.program))
+            });
+        text.replace(PROJECT, &Notation::Text.write(&wishes.project))
+            .replace("{model}", &yaml_word(&wishes.model))
+    }
+
+    /// Returns the file with what stands for the program, the project and the model.
+    fn template(&self, allow_writes: bool) -> String {
         let text = self.text.to_owned();
-        let text = match wishes.allow_writes {
+        match allow_writes {
             true => WITH_WRITES
                 .iter()
                 .fold(text, |text, (without, with)| text.replace(without, with)),
             false => text,
-        };
-        // A JSON string is a string in YAML too.
-        let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        text.replace(PROGRAM, &quoted(&wishes.program))
-            .replace(PROJECT, &quoted(&wishes.project))
-            .replace("{model}", &yaml_word(&wishes.model))
+        }
     }
 
     /// Says whether the file starts the program by its path.
     pub(super) fn starts_program(&self) -> bool {
-        self.text.contains(PROGRAM)
+        let mut placeholders = PLACEHOLDERS.iter();
+        placeholders.any(|(placeholder, _)| self.text.contains(placeholder))
+    }
+
+    /// Says whether the file has an editor speak a protocol with the program.
+    pub(super) fn speaks(&self, protocol: Protocol) -> bool {
+        let command = protocol.command();
+        let words = [format!("\"{command}\""), format!("- {command}\n")];
+        words.iter().any(|word| self.text.contains(word))
     }
 
     /// Says whether the file sends an editor to the server.
@@ -272,18 +291,24 @@ impl File {
     /// project is for the one in which it lies.
     pub(super) fn named_in(&self, text: &str) -> Option<(String, Option<String>)> {
         if self.is_shared() {
-            let (program, project) = jsonc::command_in(text, self.text)?;
-            return Some((program, Some(project)));
+            return jsonc::command_in(text, self.text);
         }
-        let value = |placeholder: &str| {
-            let line = self.text.lines().find(|line| line.contains(placeholder))?;
-            let before = line.split(placeholder).next()?;
-            let strings = text.lines().filter_map(|line| line.strip_prefix(before));
-            strings
-                .filter_map(|string| serde_json::from_str::<String>(string).ok())
-                .next()
-        };
-        Some((value(PROGRAM)?, value(PROJECT)))
+        let mut programs = PLACEHOLDERS.iter();
+        let program = programs.find_map(|(name, notation)| self.written_for(name, *notation, text));
+        Some((program?, self.written_for(PROJECT, Notation::Text, text)))
+    }
+
+    /// Returns what stands in a written file where this one has a placeholder.
+    fn written_for(&self, placeholder: &str, notation: Notation, text: &str) -> Option<String> {
+        [false, true].into_iter().find_map(|allow_writes| {
+            let template = self.template(allow_writes);
+            let line = template.lines().find(|line| line.contains(placeholder))?;
+            let (before, after) = line.split_once(placeholder)?;
+            text.lines().find_map(|line| {
+                let written = line.strip_prefix(before)?.strip_suffix(after)?;
+                notation.read(written)
+            })
+        })
     }
 
     /// Says whether ours may stand beside what others put there: items in the lists and objects of a JSON file.
@@ -307,8 +332,14 @@ impl Kit {
         };
         let acp = json!({"command": wishes.program, "args": ["acp"]});
         let zed_acp = json!({"type": "custom", "command": wishes.program, "args": ["acp"]});
+        let chat = format!("http://127.0.0.1:{DEFAULT_PORT}/v1/stream/chat/completions");
+        // The window and the reply that a model of the default size has; our prompts are measured by ourselves.
+        let chat = json!({"name": "harness", "vendor": "customendpoint", "apiKey": "harness", "apiType": "chat-completions", "models": [
+            {"id": wishes.model, "name": "harness", "url": chat, "toolCalling": false, "vision": false, "maxInputTokens": 32768, "maxOutputTokens": 4096},
+        ]});
         let step = |step: &&str| {
             step.replace("{serve}", serve)
+                .replace("{vscode_chat}", &chat.to_string())
                 .replace("{mcp}", &mcp.to_string())
                 .replace("{zed_acp}", &zed_acp.to_string())
                 .replace("{acp}", &acp.to_string())

@@ -2,8 +2,11 @@
 //! out again byte for byte. The kits are inside the program; the disk is touched by hands only.
 
 pub mod check;
+pub mod handshake;
+mod home;
 mod jsonc;
 mod kits;
+mod notation;
 
 use std::path::Path;
 
@@ -370,7 +373,7 @@ fn as_text(bytes: &[u8]) -> Option<String> {
 const BOM: char = '\u{feff}';
 
 /// What every file of ours says of itself.
-const OURS: &str = "`harness editors` wrote this file; --remove takes it away.";
+const OURS: &str = "`harness editors` wrote this file; ";
 
 fn put_in(file: &File, wishes: &Wishes, before: &str) -> Result<String, String> {
     let body = before.strip_prefix(BOM).unwrap_or(before);

@@ -14,13 +14,12 @@ use std::time::Duration;
 
 use harness_agent::AgentOptions;
 use rmcp::service::ServerInitializeError;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ServiceExt, transport};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::exit::Exit;
 use crate::mcp::handler::Handler;
-use crate::mcp::wire::{Gone, Wire};
+use crate::mcp::wire::Gone;
 use crate::protocol;
 use crate::runtime::{self, Clients};
 use crate::show::text::Complaint;
@@ -50,8 +49,7 @@ async fn converse(
     let gone = Gone::default();
     let handler = Handler::new(options, gone.clone());
     let runs = handler.runs();
-    let wire = Wire::new(AsyncRwTransport::new_server(input, output), gone.clone());
-    let service = match handler.serve(wire).await {
+    let service = match handler.serve(wire::wire(input, output, gone.clone())).await {
         Ok(service) => service,
         // A client that left before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(Exit::Done),

@@ -3,10 +3,24 @@
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::JsonRpcMessage;
+use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use crate::protocol;
+
+/// What waits between the client and the SDK.
+const PIPE: usize = 64 * 1024;
+/// Requests that cannot be read and wait for their answers; a client that reads none of these is not read on.
+const MOST_WAITING: usize = 16;
+/// What a client that has closed its end gets to read the last of them.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Becomes true once, when nobody is left to answer to.
 #[derive(Clone, Debug)]
@@ -32,20 +46,83 @@ impl Gone {
     }
 }
 
+/// A request that the SDK cannot read: its id, and why.
+struct Unreadable {
+    id: RequestId,
+    reason: String,
+}
+
 /// A transport that tells when its other end has gone.
 pub(super) struct Wire<T> {
     inner: T,
     gone: Gone,
     is_begun: bool,
+    unreadable: Receiver<Unreadable>,
+    /// Answers on their way to the client.
+    answers: JoinSet<()>,
 }
 
-impl<T> Wire<T> {
-    pub(super) fn new(inner: T, gone: Gone) -> Wire<T> {
-        Wire {
-            inner,
-            gone,
-            is_begun: false,
+/// Returns the way to a client.
+pub(super) fn wire<R, W>(
+    input: R,
+    output: W,
+    gone: Gone,
+) -> Wire<AsyncRwTransport<RoleServer, DuplexStream, W>>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let (sender, unreadable) = mpsc::channel(MOST_WAITING);
+    let (lines, passed_on) = tokio::io::duplex(PIPE);
+    tokio::spawn(pass_on(input, lines, sender));
+    Wire {
+        inner: AsyncRwTransport::new_server(passed_on, output),
+        gone,
+        is_begun: false,
+        unreadable,
+        answers: JoinSet::new(),
+    }
+}
+
+/// Passes lines on to the SDK. It would answer a request that it cannot read without the request's id, and the client
+/// would wait: such a request is taken out and answered here.
+async fn pass_on(
+    input: impl AsyncRead + Unpin,
+    mut lines: DuplexStream,
+    unreadable: Sender<Unreadable>,
+) {
+    let mut input = BufReader::new(input);
+    while let Some(line) = protocol::next_line(&mut input).await {
+        let is_passed_on = match unreadable_request(&line) {
+            Some(request) => unreadable.send(request).await.is_ok(),
+            None => lines.write_all(line.as_bytes()).await.is_ok(),
+        };
+        if !is_passed_on {
+            return;
         }
+    }
+}
+
+/// Returns the request on a line when the SDK cannot read it.
+fn unreadable_request(line: &str) -> Option<Unreadable> {
+    let error = serde_json::from_str::<RxJsonRpcMessage<RoleServer>>(line).err()?;
+    let message: Value = serde_json::from_str(line).ok()?;
+    message.get("method")?;
+    Some(Unreadable {
+        id: serde_json::from_value(message.get("id")?.clone()).ok()?,
+        reason: format!("the request cannot be read: {error}"),
+    })
+}
+
+impl<T: Transport<RoleServer>> Wire<T> {
+    fn refuse(&mut self, request: Unreadable) {
+        let error = ErrorData::invalid_request(request.reason, None);
+        let answer = self.inner.send(TxJsonRpcMessage::<RoleServer>::error(
+            error,
+            Some(request.id),
+        ));
+        // Not awaited here: whoever receives may stop to do so at any time.
+        self.answers.spawn(async move { drop(answer.await) });
     }
 }
 
@@ -61,9 +138,23 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Wire<T> {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let message = self.inner.receive().await;
+            let message = tokio::select! {
+                Some(_) = self.answers.join_next() => continue,
+                Some(request) = self.unreadable.recv(), if self.answers.len() < MOST_WAITING => {
+                    self.refuse(request);
+                    continue;
+                }
+                message = self.inner.receive() => message,
+            };
             match &message {
-                None => self.gone.tell(),
+                None => {
+                    self.gone.tell();
+                    while let Ok(request) = self.unreadable.try_recv() {
+                        self.refuse(request);
+                    }
+                    let sent = async { while self.answers.join_next().await.is_some() {} };
+                    drop(tokio::time::timeout(LAST_WORDS, sent).await);
+                }
                 Some(JsonRpcMessage::Request(_)) => self.is_begun = true,
                 // Only a request can begin a session; the SDK would give up at anything else.
                 Some(_) if !self.is_begun => continue,
