@@ -26,6 +26,10 @@ class Wait(str):
     """A reply that never comes, as long as nobody lets it go."""
 
 
+class Pieces(tuple):
+    """A reply whose pieces are sent one by one; before the last one it waits to be let go."""
+
+
 class ScriptedServer:
     """Answers `/api/chat` from a list of replies."""
 
@@ -93,6 +97,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if isinstance(text, Failure):
             self._fail(*text.split())
             return
+        if isinstance(text, Pieces):
+            self._pieces(text)
+            return
         if isinstance(text, Wait):
             self.script.waiting.set()
             self.script.go_on.wait(60)
@@ -109,6 +116,22 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         half = len(text) // 2
         lines = [{**message(text[:half]), "done": False}, {**message(text[half:]), "done": False}, {**message(""), **last}]
         self._send(200, b"".join(json.dumps(line).encode() + b"\n" for line in lines), "application/x-ndjson")
+
+    def _pieces(self, pieces):
+        self.send_response(200)
+        self.send_header("content-type", "application/x-ndjson")
+        self.send_header("connection", "close")
+        self.end_headers()
+        last = {"done": True, "done_reason": "stop", "prompt_eval_count": 100, "eval_count": len(pieces)}
+        with contextlib.suppress(OSError):
+            for number, piece in enumerate(pieces, 1):
+                if number == len(pieces):
+                    self.script.waiting.set()
+                    self.script.go_on.wait(60)
+                line = {"model": MODEL, "message": {"role": "assistant", "content": piece}, "done": False}
+                self.wfile.write(json.dumps(line).encode() + b"\n")
+            self.wfile.write(json.dumps({"model": MODEL, "message": {"role": "assistant", "content": ""}, **last}).encode() + b"\n")
+        self.close_connection = True
 
     def _fail(self, how, status="200"):
         first = {"model": MODEL, "message": {"role": "assistant", "content": "```python\n"}, "done": False}

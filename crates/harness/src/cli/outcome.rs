@@ -101,7 +101,11 @@ fn tell(result: &RunResult, program: &str, shown: &Shown) {
         let story = text::run_result(result);
         let rest = story.strip_prefix(shown.spoken.trim());
         match rest.filter(|_| !shown.spoken.trim().is_empty()) {
-            Some(rest) => text::result(rest.trim_start_matches('\n')),
+            // What was checked stands apart from what the model said.
+            Some(rest) if !rest.trim().is_empty() => {
+                text::result(&format!("\n{}", rest.trim_start_matches('\n')));
+            }
+            Some(_) => {}
             None => text::result(&story),
         }
         text::hint(&result.hint);

@@ -17,7 +17,7 @@ use crate::cli::args::CommonArguments;
 use crate::cli::one_key::{self, Key};
 use crate::cli::outcome::Shown;
 use crate::cli::pager::{self, Paging};
-use crate::show::text;
+use crate::show::text::{self, SpokenAnswer};
 
 /// How often the live line is drawn anew.
 const BEAT: Duration = Duration::from_millis(250);
@@ -33,6 +33,9 @@ pub(super) struct Progress {
     stop: Arc<AtomicBool>,
     /// Whether the words of an answer are shown while they come.
     speaks: bool,
+    answer: SpokenAnswer,
+    /// Whether the cursor stands behind words of the answer.
+    is_speaking: bool,
     shown: Shown,
     paging: Paging,
     live: Option<LiveLine>,
@@ -52,6 +55,8 @@ impl Progress {
             asks: !common.json && text::person_present(),
             stop: cancel.flag(),
             speaks: !common.json && std::io::stdout().is_terminal(),
+            answer: SpokenAnswer::new(),
+            is_speaking: false,
             shown: Shown::default(),
             paging: Paging::Never,
             live: draws.then(LiveLine::start),
@@ -66,19 +71,12 @@ impl Progress {
 
     /// Takes the live line away, and returns what was shown already.
     pub(super) fn end(mut self) -> Shown {
-        self.end_line();
+        self.answer.end_line();
         if let Some(live) = self.live {
             live.stop();
         }
+        self.shown.spoken = self.answer.into_words();
         self.shown
-    }
-
-    /// Ends the line that an answer stands on.
-    fn end_line(&mut self) {
-        if !self.shown.spoken.is_empty() && !self.shown.spoken.ends_with('\n') {
-            self.shown.spoken.push('\n');
-            text::piece("\n");
-        }
     }
 }
 
@@ -92,14 +90,15 @@ fn anstream_allows() -> bool {
 
 impl Listener for Progress {
     fn event(&mut self, event: &Event) {
-        self.end_line();
+        self.answer.end_line();
+        self.is_speaking = false;
         if let Some(live) = &self.live {
             live.now(event);
         }
         // The live line shows for how long a test has been running; plain output gets a line now and then.
         let is_live = self.live.is_some() && running(event).is_some();
         // The words themselves were the news.
-        let is_read = event.kind == EventKind::Reply && !self.shown.spoken.is_empty();
+        let is_read = event.kind == EventKind::Reply && !self.answer.is_empty();
         // A question is put below, or is the result.
         let is_told =
             matches!(event.kind, EventKind::Finished | EventKind::Question) || is_live || is_read;
@@ -143,11 +142,11 @@ impl Listener for Progress {
         if !self.speaks {
             return;
         }
-        if let Some(live) = self.live.as_ref().filter(|_| self.shown.spoken.is_empty()) {
+        if let Some(live) = self.live.as_ref().filter(|_| !self.is_speaking) {
             live.hush();
         }
-        self.shown.spoken.push_str(piece);
-        text::piece(piece);
+        self.is_speaking = true;
+        self.answer.say(piece);
     }
 
     fn decide(&mut self, proposal: &Proposal<'_>) -> Option<Decision> {
