@@ -356,6 +356,7 @@ impl<'a> Session<'a> {
                 Stopped::Question if ending.hint.is_empty() => "answer it in the task".to_owned(),
                 _ => ending.hint,
             },
+            commit: None,
         };
         let fields = json!({
             "ok": result.ok,
