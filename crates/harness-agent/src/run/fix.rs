@@ -38,7 +38,7 @@ pub(super) fn perform(session: &mut Session<'_>, begun: &mut Option<Trial>) -> O
     };
     session.tell(
         EventKind::Fixed,
-        &proposal.summary,
+        "this needs no model",
         [
             ("kind", proposal.kind.into()),
             ("names", proposal.names.clone().into()),

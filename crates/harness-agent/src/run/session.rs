@@ -23,7 +23,7 @@ use crate::history::{History, Refusal, Step};
 use crate::model::ModelError;
 use crate::options::AgentOptions;
 use crate::plan::fix::installed;
-use crate::plan::{LONGEST_TASK, Plan};
+use crate::plan::{LONGEST_TASK, Plan, Spot};
 use crate::record::{self, Record, RecordedChange};
 use crate::run::Order;
 use crate::run::event::{Event, EventKind, Listener};
@@ -241,7 +241,12 @@ impl<'a> Session<'a> {
             1 => "1 file".to_owned(),
             files => format!("{files} files"),
         };
-        let article = if kind.starts_with('a') { "an" } else { "a" };
+        let what = match kind {
+            "question" => "a question".to_owned(),
+            "tests" => "a task about tests".to_owned(),
+            kind if kind.starts_with('a') => format!("an {kind} task"),
+            kind => format!("a {kind} task"),
+        };
         let run = self.run.as_str().to_owned();
         let recorded = self
             .record
@@ -249,7 +254,7 @@ impl<'a> Session<'a> {
         self.heed(recorded);
         self.tell(
             EventKind::Started,
-            &format!("read {read}; this is {article} {kind} task ({rung})"),
+            &format!("read {read}; this is {what}"),
             [
                 ("run", run.into()),
                 ("kind", kind.into()),
@@ -268,7 +273,14 @@ impl<'a> Session<'a> {
 
     /// Tells where the run looks.
     pub(super) fn tell_places(&mut self) {
-        let spots: Vec<String> = self.plan.spots().iter().map(described).collect();
+        let spots = self.plan.spots();
+        // A file is named by what is looked at in it.
+        let is_told = |file: &Spot| {
+            let is_in_it = |spot: &Spot| spot.path == file.path && !spot.name.is_empty();
+            file.name.is_empty() && spots.iter().any(is_in_it)
+        };
+        let spots = spots.iter().filter(|spot| !is_told(spot));
+        let spots: Vec<String> = spots.map(described).collect();
         if !spots.is_empty() {
             let text = format!("looking at {}", spots.join(", "));
             self.tell(EventKind::Located, &text, [("places", spots.into())]);
@@ -426,7 +438,7 @@ pub(super) fn redacted(goals: Vec<Goal>) -> Vec<Goal> {
     goals.into_iter().map(goal).collect()
 }
 
-fn described(spot: &crate::plan::Spot) -> String {
+fn described(spot: &Spot) -> String {
     match spot.name.as_str() {
         "" => spot.path.to_string(),
         name => format!("{name} ({}:{})", spot.path, spot.line),

@@ -272,7 +272,8 @@ impl<'m> Talk<'m> {
         let seconds = began.elapsed().as_secs_f64();
         self.count(session, &reply, characters);
         let tokens = reply.reply_tokens;
-        let text = format!("step {step} of {most}: {tokens} tokens in {seconds:.1} s");
+        let unit = if tokens == 1 { "token" } else { "tokens" };
+        let text = format!("step {step} of {most}: {tokens} {unit} in {seconds:.1} s");
         let words = reply.text.clone();
         let data = [("tokens", tokens.into()), ("result", words.into())];
         session.tell(EventKind::Reply, &text, data);
