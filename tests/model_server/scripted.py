@@ -38,6 +38,8 @@ class ScriptedServer:
         self.requests = []
         # How many parameters the model is said to have; nothing is said where it is None.
         self.parameters = None
+        # The models that are in memory; nothing is said where it is None.
+        self.loaded = None
         self.waiting, self.go_on = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"script": self})
@@ -71,6 +73,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/api/tags":
             self._json(200, {"models": [{"name": MODEL, "model": MODEL, "digest": "0" * 64, "size": 5200000000}]})
+        elif self.path == "/api/ps" and self.script.loaded is not None:
+            self._json(200, {"models": [{"name": name, "model": name, "context_length": 40960} for name in self.script.loaded]})
         elif self.path == "/api/version":
             self._json(200, {"version": "0.16.0"})
         else:

@@ -1,6 +1,6 @@
 //! The agent: settings, and the calls that every door makes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harness_code::locate::Noted;
 use harness_code::path::RelPath;
@@ -26,7 +26,7 @@ use crate::model::Model;
 use crate::options::{AgentOptions, OptionsError, shown};
 use crate::plan::Plan;
 use crate::prepare::PreparePlan;
-use crate::run::event::Listener;
+use crate::run::event::{Listener, Nobody, tell_waiting};
 use crate::run::result::{RunResult, Stopped};
 use crate::run::suite_run::{self, SuiteOrder, TestResult};
 use crate::run::{self, Again, Order, Wish};
@@ -159,6 +159,16 @@ impl Agent {
 
     /// Takes a run back, byte for byte; without a name, the latest that still has changes.
     pub fn undo(&self, run: Option<&str>, cancel: &Cancel) -> Result<RunResult, OptionsError> {
+        self.undo_telling(run, &mut Nobody, cancel)
+    }
+
+    /// The same; a wait for a run that holds the project is told when it begins.
+    pub(crate) fn undo_telling(
+        &self,
+        run: Option<&str>,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
         let checked = self.options.check()?;
         let unknown = |name: &str| OptionsError {
             field: "run",
@@ -184,7 +194,9 @@ impl Agent {
                 ..not_undone(Stopped::Stuck, "files may not change here")
             });
         };
-        let (flag, mut on_wait) = (cancel.flag(), |_: &Holder| ());
+        let began = Instant::now();
+        let flag = cancel.flag();
+        let mut on_wait = |holder: &Holder| tell_waiting(listener, began, holder);
         let mut waiting = Waiting {
             patience: UNDO_PATIENCE,
             cancel: &flag,

@@ -187,7 +187,7 @@ impl Dialogue {
         let agent = self.agent.with_options(options);
         let result = match turn {
             Turn::Reply(words) => RunResult::said(*words),
-            Turn::Undo(run) => agent.undo(run.as_deref(), cancel)?,
+            Turn::Undo(run) => agent.undo_telling(run.as_deref(), listener, cancel)?,
             Turn::Ask(task) => agent.ask(Some(task), listener, cancel)?,
             Turn::Run { task, .. } => agent.run(Some(task), listener, cancel)?,
         };

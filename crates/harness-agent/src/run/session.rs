@@ -2,18 +2,20 @@
 
 use std::cell::OnceCell;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use harness_code::fix::Installed;
 use harness_code::path::RelPath;
 use harness_code::suite::Suite;
 use harness_code::tree::SourceTree;
 use harness_hands::journal::{self, RunId};
+use harness_hands::lock::{Holder, Waiting};
 use harness_hands::permit::Project;
 use harness_hands::scratch::Scratch;
 use harness_hands::suite::running::Running;
-use harness_hands::suite::{Selection, SuiteReport, Watch, run_watched};
-use serde_json::{Map, Value, json};
+use harness_hands::suite::{Selection, SuiteReport, Watch, last_time, run_watched};
+use harness_hands::transaction::{Transaction, WriteError};
+use serde_json::{Value, json};
 
 use crate::cancel::Cancel;
 use crate::config::UserConfig;
@@ -26,8 +28,7 @@ use crate::plan::fix::installed;
 use crate::plan::{LONGEST_TASK, Plan, Spot};
 use crate::record::{self, Record, RecordedChange};
 use crate::run::Order;
-use crate::run::event::{Event, EventKind, Listener};
-
+use crate::run::event::{EventKind, Listener, tell, tell_waiting};
 use crate::run::result::{RunResult, Stopped, Tests, Usage};
 use crate::secret;
 use crate::suite;
@@ -186,17 +187,7 @@ impl<'a> Session<'a> {
         text: &str,
         data: [(&str, Value); N],
     ) {
-        let data: Map<String, Value> = data
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect();
-        let seconds = self.began.elapsed().as_secs_f64();
-        self.listener.event(&Event {
-            kind,
-            data,
-            seconds,
-            text: text.to_owned(),
-        });
+        tell(self.listener, self.began, kind, text, data);
     }
 
     /// Runs the tests of a private version of the project and tells of one that takes long while it runs.
@@ -208,29 +199,42 @@ impl<'a> Session<'a> {
         watch: &Watch,
     ) -> Option<SuiteReport> {
         let runner = self.project.runner()?.in_scratch(version);
+        if *selection == Selection::All {
+            let last = last_time(&runner, suite);
+            let (text, data) = tests_begin("the tests", last);
+            self.tell(EventKind::Tests, &text, data);
+        }
         let (listener, began) = (&mut *self.listener, self.began);
         let mut tell = |running: &Running| {
+            let (test, seconds) = (&running.test, running.seconds);
+            let text = format!("{test} has been running for {seconds} s");
             let data = [
-                ("running", json!(running.test)),
-                ("running_seconds", json!(running.seconds)),
+                ("running", json!(test)),
+                ("running_seconds", json!(seconds)),
             ];
-            listener.event(&Event {
-                kind: EventKind::Tests,
-                data: data
-                    .map(|(name, value)| (name.to_owned(), value))
-                    .into_iter()
-                    .collect(),
-                seconds: began.elapsed().as_secs_f64(),
-                text: format!(
-                    "{} has been running for {} s",
-                    running.test, running.seconds
-                ),
-            });
+            tell(listener, began, EventKind::Tests, &text, data);
         };
         let flag = self.cancel.flag();
         Some(run_watched(
             &runner, suite, selection, watch, &flag, &mut tell,
         ))
+    }
+
+    /// Takes the project for this run, unless that is read-only. A wait for another run is told when it begins.
+    pub(super) fn begin_writing(
+        &mut self,
+        patience: Duration,
+    ) -> Option<Result<Transaction, WriteError>> {
+        let writer = self.project.writer()?;
+        let flag = self.cancel.flag();
+        let (listener, began) = (&mut *self.listener, self.began);
+        let mut on_wait = |holder: &Holder| tell_waiting(listener, began, holder);
+        let mut waiting = Waiting {
+            patience,
+            cancel: &flag,
+            on_wait: &mut on_wait,
+        };
+        Some(writer.begin(&self.run, &self.task.text, &mut waiting))
     }
 
     /// Tells that the run began and where it will look.
@@ -426,6 +430,22 @@ impl<'a> Session<'a> {
         }
         super::engine_ending(error)
     }
+}
+
+/// Says that tests begin, and how long all of them took last time.
+pub(super) fn tests_begin(
+    what: &str,
+    last: Option<Duration>,
+) -> (String, [(&'static str, Value); 2]) {
+    let seconds = last.map(|last| last.as_secs_f64().round());
+    let text = match seconds.filter(|seconds| *seconds >= 1.0) {
+        Some(seconds) => format!("running {what} ({seconds} s last time)"),
+        None => format!("running {what}"),
+    };
+    (
+        text,
+        [("begins", true.into()), ("last_seconds", json!(seconds))],
+    )
 }
 
 /// Returns goals without the secrets that a task may hold.
