@@ -347,18 +347,24 @@ impl Agent {
 
     /// Returns what would happen to a task.
     pub fn route(&self, task: &str) -> Result<Plan, OptionsError> {
+        self.plan(task, &Cancel::default())?.map_err(unreadable)
+    }
+
+    /// The same, unless it is stopped.
+    pub(crate) fn plan(
+        &self,
+        task: &str,
+        cancel: &Cancel,
+    ) -> Result<Result<Plan, TreeError>, OptionsError> {
         let checked = self.options.check()?;
         let hidden = self.config.clone()?.hidden().unwrap_or_default();
         let scope = checked.scope.as_ref();
-        let (tree, noted) =
-            Noted::read_hiding(&checked.project, scope, hidden, task).map_err(unreadable)?;
-        Ok(Plan::make(
-            &Task::bare(task),
-            &tree,
-            &noted,
-            &self.options,
-            &self.environment,
-        ))
+        let read = Noted::read_hiding(&checked.project, scope, hidden, &cancel.flag(), task);
+        let plan = |(tree, noted): (SourceTree, Noted)| {
+            let (options, environment) = (&self.options, &self.environment);
+            Plan::make(&Task::bare(task), &tree, &noted, options, environment)
+        };
+        Ok(read.map(plan))
     }
 
     /// Returns how the project's tests are run, when it has any.
@@ -423,7 +429,7 @@ fn not_undone(stopped: Stopped, reason: &str) -> RunResult {
     }
 }
 
-fn unreadable(error: TreeError) -> OptionsError {
+pub(crate) fn unreadable(error: TreeError) -> OptionsError {
     OptionsError {
         field: "project",
         message: error.to_string(),

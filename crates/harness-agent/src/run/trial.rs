@@ -1096,19 +1096,21 @@ impl Trial {
             };
             match session.listener.decide(&proposal) {
                 Some(Decision::Keep) => return None,
-                Some(Decision::Edit(edited)) if !session.cancel.stopped() => {
-                    match self.take_edit(session, &edited) {
-                        Ok(words) => {
-                            ending.summary = words;
-                            ending.tests = self.tests();
-                        }
-                        Err(reason) => {
-                            let text = format!("the edited text cannot be kept: {reason}");
-                            session.tell(EventKind::Refused, &text, []);
-                        }
-                    }
+                _ if session.cancel.stopped() => {
+                    let summary = "interrupted: the change was not kept".to_owned();
+                    break (Stopped::Interrupted, summary);
                 }
-                Some(Decision::Drop | Decision::Edit(_)) => {
+                Some(Decision::Edit(edited)) => match self.take_edit(session, &edited) {
+                    Ok(words) => {
+                        ending.summary = words;
+                        ending.tests = self.tests();
+                    }
+                    Err(reason) => {
+                        let text = format!("the edited text cannot be kept: {reason}");
+                        session.tell(EventKind::Refused, &text, []);
+                    }
+                },
+                Some(Decision::Drop) => {
                     break (Stopped::Stuck, "the change was not kept".to_owned());
                 }
                 None => {
