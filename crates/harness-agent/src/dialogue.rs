@@ -39,6 +39,33 @@ pub enum Meaning {
     Undo(Option<String>),
 }
 
+/// What editors that are agents themselves put a person's words into, and what they add about the editor.
+const WRAPPINGS: [&str; 4] = ["task", "user_message", "feedback", "answer"];
+const ADDITION: &str = "environment_details";
+
+/// Returns what a person said in a message that an editor's own agent wrapped: the words alone, without lists of open
+/// files and clocks. Any other message is returned as it is.
+pub fn unwrapped(message: &str) -> String {
+    let inside = |tag: &str| {
+        let (_, rest) = message.split_once(&format!("<{tag}>"))?;
+        rest.split_once(&format!("</{tag}>"))
+            .map(|(words, _)| words)
+    };
+    if let Some(words) = WRAPPINGS.iter().find_map(|tag| inside(tag)) {
+        return words.trim().to_owned();
+    }
+    let mut text = message.to_owned();
+    while let Some(start) = text.find(&format!("<{ADDITION}>")) {
+        let end = format!("</{ADDITION}>");
+        let after = text[start..].find(&end).map(|at| start + at + end.len());
+        text.replace_range(start..after.unwrap_or(text.len()), "");
+    }
+    match text.len() == message.len() {
+        true => text,
+        false => text.trim().to_owned(),
+    }
+}
+
 /// Reads a message after what was said before it.
 pub fn read(before: &[Said], message: &str) -> Meaning {
     Memory::of(before).read(message)
@@ -503,6 +530,26 @@ mod tests {
     }
 
     const WHICH: &str = "\"clean this up\" names no file and no function; which one is it about?\n  1. shop/cart.py\n  2. shop/report.py";
+
+    #[test]
+    fn words_are_taken_out_of_what_an_editor_puts_them_into() {
+        let open_files = "<environment_details>\n# Open tabs\ncart.py\n</environment_details>";
+        let cases = [
+            (
+                format!("<task>\nfix total\n</task>\n# Progress\n…\n{open_files}"),
+                "fix total",
+            ),
+            (format!("and in cart.py\n{open_files}"), "and in cart.py"),
+            ("cut off <environment_details>\n# Op".to_owned(), "cut off"),
+            (
+                "what is a <task> here?\n".to_owned(),
+                "what is a <task> here?\n",
+            ),
+        ];
+        for (message, words) in cases {
+            assert_eq!(unwrapped(&message), words);
+        }
+    }
 
     #[test]
     fn an_answer_belongs_to_the_task_that_was_asked_about() {
