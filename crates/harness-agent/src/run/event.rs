@@ -71,7 +71,7 @@ impl EventKind {
             EventKind::Action => "the reply was understood as an action",
             EventKind::Refused => "something was refused",
             EventKind::Wrote => "a file was written",
-            EventKind::Tests => "tests ran, or one of them takes long",
+            EventKind::Tests => "tests begin, ran, or one of them takes long",
             EventKind::Undone => "changes were taken back",
             EventKind::Finished => "the run ended",
         }
