@@ -315,13 +315,12 @@ impl LiveLine {
                 std::thread::sleep(BEAT);
                 // Held while it is drawn: nobody else takes the line away meanwhile.
                 let doing = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                let shown = doing.as_ref().filter(|doing| doing.takes_long());
                 let columns = text::width().saturating_sub(1);
-                let line = match shown {
+                let line = match doing.as_ref() {
                     // Who presses Ctrl-C is told at once that it was heard.
                     Some(_) if stop.load(Ordering::Relaxed) => "stopping".to_owned(),
-                    Some(doing) => doing.shown(columns),
-                    None => String::new(),
+                    Some(doing) if doing.takes_long() => doing.shown(columns),
+                    Some(_) | None => String::new(),
                 };
                 if !line.is_empty() && line != drawn {
                     draw(&line);
