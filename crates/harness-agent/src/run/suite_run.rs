@@ -170,7 +170,7 @@ pub(crate) fn perform(order: SuiteOrder<'_>) -> Result<TestResult, OptionsError>
     let data = [("result", Value::from(report.output_tail))];
     let data = data.map(|(name, value)| (name.to_owned(), value));
     telling.tell(
-        EventKind::Tests,
+        EventKind::Finished,
         result.summary.clone(),
         data.into_iter().collect(),
     );

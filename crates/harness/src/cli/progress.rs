@@ -173,6 +173,7 @@ impl Listener for Progress {
         pager::diff(proposal.diff, self.paging);
         text::notice(proposal.summary);
         self.shown.diff = true;
+        self.shown.summary = proposal.summary.to_owned();
         loop {
             let edited = match one_key::about_a_change(&self.stop)? {
                 Key::Keep => return Some(Decision::Keep),
