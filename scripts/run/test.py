@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 import time
 import xml.etree.ElementTree
@@ -46,6 +47,8 @@ TOOLS = ["pytest>=8,<10", "pytest-xdist>=3.5,<4"]
 # one that runs our hook. tests/python/conftest.py finds them.
 CHECKERS = ROOT / "target" / "test-tools"
 CHECKS = ["mypy>=1.13,<3", "basedpyright>=1.28,<2", "openai>=1.50,<3", "mcp>=2,<3", "agent-client-protocol>=0.12,<1", "jsonschema>=4,<5", "pre-commit>=4,<5", "huggingface_hub>=1,<3"]
+# The clients in JavaScript that the server is tested with, where there is an npm.
+SCRIPT_CLIENTS = ["openai@>=5 <8"]
 # The second one uses the first one's projects and server, so it comes after it.
 ACCEPTANCE = [ROOT / "tests" / "accept" / name for name in ("accept.py", "ordinary.py")]
 # The crates of this workspace are compiled by clippy, which says what it finds and compiles all the same.
@@ -243,6 +246,11 @@ def tools():
         check_python(python)
         ensure_pip(python)
         results.append(check(f"tools-{folder.name}", [*pip_install(python), *packages]))
+    npm = shutil.which("npm")
+    if npm:
+        place = CHECKERS / "node"
+        place.mkdir(exist_ok=True)
+        results.append(check("tools-node", [npm, "install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix", str(place), *SCRIPT_CLIENTS]))
     return sum(passed for passed, _ in results), sum(failed for _, failed in results)
 
 

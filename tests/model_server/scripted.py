@@ -26,6 +26,10 @@ class Wait(str):
     """A reply that never comes, as long as nobody lets it go."""
 
 
+class Pieces(tuple):
+    """A reply whose pieces are sent one by one; before the last one it waits to be let go."""
+
+
 class ScriptedServer:
     """Answers `/api/chat` from a list of replies."""
 
@@ -34,6 +38,8 @@ class ScriptedServer:
         self.requests = []
         # How many parameters the model is said to have; nothing is said where it is None.
         self.parameters = None
+        # The models that are in memory; nothing is said where it is None.
+        self.loaded = None
         self.waiting, self.go_on = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"script": self})
@@ -67,6 +73,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/api/tags":
             self._json(200, {"models": [{"name": MODEL, "model": MODEL, "digest": "0" * 64, "size": 5200000000}]})
+        elif self.path == "/api/ps" and self.script.loaded is not None:
+            self._json(200, {"models": [{"name": name, "model": name, "context_length": 40960} for name in self.script.loaded]})
         elif self.path == "/api/version":
             self._json(200, {"version": "0.16.0"})
         else:
@@ -93,6 +101,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if isinstance(text, Failure):
             self._fail(*text.split())
             return
+        if isinstance(text, Pieces):
+            self._pieces(text)
+            return
         if isinstance(text, Wait):
             self.script.waiting.set()
             self.script.go_on.wait(60)
@@ -109,6 +120,22 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         half = len(text) // 2
         lines = [{**message(text[:half]), "done": False}, {**message(text[half:]), "done": False}, {**message(""), **last}]
         self._send(200, b"".join(json.dumps(line).encode() + b"\n" for line in lines), "application/x-ndjson")
+
+    def _pieces(self, pieces):
+        self.send_response(200)
+        self.send_header("content-type", "application/x-ndjson")
+        self.send_header("connection", "close")
+        self.end_headers()
+        last = {"done": True, "done_reason": "stop", "prompt_eval_count": 100, "eval_count": len(pieces)}
+        with contextlib.suppress(OSError):
+            for number, piece in enumerate(pieces, 1):
+                if number == len(pieces):
+                    self.script.waiting.set()
+                    self.script.go_on.wait(60)
+                line = {"model": MODEL, "message": {"role": "assistant", "content": piece}, "done": False}
+                self.wfile.write(json.dumps(line).encode() + b"\n")
+            self.wfile.write(json.dumps({"model": MODEL, "message": {"role": "assistant", "content": ""}, **last}).encode() + b"\n")
+        self.close_connection = True
 
     def _fail(self, how, status="200"):
         first = {"model": MODEL, "message": {"role": "assistant", "content": "```python\n"}, "done": False}

@@ -16,7 +16,7 @@ ESCAPE = re.compile(r"\x1b\[([0-9;?]*)([a-zA-Z])")
 class Terminal:
     """A program in a pseudo-terminal of so many columns."""
 
-    def __init__(self, columns, *words, **environment):
+    def __init__(self, columns, *words, program=None, **environment):
         import fcntl
         import pty
         import termios
@@ -30,7 +30,7 @@ class Terminal:
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
         env = {**os.environ, "TERM": "xterm-256color", **environment}
-        self.process = subprocess.Popen([PROGRAM, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env, preexec_fn=take_terminal, close_fds=True)
+        self.process = subprocess.Popen([program or PROGRAM, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env, preexec_fn=take_terminal, close_fds=True)
         os.close(theirs)
         self.seen = ""
         self.everything = ""

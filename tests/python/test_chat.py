@@ -39,6 +39,17 @@ def test_a_pipe_is_a_conversation(project, engine):
     assert out.index("--- a/shop/pricing.py") < out.index("changed `discount`") < out.index("take it back with: harness undo")
 
 
+def test_commands_know_what_was_said_and_tell_what_they_did(project, engine):
+    engine("It takes the percentage off.")
+    lines = ["what does discount return?", "/route rename it to rebate", "/route undo that", "/file shop/pricing.py", "/file", "/model other:1b", "/model", "/tests"]
+    done = talk(project, lines)
+    told, beside = done.stdout.decode(), done.stderr.decode()
+    assert "kind     rename" in told and "names no file" not in told and "would be taken back" in told, told
+    for words in ("the model is shown shop/pricing.py from here on\nshop/pricing.py\n", "other:1b is used from here on\nother:1b\n"):
+        assert words in told
+    assert (told + beside).count("0 passed, 1 failed") == 1
+
+
 def test_json_is_one_result_a_line(project, engine):
     engine(FIX)
     done = talk(project, [TASK, "undo that", "clean this up"], "--json")
@@ -198,7 +209,8 @@ def test_a_change_is_kept_or_dropped_by_one_key(project, engine):
         assert shown.count("--- a/shop/pricing.py") == 1
         terminal.type("k")
         rest = terminal.expect("take it back with")
-        assert "--- a/shop" not in rest
+        # What was read before the key was pressed is not told again.
+        assert "--- a/shop" not in rest and "changed `discount`" not in rest
         terminal.expect("> ")
         terminal.type("\x04")
         assert terminal.ended() == 0

@@ -1,5 +1,6 @@
 """`run --commit`: exactly what the run wrote, and nothing that the repository configures is started."""
 
+import json
 import os
 import subprocess
 
@@ -158,3 +159,13 @@ def test_every_file_of_a_rename_is_committed(repository, git):
     files = git(repository, "show", "--name-only", "--format=", "HEAD").splitlines()
     assert "shop/pricing.py" in files and not any(file.endswith(".bak") for file in files)
     assert git(repository, "diff", "HEAD", "--name-only", "--", *files) == ""
+
+
+def test_a_program_is_told_which_commit_it_is(repository, git, engine):
+    engine(FIX)
+    done = harness(repository, "run", "--commit", "--json", TASK)
+    result = json.loads(done.stdout)
+    assert done.returncode == 0 and result["commit"] == git(repository, "rev-parse", "HEAD")
+    # Without a commit there is no such field.
+    done = harness(repository, "run", "--json", "rename discount to rebate")
+    assert done.returncode == 0 and "commit" not in json.loads(done.stdout)

@@ -3,7 +3,10 @@
 import json
 import os
 import subprocess
+import sys
 import time
+
+import pytest
 
 from conftest import FIX, RIGHT, TASK, WRONG, WRONG_DRAFT
 from scripted import Wait
@@ -88,3 +91,40 @@ def test_a_commit_message(project, engine):
     assert harness("last", "nosuch", "--commit-message", cwd=project).returncode == 2
     assert harness("undo", cwd=project).returncode == 0
     assert harness("last", "--commit-message", cwd=project).returncode == 1
+
+
+def test_a_rename_says_which_documents_still_have_the_name(project):
+    (project / "shop/pricing.py").write_text(RIGHT, encoding="utf-8")
+    (project / "README.md").write_text("Call `discount` for the price.\n", encoding="utf-8")
+    (project / "docs").mkdir()
+    (project / "docs/api.rst").write_text(".. autofunction:: shop.pricing.discount\n", encoding="utf-8")
+    (project / "docs/words.txt").write_text("We give a discount on Mondays.\n", encoding="utf-8")
+    before = (project / "README.md").read_bytes()
+    for words in (["--dry-run"], []):
+        done = harness("run", *words, "rename discount to rebate", cwd=project)
+        assert "(README.md, docs/api.rst still say `discount`)" in done.stdout, done.stdout
+    assert (project / "README.md").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["serve", "--port", "99999"], "it is a whole number from 0 to 65535\nhint: `harness serve --help` shows how\n"),
+        (["run", "--steps", "0", "x"], "it is a whole number from 1\nhint: `harness run --help` shows how\n"),
+        (["run", "--seconds", "soon", "x"], "it is a whole number\nhint: `harness run --help` shows how\n"),
+    ],
+)
+def test_a_number_that_is_none_is_told_what_it_should_be(project, words, told):
+    done = harness(*words, cwd=project)
+    assert done.returncode == 2 and done.stderr.endswith(told), done.stderr
+
+
+@pytest.mark.parametrize("runner", [["pytest", "-p", "no:cacheprovider"], ["pytest", "-q", "--tb=short", "-p", "no:cacheprovider"], ["unittest"]])
+def test_the_output_of_a_test_runner_is_a_task(project, engine, runner):
+    engine(FIX)
+    report = subprocess.run([sys.executable, "-m", *runner], cwd=project, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+    assert report.returncode
+    done = subprocess.run([PROGRAM, "run", "-"], cwd=project, input=report.stdout, capture_output=True, timeout=120)
+    told = done.stdout.decode()
+    assert done.returncode == 0 and "harness undo" in told and "test_discount" in told, done.stderr
+    assert pricing(project) == RIGHT

@@ -1,6 +1,6 @@
 //! The agent: settings, and the calls that every door makes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harness_code::locate::Noted;
 use harness_code::path::RelPath;
@@ -26,7 +26,7 @@ use crate::model::Model;
 use crate::options::{AgentOptions, OptionsError, shown};
 use crate::plan::Plan;
 use crate::prepare::PreparePlan;
-use crate::run::event::Listener;
+use crate::run::event::{Listener, Nobody, tell_waiting};
 use crate::run::result::{RunResult, Stopped};
 use crate::run::suite_run::{self, SuiteOrder, TestResult};
 use crate::run::{self, Again, Order, Wish};
@@ -159,6 +159,16 @@ impl Agent {
 
     /// Takes a run back, byte for byte; without a name, the latest that still has changes.
     pub fn undo(&self, run: Option<&str>, cancel: &Cancel) -> Result<RunResult, OptionsError> {
+        self.undo_telling(run, &mut Nobody, cancel)
+    }
+
+    /// The same; a wait for a run that holds the project is told when it begins.
+    pub(crate) fn undo_telling(
+        &self,
+        run: Option<&str>,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
         let checked = self.options.check()?;
         let unknown = |name: &str| OptionsError {
             field: "run",
@@ -184,7 +194,9 @@ impl Agent {
                 ..not_undone(Stopped::Stuck, "files may not change here")
             });
         };
-        let (flag, mut on_wait) = (cancel.flag(), |_: &Holder| ());
+        let began = Instant::now();
+        let flag = cancel.flag();
+        let mut on_wait = |holder: &Holder| tell_waiting(listener, began, holder);
         let mut waiting = Waiting {
             patience: UNDO_PATIENCE,
             cancel: &flag,
@@ -335,18 +347,24 @@ impl Agent {
 
     /// Returns what would happen to a task.
     pub fn route(&self, task: &str) -> Result<Plan, OptionsError> {
+        self.plan(task, &Cancel::default())?.map_err(unreadable)
+    }
+
+    /// The same, unless it is stopped.
+    pub(crate) fn plan(
+        &self,
+        task: &str,
+        cancel: &Cancel,
+    ) -> Result<Result<Plan, TreeError>, OptionsError> {
         let checked = self.options.check()?;
         let hidden = self.config.clone()?.hidden().unwrap_or_default();
         let scope = checked.scope.as_ref();
-        let (tree, noted) =
-            Noted::read_hiding(&checked.project, scope, hidden, task).map_err(unreadable)?;
-        Ok(Plan::make(
-            &Task::bare(task),
-            &tree,
-            &noted,
-            &self.options,
-            &self.environment,
-        ))
+        let read = Noted::read_hiding(&checked.project, scope, hidden, &cancel.flag(), task);
+        let plan = |(tree, noted): (SourceTree, Noted)| {
+            let (options, environment) = (&self.options, &self.environment);
+            Plan::make(&Task::bare(task), &tree, &noted, options, environment)
+        };
+        Ok(read.map(plan))
     }
 
     /// Returns how the project's tests are run, when it has any.
@@ -411,7 +429,7 @@ fn not_undone(stopped: Stopped, reason: &str) -> RunResult {
     }
 }
 
-fn unreadable(error: TreeError) -> OptionsError {
+pub(crate) fn unreadable(error: TreeError) -> OptionsError {
     OptionsError {
         field: "project",
         message: error.to_string(),

@@ -3,11 +3,12 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use harness_code::tree::TreeError;
 use harness_hands::permit::{Access, Project};
 use harness_hands::trace;
 use serde_json::{Value, json};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, unreadable};
 use crate::cancel::Cancel;
 use crate::dialogue::{self, Meaning, Said};
 use crate::options::OptionsError;
@@ -150,17 +151,28 @@ impl Dialogue {
 
     /// Reads a message and finds out what it asks for. Nothing is changed.
     pub fn read(&self, message: &str) -> Result<Turn, OptionsError> {
+        self.turn(message, &Cancel::default())?.map_err(unreadable)
+    }
+
+    /// The same, unless it is stopped while the project is read.
+    fn turn(
+        &self,
+        message: &str,
+        cancel: &Cancel,
+    ) -> Result<Result<Turn, TreeError>, OptionsError> {
         let task = match dialogue::read(&self.said, message) {
             Meaning::Task(task) => task,
-            Meaning::Reply(words) => return Ok(Turn::Reply(words)),
-            Meaning::Undo(run) => return Ok(Turn::Undo(run)),
+            Meaning::Reply(words) => return Ok(Ok(Turn::Reply(words))),
+            Meaning::Undo(run) => return Ok(Ok(Turn::Undo(run))),
         };
-        let plan = self.agent.route(&task)?;
-        let asks_back = plan.question.is_some();
-        Ok(match plan.writes {
-            true => Turn::Run { task, asks_back },
+        let plan = self.agent.plan(&task, cancel)?;
+        Ok(plan.map(|plan| match plan.writes {
+            true => Turn::Run {
+                task,
+                asks_back: plan.question.is_some(),
+            },
             false => Turn::Ask(task),
-        })
+        }))
     }
 
     /// Does what a message asks for, and remembers both.
@@ -170,7 +182,11 @@ impl Dialogue {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        let turn = self.read(message)?;
+        let turn = match self.turn(message, cancel)? {
+            Ok(turn) => turn,
+            Err(TreeError::Stopped) => return Ok(RunResult::interrupted()),
+            Err(error) => return Err(unreadable(error)),
+        };
         self.perform(message, &turn, listener, cancel)
     }
 
@@ -187,7 +203,7 @@ impl Dialogue {
         let agent = self.agent.with_options(options);
         let result = match turn {
             Turn::Reply(words) => RunResult::said(*words),
-            Turn::Undo(run) => agent.undo(run.as_deref(), cancel)?,
+            Turn::Undo(run) => agent.undo_telling(run.as_deref(), listener, cancel)?,
             Turn::Ask(task) => agent.ask(Some(task), listener, cancel)?,
             Turn::Run { task, .. } => agent.run(Some(task), listener, cancel)?,
         };

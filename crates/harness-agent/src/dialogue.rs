@@ -39,6 +39,33 @@ pub enum Meaning {
     Undo(Option<String>),
 }
 
+/// What editors that are agents themselves put a person's words into, and what they add about the editor.
+const WRAPPINGS: [&str; 4] = ["task", "user_message", "feedback", "answer"];
+const ADDITION: &str = "environment_details";
+
+/// Returns what a person said in a message that an editor's own agent wrapped: the words alone, without lists of open
+/// files and clocks. Any other message is returned as it is.
+pub fn unwrapped(message: &str) -> String {
+    let inside = |tag: &str| {
+        let (_, rest) = message.split_once(&format!("<{tag}>"))?;
+        rest.split_once(&format!("</{tag}>"))
+            .map(|(words, _)| words)
+    };
+    if let Some(words) = WRAPPINGS.iter().find_map(|tag| inside(tag)) {
+        return words.trim().to_owned();
+    }
+    let mut text = message.to_owned();
+    while let Some(start) = text.find(&format!("<{ADDITION}>")) {
+        let end = format!("</{ADDITION}>");
+        let after = text[start..].find(&end).map(|at| start + at + end.len());
+        text.replace_range(start..after.unwrap_or(text.len()), "");
+    }
+    match text.len() == message.len() {
+        true => text,
+        false => text.trim().to_owned(),
+    }
+}
+
 /// Reads a message after what was said before it.
 pub fn read(before: &[Said], message: &str) -> Meaning {
     Memory::of(before).read(message)
@@ -81,6 +108,8 @@ struct Memory {
     task: Option<String>,
     /// The name that was spoken of last.
     name: Option<String>,
+    /// Whether the last task left it to us to find what it is about.
+    is_unnamed: bool,
     /// The question that waits for an answer.
     question: Option<Question>,
     /// Whether the last reply holds a change that nobody kept.
@@ -111,7 +140,9 @@ impl Memory {
         if let Meaning::Task(task) = meaning {
             // A pasted log names nothing beyond its first lines that "it" could mean.
             let head: String = task.chars().take(LONGEST_NAMED).collect();
-            self.name = name_of(&Task::bare(&head)).or(self.name.take());
+            let named = name_of(&Task::bare(&head));
+            self.is_unnamed = named.is_none();
+            self.name = named.or(self.name.take());
             self.task = Some(task);
         }
     }
@@ -119,6 +150,9 @@ impl Memory {
     fn hear_agent(&mut self, reply: &str) {
         self.question = question(reply);
         self.proposed = is_proposal(reply);
+        if let Some(found) = found_name(reply).filter(|_| self.is_unnamed) {
+            self.name = Some(found.to_owned());
+        }
         let Some(run) = undo_line(reply) else {
             return;
         };
@@ -434,6 +468,19 @@ const PRONOUNS: [&str; 6] = [
     "that",
 ];
 
+/// Returns what a reply of ours says that it was about: the definition that was changed, or that was checked first.
+fn found_name(reply: &str) -> Option<&str> {
+    let changed = reply.strip_prefix("changed `");
+    let checked = || {
+        let (_, facts) = reply.split_once("\nchecked:\n")?;
+        let fact = facts.lines().next()?.strip_prefix("- `")?;
+        fact.contains("` is defined").then_some(fact)
+    };
+    let text = changed.or_else(checked)?;
+    let (name, _) = text.split_once('`')?;
+    Some(name).filter(|name| !name.is_empty())
+}
+
 /// Puts the name that was spoken of last in the place of "it", where the message names nothing before.
 fn with_name(name: Option<&str>, message: &str) -> String {
     let Some(name) = name else {
@@ -505,6 +552,26 @@ mod tests {
     const WHICH: &str = "\"clean this up\" names no file and no function; which one is it about?\n  1. shop/cart.py\n  2. shop/report.py";
 
     #[test]
+    fn words_are_taken_out_of_what_an_editor_puts_them_into() {
+        let open_files = "<environment_details>\n# Open tabs\ncart.py\n</environment_details>";
+        let cases = [
+            (
+                format!("<task>\nfix total\n</task>\n# Progress\n…\n{open_files}"),
+                "fix total",
+            ),
+            (format!("and in cart.py\n{open_files}"), "and in cart.py"),
+            ("cut off <environment_details>\n# Op".to_owned(), "cut off"),
+            (
+                "what is a <task> here?\n".to_owned(),
+                "what is a <task> here?\n",
+            ),
+        ];
+        for (message, words) in cases {
+            assert_eq!(unwrapped(&message), words);
+        }
+    }
+
+    #[test]
     fn an_answer_belongs_to_the_task_that_was_asked_about() {
         let before = ["clean this up", WHICH];
         assert_eq!(task(&before, "2"), "clean this up\nshop/report.py");
@@ -573,6 +640,24 @@ mod tests {
             "write tests for `sum_up`"
         );
         assert_eq!(task(&[], "rename it to x"), "rename it to x");
+    }
+
+    #[test]
+    fn it_is_what_was_found_where_the_user_wrote_no_name() {
+        let checked = "It adds up.\n\nchecked:\n- `total` is defined: `def total(x)` (cart.py:1)\n- `total` has `return x` (cart.py:2)";
+        let renamed = "rename `total` to sum_up";
+        for (asked, reply) in [
+            ("what does total return?", checked),
+            (
+                "the sum is wrong",
+                "changed `total` in cart.py: 3 tests pass",
+            ),
+        ] {
+            assert_eq!(task(&[asked, reply], "rename it to sum_up"), renamed);
+        }
+        // What the user wrote counts.
+        let written = ["what does `vat` return?", checked];
+        assert_eq!(task(&written, "rename it to tax"), "rename `vat` to tax");
     }
 
     #[test]

@@ -41,6 +41,12 @@ enum Label {
     Summary,
 }
 
+/// Returns the first word of every label.
+pub(super) fn words() -> impl Iterator<Item = &'static str> {
+    let labels = LABELS.iter();
+    labels.filter_map(|(label, _)| label.split(' ').next())
+}
+
 pub(super) fn read(reply: &str) -> Found {
     let parts = parts(reply);
     let mut found = Found::default();

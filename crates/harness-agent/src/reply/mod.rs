@@ -21,6 +21,21 @@ pub(crate) fn has_whole_block(reply: &str, shown: &str) -> bool {
     fenced::has_whole_block(&text::without_thinking(reply), shown)
 }
 
+/// The first words of actions and of code that are no labels.
+const FIRST_WORDS: &[&str] = &[
+    "read", "search", "map", "patch", "edit", "run", "ask", "done", "diff", "index", "def",
+    "async", "class", "from", "import",
+];
+
+/// Returns whether a reply that is still coming can be nothing but words, by its first word.
+pub(crate) fn begins_as_prose(start: &str) -> bool {
+    let first: String = start.chars().take_while(|c| c.is_alphabetic()).collect();
+    let is_whole = first.len() < start.len();
+    let first = first.to_lowercase();
+    let mut known = FIRST_WORDS.iter().copied().chain(labels::words());
+    !first.is_empty() && !known.any(|word| word == first || !is_whole && word.starts_with(&first))
+}
+
 /// What was found in a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {

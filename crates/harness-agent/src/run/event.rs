@@ -1,7 +1,10 @@
 //! What a run tells while it goes on. Listeners hear it; they cannot change it, only stop the run.
 
+use std::time::Instant;
+
+use harness_hands::lock::Holder;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::task::question::Question;
 
@@ -68,7 +71,7 @@ impl EventKind {
             EventKind::Action => "the reply was understood as an action",
             EventKind::Refused => "something was refused",
             EventKind::Wrote => "a file was written",
-            EventKind::Tests => "tests ran, or one of them takes long",
+            EventKind::Tests => "tests begin, ran, or one of them takes long",
             EventKind::Undone => "changes were taken back",
             EventKind::Finished => "the run ended",
         }
@@ -166,6 +169,30 @@ pub trait Listener: Send {
 
     /// Answers a question; `None` means that nobody can, and the run stops with it.
     fn question(&mut self, question: &Question) -> Option<String>;
+}
+
+/// Tells a listener of progress in something that began at a moment.
+pub(crate) fn tell<const N: usize>(
+    listener: &mut dyn Listener,
+    began: Instant,
+    kind: EventKind,
+    text: &str,
+    data: [(&str, Value); N],
+) {
+    let data = data.map(|(name, value)| (name.to_owned(), value));
+    listener.event(&Event {
+        kind,
+        data: data.into_iter().collect(),
+        seconds: began.elapsed().as_secs_f64(),
+        text: text.to_owned(),
+    });
+}
+
+/// Tells that somebody else holds the project and is waited for.
+pub(crate) fn tell_waiting(listener: &mut dyn Listener, began: Instant, holder: &Holder) {
+    let text = format!("waiting for {holder}");
+    let data = [("waits_for", json!(holder.run))];
+    tell(listener, began, EventKind::Started, &text, data);
 }
 
 /// A listener that hears nothing and answers nothing.

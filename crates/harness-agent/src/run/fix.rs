@@ -4,6 +4,7 @@ use harness_code::edit;
 use harness_code::fix::Proposal;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
+use harness_code::tree::SourceTree;
 use harness_hands::door::protected;
 
 use crate::guard::{self, Change, Facts};
@@ -19,7 +20,14 @@ use crate::run::trial::{Trial, moved};
 /// Tries the plan's fix, if it has one. `None` means that the run goes on with the next rung.
 pub(super) fn perform(session: &mut Session<'_>, begun: &mut Option<Trial>) -> Option<Ending> {
     let proposal = match session.plan.certain_fix()? {
-        FixPlan::Certain(proposal) => proposal.clone(),
+        FixPlan::Certain(proposal) => Proposal {
+            summary: format!(
+                "{}{}",
+                proposal.summary,
+                left_in_documents(&session.tree, proposal)
+            ),
+            ..proposal.clone()
+        },
         FixPlan::Refused(reason) => {
             let reason = reason.clone();
             session.refuse(&Refusal::new("fix.refused", reason.clone(), ""));
@@ -38,7 +46,7 @@ pub(super) fn perform(session: &mut Session<'_>, begun: &mut Option<Trial>) -> O
     };
     session.tell(
         EventKind::Fixed,
-        &proposal.summary,
+        "this needs no model",
         [
             ("kind", proposal.kind.into()),
             ("names", proposal.names.clone().into()),
@@ -79,6 +87,55 @@ pub(super) fn perform(session: &mut Session<'_>, begun: &mut Option<Trial>) -> O
         return Some(trial.take_back(session, Stopped::Stuck, summary));
     }
     settle(session, trial, &proposal, begun)
+}
+
+/// Files for people that may name what is renamed, by their endings.
+const DOCUMENTS: [&str; 5] = ["md", "rst", "txt", "adoc", "org"];
+/// Documents that are named at most; the others are counted.
+const MOST_DOCUMENTS: usize = 3;
+
+/// Says which documents still have the name that a rename takes away: they are no code and stay as they are.
+fn left_in_documents(tree: &SourceTree, proposal: &Proposal) -> String {
+    let first = proposal.edits.first().filter(|_| proposal.kind == "rename");
+    let old = first.and_then(|edit| {
+        let text = tree.text(&edit.path).ok()?;
+        Some(text.content().get(edit.range.clone())?.to_owned())
+    });
+    let Some(old) = old.filter(|old| old.chars().all(|c| c.is_alphanumeric() || c == '_')) else {
+        return String::new();
+    };
+    let files = tree.files().iter().map(|file| &file.path);
+    let documents =
+        files.filter(|path| path.extension().is_some_and(|one| DOCUMENTS.contains(&one)));
+    let names = |path: &&RelPath| {
+        let text = tree.text(path);
+        text.is_ok_and(|text| names_code(text.content(), &old))
+    };
+    let found: Vec<&str> = documents.filter(names).map(RelPath::as_str).collect();
+    let (shown, rest) = found.split_at(found.len().min(MOST_DOCUMENTS));
+    let more = match rest.len() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    let say = if found.len() == 1 { "says" } else { "say" };
+    match shown {
+        [] => String::new(),
+        shown => format!(" ({}{more} still {say} `{old}`)", shown.join(", ")),
+    }
+}
+
+/// Returns whether a text for people has a name as code: in backticks, behind a dot, or before a bracket. A name that can
+/// be no ordinary word counts wherever it stands.
+fn names_code(text: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_odd = name.contains('_') || name.chars().skip(1).any(char::is_uppercase);
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let (before, after) = (before.chars().next_back(), after.chars().next());
+        let is_whole = !before.is_some_and(is_word) && !after.is_some_and(is_word);
+        let is_code = matches!(before, Some('`' | '.' | ':')) || matches!(after, Some('`' | '('));
+        is_whole && (is_odd || is_code)
+    })
 }
 
 /// Runs the suite once; where it is not green, the state before is measured too.
@@ -212,4 +269,25 @@ fn changes(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<Change>, Re
         })
     };
     paths.into_iter().map(change).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_code;
+
+    #[test]
+    fn a_name_is_told_from_an_ordinary_word() {
+        for text in [
+            "use `total`",
+            ".. autofunction:: cart.total",
+            "total(1)",
+            "`cart.total(x)`",
+        ] {
+            assert!(names_code(text, "total"), "{text}");
+        }
+        for text in ["the total is right", "total_tax(1)", "subtotal(1)", ""] {
+            assert!(!names_code(text, "total"), "{text}");
+        }
+        assert!(names_code("call line_total for it", "line_total"));
+    }
 }

@@ -35,6 +35,7 @@ mod work;
 
 use harness_code::hidden::Why;
 use harness_code::locate::Noted;
+use harness_code::tree::TreeError;
 use harness_hands::permit::{Access, Project};
 use harness_hands::process::Limits;
 use harness_hands::process::runner::{RunnerOptions, Walls};
@@ -113,8 +114,13 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let hidden = order.config.hidden();
     let hidden = hidden.map_err(|error| unusable("config", &error))?;
     let scope = checked.scope.as_ref();
-    let (tree, noted) = Noted::read_hiding(&checked.project, scope, hidden, order.task)
-        .map_err(|error| unusable("project", &error))?;
+    let stop = order.cancel.flag();
+    let read = Noted::read_hiding(&checked.project, scope, hidden, &stop, order.task);
+    let (tree, noted) = match read {
+        Ok(read) => read,
+        Err(TreeError::Stopped) => return Ok(RunResult::interrupted()),
+        Err(error) => return Err(unusable("project", &error)),
+    };
     for path in &checked.files {
         if let Some(Why::Listed(pattern)) = tree.hides(path) {
             return Err(OptionsError {
@@ -145,6 +151,8 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     session.files = checked.files;
     let limit = TimeLimit::start(session.options.seconds, session.cancel);
     let ending = match &past {
+        // The project may have taken long to read.
+        _ if session.cancel.stopped() => Ending::new(Stopped::Interrupted, "interrupted"),
         Some(past) => {
             session.tell_start();
             let is_new = matches!(order_again, Some(Again::Proposed(_)));

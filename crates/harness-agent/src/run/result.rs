@@ -163,6 +163,16 @@ impl RunResult {
             diff: String::new(),
             usage: Usage::default(),
             hint: String::new(),
+            commit: None,
+        }
+    }
+
+    /// Returns the result of something that was stopped before it began.
+    pub(crate) fn interrupted() -> RunResult {
+        RunResult {
+            ok: false,
+            stopped: Stopped::Interrupted,
+            ..RunResult::said("interrupted")
         }
     }
 
@@ -227,4 +237,7 @@ pub struct RunResult {
     pub usage: Usage,
     /// What to do next where the run could not go on or only proposed something; empty otherwise.
     pub hint: String,
+    /// The whole name of the commit that holds the change; there only where `run --commit` made one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
 }

@@ -2,18 +2,20 @@
 
 use std::cell::OnceCell;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use harness_code::fix::Installed;
 use harness_code::path::RelPath;
 use harness_code::suite::Suite;
 use harness_code::tree::SourceTree;
 use harness_hands::journal::{self, RunId};
+use harness_hands::lock::{Holder, Waiting};
 use harness_hands::permit::Project;
 use harness_hands::scratch::Scratch;
 use harness_hands::suite::running::Running;
-use harness_hands::suite::{Selection, SuiteReport, Watch, run_watched};
-use serde_json::{Map, Value, json};
+use harness_hands::suite::{Selection, SuiteReport, Watch, last_time, run_watched};
+use harness_hands::transaction::{Transaction, WriteError};
+use serde_json::{Value, json};
 
 use crate::cancel::Cancel;
 use crate::config::UserConfig;
@@ -23,11 +25,10 @@ use crate::history::{History, Refusal, Step};
 use crate::model::ModelError;
 use crate::options::AgentOptions;
 use crate::plan::fix::installed;
-use crate::plan::{LONGEST_TASK, Plan};
+use crate::plan::{LONGEST_TASK, Plan, Spot};
 use crate::record::{self, Record, RecordedChange};
 use crate::run::Order;
-use crate::run::event::{Event, EventKind, Listener};
-
+use crate::run::event::{EventKind, Listener, tell, tell_waiting};
 use crate::run::result::{RunResult, Stopped, Tests, Usage};
 use crate::secret;
 use crate::suite;
@@ -186,17 +187,7 @@ impl<'a> Session<'a> {
         text: &str,
         data: [(&str, Value); N],
     ) {
-        let data: Map<String, Value> = data
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect();
-        let seconds = self.began.elapsed().as_secs_f64();
-        self.listener.event(&Event {
-            kind,
-            data,
-            seconds,
-            text: text.to_owned(),
-        });
+        tell(self.listener, self.began, kind, text, data);
     }
 
     /// Runs the tests of a private version of the project and tells of one that takes long while it runs.
@@ -208,29 +199,42 @@ impl<'a> Session<'a> {
         watch: &Watch,
     ) -> Option<SuiteReport> {
         let runner = self.project.runner()?.in_scratch(version);
+        if *selection == Selection::All {
+            let last = last_time(&runner, suite);
+            let (text, data) = tests_begin("the tests", last);
+            self.tell(EventKind::Tests, &text, data);
+        }
         let (listener, began) = (&mut *self.listener, self.began);
         let mut tell = |running: &Running| {
+            let (test, seconds) = (&running.test, running.seconds);
+            let text = format!("{test} has been running for {seconds} s");
             let data = [
-                ("running", json!(running.test)),
-                ("running_seconds", json!(running.seconds)),
+                ("running", json!(test)),
+                ("running_seconds", json!(seconds)),
             ];
-            listener.event(&Event {
-                kind: EventKind::Tests,
-                data: data
-                    .map(|(name, value)| (name.to_owned(), value))
-                    .into_iter()
-                    .collect(),
-                seconds: began.elapsed().as_secs_f64(),
-                text: format!(
-                    "{} has been running for {} s",
-                    running.test, running.seconds
-                ),
-            });
+            tell(listener, began, EventKind::Tests, &text, data);
         };
         let flag = self.cancel.flag();
         Some(run_watched(
             &runner, suite, selection, watch, &flag, &mut tell,
         ))
+    }
+
+    /// Takes the project for this run, unless that is read-only. A wait for another run is told when it begins.
+    pub(super) fn begin_writing(
+        &mut self,
+        patience: Duration,
+    ) -> Option<Result<Transaction, WriteError>> {
+        let writer = self.project.writer()?;
+        let flag = self.cancel.flag();
+        let (listener, began) = (&mut *self.listener, self.began);
+        let mut on_wait = |holder: &Holder| tell_waiting(listener, began, holder);
+        let mut waiting = Waiting {
+            patience,
+            cancel: &flag,
+            on_wait: &mut on_wait,
+        };
+        Some(writer.begin(&self.run, &self.task.text, &mut waiting))
     }
 
     /// Tells that the run began and where it will look.
@@ -241,7 +245,12 @@ impl<'a> Session<'a> {
             1 => "1 file".to_owned(),
             files => format!("{files} files"),
         };
-        let article = if kind.starts_with('a') { "an" } else { "a" };
+        let what = match kind {
+            "question" => "a question".to_owned(),
+            "tests" => "a task about tests".to_owned(),
+            kind if kind.starts_with('a') => format!("an {kind} task"),
+            kind => format!("a {kind} task"),
+        };
         let run = self.run.as_str().to_owned();
         let recorded = self
             .record
@@ -249,7 +258,7 @@ impl<'a> Session<'a> {
         self.heed(recorded);
         self.tell(
             EventKind::Started,
-            &format!("read {read}; this is {article} {kind} task ({rung})"),
+            &format!("read {read}; this is {what}"),
             [
                 ("run", run.into()),
                 ("kind", kind.into()),
@@ -268,7 +277,14 @@ impl<'a> Session<'a> {
 
     /// Tells where the run looks.
     pub(super) fn tell_places(&mut self) {
-        let spots: Vec<String> = self.plan.spots().iter().map(described).collect();
+        let spots = self.plan.spots();
+        // A file is named by what is looked at in it.
+        let is_told = |file: &Spot| {
+            let is_in_it = |spot: &Spot| spot.path == file.path && !spot.name.is_empty();
+            file.name.is_empty() && spots.iter().any(is_in_it)
+        };
+        let spots = spots.iter().filter(|spot| !is_told(spot));
+        let spots: Vec<String> = spots.map(described).collect();
         if !spots.is_empty() {
             let text = format!("looking at {}", spots.join(", "));
             self.tell(EventKind::Located, &text, [("places", spots.into())]);
@@ -356,6 +372,7 @@ impl<'a> Session<'a> {
                 Stopped::Question if ending.hint.is_empty() => "answer it in the task".to_owned(),
                 _ => ending.hint,
             },
+            commit: None,
         };
         let fields = json!({
             "ok": result.ok,
@@ -415,6 +432,22 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Says that tests begin, and how long all of them took last time.
+pub(super) fn tests_begin(
+    what: &str,
+    last: Option<Duration>,
+) -> (String, [(&'static str, Value); 2]) {
+    let seconds = last.map(|last| last.as_secs_f64().round());
+    let text = match seconds.filter(|seconds| *seconds >= 1.0) {
+        Some(seconds) => format!("running {what} ({seconds} s last time)"),
+        None => format!("running {what}"),
+    };
+    (
+        text,
+        [("begins", true.into()), ("last_seconds", json!(seconds))],
+    )
+}
+
 /// Returns goals without the secrets that a task may hold.
 pub(super) fn redacted(goals: Vec<Goal>) -> Vec<Goal> {
     let goal = |goal: Goal| Goal {
@@ -425,7 +458,7 @@ pub(super) fn redacted(goals: Vec<Goal>) -> Vec<Goal> {
     goals.into_iter().map(goal).collect()
 }
 
-fn described(spot: &crate::plan::Spot) -> String {
+fn described(spot: &Spot) -> String {
     match spot.name.as_str() {
         "" => spot.path.to_string(),
         name => format!("{name} ({}:{})", spot.path, spot.line),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use harness_code::suite::Suite;
 use harness_hands::permit::{Access, Project};
 use harness_hands::suite::running::Running;
-use harness_hands::suite::{Outcome, Selection, SuiteReport, Watch, run_watched};
+use harness_hands::suite::{Outcome, Selection, SuiteReport, Watch, last_time, run_watched};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,6 +16,7 @@ use crate::config::UserConfig;
 use crate::options::{AgentOptions, OptionsError, shown};
 use crate::run::event::{Event, EventKind, Listener};
 use crate::run::result::{Counts, FailedTest, Stopped};
+use crate::run::session::tests_begin;
 use crate::run::why;
 
 /// Failures that a result holds; the rest is counted.
@@ -149,11 +150,13 @@ pub(crate) fn perform(order: SuiteOrder<'_>) -> Result<TestResult, OptionsError>
         tests => Selection::Some(tests.to_vec()),
     };
     let mut telling = Telling::begin(order.listener);
-    telling.tell(
-        EventKind::Started,
-        format!("running {}", suite.command.join(" ")),
-        Map::new(),
-    );
+    let last = match selection {
+        Selection::All => last_time(runner, suite),
+        Selection::Some(_) => None,
+    };
+    let (text, data) = tests_begin(&suite.command.join(" "), last);
+    let data = data.map(|(name, value)| (name.to_owned(), value));
+    telling.tell(EventKind::Started, text, data.into_iter().collect());
     let report = match runner.trial(project.door(), None) {
         Ok(version) => {
             let runner = runner.in_scratch(&version);
@@ -167,7 +170,7 @@ pub(crate) fn perform(order: SuiteOrder<'_>) -> Result<TestResult, OptionsError>
     let data = [("result", Value::from(report.output_tail))];
     let data = data.map(|(name, value)| (name.to_owned(), value));
     telling.tell(
-        EventKind::Tests,
+        EventKind::Finished,
         result.summary.clone(),
         data.into_iter().collect(),
     );

@@ -137,12 +137,14 @@ impl Spoken {
             return None;
         }
         if !self.begun {
-            let start = said.trim_start();
-            if start.len() < TELLING_START && !start.contains('\n') {
+            let start = after_thinking(said)?.trim_start();
+            let is_told = start.len() >= TELLING_START || start.contains('\n');
+            if !is_told && !reply::begins_as_prose(start) {
                 return None;
             }
-            self.passes =
-                !start.starts_with(['{', '[', '<', '`']) && reply::read(start).action.is_none();
+            self.passes = !start.starts_with(['{', '[', '<'])
+                && !start.starts_with("```")
+                && reply::read(start).action.is_none();
             self.begun = true;
             self.passed = said.len() - start.len();
             if !self.passes {
@@ -152,6 +154,16 @@ impl Spoken {
         let new = said.get(self.passed..)?;
         self.passed = said.len();
         Some(new)
+    }
+}
+
+/// Returns what follows the thinking that a reply begins with; nothing while that goes on.
+fn after_thinking(said: &str) -> Option<&str> {
+    let start = said.trim_start();
+    match start.strip_prefix("<think>") {
+        Some(thinking) => thinking.split_once("</think>").map(|(_, rest)| rest),
+        None if "<think>".starts_with(start) => None,
+        None => Some(start),
     }
 }
 
@@ -261,7 +273,8 @@ impl<'m> Talk<'m> {
         let seconds = began.elapsed().as_secs_f64();
         self.count(session, &reply, characters);
         let tokens = reply.reply_tokens;
-        let text = format!("step {step} of {most}: {tokens} tokens in {seconds:.1} s");
+        let unit = if tokens == 1 { "token" } else { "tokens" };
+        let text = format!("step {step} of {most}: {tokens} {unit} in {seconds:.1} s");
         let words = reply.text.clone();
         let data = [("tokens", tokens.into()), ("result", words.into())];
         session.tell(EventKind::Reply, &text, data);
@@ -356,6 +369,23 @@ mod tests {
         let action = ["{\"tool\": \"read\", ", "\"path\": \"cart.py\"}"];
         assert_eq!(heard(&action), "");
         assert_eq!(heard(&["Action: read\nPath: cart.py\n", "more"]), "");
+        let code = ["`total`", " adds the prices up", ", see cart.py:3."];
+        assert_eq!(heard(&code), code.concat());
+        let thought = ["<thi", "nk>Hm, ", "so.</think>\n", "\nIt", " adds."];
+        assert_eq!(heard(&thought), "It adds.");
+    }
+
+    #[test]
+    fn the_first_word_is_passed_on_at_once_unless_it_may_begin_an_action() {
+        let first = |said: &str| Spoken::new(true).new_words(said).map(str::to_owned);
+        for word in ["It", "The", "Yes, ", "Discounts "] {
+            assert_eq!(first(word).as_deref(), Some(word));
+        }
+        for word in [
+            "Act", "Action", "Read ", "c", "class ", "1", "`", "**", "```", "",
+        ] {
+            assert_eq!(first(word), None, "{word}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use harness_code::text::Text;
 use harness_code::tree;
 use harness_hands::door::{DoorError, Metadata};
 use harness_hands::journal;
-use harness_hands::lock::{LockError, Waiting};
+use harness_hands::lock::LockError;
 use harness_hands::scratch::{Scratch, ScratchError, Touch};
 use harness_hands::suite::{Failure, Lines, Selection, SuiteReport, Watch};
 use harness_hands::transaction::{Transaction, WriteError};
@@ -116,31 +116,15 @@ impl Attempt {
 impl Trial {
     /// Takes the project for this run; another run may hold it.
     pub(super) fn open(session: &mut Session<'_>) -> Result<Trial, Box<Ending>> {
-        let flag = session.cancel.flag();
-        let task = session.task.text.clone();
-        let Some(writer) = session.project.writer() else {
+        let Some(begun) = session.begin_writing(PATIENCE) else {
             return Err(Box::new(Ending::new(
                 Stopped::Stuck,
                 "this run is read-only",
             )));
         };
-        let mut waited = None;
-        let mut on_wait = |holder: &harness_hands::lock::Holder| waited = Some(holder.to_string());
-        let begun = writer.begin(
-            &session.run,
-            &task,
-            &mut Waiting {
-                patience: PATIENCE,
-                cancel: &flag,
-                on_wait: &mut on_wait,
-            },
-        );
         let mut transaction = begun.map_err(|error| Box::new(cannot_begin(&error)))?;
         transaction.allow(session.plan.mentions().paths.iter().cloned());
         transaction.allow(session.task.written_paths());
-        if let Some(holder) = waited {
-            session.tell(EventKind::Started, &format!("waited for {holder}"), []);
-        }
         let door = session.project.door();
         let spots = session.plan.spots().iter().map(|spot| spot.path.clone());
         let shown = spots.filter_map(|path| door.read(&path).ok().map(|bytes| (path, bytes)));
@@ -1112,19 +1096,21 @@ impl Trial {
             };
             match session.listener.decide(&proposal) {
                 Some(Decision::Keep) => return None,
-                Some(Decision::Edit(edited)) if !session.cancel.stopped() => {
-                    match self.take_edit(session, &edited) {
-                        Ok(words) => {
-                            ending.summary = words;
-                            ending.tests = self.tests();
-                        }
-                        Err(reason) => {
-                            let text = format!("the edited text cannot be kept: {reason}");
-                            session.tell(EventKind::Refused, &text, []);
-                        }
-                    }
+                _ if session.cancel.stopped() => {
+                    let summary = "interrupted: the change was not kept".to_owned();
+                    break (Stopped::Interrupted, summary);
                 }
-                Some(Decision::Drop | Decision::Edit(_)) => {
+                Some(Decision::Edit(edited)) => match self.take_edit(session, &edited) {
+                    Ok(words) => {
+                        ending.summary = words;
+                        ending.tests = self.tests();
+                    }
+                    Err(reason) => {
+                        let text = format!("the edited text cannot be kept: {reason}");
+                        session.tell(EventKind::Refused, &text, []);
+                    }
+                },
+                Some(Decision::Drop) => {
                     break (Stopped::Stuck, "the change was not kept".to_owned());
                 }
                 None => {

@@ -1,6 +1,7 @@
 //! What a project says of a task, noted while it is read: the source is gone over once. Notes only; judges nothing.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -18,7 +19,7 @@ use crate::mention::read;
 use crate::parallel::side_by_side;
 use crate::path::RelPath;
 use crate::symbols::Facts;
-use crate::tree::{SourceTree, TreeError};
+use crate::tree::{NEVER, SourceTree, TreeError};
 
 /// What the files of a project say of one task.
 pub struct Noted {
@@ -42,18 +43,19 @@ impl Noted {
         scope: Option<&RelPath>,
         text: &str,
     ) -> Result<(SourceTree, Noted), TreeError> {
-        Noted::read_hiding(root, scope, Hidden::default(), text)
+        Noted::read_hiding(root, scope, Hidden::default(), &NEVER, text)
     }
 
-    /// Reads a project as [`Noted::read`] does, without the files that are hidden.
+    /// Reads a project as [`Noted::read`] does, without the files that are hidden, unless it is stopped.
     pub fn read_hiding(
         root: &Path,
         scope: Option<&RelPath>,
         hidden: Hidden,
+        stop: &AtomicBool,
         text: &str,
     ) -> Result<(SourceTree, Noted), TreeError> {
         let sought = Sought::of(text);
-        let (tree, notes) = SourceTree::read_hiding(root, scope, hidden, |_, reading| {
+        let (tree, notes) = SourceTree::read_hiding(root, scope, hidden, stop, |_, reading| {
             sought.note(reading.language, reading.content, reading.facts)
         })?;
         Ok((tree, sought.noted(notes)))

@@ -335,8 +335,11 @@ fn modules(tree: &SourceTree) -> Vec<Module> {
 
 /// What a module is: its own words, else what it defines.
 fn about(file: &SourceFile) -> String {
-    if let Some(doc) = &file.facts.doc {
-        return clipped(doc, 100);
+    let doc = file.facts.doc.as_deref().map(without_underlines);
+    let module = file.path.as_str().trim_end_matches(".py").replace('/', ".");
+    // A heading that repeats the module's own name says nothing of it.
+    if let Some(doc) = doc.filter(|doc| !module.ends_with(doc.as_str())) {
+        return clipped(&doc, 100);
     }
     let outer = file.facts.definitions.iter().filter(|d| d.parent.is_none());
     let named: Vec<&str> = outer
@@ -347,6 +350,16 @@ fn about(file: &SourceFile) -> String {
         .take(5)
         .collect();
     clipped(&named.join(", "), 100)
+}
+
+/// Returns a text without the lines of one repeated sign that stand below its headings.
+fn without_underlines(doc: &str) -> String {
+    let is_underline = |word: &&str| {
+        let first = word.chars().next().unwrap_or_default();
+        word.len() > 2 && first.is_ascii_punctuation() && word.chars().all(|c| c == first)
+    };
+    let words = doc.split_whitespace().filter(|word| !is_underline(word));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn rules(tree: &SourceTree) -> Vec<RelPath> {
@@ -439,6 +452,22 @@ mod tests {
                 "size"
             ]
         );
+    }
+
+    #[test]
+    fn a_heading_with_the_name_of_its_module_tells_nothing() {
+        let brief = project(&[
+            (
+                "shop/models.py",
+                "\"\"\"\nshop.models\n~~~~~~~~~~~\n\"\"\"\nclass Order: pass\n",
+            ),
+            (
+                "shop/tax.py",
+                "\"\"\"\nTaxes of a shop\n===============\n\"\"\"\n",
+            ),
+        ]);
+        let told = brief.modules.iter().map(|module| module.about.as_str());
+        assert_eq!(told.collect::<Vec<_>>(), ["Order", "Taxes of a shop"]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod walk;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
@@ -20,6 +21,9 @@ use crate::tree::walk::{MOST_FILES, find};
 /// A larger source file is listed but not read: no person wrote it, and no model can be shown it.
 /// The largest module of CPython's standard library has 0.7 MB.
 pub(crate) const LARGEST_SOURCE: u64 = 2 * 1024 * 1024;
+
+/// For readers that nobody stops.
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// The files of one project, or of one folder in it.
 #[derive(Debug)]
@@ -73,6 +77,9 @@ pub enum TreeError {
     /// The file holds no text.
     #[error("`{0}` is not text")]
     NotText(RelPath),
+    /// The caller stopped it.
+    #[error("stopped while the project was read")]
+    Stopped,
     /// The system refused.
     #[error("cannot read `{path}`: {source}")]
     Unreadable {
@@ -99,7 +106,7 @@ impl SourceTree {
             let unnamed = language == Language::Other && path.extension().is_none();
             if unnamed {
                 // Only its first line says what a script is written in.
-                return read_file(&root, path, &|_, _| ()).0;
+                return read_file(&root, path, &NEVER, &|_, _| ()).0;
             }
             SourceFile {
                 language,
@@ -128,14 +135,15 @@ impl SourceTree {
         scope: Option<&RelPath>,
         look: impl Fn(&RelPath, &Reading<'_>) -> T + Sync,
     ) -> Result<(SourceTree, Vec<Option<T>>), TreeError> {
-        SourceTree::read_hiding(root, scope, Hidden::default(), look)
+        SourceTree::read_hiding(root, scope, Hidden::default(), &NEVER, look)
     }
 
-    /// Reads the project as [`SourceTree::read_with`] does, without the files that are hidden.
+    /// Reads the project as [`SourceTree::read_with`] does, without the files that are hidden, unless it is stopped.
     pub fn read_hiding<T: Send>(
         root: &Path,
         scope: Option<&RelPath>,
         hidden: Hidden,
+        stop: &AtomicBool,
         look: impl Fn(&RelPath, &Reading<'_>) -> T + Sync,
     ) -> Result<(SourceTree, Vec<Option<T>>), TreeError> {
         let root = real_folder(root)?;
@@ -148,8 +156,11 @@ impl SourceTree {
         paths.retain(|path| hidden.why(path).is_none());
         let lacks_hidden = paths.len() < all;
         let read = paths.into_par_iter();
-        let read = read.map(|path| read_file(&root, path, &look));
+        let read = read.map(|path| read_file(&root, path, stop, &look));
         let (files, looked) = side_by_side(|| read.unzip());
+        if stop.load(Ordering::Relaxed) {
+            return Err(TreeError::Stopped);
+        }
         let tree = SourceTree {
             root,
             files,
@@ -222,7 +233,7 @@ impl SourceTree {
             Some(content) => Some(file_of(path.clone(), content)),
             None => {
                 let is_there = read_inside(&self.root, path).is_ok();
-                is_there.then(|| read_file(&self.root, path.clone(), &|_, _| ()).0)
+                is_there.then(|| read_file(&self.root, path.clone(), &NEVER, &|_, _| ()).0)
             }
         };
         let at = self.files.binary_search_by(|file| file.path.cmp(path));
@@ -293,6 +304,7 @@ fn scope_folder(root: &Path, scope: &RelPath) -> Result<PathBuf, TreeError> {
 fn read_file<T>(
     root: &Path,
     path: RelPath,
+    stop: &AtomicBool,
     look: &(impl Fn(&RelPath, &Reading<'_>) -> T + Sync),
 ) -> (SourceFile, Option<T>) {
     let language = Language::of(&path);
@@ -310,6 +322,8 @@ fn read_file<T>(
     // A file without an extension may be a script; a directory of data has extensions.
     let may_be_source =
         language.is_source() || (language == Language::Other && file.path.extension().is_none());
+    // Who stopped it waits for the end, not for the rest.
+    let may_be_source = may_be_source && !stop.load(Ordering::Relaxed);
     let read = if may_be_source {
         read_regular(&full, &file.path).ok()
     } else {

@@ -285,3 +285,14 @@ fn a_text_can_stand_in_for_a_file() {
     assert_eq!(names, ["old"]);
     assert_eq!(tree.files().len(), 2);
 }
+
+#[test]
+fn reading_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("cart.py"), "def total(): ...\n").unwrap();
+    let stop = AtomicBool::new(true);
+    let read = SourceTree::read_hiding(folder.path(), None, Hidden::default(), &stop, |_, _| {
+        panic!("nothing is looked at any more")
+    });
+    assert!(matches!(read, Err(TreeError::Stopped)));
+}

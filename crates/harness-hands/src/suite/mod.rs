@@ -33,6 +33,7 @@ use crate::process::runner::{Runner, RunnerError};
 use crate::process::sandbox::Sandbox;
 use crate::process::{Ended, Finished};
 use crate::suite::running::Running;
+use crate::suite::usual::Usual;
 
 /// Which tests to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -259,6 +260,11 @@ fn shown_path(path: &str, root: &Path) -> String {
     relative
         .unwrap_or_else(|_| path.to_string())
         .replace('\\', "/")
+}
+
+/// Returns how long all tests of a project took when they ran last, where that is known.
+pub fn last_time(runner: &Runner, suite: &Suite) -> Option<Duration> {
+    Usual::of(runner.origin(), suite).last()
 }
 
 /// Runs the tests. Whatever happens is in the report; there is no error beside it.

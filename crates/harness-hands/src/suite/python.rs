@@ -293,7 +293,9 @@ impl Python<'_> {
             answer.seconds += before.0;
             answer.restored.extend(before.1);
         }
-        let seen = read_report(&report, root, mode, &mut answer);
+        let mut seen = read_report(&report, root, mode, &mut answer);
+        let is_whole = *selection == Selection::All && answer.outcome == Outcome::Ran;
+        seen.whole = is_whole.then_some(answer.seconds);
         usual.keep(seen);
         Ok(answer)
     }

@@ -42,6 +42,8 @@ pub(super) struct Seen {
     pub(super) passed: Vec<(String, f64)>,
     /// Definitions that tests hung in.
     pub(super) definitions: Vec<Definition>,
+    /// How long all tests took, where all of them ran.
+    pub(super) whole: Option<f64>,
 }
 
 /// The limits of single tests, as the script reads them.
@@ -85,8 +87,11 @@ pub(super) struct Usual {
 struct Known {
     /// The project and its test command.
     of: String,
-    /// All tests together.
+    /// All tests together, for the limit of a foreign runner.
     suite: f64,
+    /// All tests together, when they ran last.
+    #[serde(default)]
+    last: f64,
     /// Those that take long.
     tests: BTreeMap<String, f64>,
 }
@@ -155,6 +160,17 @@ impl Usual {
         wanted.max(LEAST_SUITE).min(most)
     }
 
+    /// Returns how long all tests took when they ran last, where that is known.
+    pub(super) fn last(&self) -> Option<Duration> {
+        let seconds = Some(self.known.last).filter(|seconds| *seconds > 0.0);
+        seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+    }
+
+    /// Returns whether a time differs so much from the last one that a person would say another number.
+    fn is_news(&self, seconds: f64) -> bool {
+        (seconds - self.known.last).abs() >= 0.5
+    }
+
     /// Remembers what a run showed.
     pub(super) fn keep(mut self, seen: Seen) {
         self.keep_hung(seen.definitions);
@@ -173,7 +189,10 @@ impl Usual {
             };
             self.known.tests.remove(&id);
         }
-        if self.known.tests != before.tests {
+        if let Some(seconds) = seen.whole.filter(|seconds| self.is_news(*seconds)) {
+            self.known.last = seconds;
+        }
+        if self.known != before {
             self.write();
         }
     }
@@ -183,6 +202,7 @@ impl Usual {
     pub(super) fn keep_suite(mut self, report: &SuiteReport) {
         if report.outcome == Outcome::Ran {
             self.known.suite = report.seconds.max(self.known.suite / 2.0);
+            self.known.last = report.seconds;
             self.write();
         }
     }
@@ -259,6 +279,7 @@ mod tests {
                 .map(|(id, seconds)| ((*id).to_owned(), *seconds))
                 .collect(),
             definitions: vec![("shop.py".to_owned(), "count".to_owned())],
+            whole: None,
         };
         assert_eq!(limits(None).each, 10.0);
         let first = seen(&[("quick", 0.2), ("slow", 4.0), ("slowest", 100.0)]);
@@ -273,6 +294,24 @@ mod tests {
         assert!(!limits(None).tests.contains_key("slow"));
         let settled = limits(Some(Duration::from_secs(3)));
         assert_eq!((settled.each, settled.tests.len()), (3.0, 0));
+    }
+
+    #[test]
+    fn the_last_time_of_all_tests_is_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let usual = || Usual::in_cache(Cache::at(folder.path()), folder.path(), &suite());
+        assert_eq!(usual().last(), None);
+        let whole = |seconds| Seen {
+            whole: Some(seconds),
+            ..Seen::default()
+        };
+        usual().keep(whole(12.0));
+        // A few tests, or nearly the same time, is no news.
+        usual().keep(Seen::default());
+        usual().keep(whole(12.3));
+        assert_eq!(usual().last(), Some(Duration::from_secs(12)));
+        usual().keep_suite(&ran(3.0));
+        assert_eq!(usual().last(), Some(Duration::from_secs(3)));
     }
 
     #[test]

@@ -51,22 +51,25 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
     }
     let progress = Progress::new(&arguments.common, &cancel);
     let mut progress = progress.with_paging(Paging::unless(arguments.no_pager));
-    let result = agent.run(Some(&task), &mut progress, &cancel)?;
+    let mut result = agent.run(Some(&task), &mut progress, &cancel)?;
     let shown = progress.end();
+    let is_committed = arguments.commit && !result.writes.is_empty();
+    let commit = is_committed.then(|| agent.commit(&result));
+    if let Some(Ok(commit)) = &commit {
+        result.commit = Some(commit.id.clone());
+    }
     let exit = outcome::show(&result, &arguments.common, program, &shown)?;
     if let Some(tests) = result.tests.as_ref().filter(|_| !result.ok) {
         annotations::print(&project, &outcome::red_tests(&tests.red));
     }
-    if !arguments.commit || result.writes.is_empty() {
-        return Ok(exit);
-    }
-    match agent.commit(&result) {
-        Ok(commit) => {
+    match commit {
+        None => Ok(exit),
+        Some(Ok(commit)) => {
             let short: String = commit.id.chars().take(10).collect();
             text::notice(&format!("committed {short} {}", commit.subject));
             Ok(exit)
         }
-        Err(why) => {
+        Some(Err(why)) => {
             let message = format!("not committed: {}", why.message);
             text::complaint(program, &Complaint::usage(message, why.hint));
             Ok(Exit::Failed)

@@ -82,12 +82,30 @@ fn read(words: &[OsString], program: &str) -> Result<Option<Arguments>, Complain
                 drop(error.print());
                 return Ok(None);
             }
-            _ => return Err(usage::complaint(&error, program)),
+            _ => {
+                return Err(usage::complaint(
+                    &error,
+                    program,
+                    named_command(&command, words),
+                ));
+            }
         },
     };
-    let arguments =
-        Arguments::from_arg_matches(&matches).map_err(|error| usage::complaint(&error, program))?;
+    let arguments = Arguments::from_arg_matches(&matches)
+        .map_err(|error| usage::complaint(&error, program, named_command(&command, words)))?;
     Ok(Some(arguments))
+}
+
+/// Returns the command that the words name, where they name one.
+fn named_command<'c>(command: &'c clap::Command, words: &[OsString]) -> Option<&'c str> {
+    let first = words
+        .iter()
+        .skip(1)
+        .find(|word| !word.to_string_lossy().starts_with('-'))?;
+    let found = command
+        .get_subcommands()
+        .find(|one| *first == *one.get_name());
+    found.map(clap::Command::get_name)
 }
 
 fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {

@@ -1,10 +1,11 @@
 //! A decision by one key: keep a change, drop it, or edit it first.
 
 use std::io::Write;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use harness_hands::terminal;
+use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
 use rustyline::{
     Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, KeyEvent,
@@ -46,7 +47,11 @@ pub(super) fn about_a_change(stop: &AtomicBool) -> Option<Key> {
         }
     }
     loop {
-        if editor.readline(PROMPT).is_err() {
+        if let Err(error) = editor.readline(PROMPT) {
+            if matches!(error, ReadlineError::Interrupted) {
+                // The terminal reads single keys: Ctrl-C is one of them here and no signal.
+                stop.store(true, Ordering::Relaxed);
+            }
             // Ctrl-C or Ctrl-D: no word is no consent.
             return Some(Key::Drop);
         }

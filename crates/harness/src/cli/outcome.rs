@@ -19,6 +19,8 @@ pub(super) struct Shown {
     pub(super) spoken: String,
     /// The change, because the user was asked about it.
     pub(super) diff: bool,
+    /// What the run said of the change then.
+    pub(super) summary: String,
     /// The question, because it was put to the user.
     pub(super) question: bool,
 }
@@ -99,9 +101,19 @@ fn tell(result: &RunResult, program: &str, shown: &Shown) {
     }
     if has_result {
         let story = text::run_result(result);
+        let told = Some(shown.summary.trim()).filter(|summary| !summary.is_empty());
+        if let Some(rest) = told.and_then(|summary| story.strip_prefix(summary)) {
+            text::result(rest.trim_start());
+            text::hint(&result.hint);
+            return;
+        }
         let rest = story.strip_prefix(shown.spoken.trim());
         match rest.filter(|_| !shown.spoken.trim().is_empty()) {
-            Some(rest) => text::result(rest.trim_start_matches('\n')),
+            // What was checked stands apart from what the model said.
+            Some(rest) if !rest.trim().is_empty() => {
+                text::result(&format!("\n{}", rest.trim_start_matches('\n')));
+            }
+            Some(_) => {}
             None => text::result(&story),
         }
         text::hint(&result.hint);

@@ -13,14 +13,20 @@ use harness_agent::{
 use harness_hands::interactive;
 use harness_hands::terminal::{self, Keys};
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::cli::args::CommonArguments;
 use crate::cli::one_key::{self, Key};
 use crate::cli::outcome::Shown;
 use crate::cli::pager::{self, Paging};
-use crate::show::text;
+use crate::show::text::{self, SpokenAnswer};
 
-/// How often the live line is drawn anew.
-const BEAT: Duration = Duration::from_millis(250);
+/// How often the live line is looked at.
+const BEAT: Duration = Duration::from_millis(25);
+/// What takes longer is shown as it goes on; a person takes less for at once.
+const AT_ONCE: Duration = Duration::from_millis(100);
+/// Tests that took less the last time are not announced in plain output, in seconds.
+const WORTH_TELLING: f64 = 3.0;
 /// The longest tool result that `-v` shows, in characters.
 const LONGEST_RESULT: usize = 4_000;
 
@@ -33,6 +39,9 @@ pub(super) struct Progress {
     stop: Arc<AtomicBool>,
     /// Whether the words of an answer are shown while they come.
     speaks: bool,
+    answer: SpokenAnswer,
+    /// Whether the cursor stands behind words of the answer.
+    is_speaking: bool,
     shown: Shown,
     paging: Paging,
     live: Option<LiveLine>,
@@ -52,9 +61,11 @@ impl Progress {
             asks: !common.json && text::person_present(),
             stop: cancel.flag(),
             speaks: !common.json && std::io::stdout().is_terminal(),
+            answer: SpokenAnswer::new(),
+            is_speaking: false,
             shown: Shown::default(),
             paging: Paging::Never,
-            live: draws.then(LiveLine::start),
+            live: draws.then(|| LiveLine::start(cancel.flag())),
             keys: None,
         }
     }
@@ -66,18 +77,25 @@ impl Progress {
 
     /// Takes the live line away, and returns what was shown already.
     pub(super) fn end(mut self) -> Shown {
-        self.end_line();
+        self.answer.end_line();
         if let Some(live) = self.live {
             live.stop();
         }
+        self.shown.spoken = self.answer.into_words();
         self.shown
     }
 
-    /// Ends the line that an answer stands on.
-    fn end_line(&mut self) {
-        if !self.shown.spoken.is_empty() && !self.shown.spoken.ends_with('\n') {
-            self.shown.spoken.push('\n');
-            text::piece("\n");
+    /// Returns whether a person learns of an event in another way than by a line.
+    fn is_told_elsewhere(&self, event: &Event) -> bool {
+        match event.kind {
+            // A question is put to the user, or is the result.
+            EventKind::Finished | EventKind::Question => true,
+            // The words themselves were the news.
+            EventKind::Reply => !self.answer.is_empty(),
+            // The live line shows what is running and for how long; plain output gets a line now and then.
+            EventKind::Tests if begins(event) => self.live.is_some() || is_quick(event),
+            EventKind::Tests => self.live.is_some() && running(event).is_some(),
+            _ => false,
         }
     }
 }
@@ -92,17 +110,11 @@ fn anstream_allows() -> bool {
 
 impl Listener for Progress {
     fn event(&mut self, event: &Event) {
-        self.end_line();
+        self.answer.end_line();
+        self.is_speaking = false;
         if let Some(live) = &self.live {
             live.now(event);
         }
-        // The live line shows for how long a test has been running; plain output gets a line now and then.
-        let is_live = self.live.is_some() && running(event).is_some();
-        // The words themselves were the news.
-        let is_read = event.kind == EventKind::Reply && !self.shown.spoken.is_empty();
-        // A question is put below, or is the result.
-        let is_told =
-            matches!(event.kind, EventKind::Finished | EventKind::Question) || is_live || is_read;
         // Only a search is skipped by a key; what is typed later is for somebody else.
         if event
             .data
@@ -111,7 +123,7 @@ impl Listener for Progress {
         {
             self.keys = None;
         }
-        if self.lines && !is_told {
+        if self.lines && !self.is_told_elsewhere(event) {
             text::notice(&event.text);
         }
         let result = event.data.get("result").and_then(|value| value.as_str());
@@ -143,11 +155,11 @@ impl Listener for Progress {
         if !self.speaks {
             return;
         }
-        if let Some(live) = self.live.as_ref().filter(|_| self.shown.spoken.is_empty()) {
+        if let Some(live) = self.live.as_ref().filter(|_| !self.is_speaking) {
             live.hush();
         }
-        self.shown.spoken.push_str(piece);
-        text::piece(piece);
+        self.is_speaking = true;
+        self.answer.say(piece);
     }
 
     fn decide(&mut self, proposal: &Proposal<'_>) -> Option<Decision> {
@@ -161,6 +173,7 @@ impl Listener for Progress {
         pager::diff(proposal.diff, self.paging);
         text::notice(proposal.summary);
         self.shown.diff = true;
+        self.shown.summary = proposal.summary.to_owned();
         loop {
             let edited = match one_key::about_a_change(&self.stop)? {
                 Key::Keep => return Some(Decision::Keep),
@@ -223,18 +236,22 @@ struct Doing {
 }
 
 impl Doing {
-    fn begun(words: String) -> Doing {
+    fn begun(words: &str) -> Doing {
         let since = Instant::now();
         Doing {
-            words,
+            words: text::clean(words),
             since,
             pieces: 0,
             first: None,
         }
     }
 
-    /// Says how long it takes, and how fast a reply comes.
-    fn shown(&self) -> String {
+    fn takes_long(&self) -> bool {
+        self.since.elapsed() >= AT_ONCE
+    }
+
+    /// Says how long it takes, and how fast a reply comes; in so many columns the words give way to the seconds.
+    fn shown(&self, columns: usize) -> String {
         let seconds = self.since.elapsed().as_secs();
         let spoken = self
             .first
@@ -248,15 +265,32 @@ impl Doing {
         } else {
             String::new()
         };
-        format!("{} … {seconds} s{speed}", self.words)
+        let time = format!(" … {seconds} s{speed}");
+        let room = columns.saturating_sub(time.width());
+        let words: String = self.words.chars().take(room).collect();
+        format!("{}{time}", words.trim_end())
     }
+}
+
+/// Returns whether the tests that begin took no time worth a word when they ran last.
+fn is_quick(event: &Event) -> bool {
+    let last = event
+        .data
+        .get("last_seconds")
+        .and_then(|last| last.as_f64());
+    last.is_none_or(|last| last < WORTH_TELLING)
+}
+
+/// Returns whether an event says that tests begin.
+fn begins(event: &Event) -> bool {
+    event.data.contains_key("begins")
 }
 
 /// Returns the test that an event says is running, since it began.
 fn running(event: &Event) -> Option<Doing> {
     let test = event.data.get("running")?.as_str()?;
     let seconds = event.data.get("running_seconds")?.as_u64()?;
-    let doing = Doing::begun(text::clean(&format!("running {test}")));
+    let doing = Doing::begun(&format!("running {test}"));
     let since = doing.since.checked_sub(Duration::from_secs(seconds));
     Some(Doing {
         since: since.unwrap_or(doing.since),
@@ -272,20 +306,27 @@ struct LiveLine {
 }
 
 impl LiveLine {
-    fn start() -> LiveLine {
-        let doing: Arc<Mutex<Option<Doing>>> = Arc::default();
+    fn start(stop: Arc<AtomicBool>) -> LiveLine {
+        let doing = Arc::new(Mutex::new(Some(Doing::begun("reading the project"))));
         let ended = Arc::new(AtomicBool::new(false));
         let (shared, end) = (Arc::clone(&doing), Arc::clone(&ended));
         let drawer = std::thread::spawn(move || {
+            let mut drawn = String::new();
             while !end.load(Ordering::Relaxed) {
                 std::thread::sleep(BEAT);
-                let current = shared
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .clone();
-                if let Some(doing) = current {
-                    draw(&doing.shown());
+                // Held while it is drawn: nobody else takes the line away meanwhile.
+                let doing = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let columns = text::width().saturating_sub(1);
+                let line = match doing.as_ref() {
+                    // Who presses Ctrl-C is told at once that it was heard.
+                    Some(_) if stop.load(Ordering::Relaxed) => "stopping".to_owned(),
+                    Some(doing) if doing.takes_long() => doing.shown(columns),
+                    Some(_) | None => String::new(),
+                };
+                if !line.is_empty() && line != drawn {
+                    draw(&line);
                 }
+                drawn = line;
             }
         });
         LiveLine {
@@ -296,14 +337,16 @@ impl LiveLine {
     }
 
     fn now(&self, event: &Event) {
-        draw("");
         let doing = match event.kind {
-            EventKind::Sent | EventKind::Started | EventKind::Engine => {
-                Some(Doing::begun(text::clean(&event.text)))
+            EventKind::Sent | EventKind::Engine => Doing::begun(&event.text),
+            EventKind::Action if event.text.starts_with("trying ") => Doing::begun(&event.text),
+            EventKind::Tests if begins(event) => Doing::begun(&event.text),
+            EventKind::Started if event.data.contains_key("waits_for") || begins(event) => {
+                Doing::begun(&event.text)
             }
-            _ => running(event),
+            _ => running(event).unwrap_or_else(|| Doing::begun("working")),
         };
-        *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = doing;
+        self.change(Some(doing));
     }
 
     fn heard(&self, pieces: u64) {
@@ -315,8 +358,14 @@ impl LiveLine {
     }
 
     fn hush(&self) {
-        *self.doing.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.change(None);
+    }
+
+    /// Takes the line away, and has another one come when that takes long.
+    fn change(&self, to: Option<Doing>) {
+        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
         draw("");
+        *doing = to;
     }
 
     fn stop(mut self) {
@@ -325,7 +374,6 @@ impl LiveLine {
         if let Some(drawer) = self.drawer.take() {
             drop(drawer.join());
         }
-        draw("");
     }
 }
 
@@ -333,4 +381,20 @@ fn draw(line: &str) {
     let fitting: String = line.chars().take(text::width().saturating_sub(1)).collect();
     let mut out = std::io::stderr().lock();
     drop(write!(out, "\r\u{1b}[K{fitting}").and_then(|()| out.flush()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Doing;
+
+    #[test]
+    fn the_seconds_are_seen_however_narrow_the_window_is() {
+        let doing = Doing::begun("waiting for run 20261117-122357-21066667");
+        assert_eq!(
+            doing.shown(79),
+            "waiting for run 20261117-122357-21066667 … 0 s"
+        );
+        assert_eq!(doing.shown(23), "waiting for run 2 … 0 s");
+        assert_eq!(doing.shown(3), " … 0 s");
+    }
 }

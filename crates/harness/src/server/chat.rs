@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use harness_agent::dialogue::Said;
+use harness_agent::dialogue::{self, Said};
 use harness_agent::{Agent, Dialogue, Nobody, RunResult, Stopped, Turn};
 use serde_json::{Value, json};
 
@@ -191,6 +191,7 @@ impl Conversation {
         let Some(message) = text_of(&messages[last], notes) else {
             return Err(wrong("the last user message of `messages` has no text"));
         };
+        let message = dialogue::unwrapped(&message);
         if message.trim().is_empty() {
             return Err(wrong("the last user message of `messages` is empty"));
         }
@@ -199,7 +200,7 @@ impl Conversation {
             let text = text_of(message, &mut Vec::new()).unwrap_or_default();
             match role(message).as_str() {
                 _ if text.trim().is_empty() => {}
-                "user" => said.push(Said::by_user(text)),
+                "user" => said.push(Said::by_user(dialogue::unwrapped(&text))),
                 "assistant" => said.push(Said::by_agent(text)),
                 "system" | "developer" => preface.push(text.trim().to_owned()),
                 // Replies of tools that we do not have.

@@ -8,6 +8,7 @@ use harness_agent::{RunResult, Stopped, TestResult};
 use unicode_width::UnicodeWidthStr;
 
 use crate::exit::Exit;
+use crate::show::answer::{Abilities, AnswerLayout};
 use crate::show::wrap;
 
 /// Something the user must hear: what is wrong, then what to do.
@@ -88,10 +89,51 @@ pub fn unbroken_result(text: &str) {
     drop(write!(out, "{}{newline}", clean(text)).and_then(|()| out.flush()));
 }
 
-/// Prints a piece of a result on stdout, at once.
-pub fn piece(text: &str) {
-    let mut out = io::stdout().lock();
-    drop(write!(out, "{}", clean(text)).and_then(|()| out.flush()));
+/// An answer that is printed on the terminal of stdout while its words come.
+pub(crate) struct SpokenAnswer {
+    layout: AnswerLayout,
+    spoken: String,
+}
+
+impl SpokenAnswer {
+    /// Returns an answer of which nothing is printed yet.
+    pub(crate) fn new() -> SpokenAnswer {
+        let has_colour = has_colour();
+        // Old consoles of Windows show neither colours nor movements.
+        let moves_cursor = !is_dumb_terminal() && (has_colour || !cfg!(windows));
+        let abilities = Abilities {
+            has_colour,
+            moves_cursor,
+        };
+        SpokenAnswer {
+            layout: AnswerLayout::new(abilities),
+            spoken: String::new(),
+        }
+    }
+
+    /// Returns whether nothing was said yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spoken.is_empty()
+    }
+
+    /// Prints the next words, at once.
+    pub(crate) fn say(&mut self, words: &str) {
+        self.spoken.push_str(words);
+        bytes(self.layout.piece(&clean(words), columns()).as_bytes());
+    }
+
+    /// Ends the line that the last words stand on.
+    pub(crate) fn end_line(&mut self) {
+        let end = self.layout.end();
+        if !end.is_empty() {
+            bytes(end.as_bytes());
+        }
+    }
+
+    /// Returns everything that was said, as the model wrote it.
+    pub(crate) fn into_words(self) -> String {
+        self.spoken
+    }
 }
 
 /// Prints exact bytes on stdout: JSON, completions, manual pages.

@@ -73,6 +73,35 @@ fn a_loaded_model_is_not_loaded_anew() {
 }
 
 #[test]
+fn a_model_that_must_be_loaded_first_is_told_once() {
+    let told = |models: Value| {
+        let fault = Fault::start(move |asked| match asked.path.as_str() {
+            "/api/ps" => answer(200, &json!({"models": models.clone()})),
+            "/api/chat" => good(),
+            _ => page(404, "text/plain", "no"),
+        });
+        let mut local = engine(&fault);
+        let mut told = Vec::new();
+        for _ in 0..2 {
+            let mut tell = |words: &str| told.push(words.to_owned());
+            local.prepare(4096, &mut tell, &Cancel::default()).unwrap();
+        }
+        told
+    };
+    let loads = ["the server loads tiny:1b before it answers"];
+    assert_eq!(told(json!([{"name": "other:8b"}])), loads);
+    assert_eq!(
+        told(json!([{"name": "tiny:1b", "context_length": 2048}])),
+        loads
+    );
+    let empty: [&str; 0] = [];
+    assert_eq!(
+        told(json!([{"name": "tiny:1b", "context_length": 4096}])),
+        empty
+    );
+}
+
+#[test]
 fn a_missing_model_names_the_line_that_gets_it() {
     let fault = Fault::start(|asked| match asked.path.as_str() {
         "/api/tags" => answer(200, &json!({"models": [{"name": "other:8b"}]})),

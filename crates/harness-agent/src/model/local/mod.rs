@@ -64,6 +64,8 @@ struct Known {
     thinks: Option<bool>,
     /// The window that the model is loaded with right now.
     loaded: Option<u32>,
+    /// Whether the server has it on disk alone.
+    is_cold: bool,
 }
 
 /// How the server wants to be spoken to; learned from its refusals.
@@ -135,6 +137,7 @@ impl Local {
             route,
             thinks: None,
             loaded: None,
+            is_cold: false,
         };
         if known.route.this_machine() {
             self.probe(&mut known, cancel)?;
@@ -182,6 +185,7 @@ impl Local {
                 .and_then(|entry| entry.get("context_length"))
                 .and_then(Value::as_u64)
                 .and_then(|tokens| u32::try_from(tokens).ok());
+            known.is_cold = entry_for(&running, &self.model).is_none();
         }
         Ok(())
     }
@@ -499,6 +503,28 @@ impl Local {
 impl Model for Local {
     fn card(&mut self, cancel: &Cancel) -> Result<Card, ModelError> {
         Ok(self.know(cancel)?.card)
+    }
+
+    /// Tells that the first reply waits for the weights. The server loads them by itself.
+    fn prepare(
+        &mut self,
+        window: u32,
+        tell: &mut dyn FnMut(&str),
+        cancel: &Cancel,
+    ) -> Result<(), ModelError> {
+        let known = self.know(cancel)?;
+        let wanted = window.min(known.card.window);
+        let is_small = known.loaded.is_some_and(|loaded| loaded < wanted);
+        if known.card.host.this_machine && (known.is_cold || is_small) {
+            let name = shown(&self.model);
+            tell(&format!("the server loads {name} before it answers"));
+        }
+        if let Some(known) = &mut self.known {
+            // It is loaded once.
+            known.is_cold = false;
+            known.loaded = known.loaded.filter(|_| !is_small);
+        }
+        Ok(())
     }
 
     fn reply(

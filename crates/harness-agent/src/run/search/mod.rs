@@ -25,6 +25,8 @@ use crate::tool::change::Draft;
 const HEAD_START: Duration = Duration::from_millis(400);
 /// How long a search may take in all.
 const BUDGET: Duration = Duration::from_secs(40);
+/// How often whoever waits for a search looks whether it is to be skipped: a key is answered at once.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// How long a search that was stopped may take to end before nobody waits for it any more.
 const LONGEST_GOODBYE: Duration = Duration::from_millis(600);
 /// How long a failed draft waits for the search before the model is asked again.
@@ -222,7 +224,7 @@ impl Search {
             let (state, _) = self
                 .shared
                 .changed
-                .wait_timeout(self.shared.state(), Duration::from_millis(100))
+                .wait_timeout(self.shared.state(), LOOK_AGAIN)
                 .unwrap_or_else(PoisonError::into_inner);
             let (finished, place) = (state.finished, state.place.clone());
             let suspected = state.suspected;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use harness_agent::AgentOptions;
+use harness_agent::dialogue::{self, Meaning};
 use serde::Serialize;
 use serde_json::json;
 
@@ -63,9 +64,15 @@ impl Chat<'_> {
             "diff" => "nothing was changed yet".to_owned(),
             "help" | "?" => help(),
             "file" if rest.is_empty() => self.files(),
-            "file" => self.change(|options| options.files.push(PathBuf::from(rest)))?,
+            "file" => {
+                self.change(|options| options.files.push(PathBuf::from(rest)))?;
+                format!("the model is shown {rest} from here on")
+            }
             "model" if rest.is_empty() => self.options().model.clone(),
-            "model" => self.change(|options| options.model = rest.to_owned())?,
+            "model" => {
+                self.change(|options| options.model = rest.to_owned())?;
+                format!("{rest} is used from here on")
+            }
             "brief" => self.dialogue.agent().brief()?.render_for_person(width),
             "route" if rest.is_empty() => {
                 return Err(Complaint::usage(
@@ -73,7 +80,14 @@ impl Chat<'_> {
                     "/route rename a to b",
                 ));
             }
-            "route" => self.dialogue.agent().route(rest)?.render(width),
+            "route" => match dialogue::read(self.dialogue.said(), rest) {
+                Meaning::Task(task) => self.dialogue.agent().route(&task)?.render(width),
+                Meaning::Reply(_) => "nothing would be done".to_owned(),
+                Meaning::Undo(run) => match run {
+                    Some(run) => format!("{run} would be taken back"),
+                    None => "the last change would be taken back".to_owned(),
+                },
+            },
             _ => {
                 let message = format!("there is no command `/{name}`");
                 return Err(Complaint::usage(message, "/help lists them"));
@@ -101,14 +115,14 @@ impl Chat<'_> {
     }
 
     /// Changes a setting for what comes next, where it can be used.
-    fn change(&mut self, change: impl FnOnce(&mut AgentOptions)) -> Result<String, Complaint> {
+    fn change(&mut self, change: impl FnOnce(&mut AgentOptions)) -> Result<(), Complaint> {
         let agent = self.dialogue.agent();
         let mut options = agent.options().clone();
         change(&mut options);
         options.check()?;
         let agent = agent.with_options(options);
         self.dialogue.change_agent(agent);
-        Ok(String::new())
+        Ok(())
     }
 
     fn tests(&mut self, chosen: &str) -> Result<Exit, Complaint> {

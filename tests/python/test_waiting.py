@@ -1,0 +1,73 @@
+"""What a person who waits is told: for whom, for what, and how long it took the last time."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import FIX, TASK
+from scripted import MODEL, Wait
+from serving import PROGRAM
+
+
+def run(project, *words):
+    return subprocess.run([PROGRAM, *words, "--project", str(project)], capture_output=True, text=True, timeout=120)
+
+
+def slow(project):
+    """Tests that take so long that they are announced."""
+    test = project / "tests/test_pricing.py"
+    test.write_text("import time\n\ntime.sleep(3.2)\n" + test.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def test_tests_say_how_long_they_took_the_last_time(project, engine):
+    slow(project)
+    engine(FIX)
+    assert "last time" not in run(project, "test").stderr
+    # All of them count, not a choice.
+    assert "last time" not in run(project, "test", "test_discount").stderr
+    again = run(project, "test").stderr
+    assert re.search(r" -m unittest discover \([3-9] s last time\)\n", again), again
+    done = run(project, "run", TASK)
+    assert done.returncode == 0 and len(re.findall(r"running the tests \([3-9] s last time\)\n", done.stderr)) == 2, done.stderr
+
+
+def test_quick_tests_are_not_announced(project, engine):
+    engine(FIX)
+    for _ in range(2):
+        assert "running the tests" not in run(project, "run", "--ask", TASK).stderr
+
+
+@pytest.mark.parametrize(("loaded", "told"), [([], True), ([MODEL], False), (None, False)])
+def test_a_model_that_the_server_has_to_load_is_told(project, engine, loaded, told):
+    engine("It takes the percentage off.").loaded = loaded
+    done = run(project, "ask", "what does discount return?")
+    assert done.returncode == 0 and (f"the server loads {MODEL} before it answers" in done.stderr) == told
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are Unix's")
+@pytest.mark.parametrize("command", ["run", "chat"])
+def test_a_run_that_waits_for_another_says_so_while_it_waits(project, engine, command):
+    from terminal import Terminal
+
+    server = engine(Wait(FIX))
+    (project / "shop/tax.py").write_text("def vat(total):\n    return total\n", encoding="utf-8")
+    with subprocess.Popen([PROGRAM, "run", "--project", str(project), TASK], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
+        assert server.waiting.wait(60)
+        words = ["run", "rename vat to tax"] if command == "run" else ["chat"]
+        with Terminal(80, *words, "--project", str(project)) as terminal:
+            if command == "chat":
+                terminal.expect("> ")
+                terminal.type("rename vat to tax\r")
+            terminal.expect(f"waiting for run .*process {first.pid}")
+            # The seconds go on.
+            terminal.expect(r"… [1-9]\d* s")
+            server.go_on.set()
+            terminal.expect("take it back with")
+            if command == "chat":
+                terminal.expect("> ")
+                terminal.type("\x04")
+            assert terminal.ended() == 0
+        assert first.wait(60) == 0
+    assert "def tax(total)" in (project / "shop/tax.py").read_text(encoding="utf-8")
