@@ -10,9 +10,11 @@ use crate::imports::circle::Tie;
 use crate::imports::{ImportGraph, Resolver};
 use crate::language::Language;
 use crate::path::RelPath;
-use crate::report::manifest::Manifest;
+use crate::report::manifest::{Manifest, manifests};
 use crate::report::{counted, grouped};
-use crate::symbols::DefinitionKind;
+use crate::symbols::code::code_tokens;
+use crate::symbols::{Definition, DefinitionKind};
+use crate::text::{Text, whole_words};
 use crate::tree::{SourceFile, SourceTree};
 
 /// One thing that makes a project hard to read.
@@ -196,30 +198,48 @@ fn outsized(tree: &SourceTree, findings: &mut Vec<Finding>) {
                 weight: doubled(30, 15.0, f64::from(file.lines), f64::from(LONG_FILE)),
             });
         }
-        for function in file
-            .facts
-            .definitions
-            .iter()
-            .filter(|d| d.kind.is_function() && d.lines() > LONG_FUNCTION)
-        {
+        for (function, lines) in long_functions(tree, file) {
             findings.push(Finding {
                 kind: FindingKind::OutsizedFunction,
                 path: file.path.clone(),
                 line: function.line,
                 text: format!(
-                    "`{}` has {}",
+                    "`{}` has {} of code",
                     function.qualified,
-                    counted(function.lines().into(), "line")
+                    counted(lines.into(), "line")
                 ),
-                weight: doubled(
-                    25,
-                    15.0,
-                    f64::from(function.lines()),
-                    f64::from(LONG_FUNCTION),
-                ),
+                weight: doubled(25, 15.0, f64::from(lines), f64::from(LONG_FUNCTION)),
             });
         }
     }
+}
+
+/// Returns the long functions of a file with their lines of code: blank lines, comments and documentation do not count.
+fn long_functions<'f>(tree: &SourceTree, file: &'f SourceFile) -> Vec<(&'f Definition, u32)> {
+    let is_long = |one: &&Definition| one.kind.is_function() && one.lines() > LONG_FUNCTION;
+    let long: Vec<&Definition> = file.facts.definitions.iter().filter(is_long).collect();
+    let text = match long.is_empty() {
+        true => return Vec::new(),
+        false => tree.text(&file.path).map(Text::into_content),
+    };
+    let text = text.unwrap_or_default();
+    let mut lines: Vec<(usize, u32)> = Vec::new();
+    let (mut line, mut counted) = (1, 0);
+    for token in code_tokens(file.language, &text) {
+        let breaks = |text: &str| text.matches('\n').count() as u32;
+        let start = token.range.start.max(counted);
+        line += breaks(text.get(counted..start).unwrap_or_default());
+        counted = start;
+        let covered = text.get(token.range.clone()).map_or(0, breaks);
+        lines.extend((line..=line + covered).map(|line| (token.range.start, line)));
+    }
+    let code_lines = |one: &Definition| {
+        let inside = lines.iter().filter(|(at, _)| one.span().contains(at));
+        let inside: FxHashSet<u32> = inside.map(|(_, line)| *line).collect();
+        inside.len() as u32
+    };
+    let counts = long.into_iter().map(|one| (one, code_lines(one)));
+    counts.filter(|(_, lines)| *lines > LONG_FUNCTION).collect()
 }
 
 fn flat_folders(tree: &SourceTree, findings: &mut Vec<Finding>) {
@@ -265,6 +285,11 @@ fn unused(tree: &SourceTree, graph: &ImportGraph, findings: &mut Vec<Finding>) {
         .iter()
         .map(|(_, target)| target.as_str())
         .collect();
+    // Plugins are named in tables of their own: `md = shop.extras.md:Extension`.
+    let texts: Vec<String> = manifests()
+        .filter_map(|name| RelPath::parse(name).ok())
+        .filter_map(|path| Some(tree.text(&path).ok()?.into_content()))
+        .collect();
     let resolver = Resolver::of(tree);
     for (at, file) in tree.files().iter().enumerate() {
         let is_candidate = file.language == Language::Python
@@ -284,6 +309,7 @@ fn unused(tree: &SourceTree, graph: &ImportGraph, findings: &mut Vec<Finding>) {
         if !module.contains('.')
             || started.iter().any(|target| target.starts_with(&module))
             || named.contains(module.as_str())
+            || texts.iter().any(|text| names_word(text, &module))
         {
             continue;
         }
@@ -359,6 +385,7 @@ fn untested(tree: &SourceTree, graph: &ImportGraph, findings: &mut Vec<Finding>)
                 .trim_end_matches("_test")
         })
         .collect();
+    let mut words: Option<FxHashSet<String>> = None;
     for (at, file) in code() {
         // Only Python's imports tell which file a test exercises.
         let is_tested = graph.importers(at).iter().any(|&from| {
@@ -377,6 +404,9 @@ fn untested(tree: &SourceTree, graph: &ImportGraph, findings: &mut Vec<Finding>)
             && functions > 0
             && file.lines >= SMALL_MODULE * 2
             && !loaded_by_name(file)
+            && !words
+                .get_or_insert_with(|| words_of(tree, &tests))
+                .contains(file.path.stem())
         {
             findings.push(Finding {
                 kind: FindingKind::NoTests,
@@ -391,6 +421,34 @@ fn untested(tree: &SourceTree, graph: &ImportGraph, findings: &mut Vec<Finding>)
             });
         }
     }
+}
+
+/// A shorter name of a module may be any word.
+const TELLING_STEM: usize = 5;
+
+/// Tests beyond this many bytes are not read for the names of modules.
+const MOST_TEST_TEXT: usize = 8 * 1024 * 1024;
+
+/// Returns the words of tests: one that loads a plugin writes its name.
+fn words_of(tree: &SourceTree, tests: &[&SourceFile]) -> FxHashSet<String> {
+    let mut words = FxHashSet::default();
+    let mut left = MOST_TEST_TEXT;
+    for file in tests {
+        let text = tree.text(&file.path).map(Text::into_content);
+        let text = text.unwrap_or_default();
+        let found = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let found = found.filter(|word| word.len() >= TELLING_STEM);
+        words.extend(found.map(str::to_owned));
+        left = left.saturating_sub(text.len());
+        if left == 0 {
+            break;
+        }
+    }
+    words
+}
+
+fn names_word(text: &str, name: &str) -> bool {
+    whole_words(text, name).next().is_some()
 }
 
 /// Rust keeps its tests in the file they test.

@@ -264,7 +264,7 @@ mod tests {
                   shop/long.py:1
                       outsized file: 900 lines
                   shop/helpers.py:1
-                      outsized function: `f` has 91 lines
+                      outsized function: `f` has 91 lines of code
                   flat:1
                       flat folder: 35 source files side by side in one folder
                   shop/helpers.py:1
@@ -273,6 +273,32 @@ mod tests {
                       duplicate module: 2 modules are called `helpers`: also shop/helpers.py
 
                 next: break the circle at shop/a.py:1: move what both sides need into a module of its own, or import it where it is used
+            "#]],
+        );
+    }
+
+    #[test]
+    fn documentation_plugins_and_what_tests_load_by_name_are_no_findings() {
+        let documented = format!(
+            "def f():\n    \"\"\"Says.\n\n{}    \"\"\"\n    return 1\n",
+            "    More.\n".repeat(130)
+        );
+        let names = ["shop/plugin.py", "shop/loaded.py"];
+        let manifest = "[project]\nname = \"shop\"\n[project.entry-points.\"x\"]\np = \"shop.plugin:P\"\nq = \"shop.loaded:Q\"\n";
+        check(
+            &[
+                ("pyproject.toml", manifest),
+                ("shop/__init__.py", ""),
+                (names[0], &documented),
+                (names[1], &documented),
+                ("tests/test_all.py", "load(\"plugin\")\nload(\"loaded\")\n"),
+            ],
+            &expect![[r#"
+                  .            272 lines in 4 files
+                    shop       270 lines in 3 files
+                    tests        2 lines in 1 file
+
+                nothing stands out
             "#]],
         );
     }
