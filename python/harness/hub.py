@@ -57,7 +57,7 @@ def files_to_publish(folder: pathlib.Path, kind: str) -> tuple[list[pathlib.Path
 
 def take_copy(folder: pathlib.Path, files: Sequence[pathlib.Path], private: pathlib.Path) -> dict[pathlib.Path, tuple[int, ...]]:
     """Copies the files into a folder that only the user can enter. Returns what tells whether one changed since."""
-    states = {}
+    states: dict[pathlib.Path, tuple[int, ...]] = {}
     for file in files:
         copy = private / file
         copy.parent.mkdir(parents=True, exist_ok=True)

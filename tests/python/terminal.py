@@ -28,8 +28,12 @@ class Terminal:
         def take_terminal():
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            # Tests that run in the background of a shell would not hear Ctrl-C.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-        env = {**os.environ, "TERM": "xterm-256color", **environment}
+        # The test command speaks without colour; a person's terminal does not.
+        env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        env.update({"TERM": "xterm-256color", **environment})
         self.process = subprocess.Popen([program or PROGRAM, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env, preexec_fn=take_terminal, close_fds=True)
         os.close(theirs)
         self.seen = ""

@@ -20,7 +20,7 @@ import projects  # noqa: E402
 import run as adversary  # noqa: E402
 import summary  # noqa: E402
 
-RUNS, GROUP = 300, 30
+RUNS, GROUP = 150, 30
 ROWS = []
 TASKS = [(project, task) for project in projects.PROJECTS for task in project.tasks if projects.at_hand(project)]
 

@@ -189,6 +189,29 @@ def test_a_question_is_asked_of_the_user_where_the_client_can(mcp, project, engi
     assert (run["ok"], run["writes"]) == (True, ["shop/pricing.py"]), run["summary"]
 
 
+def test_answers_come_in_any_order(mcp, project, engine):
+    """While a question waits, others are answered; answers that nobody waits for, or a second one, change nothing."""
+    engine(FIX)
+    (project / "shop/report.py").write_text("def report(total):\n    return str(total)\n")
+    session = mcp("--allow-writes", capabilities={"elicitation": {}})
+    run = session.send("tools/call", {"name": "run", "arguments": {"task": "fix the bug"}})
+    question = session.read()
+    while question.get("method") != "elicitation/create":
+        question = session.read()
+    session.write({"jsonrpc": "2.0", "id": 4711, "result": {"action": "accept", "content": {"answer": "report in shop/report.py"}}})
+    session.write({"jsonrpc": "2.0", "id": "x", "error": {"code": -1, "message": "nobody asked"}})
+    brief = session.send("tools/call", {"name": "brief", "arguments": {}})
+    layout = session.send("tools/call", {"name": "layout", "arguments": {}})
+    answered = {session.read().get("id") for _ in (brief, layout)}
+    assert answered == {brief, layout}
+    answer = {"action": "accept", "content": {"answer": "discount in shop/pricing.py"}}
+    for _ in range(2):
+        session.write({"jsonrpc": "2.0", "id": question["id"], "result": answer})
+    result = session.wait(run)["result"]["structuredContent"]
+    assert (result["ok"], result["writes"]) == (True, ["shop/pricing.py"]), result["summary"]
+    assert session.tool("brief")["structuredContent"]
+
+
 @pytest.mark.parametrize("reply", [{"action": "decline"}, {"action": "cancel"}, {"action": "accept", "content": {"answer": ""}}])
 def test_a_question_that_nobody_answers_is_the_result(mcp, reply):
     session = mcp("--allow-writes", capabilities={"elicitation": {}})

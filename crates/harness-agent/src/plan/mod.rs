@@ -733,7 +733,8 @@ fn nowhere_yet(path: &RelPath, name: &str) -> Spot {
     }
 }
 
-fn last_part(qualified: &str) -> &str {
+/// Returns a name without the definitions around it.
+pub(crate) fn last_part(qualified: &str) -> &str {
     qualified.rsplit('.').next().unwrap_or(qualified)
 }
 

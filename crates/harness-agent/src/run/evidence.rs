@@ -303,7 +303,11 @@ impl Evidence<'_> {
     fn asked(&self) -> Asked<'_> {
         let asked = Asked::read(self.task, self.plan, self.tree, self.changes, self.gone);
         let is_shown = self.is_shown(&asked);
-        asked.shown(is_shown)
+        let is_green = self.plan.is_listed()
+            && self
+                .after
+                .is_some_and(|after| after.failed + after.errors == 0 && self.has_mended(after));
+        asked.shown(is_shown, is_green)
     }
 
     /// Says whether tests show a change whose places the model listed: of everything that the task names, some test was
@@ -329,9 +333,12 @@ impl Evidence<'_> {
         };
         // Where the task names nothing, what it led to is a guess: a red test that passes now says more.
         let is_guessed = asked.names_nothing() && self.has_mended(after);
+        // A file that is no code has no tests.
+        let targets = asked.targets();
+        let is_named = !targets.is_empty() && targets.iter().all(Target::is_definition);
         self.plan.is_listed()
             && self.task.orders().len() == 1
-            && (is_guessed || asked.definitions().into_iter().all(is_shown))
+            && (is_guessed || is_named && asked.definitions().into_iter().all(is_shown))
     }
 
     /// Returns a test that was red and is stopped by another kind of error now, in a file that was changed or in the test

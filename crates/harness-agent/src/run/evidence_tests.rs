@@ -657,7 +657,7 @@ fn what_a_task_names_may_stay_where_its_red_tests_pass_by_the_places_that_were_l
         (true, "total+ odd-", "total+ odd+", NOTHING),
         (true, "total+ discount+", "total+ discount+", NOTHING),
     ] {
-        let story = Story {
+        let mut story = Story {
             task: "make apply_discount take the whole order into account",
             files: &files,
             before: Some(before),
@@ -667,6 +667,9 @@ fn what_a_task_names_may_stay_where_its_red_tests_pass_by_the_places_that_were_l
             is_listed,
         };
         assert_eq!(word(&story.verdict()), expected, "{is_listed} {before}");
+        // Of a file that is no code nothing shows that it need not change.
+        story.task = "change README.md to speak of discounts";
+        assert_eq!(word(&story.verdict()), NOTHING, "{is_listed} {before}");
     }
 }
 
@@ -744,4 +747,37 @@ fn an_example_of_the_documentation_that_only_moved_is_no_lost_test() {
     assert!(renumbered(&before, &moved, "src/lib.rs - Roff (line 37)"));
     let other = passing(&["src/lib.rs - Line (line 37)"]);
     assert!(!renumbered(&before, &other, "src/lib.rs - Roff (line 37)"));
+}
+
+#[test]
+fn a_word_like_a_name_is_none_where_the_red_tests_pass_and_do_not_write_it() {
+    let fixed = fixed();
+    for (task, after, expected) in [
+        (
+            "Support requiring anyOf some percentages",
+            "total+ discount+",
+            "proven",
+        ),
+        (
+            "Support requiring anyOf some percentages",
+            "total+ discount-",
+            NOT_ADDED,
+        ),
+        (
+            "Support requiring a TestCase of percentages",
+            "total+ discount+",
+            NOT_ADDED,
+        ),
+    ] {
+        let story = Story {
+            task,
+            files: &[("shop/pricing.py", &fixed)],
+            before: Some("total+ discount-"),
+            after: Some(after),
+            observed: Observed::default(),
+            elsewhere: false,
+            is_listed: true,
+        };
+        assert_eq!(word(&story.verdict()), expected, "{task} {after}");
+    }
 }

@@ -382,8 +382,19 @@ fn describes(text: &str, start: usize, end: usize) -> bool {
             && !KINDS.contains(&word)
             && !STOPS.contains(&word)
     });
-    article && noun
+    // "Middleware support" is about no single thing of that name.
+    let matter = after.is_some_and(|word| MATTERS.contains(&word));
+    article && noun || matter
 }
+
+/// Nouns that make what stands before them a subject.
+const MATTERS: &[&str] = &[
+    "compatibility",
+    "functionality",
+    "handling",
+    "integration",
+    "support",
+];
 
 /// Words that begin what is said of a noun, so that the word before them is the noun: "a total that …".
 const STOPS: &[&str] = &[

@@ -172,6 +172,7 @@ impl<'a> Asked<'a> {
             .new_names()
             .into_iter()
             .filter(|name| wish.as_deref() != Some(*name) && !self.brings(last_part(name)))
+            .filter(|name| !self.is_green || self.tests_write(last_part(name)))
             .collect();
         if !missing.is_empty() {
             let words = format!("`{}` is not there yet: add it", missing.join("`, `"));
@@ -193,6 +194,15 @@ impl<'a> Asked<'a> {
         (!adds_code && !self.task.wants_test()).then(|| {
             let words = "the code itself is not changed yet: add what the task asks for";
             (NOTHING_CHANGED, words.to_owned())
+        })
+    }
+
+    /// Says whether a test has this word.
+    fn tests_write(&self, name: &str) -> bool {
+        let mut tests = self.tree.files().iter().filter(|file| file.test);
+        tests.any(|file| {
+            let text = self.tree.text(&file.path);
+            text.is_ok_and(|text| has_word(text.content(), name))
         })
     }
 

@@ -17,7 +17,7 @@ use harness_code::text::whole_words;
 use harness_code::tree::{self, SourceTree};
 
 use crate::guard::Change;
-use crate::plan::{Plan, Spot};
+use crate::plan::{Plan, Spot, last_part};
 use crate::run::asked::code::all_code;
 use crate::task::Task;
 use crate::task::kind::Kind;
@@ -61,6 +61,8 @@ pub(super) struct Asked<'a> {
     targets: Vec<Target>,
     /// Whether red tests of what the task names pass now by a change of places that the model listed.
     is_shown: bool,
+    /// Whether such a change left no red test, where there were some.
+    is_green: bool,
 }
 
 /// One order of a task, held against what is changed.
@@ -197,12 +199,17 @@ impl<'a> Asked<'a> {
             named,
             targets,
             is_shown: false,
+            is_green: false,
         }
     }
 
     /// Takes what tests show into account: what the task names need not change itself.
-    pub(super) fn shown(self, is_shown: bool) -> Asked<'a> {
-        Asked { is_shown, ..self }
+    pub(super) fn shown(self, is_shown: bool, is_green: bool) -> Asked<'a> {
+        Asked {
+            is_shown,
+            is_green,
+            ..self
+        }
     }
 
     /// Says whether the task names neither a definition that should change nor a file.
@@ -518,9 +525,23 @@ impl<'a> Asked<'a> {
         }
         if self.named.is_empty() {
             let untouched = self.untouched().filter(|_| !self.is_shown);
-            return untouched.or_else(|| self.only_added());
+            return self
+                .unchanged_document()
+                .or(untouched)
+                .or_else(|| self.only_added());
         }
         None
+    }
+
+    /// Returns the file that is no code, is what the task orders to change, and is as it was.
+    fn unchanged_document(&self) -> Option<Missing> {
+        let is_ordered = |path: &&RelPath| {
+            !Language::of(path).is_source() && self.task.role_of(path.as_str()) == Role::Object
+        };
+        let mut ordered = self.paths.iter().filter(is_ordered);
+        let path = ordered.find(|path| self.change_of(path).is_none())?;
+        let words = format!("`{path}` is not changed yet: change it");
+        Some((NOTHING_CHANGED, words))
     }
 
     /// Code that only comes beside what was to change leaves it as it was.
@@ -726,8 +747,4 @@ fn not_changed(targets: &[Target]) -> Missing {
 
 fn has_word(text: &str, name: &str) -> bool {
     whole_words(text, name).next().is_some()
-}
-
-fn last_part(qualified: &str) -> &str {
-    qualified.rsplit('.').next().unwrap_or(qualified)
 }
