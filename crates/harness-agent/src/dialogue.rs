@@ -51,7 +51,13 @@ pub fn unwrapped(message: &str) -> String {
         rest.split_once(&format!("</{tag}>"))
             .map(|(words, _)| words)
     };
-    if let Some(words) = WRAPPINGS.iter().find_map(|tag| inside(tag)) {
+    // A person may write such tags too: only an editor begins with one, or adds what it knows of itself.
+    let is_wrapped = |tag: &&&str| {
+        message.trim_start().starts_with(&format!("<{tag}>"))
+            || message.contains(&format!("</{ADDITION}>"))
+    };
+    let tags = WRAPPINGS.iter().filter(is_wrapped);
+    if let Some(words) = tags.into_iter().find_map(|tag| inside(tag)) {
         return words.trim().to_owned();
     }
     let mut text = message.to_owned();
@@ -564,6 +570,14 @@ mod tests {
             (
                 "what is a <task> here?\n".to_owned(),
                 "what is a <task> here?\n",
+            ),
+            (
+                "put 43 for <answer>42</answer> in faq.html".to_owned(),
+                "put 43 for <answer>42</answer> in faq.html",
+            ),
+            (
+                format!("The user says:\n<feedback>\nnot yet\n</feedback>\n{open_files}"),
+                "not yet",
             ),
         ];
         for (message, words) in cases {
