@@ -16,7 +16,7 @@ const RUST: &str = "pub fn lower(s: &str) -> String {\n    s.to_lowercase()\n}\n
 const PARSE: &str = "class Line:\n    def parse_line(self, text):\n        return text\n\n\nclass Word:\n    def parse_line(self, text):\n        return text\n";
 
 /// The project of every story.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("a/parse.py", PARSE),
     ("b/parse.py", PARSE),
     ("shop/__init__.py", ""),
@@ -24,6 +24,10 @@ const FILES: [(&str, &str); 8] = [
     ("shop/report.py", REPORT),
     ("tests/test_shop.py", TESTS),
     ("src/lib.rs", RUST),
+    (
+        "tests/shout.rs",
+        "#[test]\nfn test_shout() {\n    assert_eq!(shout(\"A\"), \"a!\");\n}\n",
+    ),
     ("README.md", "# Shop\n"),
 ];
 
@@ -704,7 +708,7 @@ fn code_that_does_not_compile_is_told_as_such() {
     assert_eq!(said("src/lib.rs", None), "finish.does_not_compile");
     // A fault of what the run did not write.
     assert_eq!(
-        said("/root/vendor/other.rs", Some(&report("total+"))),
+        said("vendor/other.rs", Some(&report("total+"))),
         "unverified"
     );
 }
@@ -779,5 +783,16 @@ fn a_word_like_a_name_is_none_where_the_red_tests_pass_and_do_not_write_it() {
             is_listed: true,
         };
         assert_eq!(word(&story.verdict()), expected, "{task} {after}");
+    }
+}
+
+#[test]
+fn a_red_test_that_calls_what_is_named_by_way_of_another_must_pass() {
+    let faster = RUST.replace("s.to_lowercase()", "s.to_ascii_lowercase()");
+    let files = [("src/lib.rs", faster.as_str())];
+    let task = "fix lower in src/lib.rs: it is wrong for capitals";
+    for (after, expected) in [("total+ shout-", FAILING), ("total+ shout+", "proven")] {
+        let verdict = told(task, &files, "total+ shout-", after, Observed::default());
+        assert_eq!(verdict, expected, "{after}");
     }
 }

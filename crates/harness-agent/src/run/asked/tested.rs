@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use harness_code::language::Language;
 use harness_code::path::RelPath;
+use harness_code::text::Text;
 use harness_code::tree;
 use harness_hands::suite::Failure;
 
@@ -104,35 +105,43 @@ impl<'a> Asked<'a> {
         speaks.unwrap_or(true) || self.test_calls(failure, target)
     }
 
-    /// Says whether a test calls a definition by way of others, by their names. Of Python it is known what tests run.
+    /// Says whether what a test names calls a definition, by way of others too, by their names. Of Python it is known
+    /// what tests run.
     fn test_calls(&self, failure: &Failure, target: &Target) -> bool {
         let language = Language::of(&target.path);
         if language == Language::Python {
             return false;
         }
-        let files = || {
-            let files = self.tree.files().iter();
-            files.filter(move |file| file.language == language)
-        };
-        let calls = |name: &str, in_tests: bool| {
-            let mut found: Vec<&str> = Vec::new();
-            for file in files().filter(|file| file.test == in_tests) {
-                let all = file.facts.definitions.iter();
-                for one in all.filter(|one| one.name() == name) {
-                    found.extend(one.calls.iter().map(|id| file.facts.names.get(*id)));
-                }
-            }
-            found
-        };
+        let files = self.tree.files().iter();
+        let files: Vec<_> = files.filter(|file| file.language == language).collect();
         let test = test_name(&failure.id);
-        let mut seen: BTreeSet<&str> = BTreeSet::new();
-        let mut open = calls(test, true);
+        // Rust's assertions are macros, and what stands in a macro is no call to its grammar: any word may be one.
+        let mut open: Vec<String> = Vec::new();
+        for file in files.iter().filter(|file| file.test) {
+            let definitions = file.facts.definitions.iter();
+            for one in definitions.filter(|one| one.name() == test) {
+                let text = self.tree.text(&file.path);
+                let text = text.map(Text::into_content).unwrap_or_default();
+                let words = text.get(one.span()).unwrap_or_default();
+                let words = words.split(|c: char| !c.is_alphanumeric() && c != '_');
+                open.extend(words.map(str::to_owned));
+            }
+        }
+        let mut seen: BTreeSet<String> = BTreeSet::new();
         while let Some(name) = open.pop() {
             if name == target.last_name() {
                 return true;
             }
-            if seen.len() < MOST_CALLED && seen.insert(name) {
-                open.extend(calls(name, false));
+            if seen.len() >= MOST_CALLED || seen.contains(&name) {
+                continue;
+            }
+            for file in files.iter().filter(|file| !file.test) {
+                let definitions = file.facts.definitions.iter();
+                for one in definitions.filter(|one| one.name() == name) {
+                    let called = one.calls.iter().map(|id| file.facts.names.get(*id));
+                    open.extend(called.map(str::to_owned));
+                    seen.insert(name.clone());
+                }
             }
         }
         false
