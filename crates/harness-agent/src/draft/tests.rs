@@ -244,22 +244,19 @@ fn what_is_no_change_is_refused_with_what_to_do() {
     refused(&patch("", "def f():\n", "def f(:\n"), "draft.syntax");
 }
 
+/// Returns what becomes of the only file of a project when code comes for what was asked for.
+fn after(path: &str, content: &str, asked: &str, code: &str) -> String {
+    let files = Map(BTreeMap::from([(path.to_owned(), content.to_owned())]));
+    let focus = Focus {
+        path: RelPath::parse(path).unwrap(),
+        name: asked.to_owned(),
+    };
+    let drafts = drafted(&files, Some(&focus), &edit("", "", code)).unwrap();
+    drafts[0].after.clone().unwrap()
+}
+
 #[test]
 fn a_function_and_a_method_of_one_name_are_two_things() {
-    let after = |path: &str, content: &str, asked: &str, code: &str| {
-        let files = Map(BTreeMap::from([(path.to_owned(), content.to_owned())]));
-        let focus = Focus {
-            path: RelPath::parse(path).unwrap(),
-            name: asked.to_owned(),
-        };
-        let edit = Action::Edit {
-            path: String::new(),
-            name: String::new(),
-            content: code.to_owned(),
-        };
-        let drafts = drafted(&files, Some(&focus), &edit).unwrap();
-        drafts[0].after.clone().unwrap()
-    };
     let class = "class Scheduler:\n    def jobs(self):\n        return 1\n";
     let function = "def jobs():\n    return Scheduler().jobs()\n";
     assert_eq!(
@@ -292,26 +289,9 @@ fn a_function_and_a_method_of_one_name_are_two_things() {
 #[test]
 fn a_short_file_with_a_new_statement_is_the_file() {
     let before = "from shop.errors import OrderError\n\n__all__ = [\"OrderError\"]\n";
-    let files = Map(BTreeMap::from([(
-        "shop/__init__.py".to_owned(),
-        before.to_owned(),
-    )]));
-    let focus = Focus {
-        path: RelPath::parse("shop/__init__.py").unwrap(),
-        name: String::new(),
-    };
-    let after = |code: &str| {
-        let edit = Action::Edit {
-            path: String::new(),
-            name: String::new(),
-            content: code.to_owned(),
-        };
-        let drafts = drafted(&files, Some(&focus), &edit).unwrap();
-        drafts[0].after.clone().unwrap()
-    };
     let whole = format!("{before}\nOrderError.__module__ = \"shop\"\n");
-    assert_eq!(after(&whole), whole);
+    assert_eq!(after("shop/__init__.py", before, "", &whole), whole);
     let only = "__all__ = [\"OrderError\", \"Order\"]\n";
     let replaced = before.replace("[\"OrderError\"]", "[\"OrderError\", \"Order\"]");
-    assert_eq!(after(only), replaced);
+    assert_eq!(after("shop/__init__.py", before, "", only), replaced);
 }

@@ -42,7 +42,7 @@ fn put_imports_right(session: &mut Session<'_>, change: &mut Change) {
     let put_right = fix::go_imports(&session.tree, change.before.as_deref(), &change.after);
     if let Some((after, done)) = put_right {
         change.after = after;
-        let text = format!("added to the draft: {}", done.join(", "));
+        let text = format!("put right in the draft: {}", done.join(", "));
         let data = [("path", change.path.as_str().into())];
         session.tell(EventKind::Fixed, &text, data);
     }

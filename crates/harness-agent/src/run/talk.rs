@@ -323,12 +323,7 @@ impl<'m> Talk<'m> {
 
     /// Takes the last reply out of the conversation, so that another one is drawn from the same prompt.
     pub(super) fn draw_again(&mut self, seed: u32) {
-        // The pieces of a reply that was cut go with it.
-        while let Some(last) = self.messages.last()
-            && (last.role == Role::Assistant || last.content == CONTINUE)
-        {
-            self.messages.pop();
-        }
+        take_last_reply(&mut self.messages);
         self.drawing = (FREER, u64::from(seed));
     }
 
@@ -343,9 +338,39 @@ impl<'m> Talk<'m> {
     }
 }
 
+/// Takes the last reply out, with all pieces of one that was cut.
+fn take_last_reply(messages: &mut Vec<Message>) {
+    while let Some(last) = messages.last()
+        && (last.role == Role::Assistant || last.content == CONTINUE)
+    {
+        messages.pop();
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Spoken, loops, stutters};
+    use super::{CONTINUE, Message, Role, Spoken, loops, stutters, take_last_reply};
+
+    #[test]
+    fn the_pieces_of_a_reply_go_together() {
+        let message = |role, content: &str| Message {
+            role,
+            content: content.to_owned(),
+        };
+        let opening = [
+            message(Role::User, "example"),
+            message(Role::Assistant, "its reply"),
+            message(Role::User, "the task"),
+        ];
+        let mut messages = opening.to_vec();
+        messages.push(message(Role::Assistant, "a half"));
+        messages.push(message(Role::User, CONTINUE));
+        messages.push(message(Role::Assistant, "the other"));
+        take_last_reply(&mut messages);
+        assert_eq!(messages, opening);
+        take_last_reply(&mut messages);
+        assert_eq!(messages, opening);
+    }
 
     #[test]
     fn words_are_passed_on_and_actions_are_not() {

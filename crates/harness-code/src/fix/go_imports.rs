@@ -61,7 +61,7 @@ pub fn go_imports(
         let (at, line) = new_line(&imports, after, &path, ending);
         if let Some(Some(old)) = lines.get_mut(at) {
             old.push_str(&line);
-            done.push(format!("`import \"{path}\"`"));
+            done.push(format!("`import \"{path}\"` added"));
         }
     }
     for one in unused {
@@ -70,7 +70,7 @@ pub fn go_imports(
             && let Some(text) = line
         {
             *text = text.split_inclusive('\n').skip(1).collect();
-            done.push(format!("no `import \"{}\"`", one.path));
+            done.push(format!("`import \"{}\"` removed", one.path));
         }
     }
     let text: String = lines.into_iter().flatten().collect();
