@@ -18,6 +18,9 @@ use harness_code::text::whole_words;
 
 use crate::task::kind::Kind;
 
+/// Bytes of a task that are read for what is asked.
+const LONGEST_READ: usize = 60_000;
+
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
@@ -36,6 +39,12 @@ impl Task {
         }
     }
 
+    /// Returns the part that is read for what is asked: what follows in a long task is logs.
+    fn beginning(&self) -> &str {
+        let end = self.text.floor_char_boundary(LONGEST_READ);
+        &self.text[..end]
+    }
+
     /// Returns whether the sentence has this name as a whole word.
     pub fn speaks_of(&self, name: &str) -> bool {
         whole_words(&self.text, name).next().is_some()
@@ -49,7 +58,7 @@ impl Task {
     /// Returns the words that may be paths of files, whether those are there or not.
     pub(crate) fn written_paths(&self) -> Vec<RelPath> {
         let is_sign = |c: char| c.is_whitespace() || "`\"',;:!?()".contains(c);
-        let words = self.text.split(is_sign);
+        let words = self.beginning().split(is_sign);
         let words = words.map(|word| word.trim_end_matches('.'));
         let is_path = |word: &&str| word.contains(['.', '/']) || word.ends_with("file");
         // A pasted log names the same files in every line.
@@ -60,9 +69,9 @@ impl Task {
 
     /// Returns words that are written like names of code: in back-ticks, with underscores, dots, calls or humps.
     pub(crate) fn code_names(&self) -> Vec<&str> {
-        let quoted = self.text.split('`').skip(1).step_by(2);
+        let quoted = self.beginning().split('`').skip(1).step_by(2);
         let plain = self
-            .text
+            .beginning()
             .split(|c: char| c.is_whitespace() || "`\"',;:!?()[]{}<>=".contains(c));
         let humped = |word: &str| {
             let first_low = word.chars().next().is_some_and(char::is_lowercase);

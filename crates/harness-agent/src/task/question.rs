@@ -74,6 +74,23 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_asked_for_only_where_none_is_offered() {
+        let hint = |options: &[&str]| {
+            let options = options.iter().map(|option| (*option).to_owned());
+            Question::new("which one?", options).hint()
+        };
+        assert_eq!(hint(&[]), "name a file or a function in the task");
+        assert_eq!(
+            hint(&["total (a.py:3)"]),
+            "name one of these in the task, or answer with its number"
+        );
+        assert_eq!(
+            hint(&["rename a to b"]),
+            "give one of these sentences as the task"
+        );
+    }
+
+    #[test]
     fn an_answer_is_a_number_a_text_or_free() {
         assert_eq!(question().answer("2"), Some("b.py".to_owned()));
         assert_eq!(question().answer(" 1. "), Some("a.py".to_owned()));

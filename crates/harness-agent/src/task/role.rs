@@ -190,24 +190,26 @@ impl Task {
 
     /// Returns whether the sentence has this name as a whole word that is not only part of a file's path.
     pub fn names(&self, name: &str) -> bool {
-        let mut places = whole_words(&self.text, name);
-        places.any(|at| !in_path(&self.text, at, name))
+        let mut places = whole_words(self.beginning(), name);
+        places.any(|at| !in_path(self.beginning(), at, name))
     }
 
     /// Returns what a name does wherever it stands.
     fn roles_of(&self, name: &str) -> Vec<Role> {
-        let lower = self.text.to_lowercase();
+        let lower = self.beginning().to_lowercase();
         let reason = REASONS.iter().filter_map(|words| lower.find(words)).min();
         // "feat(parser): …" says what it is about, not what must change.
-        let scope = kind_of::prefix(&self.text).map_or(0, |(_, end)| end);
+        let scope = kind_of::prefix(self.beginning()).map_or(0, |(_, end)| end);
         let role = |at: usize| match reason {
             _ if at < scope => Role::Reference,
             Some(reason) if at > reason => Role::Reference,
-            Some(_) | None => role_behind(&self.text[..at]),
+            Some(_) | None => role_behind(&self.beginning()[..at]),
         };
-        let places: Vec<usize> = whole_words(&self.text, name).collect();
+        let places: Vec<usize> = whole_words(self.beginning(), name).collect();
         // `report` in `shop/report.py` is a file.
-        let outside = places.iter().filter(|at| !in_path(&self.text, **at, name));
+        let outside = places
+            .iter()
+            .filter(|at| !in_path(self.beginning(), **at, name));
         let outside: Vec<usize> = outside.copied().collect();
         let places = if outside.is_empty() { places } else { outside };
         places.into_iter().map(role).collect()
@@ -215,7 +217,7 @@ impl Task {
 
     /// Returns whether the sentence orders, wherever it does, that something of this name goes.
     pub(crate) fn wants_removed(&self, name: &str) -> bool {
-        let words: Vec<&str> = self.text.split_whitespace().map(plain).collect();
+        let words: Vec<&str> = self.beginning().split_whitespace().map(plain).collect();
         let is_before = |word: &str| BEFORE_GONE.contains(&word.to_lowercase().as_str());
         words.iter().enumerate().any(|(at, word)| {
             let before = words[..at].iter().rev().find(|word| !is_before(word));
@@ -227,7 +229,7 @@ impl Task {
 
     /// Returns the name or the path of what the sentence asks to be gone as a whole.
     pub(crate) fn removed_name(&self) -> Option<String> {
-        let words = order(&self.text);
+        let words = order(self.beginning());
         let at = words.iter().position(|word| starts_order(word))?;
         if !REMOVING.contains(&words[at].to_lowercase().as_str()) {
             return None;
@@ -239,7 +241,7 @@ impl Task {
     /// "remove f from the exports of a.py".
     pub(crate) fn only_removed(&self) -> Option<String> {
         let name = self.removed_name()?;
-        let words = self.text.split_whitespace();
+        let words = self.beginning().split_whitespace();
         let words = words.map(|word| word.trim_matches(['`', '"', '\'', '.', '!', '(', ')']));
         let words: Vec<&str> = words.collect();
         let at = words.iter().position(|word| *word == name)?;
@@ -278,7 +280,7 @@ impl Task {
 
     /// Returns what should be moved, and the file it should be moved to.
     pub(crate) fn moved_name(&self) -> Option<(String, String)> {
-        let words = order(&self.text);
+        let words = order(self.beginning());
         let at = words
             .iter()
             .position(|word| word.to_lowercase() == "move")?;
@@ -295,7 +297,7 @@ impl Task {
 
     /// Returns whether the task says of a file that it should not be there any more.
     pub(crate) fn wants_gone(&self, path: &RelPath) -> bool {
-        let lower = self.text.to_lowercase();
+        let lower = self.beginning().to_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
         let names = [path.as_str(), path.file_name()];
         let is_object = names
@@ -306,7 +308,7 @@ impl Task {
 
     /// Returns whether the task is about comments, documentation or layout.
     pub(crate) fn is_about_words(&self) -> bool {
-        let lower = self.text.to_lowercase();
+        let lower = self.beginning().to_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
         words.any(|word| ABOUT_WORDS.contains(&word))
     }
@@ -317,9 +319,9 @@ impl Task {
         if self.kind == Kind::Question {
             return false;
         }
-        let lower = self.text.to_lowercase();
+        let lower = self.beginning().to_lowercase();
         let reason = REASONS.iter().filter_map(|words| lower.find(words)).min();
-        let text = &self.text[..reason.unwrap_or(self.text.len()).min(self.text.len())];
+        let text = &self.beginning()[..reason.unwrap_or(usize::MAX).min(self.beginning().len())];
         let words: Vec<&str> = text.split_whitespace().map(plain).collect();
         let is_test = |word: &str| {
             let name = word.rsplit([':', '.']).next().unwrap_or(word);

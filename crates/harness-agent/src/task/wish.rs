@@ -130,7 +130,7 @@ struct Word<'t> {
 impl Task {
     /// Returns what the task wants to be added, by its name.
     pub fn wish(&self) -> Option<Wish> {
-        let words: Vec<Word> = words(&self.text).map(word).collect();
+        let words: Vec<Word> = words(self.beginning()).map(word).collect();
         let is = |at: usize, list: &[&str]| {
             let word: Option<&Word> = words.get(at);
             word.is_some_and(|word| !word.like_code && list.contains(&word.lower.as_str()))
@@ -170,7 +170,7 @@ impl Task {
 
     /// Returns whether the task asks for a definition without naming it: "a function that reverses a string".
     pub(crate) fn wants_definition(&self) -> bool {
-        let words: Vec<Word> = words(&self.text).map(word).collect();
+        let words: Vec<Word> = words(self.beginning()).map(word).collect();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         (1..words.len()).any(|at| {
             let is_noun = matches!(lower(at), "function" | "class" | "method" | "helper");
@@ -186,7 +186,7 @@ impl Task {
             "to", "returns", "return", "default", "defaults", "raises", "raise", "with", "=", "of",
         ];
         const BETWEEN: [&str; 9] = ["a", "an", "the", "to", "be", "value", "of", "exactly", "is"];
-        let words: Vec<&str> = words(&self.text).collect();
+        let words: Vec<&str> = words(self.beginning()).collect();
         let mut values = Vec::new();
         for (at, word) in words.iter().enumerate() {
             let lower = word.to_lowercase();
@@ -217,7 +217,7 @@ impl Task {
 
     /// Returns what is to be replaced everywhere: "replace `a` with b", "remove all print statements".
     pub(crate) fn replaced_name(&self) -> Option<String> {
-        let words: Vec<Word> = words(&self.text).map(word).collect();
+        let words: Vec<Word> = words(self.beginning()).map(word).collect();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         let first = (0..words.len()).find(|at| lower(*at) != "please")?;
         let skip = |from: usize| {
@@ -247,7 +247,7 @@ impl Task {
 
     /// Returns the parameter that the task speaks of: "the parameter `x`", "an argument x=1".
     pub fn parameter(&self) -> Option<String> {
-        let words: Vec<Word> = words(&self.text).map(word).collect();
+        let words: Vec<Word> = words(self.beginning()).map(word).collect();
         let is_noun = |word: &Word| {
             !word.like_code && matches!(word.lower.as_str(), "parameter" | "argument" | "keyword")
         };
@@ -259,13 +259,13 @@ impl Task {
         let name = next.lower.trim_matches('`').split('=').next()?;
         let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let is_plain = NOT_NAMES.contains(&name) || name.is_empty() || !is_name;
-        let written = words_of(&self.text).find(|word| word.eq_ignore_ascii_case(name))?;
+        let written = words_of(self.beginning()).find(|word| word.eq_ignore_ascii_case(name))?;
         (!is_plain).then(|| written.to_owned())
     }
 
     /// Returns whether the task asks for a test beside something else.
     pub(crate) fn wants_test(&self) -> bool {
-        let words: Vec<Word> = words(&self.text).map(word).collect();
+        let words: Vec<Word> = words(self.beginning()).map(word).collect();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         (1..words.len()).any(|at| {
             let test = matches!(lower(at), "test" | "tests" | "unittest" | "unittests");
