@@ -71,3 +71,19 @@ def test_a_run_that_waits_for_another_says_so_while_it_waits(project, engine, co
             assert terminal.ended() == 0
         assert first.wait(60) == 0
     assert "def tax(total)" in (project / "shop/tax.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are Unix's")
+@pytest.mark.parametrize(("command", "surroundings"), [("brief", {}), ("layout", {"NO_COLOR": "1"}), ("route", {})])
+def test_reading_a_large_project_is_told(project, command, surroundings):
+    from terminal import Terminal, rendered
+
+    code = "".join(f"def f{number}(x):\n    return g{number}(x) + {number}\n\n\n" for number in range(3000))
+    for number in range(30):
+        (project / f"shop/large{number}.py").write_text(code, encoding="utf-8")
+    words = [command, "--project", str(project)] + (["fix discount"] if command == "route" else [])
+    with Terminal(80, *words, **surroundings) as terminal:
+        terminal.expect(r"reading the project … \d+ s")
+        assert terminal.ended() == 0
+        # The line is gone when the report comes.
+        assert "reading the project" not in "".join(rendered(terminal.everything, 80))

@@ -60,7 +60,7 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: "TERM",
-        about: "`dumb` means no colour, no live progress line and no line editor",
+        about: "`dumb`, or on Unix none at all, means no colour, no live progress line and no line editor",
     },
     Variable {
         name: "VISUAL",
@@ -163,7 +163,7 @@ impl Environment {
             path: path("PATH"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             pager: text("PAGER"),
-            dumb_terminal: text("TERM").is_some_and(|kind| kind == "dumb"),
+            dumb_terminal: text("TERM").map_or(cfg!(unix), |kind| kind == "dumb"),
             home: path("HOME")
                 .or_else(|| path("USERPROFILE"))
                 .map(PathBuf::from),

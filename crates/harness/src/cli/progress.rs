@@ -52,9 +52,7 @@ pub(super) struct Progress {
 impl Progress {
     /// Returns a listener that shows as much as the user asked for.
     pub(super) fn new(common: &CommonArguments, cancel: &Cancel) -> Progress {
-        let is_dumb = Environment::read().dumb_terminal;
-        let draws =
-            !common.quiet && !is_dumb && std::io::stderr().is_terminal() && anstream_allows();
+        let draws = !common.quiet && can_draw();
         Progress {
             lines: !common.quiet,
             results: common.verbose,
@@ -100,12 +98,22 @@ impl Progress {
     }
 }
 
-/// A terminal that cannot move its cursor gets plain lines.
-fn anstream_allows() -> bool {
-    !matches!(
-        anstream::stderr().current_choice(),
-        anstream::ColorChoice::Never
-    )
+/// Does what reads the whole project, with a live line when that takes long.
+pub(super) fn while_reading<T>(common: &CommonArguments, read: impl FnOnce() -> T) -> T {
+    let live = (!common.quiet && can_draw()).then(|| LiveLine::start(Cancel::default().flag()));
+    let result = read();
+    if let Some(live) = live {
+        live.stop();
+    }
+    result
+}
+
+/// A terminal that cannot move its cursor gets plain lines. Whoever wants no colours wants to know all the same.
+fn can_draw() -> bool {
+    let choice = anstream::stderr().current_choice();
+    // Windows has consoles that print escape sequences as they are.
+    let can_move = !cfg!(windows) || choice != anstream::ColorChoice::Never;
+    can_move && !Environment::read().dumb_terminal && std::io::stderr().is_terminal()
 }
 
 impl Listener for Progress {
@@ -313,7 +321,7 @@ impl LiveLine {
         let drawer = std::thread::spawn(move || {
             let mut drawn = String::new();
             while !end.load(Ordering::Relaxed) {
-                std::thread::sleep(BEAT);
+                std::thread::park_timeout(BEAT);
                 // Held while it is drawn: nobody else takes the line away meanwhile.
                 let doing = shared.lock().unwrap_or_else(PoisonError::into_inner);
                 let columns = text::width().saturating_sub(1);
@@ -372,6 +380,7 @@ impl LiveLine {
         self.hush();
         self.ended.store(true, Ordering::Relaxed);
         if let Some(drawer) = self.drawer.take() {
+            drawer.thread().unpark();
             drop(drawer.join());
         }
     }

@@ -8,6 +8,7 @@ use harness_agent::env::Environment;
 use crate::cli::args::{
     CommonArguments, FindingFormat, LayoutArguments, ReportArguments, RouteArguments,
 };
+use crate::cli::progress::while_reading;
 use crate::cli::{output, settings, show};
 use crate::exit::Exit;
 use crate::show::text::{self, Complaint};
@@ -16,7 +17,8 @@ use crate::show::{annotations, findings, json};
 /// Prints the brief.
 pub(super) fn brief(arguments: &ReportArguments) -> Result<Exit, Complaint> {
     let project = settings::project(arguments.folder.as_deref(), &arguments.common)?;
-    let brief = agent(project, &arguments.common)?.brief()?;
+    let agent = agent(project, &arguments.common)?;
+    let brief = while_reading(&arguments.common, || agent.brief())?;
     show(&arguments.common, &brief, || {
         brief.render_for_person(text::width())
     })?;
@@ -27,7 +29,8 @@ pub(super) fn brief(arguments: &ReportArguments) -> Result<Exit, Complaint> {
 pub(super) fn layout(arguments: &LayoutArguments) -> Result<Exit, Complaint> {
     let common = &arguments.common;
     let project = settings::project(arguments.folder.as_deref(), common)?;
-    let layout = agent(project.clone(), common)?.layout()?;
+    let agent = agent(project.clone(), common)?;
+    let layout = while_reading(common, || agent.layout())?;
     let workflow = Environment::read().workflow;
     let named = |path: &str| match &workflow {
         Some(workflow) => annotations::in_repository(workflow, &project, path),
@@ -58,8 +61,8 @@ pub(super) fn layout(arguments: &LayoutArguments) -> Result<Exit, Complaint> {
 pub(super) fn route(arguments: &RouteArguments) -> Result<Exit, Complaint> {
     let (folder, task) = settings::folder_and_task(&arguments.words, "task")?;
     let project = settings::project(folder.as_deref(), &arguments.common)?;
-    settings::warn_of_width(&project, &arguments.common, false);
-    let plan = Agent::new(settings::options(project, &arguments.common, None)?).route(&task)?;
+    let agent = agent(project, &arguments.common)?;
+    let plan = while_reading(&arguments.common, || agent.route(&task))?;
     show(&arguments.common, &plan, || plan.render(text::width()))?;
     Ok(Exit::Done)
 }
