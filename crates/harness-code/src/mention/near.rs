@@ -74,11 +74,18 @@ fn near_definitions(tree: &SourceTree, name: &str) -> Vec<String> {
     best(found)
 }
 
+/// A longer word is no misspelled name.
+const LONGEST: usize = 200;
+
 /// What the same letters in the same case are worth, where the letters alone leave two names as near.
 const SAME_CASE: f64 = 0.001;
 
 /// Returns how alike two names are, capitals and underscores at the ends aside.
 fn alike(wrong: &str, right: &str) -> f64 {
+    // A pasted word may have a megabyte.
+    if wrong.len() > LONGEST || right.len() > LONGEST {
+        return 0.0;
+    }
     let plain = |name: &str| name.trim_matches('_').to_lowercase();
     let letters = strsim::normalized_damerau_levenshtein(&plain(wrong), &plain(right));
     let as_written = strsim::normalized_damerau_levenshtein(wrong, right);
