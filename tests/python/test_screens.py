@@ -50,6 +50,13 @@ FLOWS = {
     "chat": Flow(80, ["chat"], 0, ("> ", f"{TASK}\r"), (r"undo \S+\s+> ", "undo that\r"), (r"undo \S+\s+> ", "/quit\r")),
     "chat-narrow": Flow(40, ["chat"], 0, ("> ", "/help\r"), (r"next\.\s+> ", "/quit\r")),
     "usage": Flow(80, ["run"], 2),
+    "run-question-narrow": Flow(40, ["run", "clean this up"], 130, (r"\n> ", "\x03")),
+    "run-dropped-narrow": Flow(40, ["run", "--ask", TASK], 1, (KEEP, "d")),
+    "run-in-vain-narrow": Flow(40, ["run", TASK], 1, replies=["I cannot do that.", "No.", "Still no.", "Never."]),
+    "ask-narrow": Flow(40, ["ask", "what does discount return?"], 0, replies=[ANSWER]),
+    "ask-without-engine-narrow": Flow(40, ["ask", "how is the shop meant to grow?"], 4, engine=False),
+    "route-narrow": Flow(40, ["route", TASK], 0),
+    "chat-wide": Flow(200, ["chat"], 0, ("> ", f"{TASK}\r"), (r"undo \S+\s+> ", "undo that\r"), (r"undo \S+\s+> ", "/quit\r")),
 }
 
 

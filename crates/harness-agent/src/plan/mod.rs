@@ -599,7 +599,8 @@ fn section<'a>(
         .unwrap_or(0);
     for (place, why) in rows {
         if widest + 6 + 40 > width {
-            text.push_str(&format!("  {place}\n      {why}\n"));
+            // Deeper would be code, which no terminal of ours breaks.
+            text.push_str(&format!("  {place}\n   {why}\n"));
         } else {
             let room = width.saturating_sub(widest + 4);
             let why: String = why.chars().take(room).collect();
