@@ -48,8 +48,9 @@ class Editor:
             elif message.get("method") == "fs/read_text_file":
                 path = message["params"]["path"]
                 self.read_files.append(path)
-                text = self.buffers.get(path) or pathlib.Path(path).read_text()
-                self.write({"jsonrpc": "2.0", "id": message["id"], "result": {"content": text}})
+                known = path in self.buffers or os.path.exists(path)
+                answer = {"result": {"content": self.buffers.get(path) or pathlib.Path(path).read_text()}} if known else {"error": {"code": -32002, "message": "no such file"}}
+                self.write({"jsonrpc": "2.0", "id": message["id"], **answer})
             elif message.get("id") == number:
                 return message
 
@@ -110,7 +111,14 @@ def test_a_change_is_shown_and_asked_about_before_it_is_kept(editor, project, en
     assert {option["kind"] for option in one.asked[0]["options"]} == {"allow_once", "allow_always", "reject_once"}
     assert {"plan", "tool_call", "tool_call_update", "agent_thought_chunk", "agent_message_chunk"} <= one.kinds()
     plans = [update["entries"][0]["status"] for update in one.updates if update["sessionUpdate"] == "plan"]
-    assert plans == ["pending", "completed"] and "harness undo" in one.said()
+    assert plans == ["in_progress", "completed"] and "harness undo" in one.said()
+    # The tests are one call each time, from their beginning to what they said.
+    calls = {update["toolCallId"]: update for update in one.updates if update["sessionUpdate"] == "tool_call" and update["kind"] == "execute"}
+    ended = [update for update in one.updates if update["sessionUpdate"] == "tool_call_update" and update["toolCallId"] in calls]
+    assert [call["status"] for call in calls.values()] == ["in_progress"] * 2 and [update["status"] for update in ended] == ["completed"] * 2
+    assert "1 passed" in ended[-1]["title"]
+    # What is said beside is no edit of a file.
+    assert [update["title"] for update in one.updates if update["sessionUpdate"] == "tool_call" and update["kind"] == "edit"][1:] == ["wrote shop/pricing.py"]
     assert (project / "shop/pricing.py").read_text() == RIGHT and (project / "shop/pricing.py.bak").read_text() == WRONG
     assert one.say(session, "undo that") == "end_turn" and tree(project) == before
 
@@ -181,6 +189,36 @@ def test_what_is_not_saved_is_never_overwritten(editor, green):
     one.buffers.clear()
     one.say(session, "rename discount to reduced")
     assert "def reduced" in (green / "shop/pricing.py").read_text()
+
+
+def test_a_buffer_that_was_never_saved_is_not_overwritten(editor, green, engine):
+    engine("```python\ndef vat(total):\n    return total * 19 // 100\n```")
+    one = editor(reads=True)
+    one.buffers[str(green / "shop/tax.py")] = "# typed just now\n"
+    one.say(one.begin(green), "create shop/tax.py with a function vat(total) that returns 19 percent of the total")
+    assert "save it" in one.said() and not (green / "shop/tax.py").exists()
+
+
+@pytest.mark.parametrize(("name", "change"), [("CRLF", lambda text: text.replace("\n", "\r\n")), ("no end", lambda text: text.rstrip("\n")), ("BOM", lambda text: "\ufeff" + text)])
+def test_a_diff_shows_only_what_changes(editor, green, name, change):
+    pricing = green / "shop/pricing.py"
+    pricing.write_bytes(change(RIGHT).encode())
+    one = editor()
+    one.say(one.begin(green), "rename discount to reduced")
+    diffs = [content for content in one.asked[0]["toolCall"]["content"] if content["path"] == str(pricing)]
+    assert len(diffs) == 1 and diffs[0]["oldText"].replace("discount", "reduced") == diffs[0]["newText"]
+    assert pricing.read_bytes() == change(RIGHT).replace("discount", "reduced").encode()
+
+
+def test_what_an_editor_embeds_is_shown(editor, project, engine):
+    server = engine("It multiplies.", "It does.")
+    one = editor()
+    session = one.begin(project)
+    one.say(session, "explain this", {"type": "resource", "resource": {"uri": "untitled:///notes.txt", "text": "prices fall in june"}})
+    assert "prices fall in june" in json.dumps(list(server.requests))
+    symbol = {"type": "resource_link", "uri": (project / "shop/pricing.py").as_uri() + "?symbol=discount#L1:2", "name": "discount"}
+    one.say(session, "what does this do?", symbol)
+    assert "def discount(total, percent)" in json.dumps(server.requests[-1])
 
 
 def test_an_undo_leaves_what_is_not_saved(editor, green):
@@ -254,6 +292,18 @@ def test_a_cancelled_turn_leaves_files_whole(editor, project, silent_engine):
     assert tree(project) == before
 
 
+def test_a_turn_can_be_cancelled_at_once(editor, project, silent_engine):
+    one = editor()
+    session = one.begin(project)
+    for _ in range(5):
+        one.number += 1
+        prompt = {"jsonrpc": "2.0", "id": one.number, "method": "session/prompt", "params": {"sessionId": session, "prompt": [{"type": "text", "text": TASK}]}}
+        cancel = {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}
+        began = time.monotonic()
+        one.write((json.dumps(prompt) + "\n" + json.dumps(cancel) + "\n").encode())
+        assert one.wait(one.number)["result"]["stopReason"] == "cancelled" and time.monotonic() - began < 5
+
+
 def test_an_editor_that_goes_stops_its_run(editor, project, silent_engine):
     one, before = editor(), tree(project)
     one.send("session/prompt", {"sessionId": one.begin(project), "prompt": [{"type": "text", "text": TASK}]})
@@ -278,7 +328,13 @@ def test_nonsense_ends_nothing(editor, project):
     one = editor()
     for line in (b"\xff\xfe\x00\n", b"garbage\n", b"{}\n", b"[]\n", b"\n", b'{"jsonrpc":"2.0","id":5,"result":{}}\n', b'{"jsonrpc":"2.0","method":"no/such"}\n'):
         one.write(line)
+    # A request that cannot be read is answered all the same.
     one.write(b'{"jsonrpc":"2.0","id":900,"method":"session/prompt","params":{"x":"' + b"a" * (17 * 1024 * 1024) + b'"}}\n')
+    assert one.wait(900)["error"]["code"] == -32600
+    one.write(b'{"jsonrpc":"2.0","id":901,"method":"session/prompt","params":"\xff"}\n')
+    assert one.wait(901)["error"]["code"] == -32700
+    one.write(b'{"jsonrpc":"2.0","id":902,"method":"session/prompt","params":' + b"[" * 100_000 + b"}\n")
+    assert one.wait(902)["error"]["code"] == -32700
     assert one.call("no/such", {})["error"]["code"] == -32601
     assert "error" in one.call("session/prompt", {"sessionId": "nosuch", "prompt": []})
     assert "error" in one.call("session/new", {"cwd": 7})

@@ -246,8 +246,13 @@ def test_nonsense_ends_nothing(mcp, project):
     session.write(b'{"jsonrpc":"2.0","id":80,"method":"resources/read","params":{"uri":"harness://runs/../../x/diff"}}\n')
     assert "error" in session.wait(80)
     session.write(b'{"jsonrpc":"2.0","id":81,"result":{"late":true}}\n')
-    # More than any message may have: dropped, and the next one is heard.
+    # A request that cannot be read is answered all the same, and the next one is heard.
     session.write(b'{"jsonrpc":"2.0","id":82,"method":"x","params":{"a":"' + b"a" * (17 * 1024 * 1024) + b'"}}\n')
+    assert session.wait(82)["error"]["code"] == -32600
+    session.write(b'{"jsonrpc":"2.0","method":"x","params":"\xff","id":"83"}\n')
+    assert session.wait("83")["error"]["code"] == -32700
+    session.write(b'{"jsonrpc":"2.0","id":84,"method":"x","params":' + b"[" * 100_000 + b"\n")
+    assert session.wait(84)["error"]["code"] == -32700
     assert session.tool("brief")["structuredContent"]["files"] > 0
 
 
@@ -258,6 +263,7 @@ def test_a_request_that_cannot_be_read_is_answered_with_its_id(mcp):
         for id in (1000 + number, f"text {number}"):
             session.write({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
             assert session.wait(id)["error"]["code"] in (-32600, -32602), (method, params)
+    assert session.call("tools/call", {"name": "brief", "arguments": [1]})["error"]["code"] == -32602
     # What is no request has no id to answer to.
     session.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 7})
     assert session.tool("brief")["isError"] is False
@@ -270,6 +276,31 @@ def test_two_calls_at_once_are_both_answered(mcp, silent_engine):
     assert session.tool("brief")["isError"] is False
     silent_engine.go_on.set()
     assert session.wait(slow)["result"]["structuredContent"]["stopped"] == "done"
+
+
+def test_questions_are_part_of_the_conversation(mcp, project, engine):
+    server = engine("It takes the percentage off.", "Because it was asked for.")
+    (project / "shop/pricing.py").write_text(RIGHT)
+    session = mcp("--allow-writes")
+    session.tool("ask", {"question": "what does discount in shop/pricing.py return?"})
+    session.tool("ask", {"question": "why?"})
+    assert "what does discount" in json.dumps(server.requests[-1])
+    renamed = session.tool("run", {"task": "rename it to reduced"})
+    assert renamed["structuredContent"]["ok"] is True and "def reduced" in (project / "shop/pricing.py").read_text()
+
+
+def test_long_words_hold_nobody_up(mcp):
+    session = mcp()
+    numbers = [session.send("tools/call", {"name": "route", "arguments": {"task": "fix " + "a" * 300_000}}) for _ in range(4)]
+    for number in numbers:
+        session.notify("notifications/cancelled", {"requestId": number})
+    began = time.monotonic()
+    assert session.tool("brief")["isError"] is False and time.monotonic() - began < 20
+
+
+def test_why_no_test_ran_is_told(mcp):
+    result = mcp("--allow-writes").tool("tests", {"tests": ["nosuch"]})
+    assert "no tests ran" in result["content"][0]["text"], result
 
 
 def test_a_cancelled_run_stops_and_leaves_files_whole(mcp, project, silent_engine):
@@ -341,6 +372,12 @@ def test_folders_that_have_nothing_to_do_with_the_project_get_no_tool(mcp, proje
     assert session.tool("brief")["isError"] is False
     for folders in ((), (project,), (tmp_path,), (project / "shop",), (other, project)):
         assert with_roots(*folders).tool("brief")["isError"] is False, folders
+    assert "outside of the folders" in with_roots(other).call("resources/list")["error"]["message"]
+    # What the client has not open it would not see change.
+    session = mcp("--allow-writes", capabilities={"roots": {}})
+    session.answer = lambda request: {"roots": [{"uri": (project / "shop").as_uri()}]}
+    refused = session.tool("run", {"task": "rename discount to reduced"})
+    assert refused["isError"] is True and "only a part" in refused["content"][0]["text"]
 
 
 def test_prompts_have_their_holes_filled(mcp):

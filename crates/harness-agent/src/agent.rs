@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use harness_code::hidden::Hidden;
 use harness_code::locate::Noted;
 use harness_code::path::RelPath;
 use harness_code::report::brief::Brief;
@@ -42,6 +43,8 @@ pub struct Agent {
     options: AgentOptions,
     environment: Environment,
     config: Result<UserConfig, OptionsError>,
+    /// Stops what only reads the project.
+    stop: Cancel,
 }
 
 impl Agent {
@@ -57,13 +60,26 @@ impl Agent {
             options,
             environment,
             config,
+            stop: Cancel::default(),
         }
+    }
+
+    /// Returns the same agent, whose reports (`brief`, `layout`, `route`) end with an error soon after `cancel` is set.
+    #[must_use]
+    pub fn stopped_by(mut self, cancel: &Cancel) -> Agent {
+        self.stop = cancel.clone();
+        self
     }
 
     /// Returns the same agent, called by this Python: its packages may hold a runtime for models on this machine.
     pub fn called_by(mut self, python: std::path::PathBuf) -> Agent {
         self.environment.python = Some(python);
         self
+    }
+
+    /// Returns the flag that stops reports.
+    pub(crate) fn stop(&self) -> &Cancel {
+        &self.stop
     }
 
     /// Returns the settings.
@@ -347,7 +363,7 @@ impl Agent {
 
     /// Returns what would happen to a task.
     pub fn route(&self, task: &str) -> Result<Plan, OptionsError> {
-        self.plan(task, &Cancel::default())?.map_err(unreadable)
+        self.plan(task, &self.stop)?.map_err(unreadable)
     }
 
     /// The same, unless it is stopped.
@@ -375,7 +391,10 @@ impl Agent {
 
     fn tree(&self) -> Result<SourceTree, OptionsError> {
         let checked = self.options.check()?;
-        SourceTree::read(&checked.project, checked.scope.as_ref()).map_err(unreadable)
+        let (project, scope) = (&checked.project, checked.scope.as_ref());
+        let (hidden, stop) = (Hidden::default(), self.stop.flag());
+        let read = SourceTree::read_hiding(project, scope, hidden, &stop, |_, _| ());
+        read.map(|(tree, _)| tree).map_err(unreadable)
     }
 
     fn perform(

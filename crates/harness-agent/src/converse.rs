@@ -151,7 +151,7 @@ impl Dialogue {
 
     /// Reads a message and finds out what it asks for. Nothing is changed.
     pub fn read(&self, message: &str) -> Result<Turn, OptionsError> {
-        self.turn(message, &Cancel::default())?.map_err(unreadable)
+        self.turn(message, self.agent.stop())?.map_err(unreadable)
     }
 
     /// The same, unless it is stopped while the project is read.
@@ -188,6 +188,27 @@ impl Dialogue {
             Err(error) => return Err(unreadable(error)),
         };
         self.perform(message, &turn, listener, cancel)
+    }
+
+    /// Answers a message as a question, whatever it asks for, and remembers both.
+    pub fn ask(
+        &mut self,
+        message: &str,
+        listener: &mut dyn Listener,
+        cancel: &Cancel,
+    ) -> Result<RunResult, OptionsError> {
+        let question = match dialogue::read(&self.said, message) {
+            Meaning::Task(task) => task,
+            Meaning::Reply(_) | Meaning::Undo(_) => message.to_owned(),
+        };
+        self.perform(message, &Turn::Ask(question), listener, cancel)
+    }
+
+    /// Remembers the last turn of a conversation that went on beside this one.
+    pub fn hear_last_of(&mut self, other: &Dialogue) {
+        let begin = other.said.len().saturating_sub(2);
+        let last = other.said[begin..].to_vec();
+        last.into_iter().for_each(|said| self.remember(said));
     }
 
     /// Does what a message was found to ask for, and remembers both.

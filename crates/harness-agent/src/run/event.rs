@@ -117,7 +117,7 @@ pub struct Proposal<'a> {
     pub summary: &'a str,
     /// The change as a unified diff.
     pub diff: &'a str,
-    /// The files that it leaves changed, as they would be; those that go are not among them.
+    /// The files that it changes.
     pub files: &'a [ProposedFile],
 }
 
@@ -126,8 +126,10 @@ pub struct Proposal<'a> {
 pub struct ProposedFile {
     /// Where it lies in the project.
     pub path: String,
-    /// Its whole text.
-    pub text: String,
+    /// Its whole text before; none where it is new.
+    pub before: Option<String>,
+    /// Its whole text; none where it goes.
+    pub text: Option<String>,
 }
 
 /// What becomes of a change that was shown.

@@ -1132,15 +1132,14 @@ impl Trial {
         })
     }
 
-    /// Returns what is staged, file by file, without those that go.
+    /// Returns what is staged, file by file.
     fn proposed_files(&self) -> Vec<ProposedFile> {
-        let changes = self.staged.changes().into_iter();
-        let stays = changes.filter(|change| !self.staged.is_gone(&change.path));
         let file = |change: Change| ProposedFile {
             path: change.path.to_string(),
-            text: change.after,
+            text: (!self.staged.is_gone(&change.path)).then_some(change.after),
+            before: change.before,
         };
-        stays.map(file).collect()
+        self.staged.changes().into_iter().map(file).collect()
     }
 
     /// Stages what the user made of a change, where the guards and the tests let it pass; else all is as it was.
@@ -1152,9 +1151,11 @@ impl Trial {
         let mut changes = self.staged.changes();
         changes.retain_mut(|change| {
             let new = edited.iter().find(|file| file.path == change.path.as_str());
-            let new = new.filter(|file| file.text != change.after);
-            change.after = new.map(|file| file.text.clone()).unwrap_or_default();
-            new.is_some()
+            let new = new.and_then(|file| file.text.clone());
+            let new = new.filter(|text| *text != change.after);
+            let is_edited = new.is_some();
+            change.after = new.unwrap_or_default();
+            is_edited
         });
         let draft = Draft {
             changes,

@@ -13,18 +13,18 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A larger file is no source that somebody edits, in bytes.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// Returns the text of a file in the editor, where it differs from the one on disk.
+/// Returns the text of a file in the editor, where it differs from the one on disk, or was never saved.
 pub(super) async fn unsaved(
     connection: &Connection,
     session: &SessionId,
     path: &Path,
 ) -> Option<String> {
-    // A pipe or a device would never end.
-    let about = std::fs::symlink_metadata(path).ok()?;
-    if !about.is_file() || about.len() > LARGEST {
-        return None;
-    }
-    let saved = std::fs::read_to_string(path).ok()?;
+    let saved = match std::fs::symlink_metadata(path) {
+        // A pipe or a device would never end.
+        Ok(about) if !about.is_file() || about.len() > LARGEST => return None,
+        Ok(_) => std::fs::read_to_string(path).ok()?,
+        Err(_) => String::new(),
+    };
     let request = ReadTextFileRequest::new(session.clone(), path);
     let reply = connection.send_request(request).block_task();
     let reply = tokio::time::timeout(PATIENCE, reply).await.ok()?.ok()?;

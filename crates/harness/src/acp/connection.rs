@@ -63,11 +63,14 @@ pub(super) async fn serve(
         )
         .on_receive_request(
             async move |request: PromptRequest, responder, connection| {
+                // Begun before the next message is read: that may be the word to stop it.
+                let begun = match prompt::begin(&ask, request, connection) {
+                    Ok(begun) => begun,
+                    Err(error) => return responder.respond_with_error(error),
+                };
                 // A turn takes long; other messages go on meanwhile.
-                let sessions = Arc::clone(&ask);
                 tokio::spawn(async move {
-                    let ended = prompt::perform(&sessions, request, connection).await;
-                    drop(responder.respond_with_result(ended));
+                    drop(responder.respond_with_result(begun.perform().await));
                 });
                 Ok(())
             },
@@ -80,7 +83,8 @@ pub(super) async fn serve(
             },
             agent_client_protocol::on_receive_notification!(),
         );
-    let wire = Lines::new(lines::outgoing(output), lines::incoming(input));
+    let (outgoing, incoming) = lines::both(input, output);
+    let wire = Lines::new(outgoing, incoming);
     // However the connection ended, there is nobody left to tell.
     drop(built.connect_to(wire).await);
 }

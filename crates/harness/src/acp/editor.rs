@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use agent_client_protocol::v1::schema::{
     Content, ContentChunk, PermissionOption, PermissionOptionKind, Plan, PlanEntry,
     PlanEntryPriority, PlanEntryStatus, RequestPermissionOutcome, RequestPermissionRequest,
-    SessionNotification, SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation,
+    SessionNotification, SessionUpdate, ToolCall, ToolCallContent, ToolCallId, ToolCallLocation,
     ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
 };
 use harness_agent::{Cancel, Decision, Event, EventKind, Goal, Listener, Proposal, Question};
@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 
 use crate::acp::Connection;
 use crate::acp::buffers;
-use crate::acp::diffs::{self, FileDiff};
+use crate::acp::diffs;
 use crate::acp::sessions::Session;
 
 /// How much of what a tool said is shown.
@@ -36,6 +36,8 @@ pub(super) struct Editor {
     /// What was shown of the answer already.
     pub(super) spoken: String,
     pub(super) calls: u32,
+    /// The call that is under way: what is told next is how it ended.
+    pub(super) running: Option<ToolCallId>,
     /// Tells the calls of one turn from those of others.
     pub(super) turn: usize,
 }
@@ -53,11 +55,13 @@ impl Editor {
         self.show(SessionUpdate::AgentMessageChunk(chunk));
     }
 
-    /// Shows what the task asks for, and what is done of it.
-    pub(super) fn show_goals(&self, goals: &[Goal]) {
+    /// Shows what the task asks for, and what is done of it; before the turn has ended the first is worked on.
+    pub(super) fn show_goals(&self, goals: &[Goal], has_ended: bool) {
+        let mut worked_on = !has_ended;
         let entry = |goal: &Goal| {
             let status = match goal.met {
                 true => PlanEntryStatus::Completed,
+                false if std::mem::take(&mut worked_on) => PlanEntryStatus::InProgress,
                 false => PlanEntryStatus::Pending,
             };
             PlanEntry::new(goal.text.clone(), PlanEntryPriority::Medium, status)
@@ -83,8 +87,8 @@ impl Editor {
         ToolCall::new(id, title).kind(kind)
     }
 
-    /// Shows something that was done as a call of a tool.
-    fn show_done(&mut self, event: &Event, kind: ToolKind) {
+    /// Shows something that is done, or begins, as a call of a tool.
+    fn show_call(&mut self, event: &Event, kind: ToolKind) {
         let call = self.next_call(&event.text, kind);
         let places = places(event, &self.session.project);
         let shown = event.data.get("result").and_then(Value::as_str);
@@ -92,11 +96,38 @@ impl Editor {
             let text: String = text.chars().take(LONGEST_RESULT).collect();
             ToolCallContent::Content(Content::new(text))
         });
+        let status = match event.data.contains_key("begins") {
+            true => ToolCallStatus::InProgress,
+            false => ToolCallStatus::Completed,
+        };
         let call = call
-            .status(ToolCallStatus::Completed)
+            .status(status)
             .locations(places)
             .content(content.into_iter().collect());
+        if status == ToolCallStatus::InProgress {
+            self.running = Some(call.tool_call_id.clone());
+        }
         self.show(SessionUpdate::ToolCall(call));
+    }
+
+    /// Shows how the tests go: one call from their beginning to what they said.
+    fn show_tests(&mut self, event: &Event) {
+        let is_running = event.data.contains_key("running");
+        let call = match is_running {
+            true => self.running.clone(),
+            false => self.running.take(),
+        };
+        let Some(call) = call.filter(|_| !event.data.contains_key("begins")) else {
+            return self.show_call(event, ToolKind::Execute);
+        };
+        let fields = ToolCallUpdateFields::new().title(event.text.clone());
+        let fields = match is_running {
+            true => fields,
+            false => fields.status(ToolCallStatus::Completed),
+        };
+        self.show(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(
+            call, fields,
+        )));
     }
 
     fn permitted(&self, call: &ToolCall) -> Decision {
@@ -158,17 +189,20 @@ impl Listener for Editor {
     fn event(&mut self, event: &Event) {
         let named = event.data.get("action").and_then(Value::as_str);
         match event.kind {
-            EventKind::Located => self.show_done(event, ToolKind::Search),
+            EventKind::Located => self.show_call(event, ToolKind::Search),
             EventKind::Action => match named.unwrap_or_default() {
-                "read" => self.show_done(event, ToolKind::Read),
-                "search" | "map" => self.show_done(event, ToolKind::Search),
-                _ => self.show_done(event, ToolKind::Think),
+                "read" => self.show_call(event, ToolKind::Read),
+                "search" | "map" => self.show_call(event, ToolKind::Search),
+                _ => self.show_call(event, ToolKind::Think),
             },
-            EventKind::Tests => self.show_done(event, ToolKind::Execute),
-            EventKind::Wrote => self.show_done(event, ToolKind::Edit),
+            EventKind::Tests => self.show_tests(event),
+            EventKind::Wrote if event.data.contains_key("path") => {
+                self.show_call(event, ToolKind::Edit);
+            }
             // Both are told by the result.
             EventKind::Question | EventKind::Finished => {}
             EventKind::Started
+            | EventKind::Wrote
             | EventKind::Fixed
             | EventKind::Engine
             | EventKind::Sent
@@ -187,28 +221,21 @@ impl Listener for Editor {
     }
 
     fn decide(&mut self, proposal: &Proposal<'_>) -> Option<Decision> {
-        let files = diffs::files(proposal.diff);
-        let project = self.session.project.clone();
+        let (files, project) = (proposal.files, self.session.project.clone());
         let unsaved = files
             .iter()
-            .find(|file| self.unsaved(&file.place(&project)).is_some());
+            .find(|file| self.unsaved(&diffs::place(file, &project)).is_some());
         if let Some(file) = unsaved {
             self.say(&save_first(&file.path));
             return Some(Decision::Drop);
         }
         let title = proposal.summary.lines().next().unwrap_or_default();
-        let shown = |file: &FileDiff| file.shown(&project).map(ToolCallContent::Diff);
-        let mut content: Vec<ToolCallContent> = files.iter().filter_map(shown).collect();
-        if content.len() < files.len() {
-            content = vec![ToolCallContent::Content(Content::new(
-                proposal.diff.to_owned(),
-            ))];
-        }
-        let place = |file: &FileDiff| ToolCallLocation::new(file.place(&project)).line(file.line());
+        let shown = |file| ToolCallContent::Diff(diffs::shown(file, &project));
+        let place = |file| diffs::location(file, &project);
         let call = self
             .next_call(title, ToolKind::Edit)
             .status(ToolCallStatus::Pending)
-            .content(content)
+            .content(files.iter().map(shown).collect())
             .locations(files.iter().map(place).collect());
         self.show(SessionUpdate::ToolCall(call.clone()));
         let decision = match self.session.keeps_all.load(Ordering::Relaxed) {

@@ -1,5 +1,6 @@
 //! One turn: a message of the user becomes what the agent does, and how it ended.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,51 +13,89 @@ use harness_agent::{AgentOptions, Cancel, Dialogue, Goal, OptionsError, RunResul
 use harness_code::edit;
 use harness_code::path::RelPath;
 use tokio::runtime::Handle;
+use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
 
 use crate::acp::Connection;
 use crate::acp::editor::{Editor, save_first};
 use crate::acp::sessions::{Mode, Sessions, problem};
 use crate::protocol;
 
-/// Performs a turn of a session.
-pub(super) async fn perform(
-    sessions: &Arc<Sessions>,
+/// A turn that has begun.
+pub(super) struct Begun {
+    dialogue: OwnedMutexGuard<Dialogue>,
+    message: Message,
+    editor: Editor,
+    /// Held until the turn has put its files in order.
+    _under_way: OwnedRwLockReadGuard<()>,
+}
+
+/// Begins a turn of a session.
+pub(super) fn begin(
+    sessions: &Sessions,
     request: PromptRequest,
     connection: Connection,
-) -> Result<PromptResponse, Error> {
+) -> Result<Begun, Error> {
     let session = sessions.get(&request.session_id)?;
-    let Ok(mut dialogue) = Arc::clone(&session.dialogue).try_lock_owned() else {
+    let busy = || {
         let hint = "wait for its end, or cancel it";
-        return Err(problem("a turn of this session is under way", hint));
+        problem("a turn of this session is under way", hint)
     };
-    let _under_way = sessions.turns.read().await;
-    let cancel = session.begin_turn();
+    let dialogue = Arc::clone(&session.dialogue).try_lock_owned();
+    let mut dialogue = dialogue.map_err(|_| busy())?;
+    let under_way = Arc::clone(&sessions.turns).try_read_owned();
     let message = Message::read(&request.prompt, &session.project);
     let options = AgentOptions {
         allow_writes: session.mode() == Mode::Write,
         confirm: true,
         ..dialogue.agent().options().clone()
     };
-    let agent = dialogue.agent().with_options(options);
+    let cancel = session.begin_turn();
+    let agent = dialogue.agent().with_options(options).stopped_by(&cancel);
     dialogue.change_agent(agent);
-    let mut editor = Editor {
+    let editor = Editor {
         turn: dialogue.said().len(),
+        cancel,
         session,
         connection,
-        cancel: cancel.clone(),
         handle: Handle::current(),
         can_read: sessions.can_read(),
         spoken: String::new(),
         calls: 0,
+        running: None,
     };
-    let turn = move || take_turn(&mut dialogue, &message, &mut editor, &cancel);
-    let ended = tokio::task::spawn_blocking(turn).await;
-    let ended = ended.map_err(|_| {
-        let hint = "this is a defect of harness: please report it";
-        problem("the turn ended without a result", hint)
-    })?;
-    let reason = ended.map_err(|error| problem(&error.message, &error.hint))?;
-    Ok(PromptResponse::new(reason))
+    Ok(Begun {
+        dialogue,
+        message,
+        editor,
+        _under_way: under_way.map_err(|_| busy())?,
+    })
+}
+
+impl Begun {
+    /// Performs the turn.
+    pub(super) async fn perform(self) -> Result<PromptResponse, Error> {
+        let Begun {
+            mut dialogue,
+            message,
+            mut editor,
+            _under_way,
+        } = self;
+        let cancel = editor.cancel.clone();
+        let flag = cancel.clone();
+        let turn = move || take_turn(&mut dialogue, &message, &mut editor, &flag);
+        let ended = tokio::task::spawn_blocking(turn).await;
+        let ended = ended.map_err(|_| {
+            let hint = "this is a defect of harness: please report it";
+            problem("the turn ended without a result", hint)
+        })?;
+        let reason = match ended {
+            Ok(reason) => reason,
+            // The project was being read.
+            Err(_) if cancel.stopped() => StopReason::Cancelled,
+            Err(error) => return Err(problem(&error.message, &error.hint)),
+        };
+        Ok(PromptResponse::new(reason))
+    }
 }
 
 fn take_turn(
@@ -67,7 +106,7 @@ fn take_turn(
 ) -> Result<StopReason, OptionsError> {
     let turn = dialogue.read(&message.words)?;
     let writes = turn.writes() && dialogue.agent().options().allow_writes;
-    let mut beside = String::new();
+    let mut beside = message.beside.clone();
     if let Turn::Undo(run) = &turn {
         for path in dialogue.agent().files_of_run(run.as_deref()) {
             if editor
@@ -82,11 +121,10 @@ fn take_turn(
     if !turn.task().is_empty() {
         let plan = dialogue.agent().route(turn.task())?;
         let spots = plan.spots().iter().map(|spot| spot.path.to_string());
-        let mut files: Vec<String> = message.files.iter().cloned().chain(spots).collect();
-        files.dedup();
+        let files: BTreeSet<String> = message.files.iter().cloned().chain(spots).collect();
         let agent = dialogue.agent().clone();
-        files.retain(|path| RelPath::parse(path).is_ok_and(|path| agent.may_show(&path)));
-        for path in files {
+        let may_show = |path: &String| RelPath::parse(path).is_ok_and(|path| agent.may_show(&path));
+        for path in files.into_iter().filter(may_show) {
             let Some(typed) = editor.unsaved(&editor.session.project.join(&path)) else {
                 continue;
             };
@@ -105,13 +143,13 @@ fn take_turn(
         };
         let goals: Vec<Goal> = plan.goals.iter().map(|goal| open(&goal.text)).collect();
         if matches!(turn, Turn::Run { .. }) {
-            editor.show_goals(&goals);
+            editor.show_goals(&goals, false);
         }
     }
     dialogue.show_beside(&beside);
     let result = dialogue.perform(&message.words, &turn, editor, cancel)?;
     if matches!(turn, Turn::Run { .. }) {
-        editor.show_goals(&result.goals);
+        editor.show_goals(&result.goals, true);
     }
     say_result(editor, &result);
     Ok(reason(&result, cancel))
@@ -161,45 +199,120 @@ struct Message {
     words: String,
     /// Relative to the project.
     files: Vec<String>,
+    /// Texts that came with it and are no file of the project.
+    beside: String,
 }
 
 impl Message {
     fn read(blocks: &[ContentBlock], project: &Path) -> Message {
         let (mut words, mut files) = (String::new(), Vec::new());
+        let mut beside = String::new();
         for block in blocks {
-            let uri = match block {
+            let (uri, text) = match block {
                 ContentBlock::Text(text) => {
                     words.push_str(&text.text);
                     continue;
                 }
-                ContentBlock::ResourceLink(link) => &link.uri,
+                ContentBlock::ResourceLink(link) => (&link.uri, None),
                 ContentBlock::Resource(resource) => match &resource.resource {
-                    EmbeddedResourceResource::TextResourceContents(text) => &text.uri,
+                    EmbeddedResourceResource::TextResourceContents(text) => {
+                        (&text.uri, Some(&text.text))
+                    }
                     _ => continue,
                 },
                 _ => continue,
             };
-            // A file is named in the sentence where it was put; others say nothing to us.
-            if let Some(path) = inside(uri, project) {
-                let space = if words.is_empty() || words.ends_with(char::is_whitespace) {
-                    ""
-                } else {
-                    " "
-                };
-                words.push_str(&format!("{space}{path}"));
-                files.push(path);
+            match (Mention::read(uri, project), text) {
+                // A file is named in the sentence where it was put.
+                (Some(mention), _) => {
+                    let space = match words.is_empty() || words.ends_with(char::is_whitespace) {
+                        true => "",
+                        false => " ",
+                    };
+                    words.push_str(&format!("{space}{}", mention.in_words()));
+                    files.push(mention.path);
+                }
+                // What is no file of the project is shown as it came.
+                (None, Some(text)) => {
+                    let name = uri.rsplit('/').next().unwrap_or(uri);
+                    beside.push_str(&format!("{name}, from the editor:\n{text}\n"));
+                }
+                (None, None) => {}
             }
         }
-        let words = words.trim().to_owned();
-        Message { words, files }
+        Message {
+            words: words.trim().to_owned(),
+            files,
+            beside,
+        }
     }
 }
 
-/// Returns a file of the project by its address.
-fn inside(uri: &str, project: &Path) -> Option<String> {
-    // An editor may say which lines are meant.
-    let uri = uri.split('#').next().unwrap_or(uri);
-    let path: PathBuf = protocol::path_of(uri)?;
-    let path = path.strip_prefix(project).ok()?;
-    Some(path.to_str()?.replace('\\', "/"))
+/// A place in the project that the user put into the message.
+#[derive(Debug, PartialEq, Eq)]
+struct Mention {
+    /// Relative to the project.
+    path: String,
+    /// What is meant in it: a name, or the first line.
+    symbol: Option<String>,
+    line: Option<u32>,
+}
+
+impl Mention {
+    /// Reads an address: `file:///p/a.py`, `file:///p/a.py#L3`, `file:///p/a.py?symbol=total#L10:20`.
+    fn read(uri: &str, project: &Path) -> Option<Mention> {
+        let (uri, lines) = uri.split_once('#').unwrap_or((uri, ""));
+        let (uri, query) = uri.split_once('?').unwrap_or((uri, ""));
+        let path: PathBuf = protocol::path_of(uri)?;
+        let path = path.strip_prefix(project).ok()?;
+        let mut asked = query.split('&');
+        let symbol = asked.find_map(|part| part.strip_prefix("symbol="));
+        let line = lines.trim_start_matches('L');
+        let line = line.split([':', '-']).next().unwrap_or_default();
+        Some(Mention {
+            path: path.to_str()?.replace('\\', "/"),
+            symbol: symbol.and_then(protocol::unescaped),
+            line: line.parse().ok(),
+        })
+    }
+
+    fn in_words(&self) -> String {
+        match (&self.symbol, self.line) {
+            (Some(symbol), _) => format!("`{symbol}` in {}", self.path),
+            (None, Some(line)) => format!("{}:{line}", self.path),
+            (None, None) => self.path.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests lay files out")]
+mod tests {
+    use super::Mention;
+
+    #[test]
+    fn addresses_name_files_lines_and_symbols() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().canonicalize().unwrap();
+        std::fs::write(project.join("a b.py"), "x = 1\n").unwrap();
+        let said = |rest: &str| {
+            let uri = format!("file://{}/a%20b.py{rest}", project.display());
+            Mention::read(&uri, &project).map(|mention| mention.in_words())
+        };
+        let cases = [
+            ("", "a b.py"),
+            ("#L3", "a b.py:3"),
+            ("#L10:20", "a b.py:10"),
+            ("?x=1", "a b.py"),
+            (
+                "?path=1&symbol=Order.total#L10:20",
+                "`Order.total` in a b.py",
+            ),
+        ];
+        for (rest, expected) in cases {
+            assert_eq!(said(rest).as_deref(), Some(expected));
+        }
+        assert_eq!(Mention::read("file:///etc/hosts", &project), None);
+        assert_eq!(Mention::read("zed:///agent/thread/1", &project), None);
+    }
 }

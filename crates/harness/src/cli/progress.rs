@@ -223,15 +223,18 @@ fn edited(proposal: &Proposal<'_>) -> std::io::Result<Vec<ProposedFile>> {
     let default = if cfg!(windows) { "notepad" } else { "vi" };
     let named = Environment::read().editor;
     let editor = shlex::split(named.as_deref().unwrap_or(default)).unwrap_or_default();
-    let files = proposal.files.iter();
-    let texts: Vec<(&str, &str)> = files.map(|file| (&*file.path, &*file.text)).collect();
-    let saved = interactive::edit(&editor, &texts)?;
-    let files = proposal.files.iter().zip(saved);
+    let stays = |file: &&ProposedFile| file.text.is_some();
+    let files: Vec<&ProposedFile> = proposal.files.iter().filter(stays).collect();
+    let text = |file: &&ProposedFile| file.text.clone().unwrap_or_default();
+    let texts: Vec<String> = files.iter().map(text).collect();
+    let shown = files.iter().zip(&texts);
+    let shown: Vec<(&str, &str)> = shown.map(|(file, text)| (&*file.path, &**text)).collect();
+    let saved = interactive::edit(&editor, &shown)?;
     let file = |(file, text): (&ProposedFile, String)| ProposedFile {
-        path: file.path.clone(),
-        text,
+        text: Some(text),
+        ..file.clone()
     };
-    Ok(files.map(file).collect())
+    Ok(files.into_iter().zip(saved).map(file).collect())
 }
 
 /// What takes long just now.

@@ -60,10 +60,7 @@ impl From<OptionsError> for Problem {
 impl From<Problem> for CallToolResult {
     fn from(problem: Problem) -> CallToolResult {
         let Problem { message, hint } = problem;
-        let words = match hint.as_str() {
-            "" => message,
-            hint => format!("{message}\nhint: {hint}"),
-        };
+        let words = told(&message, &hint);
         CallToolResult::error(vec![ContentBlock::text(text::clean(&words))])
     }
 }
@@ -132,14 +129,18 @@ impl Handler {
             ToolName::Brief => {
                 let agent = self.scoped(call.arguments::<ReportInput>()?.scope);
                 let brief = self
-                    .work(call, Lane::Looking, move |_, _| agent.brief())
+                    .work(call, Lane::Looking, move |_, cancel| {
+                        agent.stopped_by(cancel).brief()
+                    })
                     .await?;
                 Ok(shown(&brief, brief.render_for_person(WIDTH)))
             }
             ToolName::Layout => {
                 let agent = self.scoped(call.arguments::<ReportInput>()?.scope);
                 let layout = self
-                    .work(call, Lane::Looking, move |_, _| agent.layout())
+                    .work(call, Lane::Looking, move |_, cancel| {
+                        agent.stopped_by(cancel).layout()
+                    })
                     .await?;
                 Ok(shown(&layout, layout.render_for_person(WIDTH)))
             }
@@ -147,17 +148,23 @@ impl Handler {
                 let RouteInput { task, scope } = call.arguments()?;
                 let agent = self.scoped(scope);
                 let plan = self
-                    .work(call, Lane::Looking, move |_, _| agent.route(&task))
+                    .work(call, Lane::Looking, move |_, cancel| {
+                        agent.stopped_by(cancel).route(&task)
+                    })
                     .await?;
                 Ok(shown(&plan, plan.render(WIDTH)))
             }
             ToolName::Ask => {
                 let AskInput { question, settings } = call.arguments()?;
-                let agent = Agent::new(settings.settle(&self.options));
+                let mut dialogue = locked(&self.dialogue).clone();
+                dialogue.change_agent(Agent::new(settings.settle(&self.options)));
                 let ask = move |listener: &mut dyn Listener, cancel: &Cancel| {
-                    agent.ask(Some(&question), listener, cancel)
+                    let result = dialogue.ask(&question, listener, cancel)?;
+                    Ok((result, dialogue))
                 };
-                Ok(run_shown(&self.work(call, Lane::Reading, ask).await?))
+                let (result, dialogue) = self.work(call, Lane::Reading, ask).await?;
+                self.remember(call, &dialogue);
+                Ok(run_shown(&result))
             }
             ToolName::Run => {
                 let input: RunInput = call.arguments()?;
@@ -174,10 +181,9 @@ impl Handler {
                     Ok((result, dialogue))
                 };
                 let (result, dialogue) = self.work(call, lane, run).await?;
-                // A call that asks for input comes again; what a dry run showed did not happen.
-                let is_whole = !is_dry && locked(&call.questions).open().is_none();
-                if is_whole {
-                    *locked(&self.dialogue) = dialogue;
+                // What a dry run showed did not happen.
+                if !is_dry {
+                    self.remember(call, &dialogue);
                 }
                 Ok(run_shown(&result))
             }
@@ -188,7 +194,11 @@ impl Handler {
                     agent.test(&tests, listener, cancel)
                 };
                 let result = self.work(call, Lane::Reading, test).await?;
-                Ok(shown(&result, text::test_result(&result)))
+                let words = match text::test_result(&result) {
+                    words if words.is_empty() => told(&result.summary, &result.hint),
+                    words => words,
+                };
+                Ok(shown(&result, words))
             }
             ToolName::Undo => {
                 let run = call.arguments::<UndoInput>()?.run;
@@ -197,6 +207,22 @@ impl Handler {
                     move |_: &mut dyn Listener, cancel: &Cancel| agent.undo(run.as_deref(), cancel);
                 Ok(run_shown(&self.work(call, Lane::Writing, undo).await?))
             }
+        }
+    }
+
+    /// Resources are for whoever has the project open.
+    async fn check_roots(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        let refusal = self.roots.refusal(&self.options.project, false, context);
+        match refusal.await {
+            Some(message) => Err(ErrorData::invalid_params(message, None)),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers the turn of a call. One that asks for input comes again.
+    fn remember(&self, call: &Call, dialogue: &Dialogue) {
+        if locked(&call.questions).open().is_none() {
+            locked(&self.dialogue).hear_last_of(dialogue);
         }
     }
 
@@ -260,6 +286,13 @@ fn interrupted() -> Problem {
     }
 }
 
+fn told(words: &str, hint: &str) -> String {
+    match hint {
+        "" => words.to_owned(),
+        hint => format!("{words}\nhint: {hint}"),
+    }
+}
+
 /// Returns a value as a client's program and its model read it.
 fn shown<T: Serialize>(value: &T, words: String) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(text::clean(&words))]);
@@ -268,10 +301,7 @@ fn shown<T: Serialize>(value: &T, words: String) -> CallToolResult {
 }
 
 fn run_shown(run: &RunResult) -> CallToolResult {
-    let words = match run.hint.as_str() {
-        "" => run.in_markdown(),
-        hint => format!("{}\nhint: {hint}", run.in_markdown()),
-    };
+    let words = told(&run.in_markdown(), &run.hint);
     let is_error = match run.stopped {
         Stopped::Engine | Stopped::Refused | Stopped::Busy => true,
         Stopped::Done
@@ -332,7 +362,8 @@ impl ServerHandler for Handler {
             );
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, None));
         }
-        if let Some(message) = self.roots.refusal(&self.options.project, &context).await {
+        let (project, writes) = (&self.options.project, tool.needs_writes());
+        if let Some(message) = self.roots.refusal(project, writes, &context).await {
             let hint = "open that folder, or start the server for the one that is open".to_owned();
             return Ok(CallToolResult::from(Problem { message, hint }).into());
         }
@@ -354,8 +385,9 @@ impl ServerHandler for Handler {
     async fn list_resources(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        self.check_roots(&context).await?;
         let options = self.options.clone();
         let found = resources::blocking(move || Ok(resources::list(&options))).await?;
         Ok(ListResourcesResult::with_all_items(found))
@@ -376,9 +408,7 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        if let Some(message) = self.roots.refusal(&self.options.project, &context).await {
-            return Err(ErrorData::invalid_params(message, None));
-        }
+        self.check_roots(&context).await?;
         let options = self.options.clone();
         let found = resources::blocking(move || resources::read(&options, &request.uri)).await?;
         Ok(found.into())

@@ -26,10 +26,12 @@ impl Roots {
         *self.0.lock().await = None;
     }
 
-    /// Returns why a project may not be worked on: it lies outside of every folder that the client lists.
+    /// Returns why a project may not be worked on: it lies outside of every folder that the client lists. Where only a
+    /// part of it is open it may be read, but a change could be one that the user does not see.
     pub(super) async fn refusal(
         &self,
         project: &Path,
+        writes: bool,
         context: &RequestContext<RoleServer>,
     ) -> Option<String> {
         let mut known = self.0.lock().await;
@@ -38,15 +40,18 @@ impl Roots {
             None => known.insert(listed(context).await),
         };
         // A folder of the project may be open alone, and so may one that holds several projects.
-        let touches = |root: &Root| {
-            root.as_ref()
-                .is_some_and(|root| project.starts_with(root) || root.starts_with(project))
-        };
-        let is_fine = roots.is_empty() || roots.iter().any(touches);
-        (!is_fine).then(|| {
-            let shown = project.display();
-            format!("the project `{shown}` lies outside of the folders that the client has open")
-        })
+        let roots_are = |fits: &dyn Fn(&PathBuf) -> bool| roots.iter().flatten().any(fits);
+        let shown = project.display();
+        if roots.is_empty() || roots_are(&|root| project.starts_with(root)) {
+            None
+        } else if !roots_are(&|root| root.starts_with(project)) {
+            let words = "lies outside of the folders that the client has open";
+            Some(format!("the project `{shown}` {words}"))
+        } else if writes {
+            Some(format!("the client has only a part of `{shown}` open"))
+        } else {
+            None
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use crate::protocol;
+use crate::protocol::{self, Incoming};
 
 /// What waits between the client and the SDK.
 const PIPE: usize = 64 * 1024;
@@ -46,10 +46,10 @@ impl Gone {
     }
 }
 
-/// A request that the SDK cannot read: its id, and why.
+/// A request that the SDK cannot read: its id, and what it is answered.
 struct Unreadable {
     id: RequestId,
-    reason: String,
+    error: ErrorData,
 }
 
 /// A transport that tells when its other end has gone.
@@ -92,8 +92,21 @@ async fn pass_on(
     unreadable: Sender<Unreadable>,
 ) {
     let mut input = BufReader::new(input);
-    while let Some(line) = protocol::next_line(&mut input).await {
-        let is_passed_on = match unreadable_request(&line) {
+    while let Some(message) = protocol::next_message(&mut input).await {
+        let (line, request) = match message {
+            Incoming::Unreadable(request) => {
+                let id = serde_json::from_value(request.id).ok();
+                let error = ErrorData::new(ErrorCode(request.code), request.reason, None);
+                (String::new(), id.map(|id| Unreadable { id, error }))
+            }
+            Incoming::Line(mut line) => {
+                let request = unreadable_request(&line);
+                // The last one may lack its end.
+                line.push('\n');
+                (line, request)
+            }
+        };
+        let is_passed_on = match request {
             Some(request) => unreadable.send(request).await.is_ok(),
             None => lines.write_all(line.as_bytes()).await.is_ok(),
         };
@@ -105,20 +118,37 @@ async fn pass_on(
 
 /// Returns the request on a line when the SDK cannot read it.
 fn unreadable_request(line: &str) -> Option<Unreadable> {
-    let error = serde_json::from_str::<RxJsonRpcMessage<RoleServer>>(line).err()?;
+    let error = match serde_json::from_str::<RxJsonRpcMessage<RoleServer>>(line) {
+        // A method that is known with parameters that are not its own counts as an unknown method.
+        Ok(JsonRpcMessage::Request(request)) => match request.request {
+            ClientRequest::CustomRequest(custom) if is_known(&custom.method) => {
+                let message = format!("the parameters are none of `{}`", custom.method);
+                ErrorData::invalid_params(message, None)
+            }
+            _ => return None,
+        },
+        Ok(_) => return None,
+        Err(error) => {
+            ErrorData::invalid_request(format!("the request cannot be read: {error}"), None)
+        }
+    };
     let message: Value = serde_json::from_str(line).ok()?;
     message.get("method")?;
-    Some(Unreadable {
-        id: serde_json::from_value(message.get("id")?.clone()).ok()?,
-        reason: format!("the request cannot be read: {error}"),
-    })
+    let id = serde_json::from_value(message.get("id")?.clone()).ok()?;
+    Some(Unreadable { id, error })
+}
+
+fn is_known(method: &str) -> bool {
+    matches!(
+        method,
+        "tools/call" | "resources/read" | "prompts/get" | "initialize" | "completion/complete"
+    )
 }
 
 impl<T: Transport<RoleServer>> Wire<T> {
     fn refuse(&mut self, request: Unreadable) {
-        let error = ErrorData::invalid_request(request.reason, None);
         let answer = self.inner.send(TxJsonRpcMessage::<RoleServer>::error(
-            error,
+            request.error,
             Some(request.id),
         ));
         // Not awaited here: whoever receives may stop to do so at any time.
