@@ -427,6 +427,10 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
     let remove = "remove the function line_total from shop/pricing.py";
     let rename = "rename lower to to_lower in src/lib.rs";
     let write = "write tests for line_total";
+    let imported = format!(
+        "from shop.other import subtotal\n\n\n{}",
+        PRICING.replace("price * quantity", "quantity * price")
+    );
     let move_it = "move euros from shop/report.py to shop/money.py";
     let green = "total+ discount+";
     #[rustfmt::skip]
@@ -438,6 +442,9 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("added inside of another", add, vec![(pricing, &inside)], green, NOT_ADDED),
         ("added to a note", add, vec![("NOTES.md", "subtotal\n")], green, NOT_ADDED),
         ("added elsewhere", add, vec![("shop/other.py", "def subtotal(lines):\n    return sum(lines)\n")], green, NOT_ADDED),
+        ("added elsewhere and imported", add, vec![("shop/other.py", "def subtotal(lines):\n    return sum(lines)\n"), (pricing, &imported)], green, NOT_ADDED),
+        ("imported where an answer pointed to", "add a function subtotal(lines)\nline_total in shop/pricing.py", vec![("shop/other.py", "def subtotal(lines):\n    return sum(lines)\n"), (pricing, &imported)], green, "proven"),
+        ("not imported where an answer pointed to", "add a function subtotal(lines)\nline_total in shop/pricing.py", vec![("shop/other.py", "def subtotal(lines):\n    return sum(lines)\n"), (pricing, &gift)], green, NOT_ADDED),
         ("a parameter and its caller", parameter, vec![(pricing, &gift), (report, &passed)], green, "proven"),
         ("a parameter without its caller", parameter, vec![(pricing, &gift)], green, NOTHING),
         ("a new file", "create shop/money.py with a function cents(x)", vec![("shop/money.py", "def cents(x):\n    return x\n")], green, "proven"),

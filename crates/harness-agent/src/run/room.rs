@@ -1,6 +1,7 @@
 //! How much fits: prompt and reply share one window. What does not fit is left out by plan and said; nothing overflows.
 
 use crate::model::{Message, Role};
+use crate::run::cut::CONTINUE;
 
 /// The most that a run asks for: more costs memory that small machines do not have.
 pub(super) const MOST_WINDOW: u32 = 16_384;
@@ -93,7 +94,7 @@ impl Room {
         if self.fits(messages) {
             return Ok(false);
         }
-        let old = opening..messages.len().saturating_sub(FRESH).max(opening);
+        let old = opening..begin_of_fresh(messages).max(opening);
         let newest = messages.len().saturating_sub(1);
         let mut masked = false;
         let whole = |_: &str| MASKED.to_owned();
@@ -105,7 +106,8 @@ impl Room {
             let mask = if keeps_words { without_code } else { whole };
             for message in &mut messages[old.clone()] {
                 let short = mask(&message.content);
-                if message.role == role && message.content.len() > short.len() {
+                // A word on what was left out is no longer than what it stands for.
+                if message.role == role && message.content.len() > short.len() + MASKED.len() {
                     message.content = short;
                     masked = true;
                 }
@@ -135,6 +137,16 @@ impl Room {
         }
         Err(DoesNotFit)
     }
+}
+
+/// Returns where the messages begin that are never masked. A reply that was cut is one reply: who lost its first pieces
+/// cannot go on with it.
+fn begin_of_fresh(messages: &[Message]) -> usize {
+    let mut begin = messages.len().saturating_sub(FRESH);
+    while begin >= FRESH && messages[begin - 1].content == CONTINUE {
+        begin -= FRESH;
+    }
+    begin
 }
 
 /// The longest words before and behind masked code that stay, in bytes.
@@ -174,6 +186,25 @@ mod tests {
             role,
             content: "x = 1\n".repeat(length / 6 + 1),
         }
+    }
+
+    #[test]
+    fn the_pieces_of_a_reply_that_goes_on_stay() {
+        let room = Room::new(2048, 512);
+        let mut messages = vec![message(Role::System, 600), message(Role::User, 900)];
+        messages.push(message(Role::Assistant, 60));
+        messages.push(message(Role::User, 1_500));
+        for _ in 0..2 {
+            messages.push(message(Role::Assistant, 900));
+            messages.push(Message {
+                role: Role::User,
+                content: CONTINUE.to_owned(),
+            });
+        }
+        let before = messages.clone();
+        assert_eq!(room.make_fit(&mut messages, 2), Ok(true));
+        assert_eq!(messages[3].content, MASKED);
+        assert_eq!(messages[4..], before[4..]);
     }
 
     #[test]

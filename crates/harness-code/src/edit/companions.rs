@@ -4,7 +4,8 @@ use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use crate::language::{Language, python};
-use crate::text::line_ending;
+use crate::symbols::code::code_tokens;
+use crate::text::{line_ending, with_line_ending};
 
 /// Returns `content` with the imports and new constants that stand beside the definitions of `code`.
 ///
@@ -39,6 +40,60 @@ pub fn with_companions(language: Language, content: &str, code: &str) -> String 
     result.insert_str(anchor.imports_end, &lines(&wanted.imports));
     result.insert_str(anchor.future, &lines(&wanted.future));
     result
+}
+
+/// Returns `content` with `code` among the constants at its top, or below what it uses; none where `code` is anything
+/// but constants. At the end of the file other code would use them before they are there.
+pub(super) fn with_constants(language: Language, content: &str, code: &str) -> Option<String> {
+    let is_constant = |statement: &Stmt| matches!(statement, Stmt::Assign(_) | Stmt::AnnAssign(_));
+    let is_only = |body: &[Stmt]| !body.is_empty() && body.iter().all(is_constant);
+    if language != Language::Python
+        || !python::with_module(code, |module| is_only(&module.syntax().body))?
+    {
+        return None;
+    }
+    let line_end = |statement: &Stmt| {
+        let at = usize::from(statement.end());
+        content[at..]
+            .find('\n')
+            .map_or(content.len(), |newline| at + newline + 1)
+    };
+    let (at, blank_lines) = python::with_module(content, |module| {
+        let body = &module.syntax().body;
+        let top = Anchors::of(body, content).imports_end;
+        let mut place = (top, usize::from(top > 0));
+        let below = body.iter().skip_while(|one| usize::from(one.end()) <= top);
+        for one in below.clone().take_while(|one| is_constant(one)) {
+            place = (line_end(one), 0);
+        }
+        let used = code_tokens(language, code);
+        let is_used = |name: &String| used.iter().any(|token| token.text == **name);
+        let one_of = |one: &&Stmt| bound(std::slice::from_ref(*one)).iter().any(is_used);
+        for one in below.filter(one_of) {
+            let below_it = (line_end(one), if is_constant(one) { 0 } else { 2 });
+            place = if below_it.0 > place.0 {
+                below_it
+            } else {
+                place
+            };
+        }
+        place
+    })?;
+    let ending = line_ending(content).as_str();
+    let (before, after) = content.split_at(at);
+    let open = if before.is_empty() || before.ends_with('\n') {
+        ""
+    } else {
+        ending
+    };
+    let code = with_line_ending(code.trim_end(), line_ending(content));
+    let tail = if after.is_empty() || after.starts_with(['\n', '\r']) {
+        ""
+    } else {
+        ending
+    };
+    let lead = ending.repeat(blank_lines);
+    Some(format!("{before}{open}{lead}{code}{ending}{tail}{after}"))
 }
 
 /// Where imports of a file go.
@@ -245,6 +300,49 @@ fn is_text(statement: &Stmt) -> bool {
 mod tests {
     use super::*;
     use expect_test::{Expect, expect};
+
+    #[test]
+    fn a_constant_goes_to_the_others_or_below_what_it_uses() {
+        let check = |content: &str, code: &str, after: &str| {
+            let result = with_constants(Language::Python, content, code);
+            assert_eq!(result.as_deref(), Some(after), "{content}");
+        };
+        let uses = "def f():\n    return 1\n\n\nTABLE = {1: f}\n";
+        check(
+            &format!("import re\n\nMOST = 2\nLEAST = 1\n\n\n{uses}"),
+            "RULES: dict = {\"f\": \"TABLE\"}\n",
+            &format!(
+                "import re\n\nMOST = 2\nLEAST = 1\nRULES: dict = {{\"f\": \"TABLE\"}}\n\n\n{uses}"
+            ),
+        );
+        check(
+            &format!("import re\n\n\n{uses}"),
+            "RULES = re.compile('x')",
+            &format!("import re\n\nRULES = re.compile('x')\n\n\n{uses}"),
+        );
+        check(uses, "RULES = 1", &format!("RULES = 1\n\n{uses}"));
+        check(
+            uses,
+            "RULES = [f]",
+            "def f():\n    return 1\n\n\nRULES = [f]\n\n\nTABLE = {1: f}\n",
+        );
+        check(
+            uses,
+            "RULES = {**TABLE}",
+            &format!("{uses}RULES = {{**TABLE}}\n"),
+        );
+        check("X = 1", "RULES = 2", "X = 1\nRULES = 2\n");
+        check("", "RULES = 2", "RULES = 2\n");
+        check(
+            "import re\r\n\r\nX = 1\r\n",
+            "RULES = 2\n",
+            "import re\r\n\r\nX = 1\r\nRULES = 2\r\n",
+        );
+        for code in ["def g():\n    pass\n", "RULES = 1\nprint(RULES)\n", ""] {
+            assert_eq!(with_constants(Language::Python, uses, code), None);
+        }
+        assert_eq!(with_constants(Language::Go, "", "const x = 1\n"), None);
+    }
 
     #[track_caller]
     fn check(content: &str, code: &str, after: &Expect) {

@@ -1,6 +1,7 @@
 //! Whole definitions: replaced by name, or added where they belong. Only the text of the definition changes.
 
 use crate::edit::EditProblem;
+use crate::edit::companions::with_constants;
 use crate::edit::indent::{Unit, Wanted, moved};
 use crate::language::Language;
 use crate::symbols::{self, Definition, DefinitionKind};
@@ -96,7 +97,8 @@ fn beside_type(language: Language, content: &str, parent: &str, code: &str) -> O
 
 /// Returns `content` with `code` added as a new definition: at the end of the class `parent`, or of the file.
 ///
-/// At the end of a Python file it stands before the part that runs the file as a program.
+/// At the end of a Python file it stands before the part that runs the file as a program; constants go to the others at
+/// its top.
 pub fn add_definition(
     language: Language,
     content: &str,
@@ -112,6 +114,9 @@ pub fn add_definition(
     let definitions = symbols::definitions(language, content);
     let Some(parent) = parent else {
         let body = moved(language, &code, &Wanted { indent: "", unit });
+        if let Some(text) = with_constants(language, content, &body) {
+            return Ok(text);
+        }
         let (before, after) = content.split_at(end_of_definitions(language, content));
         let gap = if language == Language::Python {
             "\n\n\n"

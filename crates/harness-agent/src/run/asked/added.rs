@@ -10,7 +10,7 @@ use harness_code::tree;
 
 use super::code::{self, added_tokens, all_code, is_seen};
 use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, Target, has_word, last_part};
-use crate::guard;
+use crate::guard::{self, Change};
 use crate::task::kind::Kind;
 use crate::task::order::Order;
 use crate::task::role::Role;
@@ -234,13 +234,30 @@ impl<'a> Asked<'a> {
             named.filter(|one| fits(one)).count()
         };
         let homes = self.homes();
-        self.changes.iter().any(|change| {
-            let old = change.before.as_deref().unwrap_or_default();
+        let is_at_home = |change: &Change| {
             let is_home = |home: &RelPath| {
                 *home == change.path || change.path.as_str().ends_with(&format!("/{home}"))
             };
-            (homes.is_empty() || homes.iter().any(is_home))
-                && count(change.language, &change.after) > count(change.language, old)
+            homes.is_empty() || homes.iter().any(is_home)
+        };
+        let defines = |change: &&Change| {
+            let old = change.before.as_deref().unwrap_or_default();
+            count(change.language, &change.after) > count(change.language, old)
+        };
+        let mut defining = self.changes.iter().filter(defines);
+        // What a file imports newly is there too, where the task itself does not say that it goes into that file: it may
+        // be the answer to a question.
+        let first = self.task.text.lines().next().unwrap_or_default();
+        let is_told = homes.iter().any(|home| first.contains(home.file_name()));
+        let imports = |change: &Change| {
+            let old = change.before.as_deref().unwrap_or_default();
+            !is_told
+                && is_at_home(change)
+                && code::imports(change.language, &change.after, name)
+                && !code::imports(change.language, old, name)
+        };
+        defining.any(|change| {
+            is_at_home(change) || !tree::is_test(&change.path) && self.changes.iter().any(imports)
         })
     }
 

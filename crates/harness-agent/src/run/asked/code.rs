@@ -42,6 +42,13 @@ pub(super) fn is_seen(
     !in_function && !in_block && !is_lost
 }
 
+/// Says whether a text imports a name from elsewhere under that name.
+pub(super) fn imports(language: Language, text: &str, name: &str) -> bool {
+    let facts = symbols::read(language, text);
+    let mut names = facts.imports.iter().flat_map(|import| &import.names);
+    names.any(|one| &**one.alias.as_ref().unwrap_or(&one.name) == name)
+}
+
 /// Returns the lines of a text outside of all definitions, without imports and blank lines.
 pub(super) fn outside(language: Language, text: &str) -> Vec<String> {
     let definitions = symbols::definitions(language, text);
