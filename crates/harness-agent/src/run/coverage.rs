@@ -3,6 +3,7 @@
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite};
+use harness_code::symbols::Definition;
 use harness_code::text::whole_words;
 use harness_code::tree::{self, SourceFile, SourceTree};
 use harness_hands::suite::SuiteReport;
@@ -77,9 +78,17 @@ fn its_tests_left_out(
             ids.any(|id| lies_in(id, &file.path))
         })
     };
+    // A folder of tests also holds benchmarks and helpers, which no runner collects.
+    let has_tests = |file: &SourceFile| {
+        let mut names = file.facts.definitions.iter().map(Definition::name);
+        names.any(|name| name.starts_with("test") || name.starts_with("Test"))
+            || file.path.stem().starts_with("test")
+            || file.path.stem().ends_with("test")
+    };
     let uses = |file: &&SourceFile| {
         let text = tree.text(&file.path).ok();
         file.test
+            && has_tests(file)
             && file.language == Language::Python
             && text.is_some_and(|text| imports(text.content(), path.stem()))
     };
@@ -217,6 +226,10 @@ mod tests {
             ("shop/other.py", ""),
             ("tests/test_a.py", "A = 1\n"),
             ("more/test_cart.py", "from shop.cart import total\n"),
+            (
+                "tests/benchmark_other.py",
+                "from shop.other import f\n\n\ndef speed():\n    f()\n",
+            ),
         ];
         let ran = |id: &str, changed: &str| found(&pytest, &files, &[id], changed);
         let words = ran("tests/test_a.py::test_a", "shop/cart.py").unwrap();

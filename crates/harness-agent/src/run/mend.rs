@@ -19,6 +19,7 @@ use crate::tool::change::Draft;
 /// Returns a draft with what is certain added to it.
 pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft) -> Draft {
     for change in &mut draft.changes {
+        drop_repeated(session, change);
         add_dropped(session, trial, change);
         if change.language == Language::Go {
             put_imports_right(session, change);
@@ -35,6 +36,54 @@ pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft)
         }
     }
     draft
+}
+
+/// Takes out what a draft brings though it is there: models repeat the helpers that they wrote before.
+fn drop_repeated(session: &mut Session<'_>, change: &mut Change) {
+    while let Some((name, after)) = without_repeated(change) {
+        change.after = after;
+        let text = format!("put right in the draft: `{name}` was there already");
+        let data = [("path", change.path.as_str().into())];
+        session.tell(EventKind::Fixed, &text, data);
+    }
+}
+
+/// Returns a changed file without one function that stands in it twice, word for word, and did not before.
+fn without_repeated(change: &Change) -> Option<(String, String)> {
+    let (language, text) = (change.language, change.after.as_str());
+    let before = symbols::definitions(language, change.before.as_deref().unwrap_or_default());
+    let all = symbols::definitions(language, text);
+    let words = |one: &Definition| -> Vec<String> {
+        let code = text.get(one.span()).unwrap_or_default();
+        let tokens = code_tokens(language, code).into_iter();
+        tokens.map(|token| token.text).collect()
+    };
+    let is_called =
+        |one: &&Definition, name: &str| one.kind.is_function() && *one.qualified == *name;
+    let count = |name: &str| before.iter().filter(|one| is_called(one, name)).count();
+    let repeated = all.iter().enumerate().find_map(|(at, one)| {
+        let mut earlier = all[..at]
+            .iter()
+            .filter(|other| is_called(other, &one.qualified));
+        let is_same = |other: &Definition| words(other) == words(one);
+        let is_new = one.kind.is_function() && count(&one.qualified) < 2;
+        (is_new && earlier.any(is_same)).then_some(one)
+    })?;
+    let is_comment = |line: &str| line.trim_start().starts_with(['#', '/']);
+    let mut start = text[..repeated.span().start]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    while let Some(line) = text[..start]
+        .lines()
+        .next_back()
+        .filter(|line| is_comment(line))
+    {
+        start = text[..start].trim_end_matches(['\r', '\n']).len() - line.len();
+    }
+    let (head, tail) = (text[..start].trim_end(), &text[repeated.span().end..]);
+    let end = if tail.trim().is_empty() { "\n" } else { tail };
+    let rest = format!("{head}{end}");
+    symbols::parses(language, &rest).then(|| (repeated.qualified.to_string(), rest))
 }
 
 /// Adds the imports that a Go file lacks, and takes out those that it uses no longer.
@@ -117,5 +166,42 @@ fn proposal(session: &mut Session<'_>, change: &Change) -> Option<Proposal> {
             stays.then_some(proposal)
         }
         Answer::Ask { .. } | Answer::Refuse { .. } | Answer::Nothing => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_repeated;
+    use crate::guard::testing::change;
+
+    #[test]
+    fn a_function_that_a_draft_brings_again_goes() {
+        let rest = |path: &str, before: &str, after: &str| {
+            without_repeated(&change(path, before, after)).map(|(_, rest)| rest)
+        };
+        let f = "def f():\n    return 1\n";
+        let other = "def f():\n    return 2\n";
+        let class =
+            "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 2\n";
+        let twice = format!("{class}\n    # One.\n    def f(self):\n        return 1\n\n\nX = 1\n");
+        let go = "package a\n\n// One.\nfunc one() int {\n\treturn 1\n}\n";
+        let go_twice = format!("{go}\n// One.\nfunc one() int {{\n\treturn 1\n}}\n");
+        let cases = [
+            ("a.py", f, format!("{f}\n\n{f}"), Some(f.to_owned())),
+            ("a.py", class, twice, Some(format!("{class}\n\nX = 1\n"))),
+            ("a.go", go, go_twice, Some(go.to_owned())),
+            // Not the same, there before, and a block that would be empty.
+            ("a.py", f, format!("{f}\n\n{other}"), None),
+            ("a.py", &format!("{f}{f}"), format!("{f}\n\n{f}"), None),
+            (
+                "a.py",
+                "",
+                "if a:\n    def f():\n        pass\nelse:\n    def f():\n        pass\n".to_owned(),
+                None,
+            ),
+        ];
+        for (path, before, after, expected) in cases {
+            assert_eq!(rest(path, before, &after), expected, "{after}");
+        }
     }
 }

@@ -237,7 +237,9 @@ impl Resolver<'_, '_, '_, '_> {
         for (at, part) in parts.iter().enumerate() {
             let last = at + 1 == parts.len();
             let class = part.starts_with(|c: char| c.is_ascii_uppercase());
-            if last || class {
+            // `Route.Use` is not there yet: another class's `Use` is not meant.
+            let is_new = last && at > 0 && self.is_new_member(parts[at - 1], part);
+            if (last || class) && !is_new {
                 let part = Name {
                     text: part,
                     zone: name.zone,
@@ -289,6 +291,19 @@ impl Resolver<'_, '_, '_, '_> {
         places.sort_unstable();
         places.dedup();
         places
+    }
+
+    /// Says whether a class of the project has no such member, and only other classes have one.
+    fn is_new_member(&self, owner: &str, member: &str) -> bool {
+        let kind = |place: &Place| self.project.definition(*place).map(|d| d.kind);
+        let owners = self.project.named(owner);
+        let members = self.project.named(member);
+        owners
+            .iter()
+            .any(|place| kind(place) == Some(DefinitionKind::Class))
+            && members
+                .iter()
+                .all(|place| kind(place) == Some(DefinitionKind::Method))
     }
 
     fn single(&mut self, name: &Name<'_>) {

@@ -1,5 +1,7 @@
 //! What a task asks to be gone or elsewhere, and what is left of it at its old place.
 
+use std::collections::BTreeSet;
+
 use harness_code::fix;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
@@ -72,6 +74,21 @@ impl<'a> Asked<'a> {
         self.left_of(old)
     }
 
+    /// Says whether a file has a definition now that went from another one.
+    fn has_taken_over(&self, target: &Change) -> bool {
+        let names = |text: &str| -> BTreeSet<String> {
+            let definitions = symbols::definitions(target.language, text);
+            let outer = definitions.iter().filter(|one| one.parent.is_none());
+            outer.map(|one| one.name().to_owned()).collect()
+        };
+        let before = names(target.before.as_deref().unwrap_or_default());
+        let new = &names(&target.after) - &before;
+        self.changes.iter().any(|other| {
+            let left = &names(other.before.as_deref().unwrap_or_default()) - &names(&other.after);
+            other.path != target.path && !new.is_disjoint(&left)
+        })
+    }
+
     fn missing_move(&self, name: &str, to: &str) -> Option<Missing> {
         let is_target = |path: &RelPath| {
             let mut files = self.tree.files().iter();
@@ -88,6 +105,13 @@ impl<'a> Asked<'a> {
         }
         let name = last_part(name);
         let homes = self.homes_of(name);
+        if homes.is_empty() && !self.task.code_names().contains(&name) {
+            // "Move the implementation of the utility to cli.py" names nothing by its name.
+            let words = format!("nothing has moved to `{to}` yet: move what the task tells");
+            let mut targets = self.changes.iter().filter(|one| is_target(&one.path));
+            let has_moved = targets.any(|target| self.has_taken_over(target));
+            return (!has_moved).then_some((NOT_ADDED, words));
+        }
         let code_in = |path: &RelPath, text: &str| -> Option<Vec<String>> {
             let language = Language::of(path);
             let definitions = symbols::definitions(language, text);
