@@ -425,6 +425,20 @@ def test_settings_from_the_wild_are_as_they_were_or_left_alone(project, path):
             assert [other.name for other in file.parent.iterdir()] == [file.name], spelling
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="such names are not allowed there")
+@pytest.mark.parametrize("folder", ["{model}", "a{program}b", "{port} {serve}", '"{program}"', "{mcp}"])
+def test_a_folder_that_is_named_like_a_placeholder_is_written_as_it_is(project, tmp_path, folder):
+    place = tmp_path / folder
+    shutil.copytree(project, place)
+    for name in ENTRIES:
+        report = json.loads(editors(name, "--project", place, "--json").stdout)
+        assert written_entry(place, name)["args"][1] == str(place), name
+        pasted = [json.loads(step.split('"harness": ', 1)[1]) for step in report["steps"] if '"harness": ' in step]
+        assert all(entry["args"][1:] in ([], [str(place)]) for entry in pasted), name
+    pasted = [step for step in json.loads(editors("cline", "--project", place, "--json").stdout)["steps"] if '"harness": ' in step]
+    assert json.loads(pasted[0].split('"harness": ', 1)[1])["args"] == ["mcp", str(place)]
+
+
 @pytest.mark.parametrize("path", MERGED)
 def test_what_is_no_file_is_left_alone(project, tmp_path, path):
     name = MERGED[path][0]

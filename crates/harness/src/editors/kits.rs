@@ -248,14 +248,14 @@ const PROJECT: &str = "\"{project}\"";
 impl File {
     /// Returns the whole file.
     pub(super) fn text(&self, wishes: &Wishes) -> String {
-        let text = self.template(wishes.allow_writes);
-        let text = PLACEHOLDERS
-            .iter()
-            .fold(text, |text, (placeholder, notation)| {
-                text.replace(placeholder, &notation.write(&wishes.program))
-            });
-        text.replace(PROJECT, &Notation::Text.write(&wishes.project))
-            .replace("{model}", &yaml_word(&wishes.model))
+        let programs = PLACEHOLDERS.iter();
+        let programs = programs.map(|(name, notation)| (*name, notation.write(&wishes.program)));
+        let others = [
+            (PROJECT, Notation::Text.write(&wishes.project)),
+            ("{model}", yaml_word(&wishes.model)),
+        ];
+        let values: Vec<(&str, String)> = programs.chain(others).collect();
+        filled(&self.template(wishes.allow_writes), &values)
     }
 
     /// Returns the file with what stands for the program, the project and the model.
@@ -337,17 +337,35 @@ impl Kit {
         let chat = json!({"name": "harness", "vendor": "customendpoint", "apiKey": "harness", "apiType": "chat-completions", "models": [
             {"id": wishes.model, "name": "harness", "url": chat, "toolCalling": false, "vision": false, "maxInputTokens": 32768, "maxOutputTokens": 4096},
         ]});
-        let step = |step: &&str| {
-            step.replace("{serve}", serve)
-                .replace("{vscode_chat}", &chat.to_string())
-                .replace("{mcp}", &mcp.to_string())
-                .replace("{zed_acp}", &zed_acp.to_string())
-                .replace("{acp}", &acp.to_string())
-                .replace("{port}", &DEFAULT_PORT.to_string())
-                .replace("{lisp_model}", &wishes.model.replace(':', "\\:"))
-                .replace("{model}", &wishes.model)
+        let values = [
+            ("{serve}", serve.to_owned()),
+            ("{vscode_chat}", chat.to_string()),
+            ("{mcp}", mcp.to_string()),
+            ("{zed_acp}", zed_acp.to_string()),
+            ("{acp}", acp.to_string()),
+            ("{port}", DEFAULT_PORT.to_string()),
+            ("{lisp_model}", wishes.model.replace(':', "\\:")),
+            ("{model}", wishes.model.clone()),
+        ];
+        let steps = self.steps.iter();
+        steps.map(|step| filled(step, &values)).collect()
+    }
+}
+
+/// Returns a template with values in place of their names. What a value holds is not looked at again.
+fn filled(template: &str, values: &[(&str, String)]) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    loop {
+        let found = values
+            .iter()
+            .filter_map(|(name, value)| Some((rest.find(name)?, *name, value)));
+        let Some((at, name, value)) = found.min_by_key(|(at, ..)| *at) else {
+            return text + rest;
         };
-        self.steps.iter().map(step).collect()
+        text.push_str(&rest[..at]);
+        text.push_str(value);
+        rest = &rest[at + name.len()..];
     }
 }
 
