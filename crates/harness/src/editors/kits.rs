@@ -4,7 +4,7 @@ use harness_agent::env::Environment;
 use serde_json::json;
 
 use crate::editors::handshake::Protocol;
-use crate::editors::jsonc;
+use crate::editors::jsonc::{self, Ours};
 use crate::editors::notation::{Notation, PLACEHOLDERS};
 use crate::server::DEFAULT_PORT;
 
@@ -258,6 +258,11 @@ impl File {
         filled(&self.template(wishes.allow_writes), &values)
     }
 
+    /// Returns the file in every version, with what stands for the program, the project and the model.
+    pub(super) fn templates(&self) -> [String; 2] {
+        [false, true].map(|allow_writes| self.template(allow_writes))
+    }
+
     /// Returns the file with what stands for the program, the project and the model.
     fn template(&self, allow_writes: bool) -> String {
         let text = self.text.to_owned();
@@ -287,11 +292,12 @@ impl File {
         self.text.contains("127.0.0.1")
     }
 
-    /// Returns the program and the project that a written file names, whatever they were then. A file that names no
-    /// project is for the one in which it lies.
-    pub(super) fn named_in(&self, text: &str) -> Option<(String, Option<String>)> {
+    /// Returns the program and the project that a written file names, whatever they were then: our program is known by
+    /// its name, or by where it is now. A file that names no project is for the one in which it lies.
+    pub(super) fn named_in(&self, text: &str, program: &str) -> Option<(String, Option<String>)> {
         if self.is_shared() {
-            return jsonc::command_in(text, self.text);
+            let templates = &self.templates();
+            return jsonc::command_in(text, &Ours { templates, program });
         }
         let mut programs = PLACEHOLDERS.iter();
         let program = programs.find_map(|(name, notation)| self.written_for(name, *notation, text));
@@ -300,8 +306,7 @@ impl File {
 
     /// Returns what stands in a written file where this one has a placeholder.
     fn written_for(&self, placeholder: &str, notation: Notation, text: &str) -> Option<String> {
-        [false, true].into_iter().find_map(|allow_writes| {
-            let template = self.template(allow_writes);
+        self.templates().into_iter().find_map(|template| {
             let line = template.lines().find(|line| line.contains(placeholder))?;
             let (before, after) = line.split_once(placeholder)?;
             text.lines().find_map(|line| {
@@ -373,7 +378,11 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
 pub(super) fn program() -> String {
     let own = std::env::current_exe().ok();
     // Inside Python, the running program is the interpreter.
-    let own = own.filter(|path| path.file_stem().is_some_and(|name| name == "harness"));
+    let own = own.filter(|path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = name.to_lowercase();
+        !name.starts_with("python") && !name.starts_with("pypy")
+    });
     let own = own.or_else(|| Environment::read().find_program("harness"));
     own.map_or_else(|| "harness".to_owned(), |path| path.display().to_string())
 }
