@@ -65,6 +65,13 @@ def test_a_folder_without_permission_is_told_before_anything_is_done(project, en
     assert shown.returncode == 2 and "cannot write" in shown.stderr
 
 
+def test_a_dash_is_no_file(project):
+    before = tree(project)
+    shown = harness("brief", "--output", "-", cwd=project)
+    assert shown.returncode == 2 and shown.stdout == "" and "hint: `--json` prints the result on stdout" in shown.stderr
+    assert tree(project) == before
+
+
 def test_an_error_replaces_the_result_of_an_earlier_run(project, tmp_path):
     file = tmp_path / "result.json"
     file.write_text('{"ok": true}')
@@ -147,6 +154,9 @@ def test_a_weight_can_fail_the_command(large):
     worst = max(finding["weight"] for finding in json.loads(harness("layout", large, "--json").stdout)["findings"])
     assert harness("layout", large, "--fail-at", worst).returncode == 1
     assert worst == 100 or harness("layout", large, "--fail-at", worst + 1).returncode == 0
+    for wrong in (["--fail-at", "-1"], ["--fail-at=-1"], ["--fail-at", "101"]):
+        shown = harness("layout", large, *wrong)
+        assert shown.returncode == 2 and "it is a whole number from 1 to 100" in shown.stderr and "-- -1" not in shown.stderr
     for wrong in (["--fail-at", "0"], ["--format", "xml"], ["--format", "sarif", "--json"]):
         shown = harness("layout", large, *wrong)
         assert shown.returncode == 2 and "hint: " in shown.stderr and "Usage" not in shown.stderr
