@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree
 
 import pytest
@@ -236,6 +238,45 @@ def test_a_part_that_was_kept_leaves_the_other_red(project, engine, monkeypatch)
     assert result["ok"] is False and result["writes"] == ["shop/pricing.py"], result["summary"]
     _, red = annotations(shown)
     assert "file=tests/test_rounding.py,line=8," in red
+
+
+def heard_after(stderr):
+    """What GitHub makes of the caller's own commands after ours."""
+    step = subprocess.CompletedProcess([], 0, stderr=stderr + "::add-mask::secret\n::error::mine\n")
+    return annotations(step)[-2:]
+
+
+def test_a_step_s_own_commands_are_heard_afterwards(large, engine, monkeypatch):
+    engine(WRONG_DRAFT)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for words in (["brief"], ["layout"], ["layout", "--format", "nosuch"], ["run", TASK, "--steps", "1"], ["run", TASK, "--scope", "nosuch"], ["nosuch"], [], ["--version"], ["layout", "--help"], ["mcp"], ["completions", "bash"]):
+        shown = harness(*words, cwd=large, stdin=subprocess.DEVNULL)
+        assert heard_after(shown.stderr) == ["::add-mask::secret", "::error::mine"], (words, shown.stderr)
+
+
+@ON_UNIX
+@pytest.mark.parametrize("words", [["ask", "-"], ["route", "-"], ["chat"], ["serve", "--port", "0"]])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_they_are_heard_after_a_signal_too(project, monkeypatch, words, sent):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    with subprocess.Popen([PROGRAM, *words], cwd=project, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        first = process.stderr.readline()
+        # What the listener hears is set up before anything that can wait.
+        time.sleep(1)
+        process.send_signal(sent)
+        rest = process.stderr.read()
+        assert process.wait(20) in (0, 130), (words, rest)
+    assert first.startswith("::stop-commands::") and heard_after(first + rest) == ["::add-mask::secret", "::error::mine"], rest
+
+
+@ON_UNIX
+def test_they_are_heard_where_nobody_reads_the_result(large, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    reader, writer = os.pipe()
+    os.close(reader)
+    shown = subprocess.run([PROGRAM, "layout"], cwd=large, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(writer)
+    assert heard_after(shown.stderr) == ["::add-mask::secret", "::error::mine"]
 
 
 def test_what_a_project_says_is_no_command(project, monkeypatch):
