@@ -205,6 +205,21 @@ def test_commands_start_this_very_program_and_one_that_is_gone_is_told(project, 
     assert editors(name, "--project", project, "--remove").returncode == 0 and bytes_of(project) == before
 
 
+# What Zed reads of a task, from the published source of its task template; it ignores what it does not know.
+ZED_TASK = {"label", "command", "args", "env", "cwd", "use_new_terminal", "allow_concurrent_runs", "reveal", "reveal_target", "hide", "tags", "shell"}
+
+
+@pytest.mark.parametrize("words", [[], ["--allow-writes"]])
+def test_zed_knows_every_field_of_a_task(project, words):
+    """VS Code's files are held against its schemas in bench/formats.py; Zed publishes none."""
+    editors("zed", "--project", project, *words)
+    lines = (project / ".zed" / "tasks.json").read_text(encoding="utf-8").splitlines(True)
+    tasks = json.loads("".join(line for line in lines if not line.startswith("//")))
+    assert all(set(task) <= ZED_TASK and isinstance(task["cwd"], str) and task["reveal"] in ("always", "no_focus", "never") for task in tasks)
+    assert {name for task in tasks for name, value in task.items() if isinstance(value, bool)} == {"use_new_terminal", "allow_concurrent_runs"}
+    assert all(isinstance(word, str) for task in tasks for word in [task["label"], task["command"], *task["args"]])
+
+
 def task_lines(project):
     """What each editor would start for `brief`, as a list of words or a line for a shell."""
     lines = (project / ".helix/config.toml").read_text(encoding="utf-8").splitlines()
