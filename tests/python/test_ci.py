@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
+import urllib.request
 import xml.etree.ElementTree
 
 import pytest
@@ -259,10 +259,11 @@ def test_a_step_s_own_commands_are_heard_afterwards(large, engine, monkeypatch):
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_they_are_heard_after_a_signal_too(project, monkeypatch, words, sent):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    with subprocess.Popen([PROGRAM, *words], cwd=project, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([PROGRAM, *words], cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         first = process.stderr.readline()
-        # What the listener hears is set up before anything that can wait.
-        time.sleep(1)
+        if words[0] == "serve":
+            address = process.stdout.readline().split()[-1]
+            urllib.request.urlopen(f"{address}/health", timeout=20).read()
         process.send_signal(sent)
         rest = process.stderr.read()
         assert process.wait(20) in (0, 130), (words, rest)

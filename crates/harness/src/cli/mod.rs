@@ -52,6 +52,9 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
     if let Ok(None) = arguments {
         return Exit::Done;
     }
+    if annotations::is_workflow() {
+        resume_at_signals(&arguments);
+    }
     let _commands_stopped = CommandsStopped::begin();
     let exit = match arguments {
         Ok(Some(arguments)) => perform(arguments, &program),
@@ -119,9 +122,6 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
         text::result(&list::commands(program));
         return Ok(Exit::Done);
     };
-    if annotations::is_workflow() {
-        resume_at_signals(&command);
-    }
     let wanted = output::check(&command)?;
     carry_out(command, program).inspect_err(|complaint| {
         // What went wrong with the file itself is told on stderr.
@@ -133,9 +133,11 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
 
 /// Has a workflow take commands again when a signal ends the program before the command listens itself, or while it
 /// does not.
-fn resume_at_signals(command: &Command) {
+fn resume_at_signals(arguments: &Result<Option<Arguments>, Complaint>) {
+    let read = arguments.as_ref().ok().and_then(Option::as_ref);
+    let command = read.and_then(|arguments| arguments.command.as_ref());
     // They end in order at a signal from their beginning on.
-    if let Command::Serve(_) | Command::Mcp(_) | Command::Acp(_) = command {
+    if let Some(Command::Serve(_) | Command::Mcp(_) | Command::Acp(_)) = command {
         return;
     }
     drop(protocol::on_signal(|_| end(Exit::Interrupted)));
