@@ -448,17 +448,20 @@ fn a_file_of_ours_that_was_changed_is_known() {
         ..order(Direction::PutIn, false)
     };
     assert_eq!(act(&order(Direction::PutIn, false)).0, Action::Created);
+    // Another model is what a set-up with other settings wrote.
+    assert_eq!(act(&another), (Action::Merged, None));
+    assert_eq!(act(&order(Direction::TakeOut, false)).0, Action::Removed);
+    act(&another);
+    let path = project.path().join(".continue/models/harness.yaml");
+    let edited = std::fs::read_to_string(&path).unwrap() + "      - edit\n";
+    std::fs::write(&path, &edited).unwrap();
+    assert_eq!(act(&order(Direction::TakeOut, false)).0, Action::LeftAlone);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), edited);
     assert_eq!(
-        act(&another),
+        act(&order(Direction::PutIn, false)),
         (Action::Merged, Some("harness.yaml.bak".to_owned()))
     );
-    // The model is another one than this order's: it may be the person's own choice.
-    assert_eq!(act(&order(Direction::TakeOut, false)).0, Action::LeftAlone);
-    let gone = Order {
-        direction: Direction::TakeOut,
-        ..another
-    };
-    assert_eq!(act(&gone).0, Action::Removed);
+    assert_eq!(act(&order(Direction::TakeOut, false)).0, Action::Removed);
 }
 
 #[test]

@@ -245,6 +245,9 @@ const WITH_WRITES: &[(&str, &str)] = &[
 /// What stands for the project in a file, quotes included.
 const PROJECT: &str = "\"{project}\"";
 
+/// What stands for the model.
+const MODEL: &str = "{model}";
+
 impl File {
     /// Returns the whole file.
     pub(super) fn text(&self, wishes: &Wishes) -> String {
@@ -252,7 +255,7 @@ impl File {
         let programs = programs.map(|(name, notation)| (*name, notation.write(&wishes.program)));
         let others = [
             (PROJECT, Notation::Text.write(&wishes.project)),
-            ("{model}", yaml_word(&wishes.model)),
+            (MODEL, yaml_word(&wishes.model)),
         ];
         let values: Vec<(&str, String)> = programs.chain(others).collect();
         filled(&self.template(wishes.allow_writes), &values)
@@ -300,18 +303,34 @@ impl File {
             return jsonc::command_in(text, &Ours { templates, program });
         }
         let mut programs = PLACEHOLDERS.iter();
-        let program = programs.find_map(|(name, notation)| self.written_for(name, *notation, text));
-        Some((program?, self.written_for(PROJECT, Notation::Text, text)))
+        let program = programs.find_map(|(name, notation)| {
+            self.written_for(name, text, |written| notation.read(written))
+        });
+        let project = self.written_for(PROJECT, text, |written| Notation::Text.read(written));
+        Some((program?, project))
+    }
+
+    /// Returns the model that a written file names, whatever it was then.
+    pub(super) fn model_in(&self, text: &str) -> Option<String> {
+        self.written_for(MODEL, text, |written| match written.starts_with('"') {
+            true => serde_json::from_str(written).ok(),
+            false => Some(written.to_owned()),
+        })
     }
 
     /// Returns what stands in a written file where this one has a placeholder.
-    fn written_for(&self, placeholder: &str, notation: Notation, text: &str) -> Option<String> {
+    fn written_for(
+        &self,
+        placeholder: &str,
+        text: &str,
+        read: impl Fn(&str) -> Option<String>,
+    ) -> Option<String> {
         self.templates().into_iter().find_map(|template| {
             let line = template.lines().find(|line| line.contains(placeholder))?;
             let (before, after) = line.split_once(placeholder)?;
             text.lines().find_map(|line| {
                 let written = line.strip_prefix(before)?.strip_suffix(after)?;
-                notation.read(written)
+                read(written)
             })
         })
     }
@@ -350,7 +369,7 @@ impl Kit {
             ("{acp}", acp.to_string()),
             ("{port}", DEFAULT_PORT.to_string()),
             ("{lisp_model}", wishes.model.replace(':', "\\:")),
-            ("{model}", wishes.model.clone()),
+            (MODEL, wishes.model.clone()),
         ];
         let steps = self.steps.iter();
         steps.map(|step| filled(step, &values)).collect()

@@ -414,20 +414,21 @@ fn base_of(now: &str, file: &File, wishes: &Wishes, disk: Option<&OnDisk>) -> Re
     Ok(Base::Text { text, copy })
 }
 
-/// Returns the orders that may have made a file: with writes and without, for the program and the project of today and
-/// for those that the file names.
+/// Returns the orders that may have made a file: with writes and without, for the model that it names, for the program
+/// and the project of today and for those that it names.
 fn versions(now: &str, file: &File, wishes: &Wishes) -> Vec<Wishes> {
     let today = (wishes.program.clone(), wishes.project.clone());
     let named = file.named_in(now, &wishes.program);
     let named = named.map(|(program, project)| (program, project.unwrap_or(today.1.clone())));
     let named = named.filter(|named| *named != today);
+    let model = file.model_in(now).unwrap_or_else(|| wishes.model.clone());
     let programs = [Some(today), named].into_iter().flatten();
     let version = |(program, project): (String, String)| {
         [false, true].map(|allow_writes| Wishes {
             allow_writes,
             program: program.clone(),
             project: project.clone(),
-            ..wishes.clone()
+            model: model.clone(),
         })
     };
     programs.flat_map(version).collect()
