@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Holds what `harness` writes for other tools against what they read: SARIF of `layout` against the published schema of
 2.1.0, JUnit with a reader that CI tools use, the files of `editors` with the reader that Continue publishes (its own
-files, and the servers of Cursor and Junie, which it reads too).
+files, and the servers of Cursor and Junie, which it reads too) and, for VS Code, with the schemas and the JSON service
+of the editor itself.
 
     python3 bench/formats.py [PROGRAM] [PROJECT...]
 
@@ -25,6 +26,27 @@ import { claudeDesktopLikeConfigFileSchema, parseBlock } from "@continuedev/conf
 const read = (path) => (path.endsWith(".yaml") ? parseBlock : (text) => claudeDesktopLikeConfigFileSchema.parse(JSON.parse(text)))(readFileSync(path, "utf8"));
 const servers = (found) => Array.isArray(found) ? found : Object.values(found);
 console.log(JSON.stringify(process.argv.slice(2).map((path) => read(path)).map((found) => servers(found.mcpServers ?? found.models)[0])));
+"""
+# VS Code's own code as a package, and the part of it that marks errors in settings.
+VSCODE = ["@codingame/monaco-vscode-task-service-override@37.6.1", "vscode-json-languageservice@5.7.2"]
+READ_VSCODE = """
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import language from "vscode-json-languageservice";
+const at = (path) => import(pathToFileURL(`node_modules/@codingame/${path}.js`).href);
+const schemas = {
+  "tasks.json": (await at("monaco-vscode-task-service-override/vscode/src/vs/workbench/contrib/tasks/common/jsonSchema_v2")).default,
+  "mcp.json": (await at("monaco-vscode-api/vscode/src/vs/workbench/contrib/mcp/common/mcpConfiguration")).mcpServerSchema,
+};
+const service = language.getLanguageService({});
+const marked = async (path, text) => {
+  const document = language.TextDocument.create("file:///settings.json", "jsonc", 1, text);
+  const found = await service.doValidation(document, service.parseJSONDocument(document), { comments: "ignore" }, schemas[basename(path)]);
+  return found.map((one) => one.message);
+};
+const read = async (path, text) => ({ marked: await marked(path, text), misspelled: await marked(path, text.replaceAll('"args"', '"arguments"')) });
+console.log(JSON.stringify(await Promise.all(process.argv.slice(2).map((path) => read(path, readFileSync(path, "utf8"))))));
 """
 READERS = ["jsonschema>=4,<5", "junitparser>=3,<6"]
 READ = """
@@ -58,6 +80,22 @@ def editors(program, folder):
     return is_right
 
 
+def vscode(program, folder):
+    """Whether VS Code marks nothing in what is written, and something where a field is misspelled."""
+    said(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", *VSCODE], cwd=folder)
+    (folder / "vscode.mjs").write_text(READ_VSCODE, encoding="utf-8")
+    files = []
+    for number, words in enumerate(([], ["--allow-writes"])):
+        project = folder / f"vscode {number}"
+        project.mkdir()
+        said([program, "editors", "vscode", "--project", project, *words])
+        files += [project / ".vscode/tasks.json", project / ".vscode/mcp.json"]
+    seen = json.loads(said(["node", "vscode.mjs", *files], cwd=folder))
+    is_right = all(not one["marked"] and one["misspelled"] for one in seen)
+    print(f"VS Code: {len(seen)} files, {'as expected' if is_right else seen}")
+    return is_right
+
+
 def main(words):
     program = shutil.which(words[0] if words else "harness")
     if not program or not shutil.which("npm"):
@@ -80,6 +118,7 @@ def main(words):
             wrong += seen != expected
             print(f"{project.name}: {findings} findings, {'as expected' if seen == expected else seen}")
         wrong += not editors(program, folder)
+        wrong += not vscode(program, folder)
     return 1 if wrong else 0
 
 

@@ -18,6 +18,11 @@ class Problem(Exception):
         self.code = code
 
 
+def printable(text: str) -> str:
+    """Returns a text in which nothing moves the cursor, changes colours or reorders what is shown: such characters are written as escapes."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
 class Parser(argparse.ArgumentParser):
     """A reader of the command line whose errors have a hint."""
 
@@ -35,7 +40,7 @@ def run_command(parser: Parser, words: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except Problem as problem:
-        print(f"{name}: {problem}\nhint: {problem.hint}", file=sys.stderr)
+        print(f"{name}: {printable(str(problem))}\nhint: {problem.hint}", file=sys.stderr)
         return problem.code
     except BrokenPipeError:
         # Nobody reads on; Python must not flush into the closed pipe at its end.
@@ -45,5 +50,5 @@ def run_command(parser: Parser, words: Sequence[str]) -> int:
         return 130
     except OSError as error:
         where = f"`{error.filename}`: " if error.filename else ""
-        print(f"{name}: {where}{error.strerror or error}\nhint: check the path and its permissions", file=sys.stderr)
+        print(f"{name}: {printable(where)}{error.strerror or error}\nhint: check the path and its permissions", file=sys.stderr)
         return 2

@@ -28,13 +28,15 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from harness import _harness
-from harness._command import Parser, Problem, run_command
+from harness._command import Parser, Problem, printable, run_command
 
 # What a dataset and a model are made of; other files stay where they are.
 ENDINGS = {
     "dataset": (".jsonl", ".md"),
     "model": (".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt", ".md"),
 }
+# Formats of numbers, with texts in UTF-8 among them.
+BINARY = (".safetensors", ".gguf", ".model")
 # A file is looked through in pieces; a secret is shorter than what two of them share.
 PIECE, SHARED = 4 << 20, 64 << 10
 REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
@@ -87,7 +89,7 @@ def tell_of_changes(folder: pathlib.Path, states: dict[pathlib.Path, tuple[int, 
         except OSError:
             is_same = False
         if not is_same:
-            print(f"`{file.as_posix()}` has changed since it was checked; what was checked is sent", file=sys.stderr)
+            print(f"`{printable(file.as_posix())}` has changed since it was checked; what was checked is sent", file=sys.stderr)
 
 
 def texts_in(path: pathlib.Path) -> Iterator[str]:
@@ -97,9 +99,14 @@ def texts_in(path: pathlib.Path) -> Iterator[str]:
         while new := file.read(PIECE):
             piece = piece[-SHARED:] + new
             yield piece.decode("utf-8", errors="replace")
+            if path.suffix not in BINARY and b"\0" in piece:
+                # In UTF-16 and UTF-32 the letters of a secret are those of UTF-8 with zeros between them.
+                yield piece.replace(b"\0", b"").decode("utf-8", errors="replace")
     if path.suffix in (".json", ".jsonl"):
-        with open(path, encoding="utf-8", errors="replace") as file:
-            for line in [file.read()] if path.suffix == ".json" else file:
+        with open(path, "rb") as file:
+            encoding = json.detect_encoding(file.read(4))
+        with open(path, encoding=encoding, errors="replace") as lines:
+            for line in [lines.read()] if path.suffix == ".json" else lines:
                 yield from strings_in(line)
 
 
@@ -120,8 +127,10 @@ def strings_in(text: str) -> Iterator[str]:
 
 
 def check_for_secrets(folder: pathlib.Path, files: Sequence[pathlib.Path]) -> None:
-    """Refuses files in which something looks like a secret. Names its kind, never the secret."""
+    """Refuses files in which something looks like a secret, or in whose names. Names its kind, never the secret."""
     for file in files:
+        for kind in _harness.secrets_in(file.as_posix()):
+            raise Problem(f"the name of a file that ends in `{file.suffix}` holds what looks like a secret ({kind}): nothing was sent", "give it another name, and withdraw the secret where it is valid", 5)
         for text in texts_in(folder / file):
             for kind in _harness.secrets_in(text):
                 raise Problem(f"`{file.as_posix()}` holds what looks like a secret ({kind}): nothing was sent", "take it out, and withdraw the secret where it is valid", 5)
@@ -198,7 +207,7 @@ def publish(arguments: argparse.Namespace) -> int:
             hub.create_repo(arguments.repository, repo_type=kind, private=not arguments.public, exist_ok=True)
             operations = [library.CommitOperationAdd(path_in_repo=file.as_posix(), path_or_fileobj=private / file) for file in going]
             sent = hub.create_commit(arguments.repository, operations, commit_message=f"Publish a {kind}", repo_type=kind)
-    print(sent.commit_url)
+    print(printable(str(sent.commit_url)))
     return 0
 
 
@@ -206,9 +215,9 @@ def check_and_show(arguments: argparse.Namespace, folder: pathlib.Path, going: S
     """Refuses secrets, and shows what goes where."""
     check_for_secrets(folder, going)
     for file in going:
-        print(f"{(folder / file).stat().st_size:>14,} bytes  {file.as_posix()}", file=sys.stderr)
+        print(f"{(folder / file).stat().st_size:>14,} bytes  {printable(file.as_posix())}", file=sys.stderr)
     for file in staying:
-        print(f"{'stays here':>20}  {file.as_posix()}", file=sys.stderr)
+        print(f"{'stays here':>20}  {printable(file.as_posix())}", file=sys.stderr)
     seen_by = "everybody can read it" if arguments.public else "private"
     host = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
     print(f"these files go to {arguments.repository} on {host} as a {arguments.kind} ({seen_by}); no secret was found in them", file=sys.stderr)

@@ -163,19 +163,28 @@ def for_measuring(all_examples: Sequence[Example]) -> set[str]:
     return set(groups[:count])
 
 
+def project_of(source: pathlib.Path) -> pathlib.Path | None:
+    """Returns the project that a folder is, or that a trace file lies in, where there is one."""
+    if source.is_dir():
+        return source.resolve()
+    return next((folder for folder in source.resolve().parents if (folder / ".harness").is_dir()), None)
+
+
 def trace_of(source: pathlib.Path) -> tuple[str, pathlib.Path]:
     """Returns the name of a project and its trace, from a project's folder or a trace file."""
     trace = source / ".harness" / "traces.jsonl" if source.is_dir() else source
     if not trace.is_file():
         raise Problem(f"there is no trace in `{source}`", "name a project in which `harness run` has worked, or a file that `--record` wrote")
-    return str(source.resolve()), trace
+    return str(project_of(source) or source.resolve()), trace
 
 
 def make_dataset(arguments: argparse.Namespace) -> int:
     """Writes the dataset and says what is in it."""
     sources: list[pathlib.Path] = arguments.source
-    undone = [run for source in sources if source.is_dir() for run in _harness.undone_runs(str(source))]
-    dataset = build([trace_of(source) for source in sources], undone)
+    traces = [trace_of(source) for source in sources]
+    projects = {project_of(source) for source in sources} - {None}
+    undone = [run for project in projects for run in _harness.undone_runs(str(project))]
+    dataset = build(traces, undone)
     for reason, count in sorted(dataset.left_out.items()):
         print(f"left out: {count} {reason}", file=sys.stderr)
     if not dataset.train:
@@ -189,16 +198,20 @@ def make_dataset(arguments: argparse.Namespace) -> int:
     for path, taken in files.items():
         path.write_text("".join(example.line() + "\n" for example in taken), encoding="utf-8")
         print(f"{path}: {len(taken)} examples of {len({example.run for example in taken})} runs")
-    if len(sources) == 1 and dataset.valid:
+    if len({project for project, _ in traces}) == 1 and dataset.valid:
         print("all of it is of one project: what is measured is how well it learnt this one", file=sys.stderr)
     return 0
 
 
-def lora_command(arguments: argparse.Namespace) -> list[str]:
-    """Returns the call of MLX that fine-tunes a model."""
+# `python -m mlx_lm`, without an `mlx_lm.py` of the current folder: `-P` says that from Python 3.11 on only.
+START_MLX = "import os, sys; sys.path[:] = [folder for folder in sys.path if folder not in ('', os.getcwd())]; import runpy; runpy.run_module('mlx_lm', run_name='__main__', alter_sys=True)"
+
+
+def lora_words(arguments: argparse.Namespace) -> list[str]:
+    """Returns the words with which MLX fine-tunes a model."""
     words = ["--train", "--model", arguments.model, "--data", str(arguments.dataset), "--adapter-path", str(arguments.adapter)]
     words += ["--iters", str(arguments.iters), "--batch-size", "1", "--mask-prompt", "--grad-checkpoint"]
-    return [sys.executable, "-m", "mlx_lm", "lora", *words]
+    return ["lora", *words]
 
 
 def fine_tune(arguments: argparse.Namespace) -> int:
@@ -207,13 +220,15 @@ def fine_tune(arguments: argparse.Namespace) -> int:
         path = arguments.dataset / name
         if not path.is_file() or not path.stat().st_size:
             raise Problem(f"`{path}` is missing or empty", "make a dataset of two runs or more with `python -m harness.train dataset`")
-    command = lora_command(arguments)
+    words = lora_words(arguments)
     if (sys.platform, platform.machine()) != ("darwin", "arm64"):
-        print(shlex.join(["python", *command[1:]]))
+        print(shlex.join(["python", "-m", "mlx_lm", *words]))
         raise Problem("fine-tuning runs on Apple silicon only, through MLX", "copy the dataset to such a Mac and start the command above there", 4)
     if importlib.util.find_spec("mlx_lm") is None:
         raise Problem("MLX is not installed here", 'install it with: pip install "local-harness[train]"', 4)
-    if subprocess.run(command, check=False).returncode:
+    # What MLX starts itself is kept from the current folder too, where Python can.
+    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+    if subprocess.run([sys.executable, "-c", START_MLX, *words], env=environment, check=False).returncode:
         raise Problem("MLX could not fine-tune the model", "what it said above tells why; a smaller model needs less memory", 1)
     fuse = ["python", "-m", "mlx_lm", "fuse", "--model", arguments.model, "--adapter-path", str(arguments.adapter), "--save-path", "FOLDER"]
     print(f"{arguments.adapter}: the adapter")

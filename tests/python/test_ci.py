@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import urllib.request
 import xml.etree.ElementTree
 
 import pytest
@@ -63,6 +65,13 @@ def test_a_folder_without_permission_is_told_before_anything_is_done(project, en
     closed.mkdir(mode=0o500)
     shown = harness("run", TASK, "--output", closed / "r.json", cwd=project)
     assert shown.returncode == 2 and "cannot write" in shown.stderr
+
+
+def test_a_dash_is_no_file(project):
+    before = tree(project)
+    shown = harness("brief", "--output", "-", cwd=project)
+    assert shown.returncode == 2 and shown.stdout == "" and "hint: `--json` prints the result on stdout" in shown.stderr
+    assert tree(project) == before
 
 
 def test_an_error_replaces_the_result_of_an_earlier_run(project, tmp_path):
@@ -147,6 +156,9 @@ def test_a_weight_can_fail_the_command(large):
     worst = max(finding["weight"] for finding in json.loads(harness("layout", large, "--json").stdout)["findings"])
     assert harness("layout", large, "--fail-at", worst).returncode == 1
     assert worst == 100 or harness("layout", large, "--fail-at", worst + 1).returncode == 0
+    for wrong in (["--fail-at", "-1"], ["--fail-at=-1"], ["--fail-at", "101"]):
+        shown = harness("layout", large, *wrong)
+        assert shown.returncode == 2 and "it is a whole number from 1 to 100" in shown.stderr and "-- -1" not in shown.stderr
     for wrong in (["--fail-at", "0"], ["--format", "xml"], ["--format", "sarif", "--json"]):
         shown = harness("layout", large, *wrong)
         assert shown.returncode == 2 and "hint: " in shown.stderr and "Usage" not in shown.stderr
@@ -226,6 +238,46 @@ def test_a_part_that_was_kept_leaves_the_other_red(project, engine, monkeypatch)
     assert result["ok"] is False and result["writes"] == ["shop/pricing.py"], result["summary"]
     _, red = annotations(shown)
     assert "file=tests/test_rounding.py,line=8," in red
+
+
+def heard_after(stderr):
+    """What GitHub makes of the caller's own commands after ours."""
+    step = subprocess.CompletedProcess([], 0, stderr=stderr + "::add-mask::secret\n::error::mine\n")
+    return annotations(step)[-2:]
+
+
+def test_a_step_s_own_commands_are_heard_afterwards(large, engine, monkeypatch):
+    engine(WRONG_DRAFT)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for words in (["brief"], ["layout"], ["layout", "--format", "nosuch"], ["run", TASK, "--steps", "1"], ["run", TASK, "--scope", "nosuch"], ["nosuch"], [], ["--version"], ["layout", "--help"], ["mcp"], ["completions", "bash"]):
+        shown = harness(*words, cwd=large, stdin=subprocess.DEVNULL)
+        assert heard_after(shown.stderr) == ["::add-mask::secret", "::error::mine"], (words, shown.stderr)
+
+
+@ON_UNIX
+@pytest.mark.parametrize("words", [["ask", "-"], ["route", "-"], ["chat"], ["serve", "--port", "0"]])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_they_are_heard_after_a_signal_too(project, monkeypatch, words, sent):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    with subprocess.Popen([PROGRAM, *words], cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        first = process.stderr.readline()
+        if words[0] == "serve":
+            address = process.stdout.readline().split()[-1]
+            urllib.request.urlopen(f"{address}/health", timeout=20).read()
+        process.send_signal(sent)
+        rest = process.stderr.read()
+        assert process.wait(20) in (0, 130), (words, rest)
+    assert first.startswith("::stop-commands::") and heard_after(first + rest) == ["::add-mask::secret", "::error::mine"], rest
+
+
+@ON_UNIX
+def test_they_are_heard_where_nobody_reads_the_result(large, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    reader, writer = os.pipe()
+    os.close(reader)
+    shown = subprocess.run([PROGRAM, "layout"], cwd=large, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(writer)
+    assert heard_after(shown.stderr) == ["::add-mask::secret", "::error::mine"]
 
 
 def test_what_a_project_says_is_no_command(project, monkeypatch):

@@ -73,6 +73,9 @@ def test_what_a_caller_writes_is_never_run(project, engine, tmp_path):
     engine(FIX)
     hostile = '"; touch "$RUNNER_TEMP/owned"; $(touch "$RUNNER_TEMP/owned") `touch "$RUNNER_TEMP/owned"` --allow\nok=true'
     inputs = {"task": hostile, "project": str(project), "package": str(wheel(tmp_path)), "python": sys.executable}
+    # Python looks for modules in the folder it starts in, which is the checkout: somebody's pull request.
+    for name in ("venv", "pip", "json", "pathlib", "ensurepip", "subprocess", "shutil", "sitecustomize", "usercustomize", "local_harness"):
+        (project / f"{name}.py").write_text('import os\nopen(os.path.join(os.environ["RUNNER_TEMP"], "owned"), "w").close()\n')
     code, outputs, _ = act(tmp_path, {**inputs, "model": hostile, "dry-run": "true"})
     assert code != 0 and outputs["ok"] == "false" and not (tmp_path / "owned").exists()
     code, outputs, _ = act(tmp_path, {**inputs, "engine": "nosuch"})

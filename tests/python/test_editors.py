@@ -205,6 +205,21 @@ def test_commands_start_this_very_program_and_one_that_is_gone_is_told(project, 
     assert editors(name, "--project", project, "--remove").returncode == 0 and bytes_of(project) == before
 
 
+# What Zed reads of a task, from the published source of its task template; it ignores what it does not know.
+ZED_TASK = {"label", "command", "args", "env", "cwd", "use_new_terminal", "allow_concurrent_runs", "reveal", "reveal_target", "hide", "tags", "shell"}
+
+
+@pytest.mark.parametrize("words", [[], ["--allow-writes"]])
+def test_zed_knows_every_field_of_a_task(project, words):
+    """VS Code's files are held against its schemas in bench/formats.py; Zed publishes none."""
+    editors("zed", "--project", project, *words)
+    lines = (project / ".zed" / "tasks.json").read_text(encoding="utf-8").splitlines(True)
+    tasks = json.loads("".join(line for line in lines if not line.startswith("//")))
+    assert all(set(task) <= ZED_TASK and isinstance(task["cwd"], str) and task["reveal"] in ("always", "no_focus", "never") for task in tasks)
+    assert {name for task in tasks for name, value in task.items() if isinstance(value, bool)} == {"use_new_terminal", "allow_concurrent_runs"}
+    assert all(isinstance(word, str) for task in tasks for word in [task["label"], task["command"], *task["args"]])
+
+
 def task_lines(project):
     """What each editor would start for `brief`, as a list of words or a line for a shell."""
     lines = (project / ".helix/config.toml").read_text(encoding="utf-8").splitlines()
@@ -387,9 +402,11 @@ def found_in_the_wild(inside):
         "no line end": (plain.rstrip(), True),
         "blank lines": ("\n\n" + plain.replace("\n", "\n\n") + "\n \n", True),
         "a name twice": (repeated, None),
+        "one of our name": (plain.replace('"other"', '"harness"').replace('"build"', '"harness: brief"'), False),
+        "brackets in a text": (plain.replace('"other"', f'"{"[" * 300}"').replace('"build"', f'"{"{" * 300}"'), True),
         "nothing but a bracket pair": ("{}" if inside else "[]", True),
-        "empty": ("", None),
-        "blanks": (" \n\t\n", None),
+        "empty": ("", True),
+        "blanks": (" \n\t\n", True),
         "only a comment": ("// nothing yet\n", None),
         "broken off": (plain[: len(plain) * 2 // 3], False),
         "two documents": (plain + plain, False),
@@ -423,6 +440,114 @@ def test_settings_from_the_wild_are_as_they_were_or_left_alone(project, path):
             editors(name, "--project", project, "--remove")
             assert file.read_bytes() == before, spelling
             assert [other.name for other in file.parent.iterdir()] == [file.name], spelling
+
+
+def edits_of(written, path):
+    """What a person makes of the settings that we wrote, without another name for anything."""
+    entry = {"tasks.json": '"args": ["brief"]', "mcp.json": '"args": [', "settings.json": '"args": ['}[path.rsplit("/", 1)[1]]
+    yield "a field more", written.replace(entry, f'"env": {{"KEY": "value"}}, {entry}', 1)
+    yield "another program", written.replace(json.dumps(PROGRAM), '"./my-wiring-harness.sh"', 1)
+    yield "a word more", written.replace('["brief"', '["brief", "--json"').replace('["mcp", ', '["mcp", "--quiet", ')
+    yield "a comment", written.replace(entry, f"// why\n{entry}", 1)
+
+
+@pytest.mark.parametrize("path", MERGED)
+def test_what_a_person_wrote_or_edited_under_our_name_stays(project, path):
+    name = MERGED[path][0]
+    file = project / path
+    editors(name, "--project", project)
+    for what, edited in edits_of(file.read_text(encoding="utf-8"), path):
+        file.write_text(edited, encoding="utf-8")
+        beside = sorted(file.parent.iterdir())
+        for words in ([], ["--allow-writes"]):
+            put = editors(name, "--project", project, *words)
+            assert put.returncode == 1 and file.read_text(encoding="utf-8") == edited, what
+            assert "put this there by hand" in put.stdout and re.search(rf"{re.escape(path)}: left alone, `harness[^`]*` in .* (changed since|not ours)", put.stdout), (what, put.stdout)
+        checked = editors(name, "--check", "--project", project)
+        assert re.search(rf"{re.escape(path)}: .*(changed since|not ours)", checked.stdout), (what, checked.stdout)
+        editors(name, "--project", project, "--remove")
+        assert file.read_text(encoding="utf-8") == edited and sorted(file.parent.iterdir()) == [other for other in beside if other.exists()], what
+        editors(name, "--project", project)
+
+
+def test_a_task_of_somebody_else_s_is_not_removed(project):
+    """The project never had anything of ours."""
+    text = '{"version":"2.0.0","tasks":[{"label":"harness: brief","type":"shell","command":"./my-wiring-harness.sh"}],"inputs":[{"id":"harness-task","type":"pickString","options":["a"]}]}'
+    file = project / ".vscode" / "tasks.json"
+    file.parent.mkdir()
+    file.write_text(text)
+    for words in (["--remove"], [], ["--remove"]):
+        done = editors("vscode", "--project", project, *words)
+        assert file.read_text() == text and "not ours" in done.stdout and "as it was before" not in done.stdout
+        assert done.returncode == int(not words)
+    assert [path.name for path in file.parent.iterdir()] == ["tasks.json"]
+
+
+@pytest.mark.parametrize(("first", "other"), [("cursor", "vscode"), ("vscode", "cursor")])
+def test_tasks_that_two_editors_read_stay_for_the_other(project, first, other):
+    before = bytes_of(project)
+    for name in (first, other):
+        editors(name, "--project", project)
+    tasks = project / ".vscode" / "tasks.json"
+    written = tasks.read_bytes()
+    done = editors(first, "--project", project, "--remove")
+    assert done.returncode == 0 and tasks.read_bytes() == written and f"tasks.json: nothing to do, it is kept for {other}" in done.stdout
+    assert not (project / f".{first}" / "mcp.json").exists()
+    editors(other, "--project", project, "--remove")
+    assert bytes_of(project) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such names are not allowed there")
+@pytest.mark.parametrize("folder", ["{model}", "a{program}b", "{port} {serve}", '"{program}"', "{mcp}"])
+def test_a_folder_that_is_named_like_a_placeholder_is_written_as_it_is(project, tmp_path, folder):
+    place = tmp_path / folder
+    shutil.copytree(project, place)
+    for name in ENTRIES:
+        report = json.loads(editors(name, "--project", place, "--json").stdout)
+        assert written_entry(place, name)["args"][1] == str(place), name
+        pasted = [json.loads(step.split('"harness": ', 1)[1]) for step in report["steps"] if '"harness": ' in step]
+        assert all(entry["args"][1:] in ([], [str(place)]) for entry in pasted), name
+    pasted = [step for step in json.loads(editors("cline", "--project", place, "--json").stdout)["steps"] if '"harness": ' in step]
+    assert json.loads(pasted[0].split('"harness": ', 1)[1])["args"] == ["mcp", str(place)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a name without an ending starts nothing there")
+def test_a_renamed_program_writes_its_own_path(project, tmp_path):
+    program = shutil.copy(PROGRAM, tmp_path / "hns")
+    before = bytes_of(project)
+    for name, state in (("cursor", 0), ("jetbrains", 0)):
+        words = [program, "editors", name, "--project", str(project)]
+        environment = {**os.environ, "PATH": str(tmp_path)}
+        subprocess.run(words, check=True, capture_output=True, env=environment)
+        assert written_entry(project, name)["command"] == str(program)
+        assert subprocess.run([*words, "--check"], capture_output=True, env=environment).returncode == state
+        subprocess.run([*words, "--remove"], check=True, capture_output=True, env=environment)
+    assert bytes_of(project) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the folders are those of Linux")
+def test_an_entry_in_the_home_folder_is_enough(project, tmp_path):
+    steps = json.loads(editors("zed", "--project", project, "--dry-run", "--json").stdout)["steps"]
+    (entry,) = [json.loads(step.split('"harness": ', 1)[1]) for step in steps if '"harness": ' in step]
+    file = tmp_path / "zed" / "settings.json"
+    file.parent.mkdir()
+
+    def check(text):
+        file.write_text(text)
+        environment = {**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+        return subprocess.run([PROGRAM, "editors", "zed", "--check", "--project", str(project)], env=environment, capture_output=True, text=True, timeout=60)
+
+    good = json.dumps({"agent_servers": {"harness": entry}})
+    assert check(good).returncode == 0
+    assert check(good.replace(entry["command"], "/nosuch/harness")).returncode == 1
+    for nothing in ("", "{}"):
+        shown = check(nothing)
+        assert shown.returncode == 1 and str(file) not in shown.stdout
+    shown = check('{"agent_servers": {')
+    assert shown.returncode == 1 and shown.stdout.count(f"none  zed {file}: it cannot be read") == 1
+    editors("zed", "--project", project)
+    shown = check('{"agent_servers": {')
+    assert shown.returncode == 0 and str(file) in shown.stdout
 
 
 @pytest.mark.parametrize("path", MERGED)

@@ -162,6 +162,43 @@ def test_weights_go_through_the_store(hub, tmp_path):
     assert hub.repositories["me/adapter"]["files"] == {"adapters.safetensors": weights, "checkpoints/0001.safetensors": b"first", "adapter_config.json": b'{"rank": 8}'}
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-8-sig"])
+@pytest.mark.parametrize("name", ["train.jsonl", "notes.md"])
+def test_a_secret_in_another_encoding_goes_nowhere(hub, data, encoding, name):
+    for text in (f"\u4f60\u597d {SECRET}\n", json.dumps({"text": SECRET}) + "\n", "x" * ((4 << 19) - 9) + f" {SECRET}"):
+        (data / name).write_bytes(text.encode(encoding))
+        refused = publish("dataset", data, "me/tasks", "--dry-run")
+        assert refused.returncode == 5 and name in refused.stderr and SECRET not in refused.stderr, text[:40]
+    if name.endswith("l"):
+        (data / name).write_bytes((json.dumps({"text": SECRET}).replace("ghp_", "\\u0067hp_") + "\n").encode(encoding))
+        assert publish("dataset", data, "me/tasks", "--dry-run").returncode == 5
+    (data / name).write_bytes('{"text": "fix it"}\n'.encode(encoding))
+    assert publish("dataset", data, "me/tasks", "--dry-run").returncode == 0
+
+
+@pytest.mark.parametrize("name", ["AKIA" + "ABCD" * 4 + ".jsonl", f"{SECRET}/train.jsonl", f"of {SECRET}.md"])
+def test_a_secret_in_a_name_goes_nowhere(hub, data, name):
+    (data / name).parent.mkdir(exist_ok=True)
+    (data / name).write_text("{}\n")
+    refused = publish("dataset", data, "me/tasks", "--yes")
+    assert refused.returncode == 5 and "name of a file" in refused.stderr and "hint: " in refused.stderr and hub.tokens == set()
+    assert SECRET not in refused.stderr and "AKIA" not in refused.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="such names are not allowed elsewhere")
+def test_a_name_does_nothing_to_the_terminal(hub, data):
+    for name in ("a\x1b[2Jb\u202ec.jsonl", "d\re\nf.bak", "\u00e4\u6f22 g.jsonl", os.fsdecode(b"\xff.bak")):
+        (data / name).write_text("{}\n")
+    shown = publish("dataset", data, "me/tasks", "--dry-run")
+    assert shown.returncode == 0 and all(char == "\n" or char.isprintable() for char in shown.stderr), shown.stderr
+    assert all(name in shown.stderr for name in ("a\\x1b[2Jb\\u202ec.jsonl", "d\\re\\nf.bak", "\u00e4\u6f22 g.jsonl"))
+    (data / "a\x1b[2Jb\u202ec.jsonl").write_text(SECRET)
+    shown = publish("dataset", data, "me/tasks", "--dry-run")
+    assert shown.returncode == 5 and "\x1b" not in shown.stderr and "a\\x1b[2Jb" in shown.stderr
+    missing = publish("dataset", data / "no\x1bfolder", "me/tasks", "--dry-run")
+    assert missing.returncode == 2 and "\x1b" not in missing.stderr
+
+
 @pytest.mark.parametrize("where", ["plain", "escaped", "between two pieces", "as a name"])
 def test_a_secret_goes_nowhere(hub, data, where):
     texts = {

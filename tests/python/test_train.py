@@ -83,7 +83,26 @@ def test_what_was_not_kept_is_no_example(project, engine, tmp_path):
     assert run(project, "run", TASK).returncode == 0 and run(project, "undo").returncode == 0
     undone = train("dataset", project, "--output", tmp_path / "data")
     assert undone.returncode == 1 and "1 undone" in undone.stderr
+    # A file of the project is as good as its folder.
+    trace, recorded = project / ".harness" / "traces.jsonl", project / "recorded.jsonl"
+    shutil.copy(trace, recorded)
+    sources = [trace, recorded]
+    if sys.platform != "win32":
+        (tmp_path / "linked").symlink_to(project, target_is_directory=True)
+        sources.append(tmp_path / "linked" / ".harness" / "traces.jsonl")
+    for source in sources:
+        undone = train("dataset", source, "--output", tmp_path / "data")
+        assert undone.returncode == 1 and "1 undone" in undone.stderr, source
+    undone = train("dataset", "traces.jsonl", "--output", tmp_path / "data", cwd=trace.parent)
+    assert undone.returncode == 1 and "1 undone" in undone.stderr
     assert (project / "shop/pricing.py").read_text() == WRONG
+
+
+def test_a_folder_and_its_trace_are_one_project(tmp_path):
+    project = written_trace(tmp_path / "one", ("good", "x = 3", {}), ("better", "x = 4", {}))
+    done = train("dataset", project, project / ".harness" / "traces.jsonl", "--output", tmp_path / "data")
+    assert done.returncode == 0 and "2 there already" in done.stderr and "all of it is of one project" in done.stderr
+    assert [len(part) for part in dataset(tmp_path / "data")] == [1, 1]
 
 
 def test_projects_are_not_split_and_nothing_comes_twice(tmp_path):
@@ -180,10 +199,17 @@ def test_on_apple_silicon_mlx_is_called(two_runs, tmp_path):
         words = [sys.executable, "-c", program, "lora", str(two_runs), "--model", model, "--iters", "3", "--adapter", "learnt"]
         return subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, timeout=60)
 
+    # A project may have a module of that name.
+    planted = tmp_path / "mlx_lm.py"
+    planted.write_text("open('planted', 'w').close()\n")
+    (tmp_path / "runpy.py").write_text("open('planted', 'w').close()\n")
+    planted.rename(tmp_path / "aside.py")
     missing = start("some/model", "")
+    (tmp_path / "aside.py").rename(planted)
     assert missing.returncode == 4 and "local-harness[train]" in missing.stderr
     done = start("some/model", str(tmp_path / "mlx"))
     assert done.returncode == 0 and "learnt: the adapter" in done.stdout and "mlx_lm fuse" in done.stderr, done.stderr
     words = json.loads((tmp_path / "called.json").read_text())
     assert words[:6] == ["lora", "--train", "--model", "some/model", "--data", str(two_runs)] and words[words.index("--iters") + 1] == "3"
     assert start("broken", str(tmp_path / "mlx")).returncode == 1
+    assert not (tmp_path / "planted").exists()

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
@@ -117,7 +118,10 @@ pub(crate) async fn signal() {
     drop(tokio::signal::ctrl_c().await);
 }
 
-/// Calls `listener` for every signal, on a thread of its own, from now on.
+/// How many listeners there were.
+static LISTENERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Calls `listener` for every signal, on a thread of its own, from now on and until there is a later listener.
 pub(crate) fn on_signal(mut listener: impl FnMut(Signal) + Send + 'static) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -126,10 +130,14 @@ pub(crate) fn on_signal(mut listener: impl FnMut(Signal) + Send + 'static) -> io
         let _inside = runtime.enter();
         Signals::catch()?
     };
+    let number = LISTENERS.fetch_add(1, Ordering::SeqCst) + 1;
     std::thread::Builder::new().spawn(move || {
         runtime.block_on(async {
             loop {
-                listener(signals.next().await);
+                let signal = signals.next().await;
+                if LISTENERS.load(Ordering::SeqCst) == number {
+                    listener(signal);
+                }
             }
         });
     })?;

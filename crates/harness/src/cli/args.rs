@@ -115,10 +115,10 @@ pub struct ModelArguments {
     #[arg(long = "skill", value_name = "NAME")]
     pub skills: Vec<String>,
     /// The most model turns [default: 20]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub steps: Option<u32>,
     /// The longest reply, in tokens [default: 700]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_tokens: Option<u32>,
     /// Append redacted turns to this file [default: .harness/traces.jsonl in the project]
     #[arg(long, value_name = "FILE", conflicts_with = "no_record")]
@@ -146,7 +146,7 @@ pub struct LayoutArguments {
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with = "json")]
     pub format: Option<FindingFormat>,
     /// Exit 1 when a finding weighs this much or more (1 to 100)
-    #[arg(long, value_name = "WEIGHT", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub fail_at: Option<u32>,
     /// Options of every project command.
     #[command(flatten)]
@@ -216,7 +216,7 @@ pub struct RunArguments {
     #[arg(long, conflicts_with = "dry_run")]
     pub commit: bool,
     /// Stop after so many seconds, with files whole
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub seconds: Option<u32>,
     /// Show this file of the project to the model, whatever it holds; can be repeated
     #[arg(long, value_name = "PATH")]
@@ -310,7 +310,7 @@ pub struct ChatArguments {
 #[derive(Args, Debug)]
 pub struct ServeArguments {
     /// The port to listen on; 0 picks a free one
-    #[arg(long, value_name = "N", default_value_t = crate::server::DEFAULT_PORT)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = crate::server::DEFAULT_PORT)]
     pub port: u16,
     /// Permit file changes
     #[arg(long)]

@@ -92,7 +92,7 @@ fn check(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
     if name.is_none() {
         found.retain(|file| file.state != State::NotSetUp);
     }
-    let ok = found.iter().all(|file| file.state == State::Works);
+    let ok = check::is_connected(&found);
     show(common, &json!({"ok": ok, "files": found}), || {
         match found.as_slice() {
             [] => "no editor is connected to this project\n".to_owned(),
@@ -157,6 +157,9 @@ fn sentence(file: &Outcome, dry_run: bool) -> String {
         Action::Merged => format!("{path}: {would}added to{copy}"),
         Action::TakenOut => format!("{path}: {would}as it was before"),
         Action::Removed => format!("{path}: {would}removed"),
+        Action::Unchanged if !file.reason.is_empty() => {
+            format!("{path}: nothing to do, {}", file.reason)
+        }
         Action::Unchanged => format!("{path}: nothing to do"),
         Action::LeftAlone => format!("{path}: left alone, {}", file.reason),
     }

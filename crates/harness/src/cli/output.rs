@@ -49,6 +49,11 @@ pub(super) fn check(command: &Command) -> Result<Option<CommonArguments>, Compla
         let message = "`--output` is for commands that end with a result";
         return Err(Complaint::usage(message, hint).about("output"));
     }
+    if path.as_os_str() == "-" {
+        let hint = "`--json` prints the result on stdout; `./-` is a file of that name";
+        let message = "`--output` takes a file, and `-` is none";
+        return Err(Complaint::usage(message, hint).about("output"));
+    }
     OutputFile::open(path).map_err(|error| unwritable(path, &error))?;
     Ok(Some(common.clone()))
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::editors::handshake::{Answers, PROTOCOLS, Protocol};
-use crate::editors::home::{self, Entry};
+use crate::editors::home::{self, Entry, Found};
 use crate::editors::kits::{self, File, KITS, Wishes};
 use crate::editors::{Base, as_text, base_of};
 use crate::server::DEFAULT_PORT;
@@ -58,6 +58,15 @@ pub struct Look<'a> {
     pub answers: &'a Answers,
 }
 
+/// Says whether an editor is connected: nothing is broken, and its files work, or an entry in the user's own settings.
+pub fn is_connected(files: &[Checked]) -> bool {
+    let is_at_home = |file: &&Checked| Path::new(&file.path).is_absolute();
+    let (at_home, in_project): (Vec<&Checked>, Vec<&Checked>) = files.iter().partition(is_at_home);
+    let works = |file: &&Checked| file.state == State::Works;
+    files.iter().all(|file| file.state != State::Broken)
+        && (in_project.iter().all(works) || at_home.iter().any(works))
+}
+
 /// Looks at the files of one editor, or of all; `None` when nobody knows the editor.
 pub fn check(look: Look<'_>, name: Option<&str>) -> Result<Option<Vec<Checked>>, SettingsError> {
     let is_chosen = |editor: &str| name.is_none_or(|name| editor == name);
@@ -80,6 +89,9 @@ pub fn check(look: Look<'_>, name: Option<&str>) -> Result<Option<Vec<Checked>>,
             State::NotSetUp | State::Broken if found.starts_with(SILENT) => {
                 "start it with `harness serve`".to_owned()
             }
+            State::NotSetUp | State::Broken if found.ends_with("not ours") => {
+                format!("`harness editors {editor}` prints what belongs there")
+            }
             State::NotSetUp | State::Broken => format!("`harness editors {editor}` writes it"),
         };
         Checked {
@@ -90,9 +102,18 @@ pub fn check(look: Look<'_>, name: Option<&str>) -> Result<Option<Vec<Checked>>,
             hint,
         }
     });
-    let at_home = home::entries();
-    let at_home = at_home.into_iter().filter(|entry| is_chosen(entry.editor));
-    let at_home = at_home.filter_map(|entry| look_at_home(entry, &wishes, look.answers));
+    let at_home = home::entries(&wishes.program);
+    let at_home = at_home.into_iter().filter_map(|found| match found {
+        Found::Entry(entry) => look_at_home(entry, &wishes, look.answers),
+        Found::Unreadable(editor, path, found) => Some(Checked {
+            editor,
+            path: path.display().to_string(),
+            state: State::NotSetUp,
+            found,
+            hint: "put its brackets and commas right; the editor cannot read it either".to_owned(),
+        }),
+    });
+    let at_home = at_home.filter(|file| is_chosen(file.editor));
     Ok(Some(in_project.chain(at_home).collect()))
 }
 
@@ -141,8 +162,11 @@ fn look_at(
     let Some(text) = as_text(&bytes) else {
         return broken("it is not UTF-8".to_owned());
     };
+    let mut edited = String::new();
     match base_of(&text, file, wishes, None) {
         Err(reason) => return broken(reason),
+        Ok(Base::NamedAlike(reason)) => return (State::NotSetUp, reason),
+        Ok(Base::Edited(reason)) => edited = format!("; {reason}"),
         Ok(Base::Text { text: rest, .. }) if rest == text => {
             return (State::NotSetUp, "it holds nothing of ours".to_owned());
         }
@@ -150,12 +174,14 @@ fn look_at(
         Ok(Base::Absent | Base::Changed | Base::Text { .. }) => {}
     }
     if file.starts_program() {
-        return match file.named_in(&text) {
+        return match file.named_in(&text, &wishes.program) {
             Some((program, project)) => {
                 let project = project.as_deref().unwrap_or(&wishes.project);
                 let spoken = PROTOCOLS.map(|protocol| file.speaks(protocol).then_some(protocol));
                 let spoken: Vec<Protocol> = spoken.into_iter().flatten().collect();
-                answering(started(&program, project, wishes), &spoken, answers)
+                let started = started(&program, project, wishes);
+                let (state, found) = answering(started, &spoken, answers);
+                (state, found + &edited)
             }
             None => broken("it names no program".to_owned()),
         };

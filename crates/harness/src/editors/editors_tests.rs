@@ -227,7 +227,7 @@ fn the_entry_of_a_program_that_moved_is_replaced_and_removed() {
         // Commands are for the project in which their file lies; entries name it.
         let project = written.contains("\"/old\"");
         assert_eq!(
-            file.named_in(&written),
+            file.named_in(&written, &new.program),
             Some((old.program.clone(), project.then(|| old.project.clone()))),
             "{}",
             file.path
@@ -270,7 +270,7 @@ fn an_entry_of_our_name_that_is_not_ours_stays() {
         (r#"{"mcpServers":{},"mcpServers":{}}"#, "more than once"),
         ("[]", "not an object"),
         ("{ \"mcpServers\": { }", "cannot be read"),
-        ("", "no value"),
+        ("// nothing yet", "no value"),
     ] {
         let project = tempfile::tempdir().unwrap();
         let path = project.path().join(".cursor/mcp.json");
@@ -352,7 +352,7 @@ fn what_cannot_be_read_is_left_alone() {
             "{ \"tasks\": [], \"tasks\": [] }",
         ),
         ("vscode", ".vscode/tasks.json", "{ a: 1 }"),
-        ("vscode", ".vscode/tasks.json", ""),
+        ("vscode", ".vscode/tasks.json", "// nothing yet\n"),
         ("zed", ".zed/tasks.json", "{}"),
         ("continue", ".continue/models/harness.yaml", "name: mine\n"),
         ("emacs", ".dir-locals-2.el", "((nil . ((a . 1))))\n"),
@@ -448,17 +448,20 @@ fn a_file_of_ours_that_was_changed_is_known() {
         ..order(Direction::PutIn, false)
     };
     assert_eq!(act(&order(Direction::PutIn, false)).0, Action::Created);
+    // Another model is what a set-up with other settings wrote.
+    assert_eq!(act(&another), (Action::Merged, None));
+    assert_eq!(act(&order(Direction::TakeOut, false)).0, Action::Removed);
+    act(&another);
+    let path = project.path().join(".continue/models/harness.yaml");
+    let edited = std::fs::read_to_string(&path).unwrap() + "      - edit\n";
+    std::fs::write(&path, &edited).unwrap();
+    assert_eq!(act(&order(Direction::TakeOut, false)).0, Action::LeftAlone);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), edited);
     assert_eq!(
-        act(&another),
+        act(&order(Direction::PutIn, false)),
         (Action::Merged, Some("harness.yaml.bak".to_owned()))
     );
-    // The model is another one than this order's: it may be the person's own choice.
-    assert_eq!(act(&order(Direction::TakeOut, false)).0, Action::LeftAlone);
-    let gone = Order {
-        direction: Direction::TakeOut,
-        ..another
-    };
-    assert_eq!(act(&gone).0, Action::Removed);
+    assert_eq!(act(&order(Direction::TakeOut, false)).0, Action::Removed);
 }
 
 #[test]

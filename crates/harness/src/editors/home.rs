@@ -11,6 +11,14 @@ use crate::editors::jsonc;
 /// Settings are written by people; a longer file is something else.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
+/// What was found in the settings of an editor.
+pub(super) enum Found {
+    /// An entry of ours.
+    Entry(Entry),
+    /// Settings that cannot be read, and why.
+    Unreadable(&'static str, PathBuf, String),
+}
+
 /// One entry of ours.
 pub(super) struct Entry {
     /// The editor whose settings have it.
@@ -25,9 +33,10 @@ pub(super) struct Entry {
     pub(super) project: Option<String>,
 }
 
-/// Returns the entries of ours in the settings of every editor.
-pub(super) fn entries() -> Vec<Entry> {
+/// Returns the entries of ours in the settings of every editor, and which settings cannot be read.
+pub(super) fn entries(own: &str) -> Vec<Found> {
     let mut found = Vec::new();
+    let mut unreadable = Vec::new();
     for (editor, path, holder) in places() {
         let is_readable = path
             .metadata()
@@ -36,21 +45,35 @@ pub(super) fn entries() -> Vec<Entry> {
         let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else {
             continue;
         };
-        let Some((program, words)) = jsonc::entry_in(&text, holder, "harness") else {
+        if text
+            .trim_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
+            .is_empty()
+        {
             continue;
+        }
+        let (program, words) = match jsonc::entry_in(&text, (holder, "harness"), own) {
+            Ok(Some(entry)) => entry,
+            Ok(None) => continue,
+            Err(_) if unreadable.contains(&path) => continue,
+            Err(reason) => {
+                unreadable.push(path.clone());
+                found.push(Found::Unreadable(editor, path, reason));
+                continue;
+            }
         };
         let protocol = match words.first().map(String::as_str) {
             Some("acp") => Protocol::Acp,
-            _ => Protocol::Mcp,
+            Some("mcp") => Protocol::Mcp,
+            _ => continue,
         };
         let project = words.get(1).filter(|word| !word.starts_with('-'));
-        found.push(Entry {
+        found.push(Found::Entry(Entry {
             editor,
             path,
             protocol,
             program,
             project: project.cloned(),
-        });
+        }));
     }
     found
 }

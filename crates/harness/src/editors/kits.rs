@@ -4,7 +4,7 @@ use harness_agent::env::Environment;
 use serde_json::json;
 
 use crate::editors::handshake::Protocol;
-use crate::editors::jsonc;
+use crate::editors::jsonc::{self, Ours};
 use crate::editors::notation::{Notation, PLACEHOLDERS};
 use crate::server::DEFAULT_PORT;
 
@@ -245,17 +245,25 @@ const WITH_WRITES: &[(&str, &str)] = &[
 /// What stands for the project in a file, quotes included.
 const PROJECT: &str = "\"{project}\"";
 
+/// What stands for the model.
+const MODEL: &str = "{model}";
+
 impl File {
     /// Returns the whole file.
     pub(super) fn text(&self, wishes: &Wishes) -> String {
-        let text = self.template(wishes.allow_writes);
-        let text = PLACEHOLDERS
-            .iter()
-            .fold(text, |text, (placeholder, notation)| {
-                text.replace(placeholder, &notation.write(&wishes.program))
-            });
-        text.replace(PROJECT, &Notation::Text.write(&wishes.project))
-            .replace("{model}", &yaml_word(&wishes.model))
+        let programs = PLACEHOLDERS.iter();
+        let programs = programs.map(|(name, notation)| (*name, notation.write(&wishes.program)));
+        let others = [
+            (PROJECT, Notation::Text.write(&wishes.project)),
+            (MODEL, yaml_word(&wishes.model)),
+        ];
+        let values: Vec<(&str, String)> = programs.chain(others).collect();
+        filled(&self.template(wishes.allow_writes), &values)
+    }
+
+    /// Returns the file in every version, with what stands for the program, the project and the model.
+    pub(super) fn templates(&self) -> [String; 2] {
+        [false, true].map(|allow_writes| self.template(allow_writes))
     }
 
     /// Returns the file with what stands for the program, the project and the model.
@@ -287,26 +295,42 @@ impl File {
         self.text.contains("127.0.0.1")
     }
 
-    /// Returns the program and the project that a written file names, whatever they were then. A file that names no
-    /// project is for the one in which it lies.
-    pub(super) fn named_in(&self, text: &str) -> Option<(String, Option<String>)> {
+    /// Returns the program and the project that a written file names, whatever they were then: our program is known by
+    /// its name, or by where it is now. A file that names no project is for the one in which it lies.
+    pub(super) fn named_in(&self, text: &str, program: &str) -> Option<(String, Option<String>)> {
         if self.is_shared() {
-            return jsonc::command_in(text, self.text);
+            let templates = &self.templates();
+            return jsonc::command_in(text, &Ours { templates, program });
         }
         let mut programs = PLACEHOLDERS.iter();
-        let program = programs.find_map(|(name, notation)| self.written_for(name, *notation, text));
-        Some((program?, self.written_for(PROJECT, Notation::Text, text)))
+        let program = programs.find_map(|(name, notation)| {
+            self.written_for(name, text, |written| notation.read(written))
+        });
+        let project = self.written_for(PROJECT, text, |written| Notation::Text.read(written));
+        Some((program?, project))
+    }
+
+    /// Returns the model that a written file names, whatever it was then.
+    pub(super) fn model_in(&self, text: &str) -> Option<String> {
+        self.written_for(MODEL, text, |written| match written.starts_with('"') {
+            true => serde_json::from_str(written).ok(),
+            false => Some(written.to_owned()),
+        })
     }
 
     /// Returns what stands in a written file where this one has a placeholder.
-    fn written_for(&self, placeholder: &str, notation: Notation, text: &str) -> Option<String> {
-        [false, true].into_iter().find_map(|allow_writes| {
-            let template = self.template(allow_writes);
+    fn written_for(
+        &self,
+        placeholder: &str,
+        text: &str,
+        read: impl Fn(&str) -> Option<String>,
+    ) -> Option<String> {
+        self.templates().into_iter().find_map(|template| {
             let line = template.lines().find(|line| line.contains(placeholder))?;
             let (before, after) = line.split_once(placeholder)?;
             text.lines().find_map(|line| {
                 let written = line.strip_prefix(before)?.strip_suffix(after)?;
-                notation.read(written)
+                read(written)
             })
         })
     }
@@ -337,17 +361,35 @@ impl Kit {
         let chat = json!({"name": "harness", "vendor": "customendpoint", "apiKey": "harness", "apiType": "chat-completions", "models": [
             {"id": wishes.model, "name": "harness", "url": chat, "toolCalling": false, "vision": false, "maxInputTokens": 32768, "maxOutputTokens": 4096},
         ]});
-        let step = |step: &&str| {
-            step.replace("{serve}", serve)
-                .replace("{vscode_chat}", &chat.to_string())
-                .replace("{mcp}", &mcp.to_string())
-                .replace("{zed_acp}", &zed_acp.to_string())
-                .replace("{acp}", &acp.to_string())
-                .replace("{port}", &DEFAULT_PORT.to_string())
-                .replace("{lisp_model}", &wishes.model.replace(':', "\\:"))
-                .replace("{model}", &wishes.model)
+        let values = [
+            ("{serve}", serve.to_owned()),
+            ("{vscode_chat}", chat.to_string()),
+            ("{mcp}", mcp.to_string()),
+            ("{zed_acp}", zed_acp.to_string()),
+            ("{acp}", acp.to_string()),
+            ("{port}", DEFAULT_PORT.to_string()),
+            ("{lisp_model}", wishes.model.replace(':', "\\:")),
+            (MODEL, wishes.model.clone()),
+        ];
+        let steps = self.steps.iter();
+        steps.map(|step| filled(step, &values)).collect()
+    }
+}
+
+/// Returns a template with values in place of their names. What a value holds is not looked at again.
+fn filled(template: &str, values: &[(&str, String)]) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    loop {
+        let found = values
+            .iter()
+            .filter_map(|(name, value)| Some((rest.find(name)?, *name, value)));
+        let Some((at, name, value)) = found.min_by_key(|(at, ..)| *at) else {
+            return text + rest;
         };
-        self.steps.iter().map(step).collect()
+        text.push_str(&rest[..at]);
+        text.push_str(value);
+        rest = &rest[at + name.len()..];
     }
 }
 
@@ -355,7 +397,11 @@ impl Kit {
 pub(super) fn program() -> String {
     let own = std::env::current_exe().ok();
     // Inside Python, the running program is the interpreter.
-    let own = own.filter(|path| path.file_stem().is_some_and(|name| name == "harness"));
+    let own = own.filter(|path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = name.to_lowercase();
+        !name.starts_with("python") && !name.starts_with("pypy")
+    });
     let own = own.or_else(|| Environment::read().find_program("harness"));
     own.map_or_else(|| "harness".to_owned(), |path| path.display().to_string())
 }

@@ -15,7 +15,8 @@ use harness_code::path::RelPath;
 use harness_hands::settings::{Copy, Keep, Settings, SettingsError};
 use serde::Serialize;
 
-use crate::editors::kits::{File, KITS, Wishes};
+use crate::editors::jsonc::{Ours, Rest};
+use crate::editors::kits::{File, KITS, Kit, Wishes};
 
 /// One editor, for the list.
 #[derive(Clone, Debug, Serialize)]
@@ -79,7 +80,7 @@ pub struct Outcome {
     pub diff: String,
     /// The backup copy that was made beside it.
     pub backup: Option<String>,
-    /// Why it was left alone.
+    /// Why it was left alone, or why there was nothing to be done where that is not plain.
     pub reason: String,
     /// What the person may put there by hand, when it was left alone.
     pub snippet: String,
@@ -125,7 +126,14 @@ pub fn connect(name: &str, project: &Path, order: &Order) -> Result<Option<Repor
     };
     let mut files = Vec::new();
     for file in kit.files {
-        files.push(settle(&settings, file, &wishes, order)?);
+        let other = match order.direction {
+            Direction::TakeOut => other_reader(&settings, kit, file, &wishes),
+            Direction::PutIn => None,
+        };
+        files.push(match other {
+            Some(other) => unchanged(file, format!("it is kept for {other}")),
+            None => settle(&settings, file, &wishes, order)?,
+        });
     }
     let steps = match order.direction {
         Direction::PutIn => kit.steps(&wishes),
@@ -138,6 +146,44 @@ pub fn connect(name: &str, project: &Path, order: &Order) -> Result<Option<Repor
         files,
         steps,
     }))
+}
+
+/// Returns another editor that reads a file of this one and is still connected by a file of its own.
+fn other_reader(
+    settings: &Settings,
+    kit: &Kit,
+    file: &File,
+    wishes: &Wishes,
+) -> Option<&'static str> {
+    let has = |kit: &Kit, path: &str| kit.files.iter().any(|file| file.path == path);
+    let is_connected = |file: &&File| {
+        let path = RelPath::parse(file.path).ok();
+        let bytes = path.and_then(|path| settings.read(&path).ok().flatten());
+        let text = bytes.and_then(|bytes| as_text(&bytes));
+        text.is_some_and(|text| match base_of(&text, file, wishes, None) {
+            Ok(Base::Absent | Base::Changed | Base::Edited(_)) => true,
+            Ok(Base::Text { text: rest, .. }) => rest != text,
+            Ok(Base::Foreign | Base::NamedAlike(_)) | Err(_) => false,
+        })
+    };
+    let others = KITS.iter().filter(|other| other.name != kit.name);
+    let mut readers = others.filter(|other| has(other, file.path));
+    let connected = readers.find(|other| {
+        let own = other.files.iter().filter(|file| !has(kit, file.path));
+        own.into_iter().any(|file| is_connected(&file))
+    });
+    connected.map(|other| other.name)
+}
+
+fn unchanged(file: &File, reason: String) -> Outcome {
+    Outcome {
+        path: file.path.to_owned(),
+        action: Action::Unchanged,
+        diff: String::new(),
+        backup: None,
+        reason,
+        snippet: String::new(),
+    }
 }
 
 /// A settings file as it lies on disk.
@@ -166,15 +212,12 @@ fn settle(
     };
     let path = RelPath::parse(file.path).map_err(|_| unknown(file.path))?;
     let left_alone = |reason: String| Outcome {
-        path: file.path.to_owned(),
         action: Action::LeftAlone,
-        diff: String::new(),
-        backup: None,
-        reason,
         snippet: match order.direction {
             Direction::PutIn => file.text(wishes),
             Direction::TakeOut => String::new(),
         },
+        ..unchanged(file, reason)
     };
     let read = match settings.read(&path) {
         Ok(read) => read,
@@ -208,6 +251,12 @@ fn settle(
     let plan = match (order.direction, &base) {
         (Direction::TakeOut, Base::Absent) if before.is_none() => Plan::Nothing,
         (Direction::TakeOut, Base::Foreign) => Plan::Nothing,
+        (Direction::TakeOut, Base::NamedAlike(reason)) => {
+            return Ok(unchanged(file, reason.clone()));
+        }
+        (_, Base::Edited(reason)) | (Direction::PutIn, Base::NamedAlike(reason)) => {
+            return Ok(left_alone(reason.clone()));
+        }
         (Direction::TakeOut, Base::Absent) => Plan::Remove,
         (Direction::TakeOut, Base::Changed) => {
             return Ok(left_alone("it was changed since it was written".to_owned()));
@@ -276,7 +325,14 @@ fn carry_out(
             let keep = match (order.direction, base) {
                 (Direction::TakeOut, _) | (_, Base::Absent) => Keep::Nothing,
                 (_, Base::Text { copy: Some(_), .. }) => Keep::Nothing,
-                (_, Base::Text { copy: None, .. } | Base::Changed | Base::Foreign) => Keep::Backup,
+                (
+                    _,
+                    Base::Text { copy: None, .. }
+                    | Base::Changed
+                    | Base::Foreign
+                    | Base::Edited(_)
+                    | Base::NamedAlike(_),
+                ) => Keep::Backup,
             };
             outcome.backup = settings.replace(path, &disk.bytes, text.as_bytes(), keep)?;
             if let (
@@ -303,6 +359,10 @@ enum Base {
     Changed,
     /// It is somebody else's.
     Foreign,
+    /// Somebody changed what we put into it; this says what.
+    Edited(String),
+    /// It holds nothing of ours, and something of the same name; this says what.
+    NamedAlike(String),
     /// This is left; the copy is the backup that holds exactly that.
     Text { text: String, copy: Option<Copy> },
 }
@@ -318,8 +378,15 @@ fn base_of(now: &str, file: &File, wishes: &Wishes, disk: Option<&OnDisk>) -> Re
             (false, false) => Base::Foreign,
         });
     }
-    let ours: Vec<String> = versions.iter().map(|wishes| file.text(wishes)).collect();
-    let text = take_out(&ours, now)?;
+    let ours = Ours {
+        templates: &file.templates(),
+        program: &wishes.program,
+    };
+    let text = match take_out(&ours, now)? {
+        Rest::Text(text) => text,
+        Rest::Changed(reason) => return Ok(Base::Edited(reason)),
+        Rest::NamedAlike(reason) => return Ok(Base::NamedAlike(reason)),
+    };
     let copies = disk.map(|disk| disk.copies.as_slice()).unwrap_or_default();
     // The copy that makes this very file when ours is put in is what the file was, to the byte.
     for copy in copies {
@@ -347,20 +414,21 @@ fn base_of(now: &str, file: &File, wishes: &Wishes, disk: Option<&OnDisk>) -> Re
     Ok(Base::Text { text, copy })
 }
 
-/// Returns the orders that may have made a file: with writes and without, for the program and the project of today and
-/// for those that the file names.
+/// Returns the orders that may have made a file: with writes and without, for the model that it names, for the program
+/// and the project of today and for those that it names.
 fn versions(now: &str, file: &File, wishes: &Wishes) -> Vec<Wishes> {
     let today = (wishes.program.clone(), wishes.project.clone());
-    let named = file.named_in(now);
+    let named = file.named_in(now, &wishes.program);
     let named = named.map(|(program, project)| (program, project.unwrap_or(today.1.clone())));
     let named = named.filter(|named| *named != today);
+    let model = file.model_in(now).unwrap_or_else(|| wishes.model.clone());
     let programs = [Some(today), named].into_iter().flatten();
     let version = |(program, project): (String, String)| {
         [false, true].map(|allow_writes| Wishes {
             allow_writes,
             program: program.clone(),
             project: project.clone(),
-            ..wishes.clone()
+            model: model.clone(),
         })
     };
     programs.flat_map(version).collect()
@@ -378,14 +446,24 @@ const OURS: &str = "`harness editors` wrote this file; ";
 fn put_in(file: &File, wishes: &Wishes, before: &str) -> Result<String, String> {
     let body = before.strip_prefix(BOM).unwrap_or(before);
     let mark = &before[..before.len() - body.len()];
-    let after = jsonc::put_in(body, &file.text(wishes))?;
+    let after = match body.trim().is_empty() {
+        // An editor takes an empty file for one that is not there.
+        true => file.text(wishes),
+        false => jsonc::put_in(body, &file.text(wishes))?,
+    };
     Ok(format!("{mark}{after}"))
 }
 
-fn take_out(ours: &[String], before: &str) -> Result<String, String> {
+fn take_out(ours: &Ours<'_>, before: &str) -> Result<Rest, String> {
     let body = before.strip_prefix(BOM).unwrap_or(before);
+    if body.trim().is_empty() {
+        return Ok(Rest::Text(before.to_owned()));
+    }
     let mark = &before[..before.len() - body.len()];
-    Ok(format!("{mark}{}", jsonc::take_out(body, ours)?))
+    Ok(match jsonc::take_out(body, ours)? {
+        Rest::Text(text) => Rest::Text(format!("{mark}{text}")),
+        other @ (Rest::Changed(_) | Rest::NamedAlike(_)) => other,
+    })
 }
 
 #[cfg(test)]

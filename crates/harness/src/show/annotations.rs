@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use harness_agent::env::{Environment, Workflow};
 use harness_code::report::layout::Layout;
@@ -47,11 +48,46 @@ impl Annotation {
 /// The word that makes GitHub listen again. Nobody else knows it.
 static LISTEN: LazyLock<String> = LazyLock::new(|| RunId::new().to_string());
 
-/// Has GitHub Actions take nothing that is printed from here on as a command: what a model or a file says is shown too.
-pub(crate) fn begin() {
-    if Environment::read().workflow.is_some() {
-        text::unbroken_notice(&format!("::stop-commands::{}", *LISTEN));
+/// Whether GitHub listens to nothing but that word.
+static IS_DEAF: AtomicBool = AtomicBool::new(false);
+
+/// While it lives, GitHub Actions takes nothing that is printed as a command: what a model or a file says is shown too.
+/// A panic ends it as well.
+pub(crate) struct CommandsStopped(());
+
+impl CommandsStopped {
+    /// Stops the commands, where a workflow of GitHub Actions reads.
+    pub(crate) fn begin() -> CommandsStopped {
+        if is_workflow() {
+            stop();
+        }
+        CommandsStopped(())
     }
+}
+
+impl Drop for CommandsStopped {
+    fn drop(&mut self) {
+        resume();
+    }
+}
+
+/// Says whether a workflow of GitHub Actions reads what is printed.
+pub(crate) fn is_workflow() -> bool {
+    Environment::read().workflow.is_some()
+}
+
+fn stop() {
+    IS_DEAF.store(true, Ordering::SeqCst);
+    text::unbroken_notice(&format!("::stop-commands::{}", *LISTEN));
+}
+
+/// Has GitHub Actions take commands again, which are the caller's from here on. Returns whether it did not before.
+pub(crate) fn resume() -> bool {
+    let was_deaf = IS_DEAF.swap(false, Ordering::SeqCst);
+    if was_deaf {
+        text::unbroken_notice(&format!("::{}::", *LISTEN));
+    }
+    was_deaf
 }
 
 /// Prints notes on stderr where a workflow of GitHub Actions reads them: stdout is the result's.
@@ -59,7 +95,7 @@ pub(crate) fn print(project: &Path, notes: &[Annotation]) {
     let Some(workflow) = Environment::read().workflow.filter(|_| !notes.is_empty()) else {
         return;
     };
-    text::unbroken_notice(&format!("::{}::", *LISTEN));
+    let was_deaf = resume();
     let mut told = [0usize; 3];
     for note in notes {
         let count = &mut told[note.level as usize];
@@ -68,7 +104,9 @@ pub(crate) fn print(project: &Path, notes: &[Annotation]) {
             text::unbroken_notice(&line(note, &|path| in_repository(&workflow, project, path)));
         }
     }
-    begin();
+    if was_deaf {
+        stop();
+    }
 }
 
 /// Returns the notes of a layout, worst first.
