@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import time
 import xml.etree.ElementTree
@@ -77,6 +78,8 @@ def main(words):
     try:
         check_rust()
         check_components()
+        if {"lints", "tools"} <= {stage.name for stage in chosen}:
+            begin_tools()
         outcomes = [perform(stage) for stage in chosen]
     except Problem as problem:
         print(f"\ntest: {problem}\nhint: {problem.hint}", file=sys.stderr)
@@ -237,8 +240,26 @@ def write_pages(words):
     return said(f"rustdoc-{name}", [*words, *flags, "--out-dir", str(LOGS / "doc")], environment)[0] == 0
 
 
+EARLY_TOOLS = []
+
+
+def begin_tools():
+    """Begins the stage of the tools in a process of its own: it waits for downloads while the crates compile."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    with open(LOGS / "tools.log", "wb") as log:
+        EARLY_TOOLS.append(subprocess.Popen([sys.executable, __file__, "--only", "tools"], stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+
+
 def tools():
     """Virtualenvs with pytest and with the checkers: the crates run pytest too, so they come before their tests."""
+    if EARLY_TOOLS:
+        code = EARLY_TOOLS.pop().wait()
+        output = (LOGS / "tools.log").read_text(encoding="utf-8", errors="replace")
+        counts = re.search(r"^(\d+) passed, (\d+) failed", output, re.M)
+        if code != 0 or not counts:
+            print(indented(output))
+            return 0, 1
+        return int(counts[1]), int(counts[2])
     results = []
     # Python compiles what is imported when it is; most of the checkers' files never are.
     for folder, packages in ((ENVIRONMENT, TOOLS), (CHECKERS, ["--no-compile", *CHECKS])):

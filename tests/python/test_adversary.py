@@ -1,4 +1,4 @@
-"""Three hundred runs against models that cheat, break and stumble: `ok` must be right, and a failed run leaves no trace.
+"""Ninety runs against models that cheat, break and stumble: `ok` must be right, and a failed run leaves no trace.
 
 `tests/adversary` has the projects, the models and the judge; `bench/adversary` runs thousands. A failure prints its seed
 and how to see that one run again.
@@ -20,7 +20,7 @@ import projects  # noqa: E402
 import run as adversary  # noqa: E402
 import summary  # noqa: E402
 
-RUNS, GROUP = 150, 30
+RUNS, GROUP = 90, 30
 ROWS = []
 TASKS = [(project, task) for project in projects.PROJECTS for task in project.tasks if projects.at_hand(project)]
 
