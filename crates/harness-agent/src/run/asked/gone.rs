@@ -1,6 +1,6 @@
 //! What a task asks to be gone or elsewhere, and what is left of it at its old place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use harness_code::fix;
 use harness_code::language::Language;
@@ -74,6 +74,39 @@ impl<'a> Asked<'a> {
         self.left_of(old)
     }
 
+    /// Says what a file has now that another one, which the task or a change is about, has word for word too.
+    fn copied_to(&self, target: &Change) -> Option<String> {
+        let code = |text: &str| -> BTreeMap<String, String> {
+            let definitions = symbols::definitions(target.language, text);
+            let outer = definitions
+                .iter()
+                .filter(|one| one.parent.is_none() && one.kind.is_function());
+            outer
+                .map(|one| (one.name().to_owned(), text[one.span()].to_owned()))
+                .collect()
+        };
+        let new = code(&target.after);
+        let files = self.tree.files().iter();
+        let mut others = files.filter(|file| !file.test && file.path != target.path);
+        others.find_map(|file| {
+            let left = code(&self.text_now(&file.path)?);
+            let same = |(name, text): &(&String, &String)| new.get(*name) == Some(*text);
+            let names: Vec<String> = left
+                .iter()
+                .filter(same)
+                .map(|one| format!("`{}`", one.0))
+                .collect();
+            let words = || {
+                format!(
+                    "`{}` still has {}: take away there what has moved",
+                    file.path,
+                    names.join(", ")
+                )
+            };
+            (!names.is_empty()).then(words)
+        })
+    }
+
     /// Says whether a file has a definition now that went from another one.
     fn has_taken_over(&self, target: &Change) -> bool {
         let names = |text: &str| -> BTreeSet<String> {
@@ -107,10 +140,15 @@ impl<'a> Asked<'a> {
         let homes = self.homes_of(name);
         if homes.is_empty() && !self.task.code_names().contains(&name) {
             // "Move the implementation of the utility to cli.py" names nothing by its name.
-            let words = format!("nothing has moved to `{to}` yet: move what the task tells");
-            let mut targets = self.changes.iter().filter(|one| is_target(&one.path));
-            let has_moved = targets.any(|target| self.has_taken_over(target));
-            return (!has_moved).then_some((NOT_ADDED, words));
+            let targets = self.changes.iter().filter(|one| is_target(&one.path));
+            let copied = targets.clone().find_map(|target| self.copied_to(target));
+            let has_moved = targets.clone().any(|target| self.has_taken_over(target));
+            let nothing = || format!("nothing has moved to `{to}` yet: move what the task tells");
+            return match (copied, has_moved) {
+                (Some(words), _) => Some((STILL_THERE, words)),
+                (None, true) => None,
+                (None, false) => Some((NOT_ADDED, nothing())),
+            };
         }
         let code_in = |path: &RelPath, text: &str| -> Option<Vec<String>> {
             let language = Language::of(path);
