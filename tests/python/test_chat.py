@@ -307,3 +307,16 @@ def test_a_signal_ends_a_waiting_pipe(project):
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_line_that_ends_in_a_backslash_goes_on(project, engine):
+    server = engine("It takes the percentage off.")
+    with Terminal(80, "chat", "--project", str(project)) as terminal:
+        terminal.expect("> ")
+        terminal.type("what does \\\r")
+        terminal.type("discount return?\r")
+        terminal.expect("percentage off")
+        terminal.expect("> ")
+        terminal.type("\x04")
+        assert terminal.ended() == 0
+    assert "what does \\ndiscount return?" in json.dumps(server.requests[0])

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -31,6 +32,15 @@ def test_tests_say_how_long_they_took_the_last_time(project, engine):
     assert re.search(r" -m unittest discover \([3-9] s last time\)\n", again), again
     done = run(project, "run", TASK)
     assert done.returncode == 0 and len(re.findall(r"running the tests \([3-9] s last time\)\n", done.stderr)) == 2, done.stderr
+
+
+def test_a_slow_model_says_how_long_it_took_the_last_time(project, engine):
+    server = engine(Wait("It takes the percentage off."), "It does.", "It does.")
+    threading.Timer(3.3, server.go_on.set).start()
+    asked = [run(project, "ask", "what does discount return?").stderr for _ in range(3)]
+    told = [re.findall(r"asking \S+(?: \((\d+) s last time\))?\n", text) for text in asked]
+    # The second one was quick: that is what the third is told, and it is no word worth.
+    assert told[0] == [""] and told[1][0] in ("3", "4", "5", "6") and told[2] == [""], asked
 
 
 def test_quick_tests_are_not_announced(project, engine):

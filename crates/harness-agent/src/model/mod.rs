@@ -15,6 +15,7 @@ pub mod remote;
 pub mod scripted;
 pub mod shape;
 pub(crate) mod trouble;
+pub(crate) mod usual;
 pub(crate) mod wire;
 
 use crate::cancel::Cancel;

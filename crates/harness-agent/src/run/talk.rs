@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use crate::model::usual;
 use crate::model::{Card, Hearing, Message, Model, ModelError, Reply, Request, Role, Shape};
 use crate::reply;
 use crate::run::cut::CONTINUE;
@@ -225,7 +226,10 @@ impl<'m> Talk<'m> {
         let host = &self.card.host;
         let (name, leaves) = (host.name.clone(), !host.this_machine);
         let first = session.usage.model_calls == 0;
-        let text = format!("step {step} of {most}: asking {}", self.card.model);
+        let last = usual::last_seconds(&self.card);
+        let last = last.map(|last| format!(" ({last} s last time)"));
+        let last = last.unwrap_or_default();
+        let text = format!("step {step} of {most}: asking {}{last}", self.card.model);
         let data = [
             ("characters", characters.into()),
             ("host", name.clone().into()),
@@ -271,6 +275,7 @@ impl<'m> Talk<'m> {
         let reply = reply?;
         self.room.learn(&self.messages, reply.prompt_tokens);
         let seconds = began.elapsed().as_secs_f64();
+        usual::remember(&self.card, seconds);
         self.count(session, &reply, characters);
         let tokens = reply.reply_tokens;
         let unit = if tokens == 1 { "token" } else { "tokens" };
