@@ -117,27 +117,7 @@ pub fn add_definition(
         if let Some(text) = with_constants(language, content, &body) {
             return Ok(text);
         }
-        let (before, after) = content.split_at(end_of_definitions(language, content));
-        let gap = if language == Language::Python {
-            "\n\n\n"
-        } else {
-            "\n\n"
-        };
-        let before = before.trim_end();
-        let lead = if before.is_empty() { "" } else { gap };
-        let tail = if after.trim().is_empty() {
-            "\n".to_string()
-        } else {
-            format!(
-                "{gap}{}",
-                with_line_ending(after.trim_start_matches(['\r', '\n']), LineEnding::Lf)
-            )
-        };
-        let added = format!("{lead}{body}{tail}");
-        return Ok(format!(
-            "{before}{}",
-            with_line_ending(&added, line_ending(content))
-        ));
+        return Ok(at_end(language, content, &body));
     };
     if let Some(text) = beside_type(language, content, parent, &code) {
         return Ok(text);
@@ -181,6 +161,29 @@ pub fn add_definition(
         ending
     };
     Ok(format!("{}{added}{separator}{rest}", &content[..end]))
+}
+
+/// Returns `content` with a definition at the end of its definitions.
+fn at_end(language: Language, content: &str, body: &str) -> String {
+    let (before, after) = content.split_at(end_of_definitions(language, content));
+    let gap = if language == Language::Python {
+        "\n\n\n"
+    } else {
+        "\n\n"
+    };
+    let before = before.trim_end();
+    let lead = if before.is_empty() { "" } else { gap };
+    let tail = if after.trim().is_empty() {
+        "\n".to_string()
+    } else {
+        format!(
+            "{gap}{}",
+            with_line_ending(after.trim_start_matches(['\r', '\n']), LineEnding::Lf)
+        )
+    };
+    let added = format!("{lead}{body}{tail}");
+    let added = with_line_ending(&added, line_ending(content));
+    format!("{before}{added}")
 }
 
 /// Returns the white space before a definition.

@@ -248,29 +248,11 @@ fn settle(
         Ok(base) => base,
         Err(reason) => return Ok(left_alone(reason)),
     };
-    let plan = match (order.direction, &base) {
-        (Direction::TakeOut, Base::Absent) if before.is_none() => Plan::Nothing,
-        (Direction::TakeOut, Base::Foreign) => Plan::Nothing,
-        (Direction::TakeOut, Base::NamedAlike(reason)) => {
-            return Ok(unchanged(file, reason.clone()));
-        }
-        (_, Base::Edited(reason)) | (Direction::PutIn, Base::NamedAlike(reason)) => {
-            return Ok(left_alone(reason.clone()));
-        }
-        (Direction::TakeOut, Base::Absent) => Plan::Remove,
-        (Direction::TakeOut, Base::Changed) => {
-            return Ok(left_alone("it was changed since it was written".to_owned()));
-        }
-        (Direction::TakeOut, Base::Text { text, .. }) => Plan::Write(text.clone()),
-        (Direction::PutIn, Base::Absent | Base::Changed) => Plan::Write(file.text(wishes)),
-        (Direction::PutIn, Base::Foreign) => {
-            let reason = "a file of this name is there, and it is not ours";
-            return Ok(left_alone(reason.to_owned()));
-        }
-        (Direction::PutIn, Base::Text { text, .. }) => match put_in(file, wishes, text) {
-            Ok(text) => Plan::Write(text),
-            Err(reason) => return Ok(left_alone(reason)),
-        },
+    let is_there = before.is_some();
+    let plan = match planned(order.direction, &base, is_there, file, wishes) {
+        Ok(plan) => plan,
+        Err(NoPlan::LeftAlone(reason)) => return Ok(left_alone(reason)),
+        Err(NoPlan::Unchanged(reason)) => return Ok(unchanged(file, reason)),
     };
     carry_out(
         settings,
@@ -281,6 +263,47 @@ fn settle(
         plan,
         order,
     )
+}
+
+/// Why a file stays as it is.
+enum NoPlan {
+    /// It is in the way of what was asked for.
+    LeftAlone(String),
+    /// There is nothing to do.
+    Unchanged(String),
+}
+
+fn planned(
+    direction: Direction,
+    base: &Base,
+    is_there: bool,
+    file: &File,
+    wishes: &Wishes,
+) -> Result<Plan, NoPlan> {
+    Ok(match (direction, base) {
+        (Direction::TakeOut, Base::Absent) if !is_there => Plan::Nothing,
+        (Direction::TakeOut, Base::Foreign) => Plan::Nothing,
+        (Direction::TakeOut, Base::NamedAlike(reason)) => {
+            return Err(NoPlan::Unchanged(reason.clone()));
+        }
+        (_, Base::Edited(reason)) | (Direction::PutIn, Base::NamedAlike(reason)) => {
+            return Err(NoPlan::LeftAlone(reason.clone()));
+        }
+        (Direction::TakeOut, Base::Absent) => Plan::Remove,
+        (Direction::TakeOut, Base::Changed) => {
+            let reason = "it was changed since it was written";
+            return Err(NoPlan::LeftAlone(reason.to_owned()));
+        }
+        (Direction::TakeOut, Base::Text { text, .. }) => Plan::Write(text.clone()),
+        (Direction::PutIn, Base::Absent | Base::Changed) => Plan::Write(file.text(wishes)),
+        (Direction::PutIn, Base::Foreign) => {
+            let reason = "a file of this name is there, and it is not ours";
+            return Err(NoPlan::LeftAlone(reason.to_owned()));
+        }
+        (Direction::PutIn, Base::Text { text, .. }) => {
+            Plan::Write(put_in(file, wishes, text).map_err(NoPlan::LeftAlone)?)
+        }
+    })
 }
 
 fn carry_out(

@@ -166,27 +166,7 @@ impl Handler {
                 self.remember(call, &dialogue);
                 Ok(run_shown(&result))
             }
-            ToolName::Run => {
-                let input: RunInput = call.arguments()?;
-                let mut options = input.settings.settle(&self.options);
-                let is_dry = input.dry_run.unwrap_or_default();
-                options.allow_writes &= !is_dry;
-                let (agent, task) = (Agent::new(options), input.task);
-                let lane = if is_dry { Lane::Reading } else { Lane::Writing };
-                let shared = Arc::clone(&self.dialogue);
-                let run = move |listener: &mut dyn Listener, cancel: &Cancel| {
-                    let mut dialogue = locked(&shared).clone();
-                    dialogue.change_agent(agent);
-                    let result = dialogue.say(&task, listener, cancel)?;
-                    Ok((result, dialogue))
-                };
-                let (result, dialogue) = self.work(call, lane, run).await?;
-                // What a dry run showed did not happen.
-                if !is_dry {
-                    self.remember(call, &dialogue);
-                }
-                Ok(run_shown(&result))
-            }
+            ToolName::Run => self.run(call).await,
             ToolName::Tests => {
                 let tests = call.arguments::<TestsInput>()?.tests.unwrap_or_default();
                 let agent = Agent::new(self.options.clone());
@@ -208,6 +188,28 @@ impl Handler {
                 Ok(run_shown(&self.work(call, Lane::Writing, undo).await?))
             }
         }
+    }
+
+    async fn run(&self, call: &mut Call) -> Result<CallToolResult, Problem> {
+        let input: RunInput = call.arguments()?;
+        let mut options = input.settings.settle(&self.options);
+        let is_dry = input.dry_run.unwrap_or_default();
+        options.allow_writes &= !is_dry;
+        let (agent, task) = (Agent::new(options), input.task);
+        let lane = if is_dry { Lane::Reading } else { Lane::Writing };
+        let shared = Arc::clone(&self.dialogue);
+        let run = move |listener: &mut dyn Listener, cancel: &Cancel| {
+            let mut dialogue = locked(&shared).clone();
+            dialogue.change_agent(agent);
+            let result = dialogue.say(&task, listener, cancel)?;
+            Ok((result, dialogue))
+        };
+        let (result, dialogue) = self.work(call, lane, run).await?;
+        // What a dry run showed did not happen.
+        if !is_dry {
+            self.remember(call, &dialogue);
+        }
+        Ok(run_shown(&result))
     }
 
     /// Resources are for whoever has the project open.
