@@ -211,11 +211,14 @@ def test_a_diff_shows_only_what_changes(editor, green, name, change):
 
 
 def test_what_an_editor_embeds_is_shown(editor, project, engine):
-    server = engine("It multiplies.", "It does.")
+    server = engine("It multiplies.", "A file.", "It does.")
     one = editor()
     session = one.begin(project)
     one.say(session, "explain this", {"type": "resource", "resource": {"uri": "untitled:///notes.txt", "text": "prices fall in june"}})
     assert "prices fall in june" in json.dumps(list(server.requests))
+    credentials = {"type": "resource", "resource": {"uri": "file:///home/me/.env", "text": "PASSWORD=hunter2"}}
+    one.say(session, "what is this?", credentials, {"type": "resource", "resource": {"uri": (project / ".env").as_uri(), "text": "PASSWORD=hunter2"}})
+    assert "hunter2" not in json.dumps(list(server.requests))
     symbol = {"type": "resource_link", "uri": (project / "shop/pricing.py").as_uri() + "?symbol=discount#L1:2", "name": "discount"}
     one.say(session, "what does this do?", symbol)
     assert "def discount(total, percent)" in json.dumps(server.requests[-1])
@@ -302,6 +305,24 @@ def test_a_turn_can_be_cancelled_at_once(editor, project, silent_engine):
         began = time.monotonic()
         one.write((json.dumps(prompt) + "\n" + json.dumps(cancel) + "\n").encode())
         assert one.wait(one.number)["result"]["stopReason"] == "cancelled" and time.monotonic() - began < 5
+
+
+def test_a_cancelled_turn_keeps_nothing_and_leaves_nothing_in_progress(editor, project, engine):
+    engine(FIX)
+    one, before = editor(), tree(project)
+    session = one.begin(project)
+    real = one.write
+
+    def write(line):
+        # The user cancels, and the answer that was on its way comes too.
+        if isinstance(line, dict) and "outcome" in (line.get("result") or {}):
+            real({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}})
+        real(line)
+
+    one.write = write
+    assert one.say(session, TASK) == "cancelled" and tree(project) == before
+    plans = [[entry["status"] for entry in update["entries"]] for update in one.updates if update["sessionUpdate"] == "plan"]
+    assert plans and "in_progress" not in plans[-1]
 
 
 def test_an_editor_that_goes_stops_its_run(editor, project, silent_engine):

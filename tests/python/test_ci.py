@@ -3,10 +3,8 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import urllib.request
 import xml.etree.ElementTree
 
 import pytest
@@ -168,16 +166,9 @@ def test_a_weight_can_fail_the_command(large):
 
 
 def annotations(shown):
-    """The lines that GitHub takes for commands: none between `stop-commands` and the word that it names."""
-    heard, word = [], None
-    for line in shown.stderr.splitlines():
-        if word is None and line.startswith("::stop-commands::"):
-            word = line.removeprefix("::stop-commands::")
-        elif word is not None and line == f"::{word}::":
-            word = None
-        elif word is None and line.startswith("::"):
-            heard.append(line)
-    return heard
+    """The lines that GitHub takes for commands, on either stream: it reads them apart, and in no order that holds."""
+    lines = (shown.stderr + shown.stdout).splitlines()
+    return [line for line in lines if line.lstrip().startswith("::") or "##[" in line]
 
 
 def test_annotations_are_for_workflows_only(large, engine, monkeypatch):
@@ -240,52 +231,19 @@ def test_a_part_that_was_kept_leaves_the_other_red(project, engine, monkeypatch)
     assert "file=tests/test_rounding.py,line=8," in red
 
 
-def heard_after(stderr):
-    """What GitHub makes of the caller's own commands after ours."""
-    step = subprocess.CompletedProcess([], 0, stderr=stderr + "::add-mask::secret\n::error::mine\n")
-    return annotations(step)[-2:]
-
-
-def test_a_step_s_own_commands_are_heard_afterwards(large, engine, monkeypatch):
-    engine(WRONG_DRAFT)
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    for words in (["brief"], ["layout"], ["layout", "--format", "nosuch"], ["run", TASK, "--steps", "1"], ["run", TASK, "--scope", "nosuch"], ["nosuch"], [], ["--version"], ["layout", "--help"], ["mcp"], ["completions", "bash"]):
-        shown = harness(*words, cwd=large, stdin=subprocess.DEVNULL)
-        assert heard_after(shown.stderr) == ["::add-mask::secret", "::error::mine"], (words, shown.stderr)
-
-
-@ON_UNIX
-@pytest.mark.parametrize("words", [["ask", "-"], ["route", "-"], ["chat"], ["serve", "--port", "0"]])
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_they_are_heard_after_a_signal_too(project, monkeypatch, words, sent):
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    with subprocess.Popen([PROGRAM, *words], cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        first = process.stderr.readline()
-        if words[0] == "serve":
-            address = process.stdout.readline().split()[-1]
-            urllib.request.urlopen(f"{address}/health", timeout=20).read()
-        process.send_signal(sent)
-        rest = process.stderr.read()
-        assert process.wait(20) in (0, 130), (words, rest)
-    assert first.startswith("::stop-commands::") and heard_after(first + rest) == ["::add-mask::secret", "::error::mine"], rest
-
-
-@ON_UNIX
-def test_they_are_heard_where_nobody_reads_the_result(large, monkeypatch):
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    reader, writer = os.pipe()
-    os.close(reader)
-    shown = subprocess.run([PROGRAM, "layout"], cwd=large, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60)
-    os.close(writer)
-    assert heard_after(shown.stderr) == ["::add-mask::secret", "::error::mine"]
-
-
 def test_what_a_project_says_is_no_command(project, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     tests = project / "tests" / "test_pricing.py"
     tests.write_text(tests.read_text() + "\n\n::error::planted\n")
     shown = harness("test", cwd=project)
-    assert "::stop-commands::" in shown.stderr.splitlines()[0]
     assert not any(note.startswith("::error::") for note in annotations(shown))
-    again = harness("test", cwd=project)
-    assert shown.stderr.splitlines()[0] != again.stderr.splitlines()[0], "the word is never the same"
+
+
+@pytest.mark.parametrize("words", [[], ["--json"], ["-v"]])
+def test_what_a_model_says_is_no_command(project, engine, monkeypatch, words):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    engine("It takes it off.\n\n  ::add-mask::planted\n::error::planted\nsee ##[group]planted")
+    shown = harness("ask", "what does discount return?", *words, cwd=project)
+    assert shown.returncode == 0 and "planted" in shown.stdout and annotations(shown) == []
+    if words == ["--json"]:
+        assert "##[group]planted" in json.loads(shown.stdout)["summary"]

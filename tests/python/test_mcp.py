@@ -11,6 +11,7 @@ import time
 
 import pytest
 from conftest import FIX, RIGHT, TASK, tree
+from scripted import Wait
 
 PROGRAM = str(pathlib.Path(sys.executable).parent / "harness")
 LOOKING = {"ask", "brief", "layout", "route"}
@@ -287,6 +288,34 @@ def test_questions_are_part_of_the_conversation(mcp, project, engine):
     assert "what does discount" in json.dumps(server.requests[-1])
     renamed = session.tool("run", {"task": "rename it to reduced"})
     assert renamed["structuredContent"]["ok"] is True and "def reduced" in (project / "shop/pricing.py").read_text()
+
+
+def test_an_undo_and_the_question_of_a_dry_run_are_part_of_it_too(mcp, project):
+    (project / "shop/pricing.py").write_text(RIGHT)
+    session = mcp("--allow-writes")
+    session.tool("run", {"task": "rename discount to reduced"})
+    assert session.tool("undo")["structuredContent"]["ok"] is True
+    again = session.tool("run", {"task": "rename it to cheaper"})
+    assert again["structuredContent"]["ok"] is True and "def cheaper" in (project / "shop/pricing.py").read_text(), again
+    for name in ("a", "b"):
+        (project / f"shop/{name}.py").write_text("def total(x):\n    return x\n")
+    asked = session.tool("run", {"task": "rename total to whole", "dry_run": True})
+    assert asked["structuredContent"]["stopped"] == "question", asked
+    shown = session.tool("run", {"task": "2", "dry_run": True})["structuredContent"]
+    assert "+def whole" in shown["diff"], shown
+
+
+def test_a_cancelled_call_is_not_remembered(mcp, project, engine):
+    server = engine("It takes the percentage off.", Wait("never"), "Because.")
+    session = mcp()
+    session.tool("ask", {"question": "what does discount return?"})
+    number = session.send("tools/call", {"name": "ask", "arguments": {"question": "how is it tested?"}})
+    assert server.waiting.wait(20)
+    session.notify("notifications/cancelled", {"requestId": number})
+    server.go_on.set()
+    session.tool("ask", {"question": "why?"})
+    said = json.dumps(server.requests[-1])
+    assert said.count("what does discount return?") == 1 and "interrupted" not in said and "how is it tested" not in said
 
 
 def test_long_words_hold_nobody_up(mcp):

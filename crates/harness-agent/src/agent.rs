@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harness_code::hidden::Hidden;
+use harness_code::hidden::{self, Hidden};
 use harness_code::locate::Noted;
 use harness_code::path::RelPath;
 use harness_code::report::brief::Brief;
@@ -343,6 +343,11 @@ impl Agent {
     pub fn may_show(&self, path: &RelPath) -> bool {
         let hidden = self.config.as_ref().map(UserConfig::hidden);
         matches!(hidden, Ok(Ok(hidden)) if hidden.why(path).is_none())
+    }
+
+    /// Returns whether a text of which only the name is known may be shown to a model.
+    pub fn may_show_text_of(&self, path: &RelPath) -> bool {
+        self.may_show(path) && !hidden::holds_credentials(path)
     }
 
     /// Returns the files that taking a run back would change; without a name those of the latest that stands.

@@ -34,6 +34,8 @@ use crate::secret;
 pub struct Dialogue {
     agent: Agent,
     said: Vec<Said>,
+    /// Messages that were ever said; the oldest of them are forgotten.
+    count: usize,
     /// What the caller's own system told the model, before anything was said.
     preface: String,
     /// The name under which it is kept in the project, when it is.
@@ -101,6 +103,7 @@ impl Dialogue {
     pub fn of(agent: Agent, said: Vec<Said>) -> Dialogue {
         Dialogue {
             agent,
+            count: said.len(),
             said,
             preface: String::new(),
             kept: None,
@@ -111,7 +114,7 @@ impl Dialogue {
     /// Returns the same conversation with what the model is told before anything was said.
     #[must_use]
     pub fn with_preface(mut self, preface: &str) -> Dialogue {
-        self.preface = preface.chars().take(LONGEST_PREFACE).collect();
+        self.preface = cut(preface, LONGEST_PREFACE);
         self
     }
 
@@ -204,11 +207,17 @@ impl Dialogue {
         self.perform(message, &Turn::Ask(question), listener, cancel)
     }
 
-    /// Remembers the last turn of a conversation that went on beside this one.
-    pub fn hear_last_of(&mut self, other: &Dialogue) {
-        let begin = other.said.len().saturating_sub(2);
-        let last = other.said[begin..].to_vec();
-        last.into_iter().for_each(|said| self.remember(said));
+    /// Returns how many messages were ever said.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Remembers what was said in a conversation that went on beside this one, since it had so many messages.
+    pub fn hear_since(&mut self, count: usize, other: &Dialogue) {
+        let new = other.count.saturating_sub(count);
+        let begin = other.said.len().saturating_sub(new);
+        let new = other.said[begin..].to_vec();
+        new.into_iter().for_each(|said| self.remember(said));
     }
 
     /// Does what a message was found to ask for, and remembers both.
@@ -251,6 +260,7 @@ impl Dialogue {
             drop(self.keep(chat, &said));
         }
         self.said.push(said);
+        self.count += 1;
         let too_many = self.said.len().saturating_sub(MOST_REMEMBERED);
         self.said.drain(..too_many);
     }
@@ -260,9 +270,7 @@ impl Dialogue {
         if options.keep_no_record || !options.allow_writes {
             return Ok(());
         }
-        // Half a secret is none that would be seen: it goes first.
-        let redacted = secret::redact(&said.text);
-        let mut text: String = redacted.chars().take(LONGEST_KEPT).collect();
+        let mut text = cut(&said.text, LONGEST_KEPT);
         if let Some(home) = self.agent.home().filter(|home| home.len() > 1) {
             text = text.replace(&home, "~");
         }
@@ -272,6 +280,11 @@ impl Dialogue {
         drop(trace::append_chat_in_project(project.door(), &line));
         Ok(())
     }
+}
+
+/// Returns the beginning of a text. Half a secret is none that would be seen: it goes first.
+fn cut(text: &str, length: usize) -> String {
+    secret::redact(text).chars().take(length).collect()
 }
 
 /// A conversation that is kept in a project.
@@ -291,7 +304,7 @@ impl Dialogue {
 
     /// Shows the model a text beside what was said, from here on; empty shows nothing.
     pub fn show_beside(&mut self, text: &str) {
-        self.beside = text.chars().take(LONGEST_BESIDE).collect();
+        self.beside = cut(text, LONGEST_BESIDE);
     }
 
     /// Takes up the conversation that is kept under a name, where there is one.

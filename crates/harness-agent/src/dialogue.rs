@@ -1,6 +1,7 @@
 //! A conversation: each message, read in the light of those before it. It becomes a task that is whole in itself, or
 //! something that needs no run.
 
+use crate::secret;
 use crate::task::Task;
 use crate::task::kind::Kind;
 use crate::task::question::Question;
@@ -85,7 +86,8 @@ pub fn context(before: &[Said]) -> String {
         // The first paragraph tells what came of it; a diff follows it.
         let first = said.text.trim().split("\n\n").next().unwrap_or_default();
         let words: Vec<&str> = first.split_whitespace().collect();
-        let words = words.join(" ");
+        // Half a secret is none that would be seen: it goes before the cut.
+        let words = secret::redact(&words.join(" ")).into_owned();
         let short: String = words.chars().take(LONGEST_LINE).collect();
         let dots = if short.len() < words.len() {
             " …"
@@ -165,11 +167,25 @@ impl Memory {
         if let Some(taken) = reply.strip_prefix(TOOK_BACK).and_then(first_word) {
             self.runs.retain(|run| run != taken);
             self.undone = Some(run);
+            self.call_it(|old, _| old);
             return;
         }
         self.undone = None;
         let again = reply.strip_prefix(BROUGHT_BACK).and_then(first_word);
+        if again.is_some() {
+            self.call_it(|_, new| new);
+        }
         self.runs.push(again.map_or(run, str::to_owned));
+    }
+
+    /// Has "it" mean one of the two names of the last task, where that is a rename.
+    fn call_it(&mut self, one: fn(String, String) -> String) {
+        let task = self.task.as_deref().map(Task::bare);
+        let task = task.filter(|task| task.kind == Kind::Rename);
+        let renames = task.map(|task| harness_code::fix::read_rename(&task.text));
+        if let Some(rename) = renames.and_then(|renames| renames.into_iter().next()) {
+            self.name = Some(one(rename.old, rename.new));
+        }
     }
 
     /// Reads the next message.
@@ -800,6 +816,15 @@ mod tests {
         assert!(told.lines().count() <= 6 && told.len() < 1_600, "{told}");
         assert_eq!(told.lines().next(), Some("you: no really"));
         assert!(context(&said(&words[..1])).ends_with(" …"));
+    }
+
+    #[test]
+    fn no_half_of_a_secret_is_told() {
+        for blank in 200..245 {
+            let text = format!("{} AKIAIOSFODNN7EXAMPLQ is it", "x".repeat(blank));
+            let told = super::context(&[Said::by_user(text)]);
+            assert!(!told.contains("AKIA"), "{told}");
+        }
     }
 
     #[test]

@@ -119,7 +119,7 @@ const PLACES: &[&str] = &[
 const SAMPLES: &[&str] = &["example", "sample", "template", "dist"];
 
 /// Says whether a file holds credentials, from its path alone.
-pub(crate) fn holds_credentials(path: &RelPath) -> bool {
+pub fn holds_credentials(path: &RelPath) -> bool {
     let whole = path.as_str().to_ascii_lowercase();
     let name = whole.rsplit('/').next().unwrap_or(&whole);
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);

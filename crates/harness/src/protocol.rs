@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
@@ -118,10 +117,7 @@ pub(crate) async fn signal() {
     drop(tokio::signal::ctrl_c().await);
 }
 
-/// How many listeners there were.
-static LISTENERS: AtomicUsize = AtomicUsize::new(0);
-
-/// Calls `listener` for every signal, on a thread of its own, from now on and until there is a later listener.
+/// Calls `listener` for every signal, on a thread of its own, from now on.
 pub(crate) fn on_signal(mut listener: impl FnMut(Signal) + Send + 'static) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -130,14 +126,10 @@ pub(crate) fn on_signal(mut listener: impl FnMut(Signal) + Send + 'static) -> io
         let _inside = runtime.enter();
         Signals::catch()?
     };
-    let number = LISTENERS.fetch_add(1, Ordering::SeqCst) + 1;
     std::thread::Builder::new().spawn(move || {
         runtime.block_on(async {
             loop {
-                let signal = signals.next().await;
-                if LISTENERS.load(Ordering::SeqCst) == number {
-                    listener(signal);
-                }
+                listener(signals.next().await);
             }
         });
     })?;
@@ -202,6 +194,19 @@ impl Signals {
 
 /// Returns the file or folder behind a `file:` address, links resolved, where it exists.
 pub(crate) fn path_of(uri: &str) -> Option<PathBuf> {
+    std::fs::canonicalize(written_path(uri)?).ok()
+}
+
+/// Returns the file behind a `file:` address, links resolved, which need not be there yet; its folder is.
+pub(crate) fn new_path_of(uri: &str) -> Option<PathBuf> {
+    let path = written_path(uri)?;
+    std::fs::canonicalize(&path).ok().or_else(|| {
+        let folder = std::fs::canonicalize(path.parent()?).ok()?;
+        Some(folder.join(path.file_name()?))
+    })
+}
+
+fn written_path(uri: &str) -> Option<PathBuf> {
     let path = uri.strip_prefix("file://")?;
     let path = path.strip_prefix("localhost").unwrap_or(path);
     let path = unescaped(path)?;
@@ -210,7 +215,7 @@ pub(crate) fn path_of(uri: &str) -> Option<PathBuf> {
         [b'/', _, b':', ..] if cfg!(windows) => &path[1..],
         _ => &path,
     };
-    std::fs::canonicalize(path).ok()
+    Some(PathBuf::from(path))
 }
 
 /// Returns a part of an address without its escapes.

@@ -123,6 +123,7 @@ impl Editor {
         let fields = ToolCallUpdateFields::new().title(event.text.clone());
         let fields = match is_running {
             true => fields,
+            false if self.cancel.stopped() => fields.status(ToolCallStatus::Failed),
             false => fields.status(ToolCallStatus::Completed),
         };
         self.show(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(
@@ -157,7 +158,9 @@ impl Editor {
                 () = stopped(&self.cancel) => None,
             }
         };
-        let Some(reply) = self.handle.block_on(reply) else {
+        let reply = self.handle.block_on(reply);
+        // A turn that was cancelled writes nothing, whatever was answered meanwhile.
+        let Some(reply) = reply.filter(|_| !self.cancel.stopped()) else {
             return Decision::Drop;
         };
         match reply.outcome {

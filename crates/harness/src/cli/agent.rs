@@ -9,7 +9,7 @@ use crate::cli::args::{
 };
 use crate::cli::pager::Paging;
 use crate::cli::progress::Progress;
-use crate::cli::{end, outcome, settings};
+use crate::cli::{outcome, settings};
 use crate::exit::Exit;
 use crate::protocol;
 use crate::server::{self, ServeOptions};
@@ -160,7 +160,7 @@ pub(super) fn cancel_on_signal() -> Cancel {
     drop(protocol::on_signal(move |_| {
         if flag.stopped() {
             settings.restore();
-            end(Exit::Interrupted);
+            std::process::exit(i32::from(Exit::Interrupted.code()));
         }
         flag.stop();
     }));

@@ -31,8 +31,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::args::{Arguments, Command, CommonArguments};
 use crate::exit::Exit;
-use crate::protocol;
-use crate::show::annotations::{self, Annotation, CommandsStopped};
+use crate::show::annotations::{self, Annotation};
 use crate::show::text::Complaint;
 use crate::show::{json, text};
 
@@ -48,15 +47,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
         .skip(1)
         .take_while(|word| *word != "--")
         .any(|word| word == "--json");
-    let arguments = read(&words, &program);
-    if let Ok(None) = arguments {
-        return Exit::Done;
-    }
-    if annotations::is_workflow() {
-        resume_at_signals(&arguments);
-    }
-    let _commands_stopped = CommandsStopped::begin();
-    let exit = match arguments {
+    let exit = match read(&words, &program) {
         Ok(Some(arguments)) => perform(arguments, &program),
         Ok(None) => Ok(Exit::Done),
         Err(complaint) => Err(complaint),
@@ -129,24 +120,6 @@ fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
             drop(output::write(&common, &json::bad_input(complaint)));
         }
     })
-}
-
-/// Has a workflow take commands again when a signal ends the program before the command listens itself, or while it
-/// does not.
-fn resume_at_signals(arguments: &Result<Option<Arguments>, Complaint>) {
-    let read = arguments.as_ref().ok().and_then(Option::as_ref);
-    let command = read.and_then(|arguments| arguments.command.as_ref());
-    // They end in order at a signal from their beginning on.
-    if let Some(Command::Serve(_) | Command::Mcp(_) | Command::Acp(_)) = command {
-        return;
-    }
-    drop(protocol::on_signal(|_| end(Exit::Interrupted)));
-}
-
-/// Ends the program at once.
-fn end(exit: Exit) -> ! {
-    annotations::resume();
-    std::process::exit(i32::from(exit.code()))
 }
 
 fn carry_out(command: Command, program: &str) -> Result<Exit, Complaint> {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use harness_agent::{
-    Agent, AgentOptions, Cancel, Dialogue, Listener, OptionsError, RunResult, Stopped,
+    Agent, AgentOptions, Cancel, Dialogue, Listener, OptionsError, RunResult, Stopped, Turn,
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
@@ -156,15 +156,12 @@ impl Handler {
             }
             ToolName::Ask => {
                 let AskInput { question, settings } = call.arguments()?;
-                let mut dialogue = locked(&self.dialogue).clone();
-                dialogue.change_agent(Agent::new(settings.settle(&self.options)));
-                let ask = move |listener: &mut dyn Listener, cancel: &Cancel| {
-                    let result = dialogue.ask(&question, listener, cancel)?;
-                    Ok((result, dialogue))
-                };
-                let (result, dialogue) = self.work(call, Lane::Reading, ask).await?;
-                self.remember(call, &dialogue);
-                Ok(run_shown(&result))
+                let agent = Agent::new(settings.settle(&self.options));
+                let ask =
+                    move |dialogue: &mut Dialogue, listener: &mut dyn Listener, cancel: &Cancel| {
+                        dialogue.ask(&question, listener, cancel)
+                    };
+                self.converse(call, Lane::Reading, agent, ask).await
             }
             ToolName::Run => self.run(call).await,
             ToolName::Tests => {
@@ -183,9 +180,12 @@ impl Handler {
             ToolName::Undo => {
                 let run = call.arguments::<UndoInput>()?.run;
                 let agent = Agent::new(self.options.clone());
+                let message = format!("undo {}", run.as_deref().unwrap_or("that"));
                 let undo =
-                    move |_: &mut dyn Listener, cancel: &Cancel| agent.undo(run.as_deref(), cancel);
-                Ok(run_shown(&self.work(call, Lane::Writing, undo).await?))
+                    move |dialogue: &mut Dialogue, listener: &mut dyn Listener, cancel: &Cancel| {
+                        dialogue.perform(&message, &Turn::Undo(run), listener, cancel)
+                    };
+                self.converse(call, Lane::Writing, agent, undo).await
             }
         }
     }
@@ -195,19 +195,38 @@ impl Handler {
         let mut options = input.settings.settle(&self.options);
         let is_dry = input.dry_run.unwrap_or_default();
         options.allow_writes &= !is_dry;
-        let (agent, task) = (Agent::new(options), input.task);
         let lane = if is_dry { Lane::Reading } else { Lane::Writing };
-        let shared = Arc::clone(&self.dialogue);
-        let run = move |listener: &mut dyn Listener, cancel: &Cancel| {
-            let mut dialogue = locked(&shared).clone();
-            dialogue.change_agent(agent);
-            let result = dialogue.say(&task, listener, cancel)?;
-            Ok((result, dialogue))
+        let run = move |dialogue: &mut Dialogue, listener: &mut dyn Listener, cancel: &Cancel| {
+            dialogue.say(&input.task, listener, cancel)
         };
-        let (result, dialogue) = self.work(call, lane, run).await?;
-        // What a dry run showed did not happen.
-        if !is_dry {
-            self.remember(call, &dialogue);
+        self.converse(call, lane, Agent::new(options), run).await
+    }
+
+    /// Takes a turn of the conversation, and remembers it.
+    async fn converse(
+        &self,
+        call: &Call,
+        lane: Lane,
+        agent: Agent,
+        turn: impl FnOnce(&mut Dialogue, &mut dyn Listener, &Cancel) -> Result<RunResult, OptionsError>
+        + Send
+        + 'static,
+    ) -> Result<CallToolResult, Problem> {
+        let shared = Arc::clone(&self.dialogue);
+        let work = move |listener: &mut dyn Listener, cancel: &Cancel| {
+            let mut dialogue = locked(&shared).clone();
+            let count = dialogue.count();
+            dialogue.change_agent(agent);
+            let result = turn(&mut dialogue, listener, cancel)?;
+            Ok((result, count, dialogue))
+        };
+        let (result, count, dialogue) = self.work(call, lane, work).await?;
+        // A call that asks for input comes again, one that was stopped tells nothing, and what a dry run showed did not
+        // happen; its question waits for an answer all the same.
+        let is_dry = matches!(lane, Lane::Reading) && !result.diff.is_empty();
+        let is_whole = locked(&call.questions).open().is_none();
+        if is_whole && !is_dry && result.stopped != Stopped::Interrupted {
+            locked(&self.dialogue).hear_since(count, &dialogue);
         }
         Ok(run_shown(&result))
     }
@@ -218,13 +237,6 @@ impl Handler {
         match refusal.await {
             Some(message) => Err(ErrorData::invalid_params(message, None)),
             None => Ok(()),
-        }
-    }
-
-    /// Remembers the turn of a call. One that asks for input comes again.
-    fn remember(&self, call: &Call, dialogue: &Dialogue) {
-        if locked(&call.questions).open().is_none() {
-            locked(&self.dialogue).hear_last_of(dialogue);
         }
     }
 

@@ -1,12 +1,9 @@
 //! Notes beside the lines of a change, as GitHub Actions shows them. Elsewhere nothing is printed.
 
 use std::path::Path;
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use harness_agent::env::{Environment, Workflow};
 use harness_code::report::layout::Layout;
-use harness_hands::journal::RunId;
 
 use crate::show::findings;
 use crate::show::text;
@@ -45,67 +42,18 @@ impl Annotation {
     }
 }
 
-/// The word that makes GitHub listen again. Nobody else knows it.
-static LISTEN: LazyLock<String> = LazyLock::new(|| RunId::new().to_string());
-
-/// Whether GitHub listens to nothing but that word.
-static IS_DEAF: AtomicBool = AtomicBool::new(false);
-
-/// While it lives, GitHub Actions takes nothing that is printed as a command: what a model or a file says is shown too.
-/// A panic ends it as well.
-pub(crate) struct CommandsStopped(());
-
-impl CommandsStopped {
-    /// Stops the commands, where a workflow of GitHub Actions reads.
-    pub(crate) fn begin() -> CommandsStopped {
-        if is_workflow() {
-            stop();
-        }
-        CommandsStopped(())
-    }
-}
-
-impl Drop for CommandsStopped {
-    fn drop(&mut self) {
-        resume();
-    }
-}
-
-/// Says whether a workflow of GitHub Actions reads what is printed.
-pub(crate) fn is_workflow() -> bool {
-    Environment::read().workflow.is_some()
-}
-
-fn stop() {
-    IS_DEAF.store(true, Ordering::SeqCst);
-    text::unbroken_notice(&format!("::stop-commands::{}", *LISTEN));
-}
-
-/// Has GitHub Actions take commands again, which are the caller's from here on. Returns whether it did not before.
-pub(crate) fn resume() -> bool {
-    let was_deaf = IS_DEAF.swap(false, Ordering::SeqCst);
-    if was_deaf {
-        text::unbroken_notice(&format!("::{}::", *LISTEN));
-    }
-    was_deaf
-}
-
 /// Prints notes on stderr where a workflow of GitHub Actions reads them: stdout is the result's.
 pub(crate) fn print(project: &Path, notes: &[Annotation]) {
     let Some(workflow) = Environment::read().workflow.filter(|_| !notes.is_empty()) else {
         return;
     };
-    let was_deaf = resume();
     let mut told = [0usize; 3];
     for note in notes {
         let count = &mut told[note.level as usize];
         *count += 1;
         if *count <= SHOWN {
-            text::unbroken_notice(&line(note, &|path| in_repository(&workflow, project, path)));
+            text::workflow_command(&line(note, &|path| in_repository(&workflow, project, path)));
         }
-    }
-    if was_deaf {
-        stop();
     }
 }
 

@@ -5,4 +5,5 @@ mod answer;
 pub(crate) mod findings;
 pub mod json;
 pub mod text;
+mod workflow;
 mod wrap;

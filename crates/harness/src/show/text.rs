@@ -1,6 +1,8 @@
 //! Text for people: clean of control characters, quiet when a pipe closes. The one place that prints.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::sync::LazyLock;
 
 use anstream::AutoStream;
 use harness_agent::env::Environment;
@@ -9,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::exit::Exit;
 use crate::show::answer::{Abilities, AnswerLayout};
-use crate::show::wrap;
+use crate::show::{workflow, wrap};
 
 /// Something the user must hear: what is wrong, then what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +88,9 @@ pub fn unbroken_result(text: &str) {
     } else {
         "\n"
     };
-    drop(write!(out, "{}{newline}", clean(text)).and_then(|()| out.flush()));
+    let text = clean(text);
+    let text = disarmed(&text);
+    drop(write!(out, "{text}{newline}").and_then(|()| out.flush()));
 }
 
 /// An answer that is printed on the terminal of stdout while its words come.
@@ -139,7 +143,11 @@ impl SpokenAnswer {
 /// Prints exact bytes on stdout: JSON, completions, manual pages.
 pub fn bytes(text: &[u8]) {
     let mut out = io::stdout().lock();
-    drop(out.write_all(text).and_then(|()| out.flush()));
+    let text = match std::str::from_utf8(text) {
+        Ok(text) if is_workflow() => Cow::Owned(workflow::document(text).into_bytes()),
+        _ => Cow::Borrowed(text),
+    };
+    drop(out.write_all(&text).and_then(|()| out.flush()));
 }
 
 /// Prints one line of progress or notice on stderr, on a terminal broken between words.
@@ -149,7 +157,26 @@ pub fn notice(text: &str) {
 
 /// Prints what was not written for a reader on stderr: the output of programs, diffs, log lines.
 pub fn unbroken_notice(text: &str) {
-    drop(writeln!(io::stderr().lock(), "{}", clean(text)));
+    drop(writeln!(io::stderr().lock(), "{}", disarmed(&clean(text))));
+}
+
+/// Prints a command for GitHub Actions on stderr: stdout is the result's.
+pub(crate) fn workflow_command(line: &str) {
+    drop(writeln!(io::stderr().lock(), "{}", clean(line)));
+}
+
+/// Returns text in which a workflow of GitHub Actions finds no command: what a model or a file says is printed too. The
+/// two streams are read apart, so a word that stops commands on one of them would not come in time on the other.
+fn disarmed(text: &str) -> Cow<'_, str> {
+    match is_workflow() {
+        true => Cow::Owned(workflow::text(text)),
+        false => Cow::Borrowed(text),
+    }
+}
+
+fn is_workflow() -> bool {
+    static IS_WORKFLOW: LazyLock<bool> = LazyLock::new(|| Environment::read().workflow.is_some());
+    *IS_WORKFLOW
 }
 
 /// Prints a complaint on stderr: what is wrong, then the hint.

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use harness_agent::Cancel;
 use harness_hands::terminal::TerminalSettings;
 
-use crate::cli::end;
 use crate::exit::Exit;
 use crate::protocol::{self, Signal};
 use crate::show::text;
@@ -82,7 +81,7 @@ impl Interrupts {
             settings.restore();
             drop(std::io::stdout().write_all(END_OF_PASTES));
         }
-        end(exit);
+        std::process::exit(i32::from(exit.code()));
     }
 }
 
