@@ -456,10 +456,25 @@ impl Evidence<'_> {
         if self.task.kind == Kind::Fix || self.wants_all_green() {
             return self.blamed_failing(asked, after);
         }
+        if let Some(reason) = self.addition_failing(asked, after) {
+            return Some(reason);
+        }
         // "Add a, and fix b": b is judged by its own tests.
         let orders = self.task.orders();
         let mut fixes = orders.iter().filter(|order| order.task.kind == Kind::Fix);
         fixes.find_map(|order| self.blamed_failing(&asked.read_order(&order.task), after))
+    }
+
+    /// A red test that speaks of what the task asks to be new is a test of that.
+    fn addition_failing(&self, asked: &Asked<'_>, after: &SuiteReport) -> Option<String> {
+        let names = asked.added_names();
+        let mut red = after.failures.iter();
+        let failure = red.find(|failure| {
+            let mut names = names.iter();
+            names.any(|name| asked.test_has_word(failure, name) == Some(true))
+        })?;
+        let shown = failure.shown();
+        Some(format!("the test still fails: try another change\n{shown}"))
     }
 
     fn blamed_failing(&self, asked: &Asked<'_>, after: &SuiteReport) -> Option<String> {
@@ -697,7 +712,7 @@ fn failing(report: &SuiteReport, id: &str) -> bool {
 
 /// Returns whether a case of a test only has another name now: some are named after their place in a set, or after the
 /// address of an object. Then as many cases of its test pass as before, and but for numbers they have the same names. A
-/// case that is nothing but a number is named after its value.
+/// case that is nothing but a number is named after its value, unless that is the time of day.
 fn renumbered(before: &SuiteReport, after: &SuiteReport, id: &str) -> bool {
     // Rust names an example of the documentation after its line.
     fn parts(id: &str) -> Option<(&str, &str)> {
@@ -707,7 +722,7 @@ fn renumbered(before: &SuiteReport, after: &SuiteReport, id: &str) -> bool {
     let Some((test, case)) = parts(id) else {
         return false;
     };
-    let is_value = case.chars().all(|c| !c.is_alphabetic());
+    let is_value = case.chars().all(|c| !c.is_alphabetic()) && !has_time(case);
     let cases = |report: &SuiteReport| -> Vec<String> {
         let ids = report.passed_ids.iter().filter_map(|id| parts(id));
         let of_test = ids.filter(|(base, _)| *base == test);
@@ -721,6 +736,28 @@ fn renumbered(before: &SuiteReport, after: &SuiteReport, id: &str) -> bool {
         count(&new) >= count(&old)
     };
     !is_value && !failing(after, id) && old.iter().all(is_among)
+}
+
+/// Returns whether a name holds a time of day, `16:01`, or a date with its year, `2026-11-17` or `17.11.2026`.
+fn has_time(name: &str) -> bool {
+    let is_number = |part: &str, digits: usize| {
+        part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let words = name.split(|c: char| !c.is_ascii_digit() && !":-./".contains(c));
+    words.into_iter().any(|word| {
+        let hours: Vec<&str> = word.split(':').collect();
+        let days: Vec<&str> = word.split(['-', '.', '/']).collect();
+        let is_time = hours.len() > 1 && hours[..2].iter().all(|part| is_number(part, 2));
+        let is_date = match days[..] {
+            [first, middle, last] => {
+                is_number(middle, 2)
+                    && (is_number(first, 4) && is_number(last, 2)
+                        || is_number(first, 2) && is_number(last, 4))
+            }
+            _ => false,
+        };
+        is_time || is_date
+    })
 }
 
 /// Returns the name of a case without its numbers and addresses.

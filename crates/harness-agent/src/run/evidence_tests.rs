@@ -16,7 +16,7 @@ const RUST: &str = "pub fn lower(s: &str) -> String {\n    s.to_lowercase()\n}\n
 const PARSE: &str = "class Line:\n    def parse_line(self, text):\n        return text\n\n\nclass Word:\n    def parse_line(self, text):\n        return text\n";
 
 /// The project of every story.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("a/parse.py", PARSE),
     ("b/parse.py", PARSE),
     ("shop/__init__.py", ""),
@@ -24,6 +24,10 @@ const FILES: [(&str, &str); 9] = [
     ("shop/report.py", REPORT),
     ("tests/test_shop.py", TESTS),
     ("src/lib.rs", RUST),
+    (
+        "tests/test_more.py",
+        "from shop.pricing import subtotal\n\n\ndef test_subtotal():\n    assert subtotal([1]) == 1\n",
+    ),
     (
         "tests/shout.rs",
         "#[test]\nfn test_shout() {\n    assert_eq!(shout(\"A\"), \"a!\");\n}\n",
@@ -804,5 +808,49 @@ fn a_red_test_that_calls_what_is_named_by_way_of_another_must_pass() {
     for (after, expected) in [("total+ shout-", FAILING), ("total+ shout+", "proven")] {
         let verdict = told(task, &files, "total+ shout-", after, Observed::default());
         assert_eq!(verdict, expected, "{after}");
+    }
+}
+
+#[test]
+fn a_red_test_of_what_is_to_be_added_must_pass() {
+    let added = format!("{PRICING}\n\ndef subtotal(lines):\n    return 0\n");
+    let files = [("shop/pricing.py", added.as_str())];
+    let task = "add a function subtotal(lines) to shop/pricing.py";
+    for (after, expected) in [
+        ("total+ subtotal-", FAILING),
+        ("total+ subtotal+", "proven"),
+        ("total+ discount- subtotal+", "proven"),
+    ] {
+        let before = "total+ discount- subtotal-";
+        let verdict = told(task, &files, before, after, Observed::default());
+        assert_eq!(verdict, expected, "{after}");
+    }
+}
+
+#[test]
+fn cases_may_be_named_by_the_time_of_day() {
+    let files = [("shop/pricing.py", PRICING)];
+    let changed = PRICING.replace("total - percent", "total * (100 - percent) / 100");
+    let files = files.map(|(path, _)| (path, changed.as_str()));
+    for (before, after, expected) in [
+        (
+            "total[10:01]+ total[b]+",
+            "total[10:02]+ total[b]+",
+            "proven",
+        ),
+        ("total[11-17-2026]+", "total[11-18-2026]+", "proven"),
+        (
+            "total[10:01]+ total[b]+",
+            "total[10:02]+ total[b]-",
+            "worse",
+        ),
+        ("total[10:01]+ total[b]+", "total[b]+", "worse"),
+        // Other values are other cases.
+        ("total[8080]+", "total[8081]+", "worse"),
+        ("total[1.5]+", "total[1.6]+", "worse"),
+    ] {
+        let (before, after) = (format!("{before} discount-"), format!("{after} discount+"));
+        let verdict = told(FIX, &files, &before, &after, Observed::default());
+        assert!(verdict.starts_with(expected), "{after}: {verdict}");
     }
 }

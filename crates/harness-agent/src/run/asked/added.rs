@@ -154,6 +154,23 @@ impl<'a> Asked<'a> {
         (!is_there).then(|| (NOT_ADDED, format!("`{name}` is not there yet: add it")))
     }
 
+    /// Returns the names that the task asks to be new, where it asks for something new.
+    pub(in crate::run) fn added_names(&self) -> Vec<String> {
+        if self.task.kind != Kind::Add {
+            return Vec::new();
+        }
+        let wish = self
+            .task
+            .wish()
+            .map(|wish| last_part(&wish.name).to_owned());
+        let wish = wish.filter(|name| self.homes_of(name).is_empty());
+        let new = self
+            .new_names()
+            .into_iter()
+            .map(|name| last_part(name).to_owned());
+        wish.into_iter().chain(new).collect()
+    }
+
     pub(super) fn missing_addition(&self) -> Option<Missing> {
         // What is there already is where something goes.
         let is_new = |wish: &Wish| self.homes_of(last_part(&wish.name)).is_empty();

@@ -153,7 +153,11 @@ impl<'a> Asked<'a> {
         failure: &Failure,
         target: &Target,
     ) -> Option<bool> {
-        let name = target.last_name();
+        self.test_has_word(failure, target.last_name())
+    }
+
+    /// Says whether the text of a test has a word; none where its text is not found.
+    pub(in crate::run) fn test_has_word(&self, failure: &Failure, name: &str) -> Option<bool> {
         let id = failure.id.split('[').next().unwrap_or(&failure.id);
         let test = test_name(id);
         // Other languages name a test by a sentence: `suite > counts words`, `test.counts words`.
