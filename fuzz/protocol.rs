@@ -75,8 +75,16 @@ fn judge(input: &[u8], output: &[u8], begins: bool, is_mcp: bool) {
             false => {}
         }
     }
+    // What is no JSON and looks like a request is answered with the id that it seems to have.
+    let seems = |line: &&[u8]| {
+        let text = String::from_utf8_lossy(line);
+        serde_json::from_slice::<Value>(line).is_err()
+            && text.contains("id")
+            && text.contains("method")
+    };
+    let broken = input.split(|byte| *byte == b'\n').filter(seems).count();
     for (id, count) in &answers {
-        let most = asked.get(id).map_or(0, Vec::len);
+        let most = asked.get(id).map_or(0, Vec::len) + broken;
         assert!(*count <= most, "{id} is answered {count} times");
     }
     let cancelled = |id: &str| {

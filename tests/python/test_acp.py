@@ -109,6 +109,8 @@ def test_a_change_is_shown_and_asked_about_before_it_is_kept(editor, project, en
     assert (call["kind"], diff["type"], diff["oldText"], diff["newText"]) == ("edit", "diff", WRONG, RIGHT)
     assert call["locations"] == [{"path": str(project / "shop/pricing.py"), "line": 2}]
     assert {option["kind"] for option in one.asked[0]["options"]} == {"allow_once", "allow_always", "reject_once"}
+    # Something is seen at once, however long the project takes to read.
+    assert one.updates[0]["content"]["text"] == "reading the project\n"
     assert {"plan", "tool_call", "tool_call_update", "agent_thought_chunk", "agent_message_chunk"} <= one.kinds()
     plans = [update["entries"][0]["status"] for update in one.updates if update["sessionUpdate"] == "plan"]
     assert plans == ["in_progress", "completed"] and "harness undo" in one.said()

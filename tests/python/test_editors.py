@@ -66,6 +66,17 @@ def test_there_and_away(project, name):
     assert editors(name, "--project", project, "--remove").returncode == 0
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("change", [lambda raw: raw.replace(b"\n", b"\r\n"), lambda raw: raw + b"\n"], ids=["CRLF", "one more newline"])
+def test_what_a_checkout_or_an_editor_does_to_line_ends_is_no_change(project, name, change):
+    before = bytes_of(project)
+    assert editors(name, "--project", str(project)).returncode == 0
+    for path in set(bytes_of(project)) - set(before):
+        (project / path).write_bytes(change((project / path).read_bytes()))
+    done = editors(name, "--project", str(project), "--remove")
+    assert done.returncode == 0 and bytes_of(project) == before, done.stdout + done.stderr
+
+
 def test_what_is_written_permits_changes_only_where_that_is_asked_for(project):
     for words, look_only in (([], True), (["--allow-writes"], False)):
         assert editors("vscode", "--project", project, *words).returncode == 0

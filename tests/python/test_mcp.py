@@ -290,7 +290,8 @@ def test_questions_are_part_of_the_conversation(mcp, project, engine):
     assert renamed["structuredContent"]["ok"] is True and "def reduced" in (project / "shop/pricing.py").read_text()
 
 
-def test_an_undo_and_the_question_of_a_dry_run_are_part_of_it_too(mcp, project):
+def test_an_undo_and_the_question_of_a_dry_run_are_part_of_it_too(mcp, project, engine):
+    engine("It returns what it is given.")
     (project / "shop/pricing.py").write_text(RIGHT)
     session = mcp("--allow-writes")
     session.tool("run", {"task": "rename discount to reduced"})
@@ -301,6 +302,8 @@ def test_an_undo_and_the_question_of_a_dry_run_are_part_of_it_too(mcp, project):
         (project / f"shop/{name}.py").write_text("def total(x):\n    return x\n")
     asked = session.tool("run", {"task": "rename total to whole", "dry_run": True})
     assert asked["structuredContent"]["stopped"] == "question", asked
+    # A question beside it does not take the answer away.
+    session.tool("ask", {"question": "what does it do?"})
     shown = session.tool("run", {"task": "2", "dry_run": True})["structuredContent"]
     assert "+def whole" in shown["diff"], shown
 
@@ -312,6 +315,7 @@ def test_a_cancelled_call_is_not_remembered(mcp, project, engine):
     number = session.send("tools/call", {"name": "ask", "arguments": {"question": "how is it tested?"}})
     assert server.waiting.wait(20)
     session.notify("notifications/cancelled", {"requestId": number})
+    time.sleep(0.5)
     server.go_on.set()
     session.tool("ask", {"question": "why?"})
     said = json.dumps(server.requests[-1])

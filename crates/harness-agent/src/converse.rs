@@ -12,6 +12,7 @@ use crate::agent::{Agent, unreadable};
 use crate::cancel::Cancel;
 use crate::dialogue::{self, Meaning, Said};
 use crate::options::OptionsError;
+use crate::plan::Plan;
 use crate::run::event::Listener;
 use crate::run::result::RunResult;
 use crate::secret;
@@ -154,6 +155,11 @@ impl Dialogue {
 
     /// Reads a message and finds out what it asks for. Nothing is changed.
     pub fn read(&self, message: &str) -> Result<Turn, OptionsError> {
+        self.read_planned(message).map(|(turn, _)| turn)
+    }
+
+    /// The same, with the plan of a task.
+    pub fn read_planned(&self, message: &str) -> Result<(Turn, Option<Plan>), OptionsError> {
         self.turn(message, self.agent.stop())?.map_err(unreadable)
     }
 
@@ -162,19 +168,22 @@ impl Dialogue {
         &self,
         message: &str,
         cancel: &Cancel,
-    ) -> Result<Result<Turn, TreeError>, OptionsError> {
+    ) -> Result<Result<(Turn, Option<Plan>), TreeError>, OptionsError> {
         let task = match dialogue::read(&self.said, message) {
             Meaning::Task(task) => task,
-            Meaning::Reply(words) => return Ok(Ok(Turn::Reply(words))),
-            Meaning::Undo(run) => return Ok(Ok(Turn::Undo(run))),
+            Meaning::Reply(words) => return Ok(Ok((Turn::Reply(words), None))),
+            Meaning::Undo(run) => return Ok(Ok((Turn::Undo(run), None))),
         };
         let plan = self.agent.plan(&task, cancel)?;
-        Ok(plan.map(|plan| match plan.writes {
-            true => Turn::Run {
-                task,
-                asks_back: plan.question.is_some(),
-            },
-            false => Turn::Ask(task),
+        Ok(plan.map(|plan| {
+            let turn = match plan.writes {
+                true => Turn::Run {
+                    task,
+                    asks_back: plan.question.is_some(),
+                },
+                false => Turn::Ask(task),
+            };
+            (turn, Some(plan))
         }))
     }
 
@@ -186,7 +195,7 @@ impl Dialogue {
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
         let turn = match self.turn(message, cancel)? {
-            Ok(turn) => turn,
+            Ok((turn, _)) => turn,
             Err(TreeError::Stopped) => return Ok(RunResult::interrupted()),
             Err(error) => return Err(unreadable(error)),
         };
@@ -205,6 +214,11 @@ impl Dialogue {
             Meaning::Reply(_) | Meaning::Undo(_) => message.to_owned(),
         };
         self.perform(message, &Turn::Ask(question), listener, cancel)
+    }
+
+    /// Returns whether the last reply asks the user something.
+    pub fn waits_for_answer(&self) -> bool {
+        dialogue::waits_for_answer(&self.said)
     }
 
     /// Returns how many messages were ever said.

@@ -78,6 +78,11 @@ pub fn read(before: &[Said], message: &str) -> Meaning {
     Memory::of(before).read(message)
 }
 
+/// Returns whether the last reply asks the user something.
+pub(crate) fn waits_for_answer(before: &[Said]) -> bool {
+    Memory::of(before).question.is_some()
+}
+
 /// Returns what was said before as a few lines for a model: the last tasks and what came of them, each cut short.
 pub fn context(before: &[Said]) -> String {
     let start = before.len().saturating_sub(MOST_LINES);
@@ -822,7 +827,7 @@ mod tests {
     fn no_half_of_a_secret_is_told() {
         for blank in 200..245 {
             let text = format!("{} AKIAIOSFODNN7EXAMPLQ is it", "x".repeat(blank));
-            let told = super::context(&[Said::by_user(text)]);
+            let told = context(&[Said::by_user(text)]);
             assert!(!told.contains("AKIA"), "{told}");
         }
     }

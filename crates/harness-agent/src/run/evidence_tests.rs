@@ -16,12 +16,14 @@ const RUST: &str = "pub fn lower(s: &str) -> String {\n    s.to_lowercase()\n}\n
 const PARSE: &str = "class Line:\n    def parse_line(self, text):\n        return text\n\n\nclass Word:\n    def parse_line(self, text):\n        return text\n";
 
 /// The project of every story.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 12] = [
     ("a/parse.py", PARSE),
     ("b/parse.py", PARSE),
     ("shop/__init__.py", ""),
     ("shop/pricing.py", PRICING),
     ("shop/report.py", REPORT),
+    ("shop/fee.py", "def fee(total):\n    return 1\n"),
+    ("shop/fee.pyi", "def fee(total: int) -> int: ...\n"),
     ("tests/test_shop.py", TESTS),
     ("src/lib.rs", RUST),
     (
@@ -853,4 +855,13 @@ fn cases_may_be_named_by_the_time_of_day() {
         let verdict = told(FIX, &files, &before, &after, Observed::default());
         assert!(verdict.starts_with(expected), "{after}: {verdict}");
     }
+}
+
+#[test]
+fn a_stub_need_not_change_with_its_code() {
+    let files = [("shop/fee.py", "def fee(total):\n    return 2\n")];
+    let green = "total+ discount+";
+    let said = |task: &str| told(task, &files, green, green, Observed::default());
+    assert_eq!(said("change fee to return two"), "proven");
+    assert_eq!(said("change fee in shop/fee.pyi to take a float"), NOTHING);
 }

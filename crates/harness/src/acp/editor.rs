@@ -55,6 +55,12 @@ impl Editor {
         self.show(SessionUpdate::AgentMessageChunk(chunk));
     }
 
+    /// Says what is going on beside the conversation.
+    pub(super) fn think(&self, words: &str) {
+        let chunk = ContentChunk::new(format!("{words}\n").into());
+        self.show(SessionUpdate::AgentThoughtChunk(chunk));
+    }
+
     /// Shows what the task asks for, and what is done of it; before the turn has ended the first is worked on.
     pub(super) fn show_goals(&self, goals: &[Goal], has_ended: bool) {
         let mut worked_on = !has_ended;
@@ -211,10 +217,7 @@ impl Listener for Editor {
             | EventKind::Sent
             | EventKind::Reply
             | EventKind::Refused
-            | EventKind::Undone => {
-                let chunk = ContentChunk::new(format!("{}\n", event.text).into());
-                self.show(SessionUpdate::AgentThoughtChunk(chunk));
-            }
+            | EventKind::Undone => self.think(&event.text),
         }
     }
 

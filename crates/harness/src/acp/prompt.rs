@@ -105,7 +105,9 @@ fn take_turn(
     editor: &mut Editor,
     cancel: &Cancel,
 ) -> Result<StopReason, OptionsError> {
-    let turn = dialogue.read(&message.words)?;
+    // A large project takes a while to read, and the user sees nothing else meanwhile.
+    editor.think("reading the project");
+    let (turn, plan) = dialogue.read_planned(&message.words)?;
     let writes = turn.writes() && dialogue.agent().options().allow_writes;
     let mut goals: Vec<Goal> = Vec::new();
     let mut beside = String::new();
@@ -125,8 +127,7 @@ fn take_turn(
             }
         }
     }
-    if !turn.task().is_empty() {
-        let plan = dialogue.agent().route(turn.task())?;
+    if let Some(plan) = plan {
         let spots = plan.spots().iter().map(|spot| spot.path.to_string());
         let files: BTreeSet<String> = message.files.iter().cloned().chain(spots).collect();
         let agent = dialogue.agent().clone();

@@ -393,7 +393,11 @@ enum Base {
 /// Finds what a file was before anything of ours came into it.
 fn base_of(now: &str, file: &File, wishes: &Wishes, disk: Option<&OnDisk>) -> Result<Base, String> {
     let versions = versions(now, file, wishes);
-    let is_ours_alone = versions.iter().any(|wishes| file.text(wishes) == now);
+    // A checkout may have other line endings, and an editor may end the file in its own way.
+    let plain = |text: &str| text.replace("\r\n", "\n").trim_end().to_owned();
+    let is_ours_alone = versions
+        .iter()
+        .any(|wishes| plain(&file.text(wishes)) == plain(now));
     if !file.is_shared() {
         return Ok(match (is_ours_alone, now.contains(OURS)) {
             (true, _) => Base::Absent,

@@ -70,6 +70,8 @@ struct Call {
     parameters: CallToolRequestParams,
     context: RequestContext<RoleServer>,
     questions: Arc<Mutex<Questions>>,
+    /// A question beside the conversation, which may wait for an answer of the user.
+    is_aside: bool,
 }
 
 impl Call {
@@ -225,8 +227,11 @@ impl Handler {
         // happen; its question waits for an answer all the same.
         let is_dry = matches!(lane, Lane::Reading) && !result.diff.is_empty();
         let is_whole = locked(&call.questions).open().is_none();
-        if is_whole && !is_dry && result.stopped != Stopped::Interrupted {
-            locked(&self.dialogue).hear_since(count, &dialogue);
+        let mut shared = locked(&self.dialogue);
+        let is_between = call.is_aside && shared.waits_for_answer();
+        let is_stopped = result.stopped == Stopped::Interrupted || call.context.ct.is_cancelled();
+        if is_whole && !is_dry && !is_between && !is_stopped {
+            shared.hear_since(count, &dialogue);
         }
         Ok(run_shown(&result))
     }
@@ -387,6 +392,7 @@ impl ServerHandler for Handler {
             parameters,
             context,
             questions: Arc::clone(&questions),
+            is_aside: tool == ToolName::Ask,
         };
         let result = self.call(tool, call).await;
         let questions = locked(&questions);

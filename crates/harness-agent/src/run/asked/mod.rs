@@ -703,8 +703,12 @@ fn meant(named: Vec<Target>, task: &Task, paths: &[RelPath]) -> Vec<Target> {
     };
     let speaks_for = |one: &Target, other: &Target| {
         let is_better = |sign: &dyn Fn(&Target) -> bool| sign(other) && !sign(one);
+        // A stub says what the code beside it takes and gives.
+        let is_stub = |one: &Target| one.path.extension() == Some("pyi") && !in_named_file(one);
         one.last_name() == other.last_name()
-            && (is_better(&in_named_file) || is_better(&in_named_class))
+            && (is_better(&in_named_file)
+                || is_better(&in_named_class)
+                || is_stub(one) && other.path.extension() == Some("py"))
     };
     let all = named.clone();
     let named = named.into_iter();
