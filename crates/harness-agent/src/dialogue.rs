@@ -57,8 +57,8 @@ pub fn unwrapped(message: &str) -> String {
         message.trim_start().starts_with(&format!("<{tag}>"))
             || message.contains(&format!("</{ADDITION}>"))
     };
-    let tags = WRAPPINGS.iter().filter(is_wrapped);
-    if let Some(words) = tags.into_iter().find_map(|tag| inside(tag)) {
+    let mut tags = WRAPPINGS.iter().filter(is_wrapped);
+    if let Some(words) = tags.find_map(|tag| inside(tag)) {
         return words.trim().to_owned();
     }
     let mut text = message.to_owned();

@@ -453,21 +453,27 @@ impl Evidence<'_> {
 
     /// Returns why a fix is not one yet: the tests that the task blames are not among the passed.
     fn still_failing(&self, asked: &Asked<'_>, after: &SuiteReport) -> Option<String> {
+        // "Add a, and fix b": each is judged by its own tests.
+        let orders = self.task.orders();
+        let read = orders.iter().map(|order| asked.read_order(&order.task));
+        let added: Vec<String> = read.flat_map(|order| order.added_names()).collect();
+        if let Some(reason) = self.addition_failing(asked, &added, after) {
+            return Some(reason);
+        }
         if self.task.kind == Kind::Fix || self.wants_all_green() {
             return self.blamed_failing(asked, after);
         }
-        if let Some(reason) = self.addition_failing(asked, after) {
-            return Some(reason);
-        }
-        // "Add a, and fix b": b is judged by its own tests.
-        let orders = self.task.orders();
         let mut fixes = orders.iter().filter(|order| order.task.kind == Kind::Fix);
         fixes.find_map(|order| self.blamed_failing(&asked.read_order(&order.task), after))
     }
 
     /// A red test that speaks of what the task asks to be new is a test of that.
-    fn addition_failing(&self, asked: &Asked<'_>, after: &SuiteReport) -> Option<String> {
-        let names = asked.added_names();
+    fn addition_failing(
+        &self,
+        asked: &Asked<'_>,
+        names: &[String],
+        after: &SuiteReport,
+    ) -> Option<String> {
         let mut red = after.failures.iter();
         let failure = red.find(|failure| {
             let mut names = names.iter();

@@ -818,12 +818,23 @@ fn a_red_test_of_what_is_to_be_added_must_pass() {
     let added = format!("{PRICING}\n\ndef subtotal(lines):\n    return 0\n");
     let files = [("shop/pricing.py", added.as_str())];
     let task = "add a function subtotal(lines) to shop/pricing.py";
+    // Also where that is one of two orders.
+    let both = format!("fix apply_discount in shop/pricing.py, and {task}");
+    let fixed = added.replace("total - percent", "total * (100 - percent) / 100");
+    let fixed = [("shop/pricing.py", fixed.as_str())];
+    let before = "total+ discount- subtotal-";
+    for (after, expected) in [
+        ("total+ discount+ subtotal-", FAILING),
+        ("total+ discount+ subtotal+", "proven"),
+    ] {
+        let verdict = told(&both, &fixed, before, after, Observed::default());
+        assert_eq!(verdict, expected, "{after}");
+    }
     for (after, expected) in [
         ("total+ subtotal-", FAILING),
         ("total+ subtotal+", "proven"),
         ("total+ discount- subtotal+", "proven"),
     ] {
-        let before = "total+ discount- subtotal-";
         let verdict = told(task, &files, before, after, Observed::default());
         assert_eq!(verdict, expected, "{after}");
     }

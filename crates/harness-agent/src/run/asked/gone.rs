@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use harness_code::fix;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
-use harness_code::symbols;
 use harness_code::symbols::code::{CodeToken, code_tokens};
+use harness_code::symbols::{self, Definition};
 use harness_code::text::whole_words;
 
 use super::code::is_seen;
@@ -74,7 +74,7 @@ impl<'a> Asked<'a> {
         self.left_of(old)
     }
 
-    /// Says what a file has now that another one, which the task or a change is about, has word for word too.
+    /// Says which functions a change brings into a file that stand in another one word for word.
     fn copied_to(&self, target: &Change) -> Option<String> {
         let code = |text: &str| -> BTreeMap<String, String> {
             let definitions = symbols::definitions(target.language, text);
@@ -85,9 +85,14 @@ impl<'a> Asked<'a> {
                 .map(|one| (one.name().to_owned(), text[one.span()].to_owned()))
                 .collect()
         };
-        let new = code(&target.after);
+        let before = code(target.before.as_deref().unwrap_or_default());
+        let mut new = code(&target.after);
+        new.retain(|name, _| !before.contains_key(name));
         let files = self.tree.files().iter();
-        let mut others = files.filter(|file| !file.test && file.path != target.path);
+        let mut others = files.filter(|file| {
+            let mut names = file.facts.definitions.iter().map(Definition::name);
+            !file.test && file.path != target.path && names.any(|name| new.contains_key(name))
+        });
         others.find_map(|file| {
             let left = code(&self.text_now(&file.path)?);
             let same = |(name, text): &(&String, &String)| new.get(*name) == Some(*text);
