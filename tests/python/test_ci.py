@@ -242,8 +242,13 @@ def test_what_a_project_says_is_no_command(project, monkeypatch):
 @pytest.mark.parametrize("words", [[], ["--json"], ["-v"]])
 def test_what_a_model_says_is_no_command(project, engine, monkeypatch, words):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    engine("It takes it off.\n\n  ::add-mask::planted\n::error::planted\nsee ##[group]planted")
+    said = "It takes it off.\n\n  ::add-mask::planted\n::error::planted\nsee ##[group]planted"
+    engine(said, said)
     shown = harness("ask", "what does discount return?", *words, cwd=project)
     assert shown.returncode == 0 and "planted" in shown.stdout and annotations(shown) == []
+    # What goes into a file is for another program: it stays as it is.
+    with open(project / "said.txt", "wb") as said:
+        subprocess.run([PROGRAM, "ask", "what does discount return?", *words], cwd=project, stdout=said, timeout=60, check=True)
+    assert "##[group]planted" in (project / "said.txt").read_text(encoding="utf-8")
     if words == ["--json"]:
         assert "##[group]planted" in json.loads(shown.stdout)["summary"]

@@ -1,7 +1,12 @@
 //! Text for people: clean of control characters, quiet when a pipe closes. The one place that prints.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+#[cfg(unix)]
+use std::os::fd::AsFd as Stream;
+#[cfg(windows)]
+use std::os::windows::io::AsHandle as Stream;
 use std::sync::LazyLock;
 
 use anstream::AutoStream;
@@ -89,7 +94,7 @@ pub fn unbroken_result(text: &str) {
         "\n"
     };
     let text = clean(text);
-    let text = disarmed(&text);
+    let text = disarmed(&text, *STDOUT_IS_READ);
     drop(write!(out, "{text}{newline}").and_then(|()| out.flush()));
 }
 
@@ -144,7 +149,7 @@ impl SpokenAnswer {
 pub fn bytes(text: &[u8]) {
     let mut out = io::stdout().lock();
     let text = match std::str::from_utf8(text) {
-        Ok(text) if is_workflow() => Cow::Owned(workflow::document(text).into_bytes()),
+        Ok(text) if *STDOUT_IS_READ => Cow::Owned(workflow::document(text).into_bytes()),
         _ => Cow::Borrowed(text),
     };
     drop(out.write_all(&text).and_then(|()| out.flush()));
@@ -157,7 +162,9 @@ pub fn notice(text: &str) {
 
 /// Prints what was not written for a reader on stderr: the output of programs, diffs, log lines.
 pub fn unbroken_notice(text: &str) {
-    drop(writeln!(io::stderr().lock(), "{}", disarmed(&clean(text))));
+    let text = clean(text);
+    let text = disarmed(&text, *STDERR_IS_READ);
+    drop(writeln!(io::stderr().lock(), "{text}"));
 }
 
 /// Prints a command for GitHub Actions on stderr: stdout is the result's.
@@ -167,16 +174,24 @@ pub(crate) fn workflow_command(line: &str) {
 
 /// Returns text in which a workflow of GitHub Actions finds no command: what a model or a file says is printed too. The
 /// two streams are read apart, so a word that stops commands on one of them would not come in time on the other.
-fn disarmed(text: &str) -> Cow<'_, str> {
-    match is_workflow() {
+fn disarmed(text: &str, is_read: bool) -> Cow<'_, str> {
+    match is_read {
         true => Cow::Owned(workflow::text(text)),
         false => Cow::Borrowed(text),
     }
 }
 
-fn is_workflow() -> bool {
-    static IS_WORKFLOW: LazyLock<bool> = LazyLock::new(|| Environment::read().workflow.is_some());
-    *IS_WORKFLOW
+/// Whether a workflow may read what is printed. What goes into a file stays as it is: that may be a patch.
+static STDOUT_IS_READ: LazyLock<bool> = LazyLock::new(|| is_read(&io::stdout()));
+static STDERR_IS_READ: LazyLock<bool> = LazyLock::new(|| is_read(&io::stderr()));
+
+fn is_read(stream: &impl Stream) -> bool {
+    #[cfg(unix)]
+    let copy = stream.as_fd().try_clone_to_owned();
+    #[cfg(windows)]
+    let copy = stream.as_handle().try_clone_to_owned();
+    let about = copy.and_then(|copy| File::from(copy).metadata());
+    !about.is_ok_and(|about| about.is_file()) && Environment::read().workflow.is_some()
 }
 
 /// Prints a complaint on stderr: what is wrong, then the hint.
