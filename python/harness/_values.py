@@ -86,6 +86,7 @@ class Tests(_Value):
 
     Attributes:
         command: the command that ran them.
+        why: why that command, and that interpreter.
         before: before the first write; None when they were not run then.
         after: after the last write; None when they were not run then.
         sandbox: which sandbox held them.
@@ -98,6 +99,7 @@ class Tests(_Value):
     __test__ = False
 
     command: str
+    why: str = ""
     before: Counts | None = None
     after: Counts | None = None
     sandbox: str = ""

@@ -38,6 +38,20 @@ def test_green_tests_end_well_and_json_counts_them(project):
     assert (done.returncode, result["ok"], result["stopped"]) == (0, True, "done")
     assert result["tests"] == {"passed": 1, "failed": 0, "collected": 1}
     assert result["failures"] == [] and "unittest" in result["command"] and result["sandbox"]
+    assert "uses unittest" in result["why"] and "PATH" in result["why"]
+
+
+def test_options_of_a_plugin_that_is_missing_are_left_out(project):
+    """Coverage is a report: without it every test runs. What tests need is another matter."""
+    (project / "shop/pricing.py").write_text(RIGHT)
+    (project / "pytest.ini").write_text("[pytest]\naddopts = --cov=shop --cov-report term -q --strict-config\n")
+    done = test(project, "--json", "--python", sys.executable)
+    result = json.loads(done.stdout)
+    assert (done.returncode, result["tests"]["passed"]) == (0, 1)
+    assert "without the options of pytest-cov, not installed" in result["why"]
+    (project / "pytest.ini").write_text("[pytest]\naddopts = --cov=shop --asyncio-mode=auto\n")
+    result = json.loads(test(project, "--json", "--python", sys.executable).stdout)
+    assert result["stopped"] == "stuck" and "--asyncio-mode" in result["summary"] and "harness prepare" in result["hint"]
 
 
 def test_some_tests_can_be_picked(project):

@@ -73,7 +73,7 @@ def test_a_result_is_a_dictionary_that_json_takes():
         "stopped": "done",
         "goals": [{"text": "fix apply_discount", "met": True, "why": "2 tests pass"}],
         "run_id": "r1",
-        "tests": {"command": "python -m unittest", "before": {"passed": 1, "failed": 1, "collected": 2}, "after": None, "sandbox": "landlock", "unsteady": []},
+        "tests": {"command": "python -m unittest", "why": "", "before": {"passed": 1, "failed": 1, "collected": 2}, "after": None, "sandbox": "landlock", "unsteady": []},
         "diff": "--- a\n+++ b\n",
         "usage": RESULT.usage.as_dict(),
         "hint": "",

@@ -93,6 +93,8 @@ pub struct Counts {
 pub struct Tests {
     /// The command that ran them.
     pub command: String,
+    /// Why that command, and that interpreter.
+    pub why: String,
     /// Before the first write; none when they were not run then.
     pub before: Option<Counts>,
     /// After the last write; none when they were not run then.

@@ -33,6 +33,8 @@ pub struct TestResult {
     pub stopped: Stopped,
     /// The command that ran them.
     pub command: String,
+    /// Why that command, and that interpreter.
+    pub why: String,
     /// How many there were, and how they ended.
     pub tests: Counts,
     /// Tests that were skipped or expected to fail.
@@ -54,6 +56,7 @@ impl TestResult {
             summary: summary.to_owned(),
             stopped: Stopped::Stuck,
             command: String::new(),
+            why: String::new(),
             tests: Counts::default(),
             skipped: 0,
             failures: Vec::new(),
@@ -84,6 +87,7 @@ impl TestResult {
                 .map_or(counted, |(reason, _)| reason.clone()),
             stopped,
             command: suite.command.join(" "),
+            why: suite.reason(),
             tests: Counts {
                 passed: report.passed,
                 failed,

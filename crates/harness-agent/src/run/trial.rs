@@ -1302,6 +1302,7 @@ impl Trial {
         }
         Some(Tests {
             command: suite.command.join(" "),
+            why: suite.reason(),
             before: self.before.as_ref().map(counts),
             after: self.after.as_ref().map(counts),
             sandbox,

@@ -2,6 +2,8 @@
 //! Nothing is started here.
 
 mod environments;
+mod manifest;
+mod pytest;
 mod python;
 mod requirements;
 mod tool;
@@ -38,6 +40,17 @@ pub struct Suite {
     pub folder: Option<RelPath>,
     /// What this was told from, for a person.
     pub why: String,
+}
+
+impl Suite {
+    /// Returns why this command, and why this interpreter, in one line.
+    pub fn reason(&self) -> String {
+        let reasons = [Some(&self.why), self.interpreter_why.as_ref()];
+        let mut reasons: Vec<&str> = reasons.into_iter().flatten().map(String::as_str).collect();
+        reasons.retain(|reason| !reason.is_empty());
+        reasons.dedup();
+        reasons.join("; ")
+    }
 }
 
 /// A tool that runs tests.

@@ -1,14 +1,22 @@
 //! Python's suites: pytest, unittest, Django's; and the interpreter that has the project's packages.
 
 use crate::language::Language;
+use crate::suite::pytest::Settings;
 use crate::suite::requirements::test_files;
 use crate::suite::{Candidate, Project, Runner, Suite, environments};
 use crate::symbols::DefinitionKind;
 use crate::tree::SourceFile;
 
 pub(super) fn detect(project: &Project<'_>) -> Option<Candidate> {
-    let (runner, arguments, why) = runner(project)?;
+    let settings = Settings::read(&|name| project.text(name));
+    let (runner, mut arguments, mut why) = runner(project, &settings)?;
     let found = environments::choose(project, runner == Runner::Pytest);
+    let without = settings.without(&found.missing);
+    if let Some((rest, plugins)) = without.filter(|_| runner == Runner::Pytest) {
+        arguments.extend(["-o".to_owned(), format!("addopts={rest}")]);
+        let plugins = plugins.join(" and ");
+        why = format!("{why}, without the options of {plugins}, not installed");
+    }
     let interpreter = found.python.display().to_string();
     let command = std::iter::once(interpreter.clone())
         .chain(arguments)
@@ -28,10 +36,10 @@ pub(super) fn detect(project: &Project<'_>) -> Option<Candidate> {
     })
 }
 
-fn runner(project: &Project<'_>) -> Option<(Runner, Vec<String>, String)> {
+fn runner(project: &Project<'_>, settings: &Settings) -> Option<(Runner, Vec<String>, String)> {
     let pytest = |why: String| Some((Runner::Pytest, words("-m pytest"), why));
-    if let Some(why) = configured(project) {
-        return pytest(why);
+    if let Some(why) = &settings.why {
+        return pytest(why.clone());
     }
     for script in ["tests/runtests.py", "runtests.py"] {
         if project.has(script) {
@@ -140,29 +148,6 @@ fn derives_from_something(project: &Project<'_>, file: &SourceFile) -> bool {
 
 fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_string).collect()
-}
-
-/// Returns which file configures pytest.
-fn configured(project: &Project<'_>) -> Option<String> {
-    for name in ["pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"] {
-        if project.has(name) {
-            return Some(format!("`{name}`"));
-        }
-    }
-    for (name, section) in [
-        ("pyproject.toml", "[tool.pytest"),
-        ("tox.ini", "[pytest]"),
-        ("setup.cfg", "[tool:pytest]"),
-    ] {
-        let text = project.text(name).unwrap_or_default();
-        if text
-            .lines()
-            .any(|line| line.trim_start().starts_with(section))
-        {
-            return Some(format!("`{name}` configures pytest"));
-        }
-    }
-    None
 }
 
 /// Files where projects say what they need, beside those that list what their tests need.

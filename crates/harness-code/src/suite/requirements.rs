@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use toml::{Table, Value};
 
 use crate::path::RelPath;
+use crate::suite::manifest::{ini, inside, strings};
+use crate::suite::pytest::Settings;
 use crate::tree::SourceTree;
 
 /// What the files of a project ask for.
@@ -28,36 +30,6 @@ pub struct Requirements {
     /// What the extras and files ask for.
     listed: Vec<String>,
 }
-
-/// Options and settings of pytest that a plugin brings, with that plugin.
-const PLUGINS: &[(&str, &str)] = &[
-    ("--cov", "pytest-cov"),
-    ("--no-cov", "pytest-cov"),
-    ("-n", "pytest-xdist"),
-    ("--numprocesses", "pytest-xdist"),
-    ("--dist", "pytest-xdist"),
-    ("--asyncio-mode", "pytest-asyncio"),
-    ("asyncio_mode", "pytest-asyncio"),
-    ("--timeout", "pytest-timeout"),
-    ("timeout", "pytest-timeout"),
-    ("--benchmark", "pytest-benchmark"),
-    ("--reruns", "pytest-rerunfailures"),
-    ("--ds", "pytest-django"),
-    ("DJANGO_SETTINGS_MODULE", "pytest-django"),
-    ("--doctest-plus", "pytest-doctestplus"),
-    ("--random-order", "pytest-random-order"),
-    ("--mypy", "pytest-mypy"),
-    ("--flake8", "pytest-flake8"),
-    ("--black", "pytest-black"),
-    ("--ruff", "pytest-ruff"),
-    ("--html", "pytest-html"),
-    ("--disable-socket", "pytest-socket"),
-    ("--snapshot", "syrupy"),
-    ("--hypothesis", "hypothesis"),
-    ("env", "pytest-env"),
-    ("mock_use_standalone_module", "pytest-mock"),
-    ("qt_api", "pytest-qt"),
-];
 
 /// Groups and extras of this name hold what tests need; where there is none, those of [`DEVELOPMENT`] do.
 const TESTS: &[&str] = &["test", "tests", "testing", "unittest", "pytest"];
@@ -124,7 +96,7 @@ impl Requirements {
             let deps = text("tox.ini").map(|text| plain(ini(&text, "testenv", "deps")));
             found.tests.extend(deps.unwrap_or_default());
         }
-        found.plugins = plugins(&text);
+        found.plugins = Settings::read(&text).plugins();
         found
     }
 
@@ -341,21 +313,6 @@ fn group(groups: Option<&Table>, name: &str, depth: u8) -> Vec<String> {
     found
 }
 
-fn inside<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
-    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-    let value = table.get(first)?;
-    if rest.is_empty() {
-        Some(value)
-    } else {
-        inside(value.as_table()?, rest)
-    }
-}
-
-fn strings(value: Option<&Value>) -> Vec<String> {
-    let items = value.and_then(Value::as_array).into_iter().flatten();
-    items.filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
 /// Returns a table of names and versions, as poetry and pipenv write it, as pip reads it. Optional ones are left out.
 fn poetry_list(value: Option<&Value>) -> Vec<String> {
     let table = value.and_then(Value::as_table).into_iter().flatten();
@@ -437,31 +394,6 @@ fn lines_of(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the lines of a value in a file of sections, as `setup.cfg` and `tox.ini` are.
-fn ini(text: &str, section: &str, key: &str) -> Vec<String> {
-    let (mut is_inside, mut is_value, mut found) = (false, false, Vec::new());
-    for line in text.lines() {
-        let is_indented = line.starts_with([' ', '\t']);
-        let line = line.split(" #").next().unwrap_or_default();
-        if let Some(name) = line
-            .strip_prefix('[')
-            .and_then(|rest| rest.split(']').next())
-        {
-            (is_inside, is_value) = (name == section, false);
-        } else if is_inside && !is_indented {
-            let (name, value) = line
-                .split_once('=')
-                .or(line.split_once(':'))
-                .unwrap_or((line, ""));
-            is_value = name.trim() == key;
-            found.extend(is_value.then(|| value.trim().to_owned()));
-        } else if is_value {
-            found.push(line.trim().to_owned());
-        }
-    }
-    found
-}
-
 /// Returns the lines that are requirements; options and other files are pip's affair.
 fn plain(lines: Vec<String>) -> Vec<String> {
     let is_plain = |line: &String| !line.is_empty() && !line.starts_with(['#', '-', '{', '.']);
@@ -471,72 +403,6 @@ fn plain(lines: Vec<String>) -> Vec<String> {
         .filter(is_plain)
         .filter(|line| !line.contains(": "))
         .collect()
-}
-
-/// Returns the plugins that pytest's settings use.
-fn plugins(text: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let pyproject = text("pyproject.toml").and_then(|text| text.parse::<Table>().ok());
-    let settings = pyproject
-        .as_ref()
-        .and_then(|table| inside(table, "tool.pytest.ini_options")?.as_table());
-    for (key, value) in settings.into_iter().flatten() {
-        words.push(key.clone());
-        let given = value
-            .as_str()
-            .map(|text| vec![text.to_owned()])
-            .unwrap_or_else(|| strings(Some(value)));
-        words.extend(
-            given
-                .iter()
-                .filter(|_| key == "addopts")
-                .flat_map(|text| text.split_whitespace())
-                .map(str::to_owned),
-        );
-    }
-    for (file, section) in [
-        ("pytest.ini", "pytest"),
-        (".pytest.ini", "pytest"),
-        ("tox.ini", "pytest"),
-        ("setup.cfg", "tool:pytest"),
-    ] {
-        let Some(text) = text(file) else { continue };
-        words.extend(
-            ini(&text, section, "addopts")
-                .iter()
-                .flat_map(|line| line.split_whitespace())
-                .map(str::to_owned),
-        );
-        let keys = PLUGINS
-            .iter()
-            .map(|(word, _)| *word)
-            .filter(|word| !word.starts_with('-'));
-        words.extend(
-            keys.filter(|key| !ini(&text, section, key).is_empty())
-                .map(str::to_owned),
-        );
-    }
-    let uses = |option: &str| {
-        words.iter().any(|word| match option.starts_with("--") {
-            true => word
-                .strip_prefix(option)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', '-'])),
-            false => {
-                word == option
-                    || option == "-n"
-                        && word
-                            .strip_prefix("-n")
-                            .is_some_and(|rest| rest == "auto" || rest.parse::<u32>().is_ok())
-            }
-        })
-    };
-    let mut found: Vec<String> = PLUGINS
-        .iter()
-        .filter(|(option, _)| uses(option))
-        .map(|(_, plugin)| (*plugin).to_owned())
-        .collect();
-    found.dedup();
-    found
 }
 
 /// Returns the texts of a list in Python code.
@@ -658,36 +524,6 @@ mod tests {
             "flask pytest",
             "",
             "flask pytest>=7",
-        );
-    }
-
-    #[test]
-    fn plugins_are_told_from_what_pytest_is_given() {
-        let plugins = |name: &str, text: &str| read(&[(name, text)]).plugins.join(" ");
-        let text = "[tool.pytest.ini_options]\naddopts = \"-ra --cov=a --cov-report term -n auto\"\nasyncio_mode = \"auto\"\n";
-        assert_eq!(
-            plugins("pyproject.toml", text),
-            "pytest-cov pytest-xdist pytest-asyncio"
-        );
-        let text = "[tool.pytest.ini_options]\naddopts = [\"--timeout=5\", \"-q\"]\ntestpaths = [\"tests\"]\n";
-        assert_eq!(plugins("pyproject.toml", text), "pytest-timeout");
-        assert_eq!(
-            plugins(
-                "setup.cfg",
-                "[tool:pytest]\naddopts =\n    --doctest-modules\n    --cov\n"
-            ),
-            "pytest-cov"
-        );
-        assert_eq!(
-            plugins("tox.ini", "[pytest]\nDJANGO_SETTINGS_MODULE = a.settings\n"),
-            "pytest-django"
-        );
-        assert_eq!(
-            plugins(
-                "pytest.ini",
-                "[pytest]\naddopts = -v --strict-markers --covered\n"
-            ),
-            ""
         );
     }
 

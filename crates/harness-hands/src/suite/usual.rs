@@ -15,6 +15,8 @@ use crate::suite::{Outcome, SuiteReport};
 
 /// The least that a test may take: what loads data or starts a server fits into it on a busy machine.
 const LEAST: f64 = 10.0;
+/// The same while the project's tests never ran to their end: nobody knows yet which of them are slow.
+const FIRST: f64 = 30.0;
 /// How much longer than usual something may take.
 const TIMES: f64 = 10.0;
 /// What a further test may take that hangs in a definition that one hung in already.
@@ -136,12 +138,13 @@ impl Usual {
             .filter(|_| settled.is_none())
             .map(|(id, seconds)| (id.clone(), (seconds * TIMES).clamp(LEAST, most.max(LEAST))))
             .collect();
+        let least = if self.last().is_none() { FIRST } else { LEAST };
         let hung = HUNG.lock().unwrap_or_else(PoisonError::into_inner);
         let hung = hung
             .iter()
             .find(|hung| hung.of == self.known.of && hung.last.elapsed() < LATELY);
         TestLimits {
-            each: settled.unwrap_or(LEAST).min(most),
+            each: settled.unwrap_or(least).min(most),
             again: AGAIN,
             tests,
             hung: hung
@@ -281,7 +284,7 @@ mod tests {
             definitions: vec![("shop.py".to_owned(), "count".to_owned())],
             whole: None,
         };
-        assert_eq!(limits(None).each, 10.0);
+        assert_eq!(limits(None).each, 30.0);
         let first = seen(&[("quick", 0.2), ("slow", 4.0), ("slowest", 100.0)]);
         usual().keep(first);
         let expected = [("slow".to_owned(), 40.0), ("slowest".to_owned(), 600.0)];
@@ -290,6 +293,12 @@ mod tests {
             limits(None).hung,
             [("shop.py".to_owned(), "count".to_owned())]
         );
+        let whole = Seen {
+            whole: Some(105.0),
+            ..Seen::default()
+        };
+        usual().keep(whole);
+        assert_eq!(limits(None).each, 10.0);
         usual().keep(seen(&[("slow", 0.5)]));
         assert!(!limits(None).tests.contains_key("slow"));
         let settled = limits(Some(Duration::from_secs(3)));
