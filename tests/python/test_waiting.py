@@ -1,5 +1,8 @@
 """What a person who waits is told: for whom, for what, and how long it took the last time."""
 
+import json
+import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -7,7 +10,7 @@ import threading
 
 import pytest
 
-from conftest import FIX, TASK
+from conftest import FIX, TASK, WRONG_DRAFT
 from scripted import MODEL, Wait
 from serving import PROGRAM
 
@@ -41,6 +44,20 @@ def test_a_slow_model_says_how_long_it_took_the_last_time(project, engine):
     told = [re.findall(r"asking \S+(?: \((\d+) s last time\))?\n", text) for text in asked]
     # The second one was quick: that is what the third is told, and it is no word worth.
     assert told[0] == [""] and told[1][0] in ("3", "4", "5", "6") and told[2] == [""], asked
+
+
+def test_red_tests_come_first_where_all_take_long(project, engine):
+    slow = "import time\nimport unittest\n\n\nclass SlowTest(unittest.TestCase):\n    def test_slow(self):\n        time.sleep(5.2)\n"
+    (project / "tests/test_slow.py").write_text(slow, encoding="utf-8")
+    config = pathlib.Path(os.environ["HOME"]) / ".config/harness/config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("search = false\n", encoding="utf-8")
+    engine(WRONG_DRAFT, FIX)
+    done = run(project, "run", "--json", TASK)
+    # The wrong draft leaves the red test red, and the slow one has no say in that; what is kept has seen both.
+    assert done.returncode == 0 and json.loads(done.stdout)["tests"]["after"] == {"passed": 2, "failed": 0, "collected": 2}
+    assert len(re.findall(r"running the red test first \(all 2 take about [5-9] s\)\n", done.stderr)) == 2, done.stderr
+    assert done.stderr.count("still red: 1 of 1\n") == 1 and done.stderr.count("tests after the change") == 1, done.stderr
 
 
 def test_quick_tests_are_not_announced(project, engine):

@@ -35,6 +35,8 @@ use crate::task::goal::Goal;
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
 
+mod red_first;
+
 /// Endings of files that tests leave and clear away, and that nobody misses.
 const LEFTOVERS: [&str; 4] = ["log", "tmp", "temp", "pid"];
 /// How long a run waits for another one that holds the project.
@@ -71,6 +73,8 @@ pub(super) struct Trial {
     base: Option<Scratch>,
     before: Option<SuiteReport>,
     after: Option<SuiteReport>,
+    /// Whether only the tests that were red ran again: the others are taken to be as before, which is not known.
+    red_alone: bool,
     observed: Observed,
     /// What running the tests on what is staged did to files.
     touched: BTreeMap<RelPath, Touch>,
@@ -140,6 +144,7 @@ impl Trial {
             base: None,
             before: None,
             after: None,
+            red_alone: false,
             observed: Observed::default(),
             touched: BTreeMap::new(),
             judged_at: SystemTime::now(),
@@ -244,7 +249,7 @@ impl Trial {
         };
         tell_tests(session, "now", &report);
         // One run of the tests is a look, no judgement.
-        self.judged = None;
+        (self.judged, self.red_alone) = (None, false);
         self.after = Some(report);
         self.after.as_ref()
     }
@@ -464,7 +469,9 @@ impl Trial {
     /// Returns the verdict, and remembers or forgets what is staged as harmless, and as the best so far.
     fn weigh(&mut self, session: &Session<'_>) -> Verdict {
         let verdict = self.verdict(session);
-        if !matches!(verdict, Verdict::Worse(_)) {
+        if self.red_alone {
+            // Nobody knows whether something became worse.
+        } else if !matches!(verdict, Verdict::Worse(_)) {
             self.harmless = Some(self.staged.clone());
         } else if self.harmless.as_ref().map(Staged::diff) == Some(self.staged.diff()) {
             self.harmless = None;
@@ -551,7 +558,7 @@ impl Trial {
 
     /// Runs the suite on what is staged and judges it.
     pub(super) fn judge(&mut self, session: &mut Session<'_>) -> Verdict {
-        self.after = None;
+        (self.after, self.red_alone) = (None, false);
         self.observed = Observed::default();
         self.judged_at = SystemTime::now();
         self.judged = Some(self.staged.fingerprint());
@@ -579,6 +586,9 @@ impl Trial {
             modules: self.changed_modules(session),
             lines: false,
         };
+        if self.stays_red(session, version, &watch) {
+            return;
+        }
         let report = self.run_in(session, version, &Selection::All, &watch);
         tell_tests(session, "after the change", &report);
         let is_usable = evidence::unusable(&report).is_none();
@@ -1177,6 +1187,7 @@ impl Trial {
             Verdict::Unfinished { reason, .. } => reason,
         };
         (self.staged, self.after, self.observed) = shown;
+        self.red_alone = false;
         self.judged = Some(self.staged.fingerprint());
         Err(reason)
     }
@@ -1219,7 +1230,7 @@ impl Trial {
         if self.staged.fingerprint() != best.staged.fingerprint() {
             self.drop_all(session);
         }
-        (self.staged, self.after) = (best.staged, best.after);
+        (self.staged, self.after, self.red_alone) = (best.staged, best.after, false);
         ending.tests = self.tests().map(|tests| Tests {
             red: red(self.after.as_ref()),
             ..tests
@@ -1291,9 +1302,8 @@ impl Trial {
 
     fn tests(&self) -> Option<Tests> {
         let suite = self.suite.as_ref()?;
-        let sandbox = self
-            .after
-            .as_ref()
+        let after = self.after.as_ref().filter(|_| !self.red_alone);
+        let sandbox = after
             .or(self.before.as_ref())
             .map(|report| report.sandbox.to_string())
             .unwrap_or_default();
@@ -1304,7 +1314,7 @@ impl Trial {
             command: suite.command.join(" "),
             why: suite.reason(),
             before: self.before.as_ref().map(counts),
-            after: self.after.as_ref().map(counts),
+            after: after.map(counts),
             sandbox,
             unsteady: self.observed.unsteady(),
             red: red(self.before.as_ref()),
