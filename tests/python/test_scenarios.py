@@ -12,7 +12,8 @@ A folder is `tests/scenarios/NNN_name/`:
     expected/       the files that differ afterwards, whole; all others must be as before, those beside the project too
     result.json     the fields of the result that must hold (`refusals` lists the rules, `goals` the words of each and
                     whether it is met, `attempt` lines of the patch
-                    that a run which takes its changes back leaves; no `attempt` means that there is none)
+                    that a run which takes its changes back leaves; no `attempt` means that there is none; `shown` and
+                    `not_shown` are texts of the first request)
 
 In every run at most three turns are wasted: refused, or not readable as an action.
 
@@ -110,8 +111,10 @@ def environment(server, place):
     env = {name: value for name, value in os.environ.items() if not name.startswith(dropped) and not name.lower().endswith("_proxy")}
     home = place / "home"
     home.mkdir(exist_ok=True)
+    # Rust's tools live below the home folder.
+    tools = {name: os.environ.get(name) or str(pathlib.Path.home() / folder) for name, folder in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"))}
     # The tests of some scenarios need pytest, which this Python has.
-    return {**env, "VIRTUAL_ENV": sys.prefix, "HOME": str(home), "USERPROFILE": str(home), "APPDATA": str(home), "OLLAMA_HOST": server.host, "NO_COLOR": "1"}
+    return {**env, **tools, "VIRTUAL_ENV": sys.prefix, "HOME": str(home), "USERPROFILE": str(home), "APPDATA": str(home), "OLLAMA_HOST": server.host, "NO_COLOR": "1"}
 
 
 def start(words, env, place, **more):
@@ -218,7 +221,7 @@ def held(result, expected):
             seen[name] = [[goal["text"], goal["met"]] for goal in result["goals"]]
         elif name == "tests_after":
             seen[name] = result["tests"] and result["tests"]["after"]
-        elif name in ("gone", "attempt"):
+        elif name in ("gone", "attempt", "shown", "not_shown"):
             seen[name] = expected[name]
         else:
             seen[name] = result[name]
@@ -246,6 +249,14 @@ def check_diff(scenario, result):
     if scenario.command == "run" and result["ok"] and not scenario.dry_run:
         assert told == set(result["writes"]), (told, result["writes"])
     assert told or not result["writes"], result["writes"]
+
+
+def check_shown(scenario, prompts):
+    """What the model must see at first, and what it must not."""
+    first = "\n".join(message["content"] for message in prompts[0]["messages"]) if prompts else ""
+    missing = [text for text in scenario.result.get("shown", []) if text not in first]
+    needless = [text for text in scenario.result.get("not_shown", []) if text in first]
+    assert not missing and not needless, (missing, needless, first)
 
 
 def beside(place):
@@ -299,6 +310,7 @@ def through(door, scenario, place):
     assert len(wasted(result)) <= MOST_WASTED, (door, wasted(result))
     check_attempt(scenario, project)
     check_diff(scenario, result)
+    check_shown(scenario, prompts)
     assert beside(place) == {"outside.py": b"OUTSIDE = 1\n"}, (door, beside(place))
     reads_only = scenario.dry_run or scenario.command == "ask"
     kept = {file.name for file in project.glob(".harness/*")} - {".gitignore", "traces.jsonl"}

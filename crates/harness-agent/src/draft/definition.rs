@@ -19,6 +19,18 @@ pub(super) struct Whole<'a> {
     pub(super) code: &'a str,
 }
 
+/// Says whether code is one definition and nothing else: no file, but a piece of one.
+pub(super) fn is_alone(language: Language, code: &str) -> bool {
+    let definitions = symbols::definitions(language, code);
+    let mut tops = definitions.iter().filter(|one| one.parent.is_none());
+    match (tops.next(), tops.next()) {
+        (Some(only), None) => {
+            code.trim().len() == code.get(only.span()).unwrap_or_default().trim().len()
+        }
+        _ => false,
+    }
+}
+
 impl Whole<'_> {
     /// Returns what the file would be.
     pub(super) fn placed(&self, before: Option<&str>) -> Result<String, Refusal> {

@@ -116,7 +116,11 @@ fn draft(
             };
             let mut after = edit.placed(drafts[at].after.as_deref())?;
             let is_unchanged = drafts[at].after.as_ref() == Some(&after);
-            if is_unchanged && name.is_empty() && is_shortened(&after, content) {
+            if is_unchanged
+                && name.is_empty()
+                && is_shortened(&after, content)
+                && !definition::is_alone(edit.language, content)
+            {
                 // The whole file with something taken out of it.
                 after = with_line_ending(content, line_ending(&after)).into_owned();
             }

@@ -28,6 +28,10 @@ pub(crate) struct Name<'a> {
     pub(crate) codelike: bool,
     /// Stands between an article and a noun, as a word of the language: "a foreign origin".
     pub(crate) describes: bool,
+    /// It is held against another: "the difference between peekable and spy", "spy vs peekable".
+    pub(crate) is_compared: bool,
+    /// It is said to be a method: "the method close".
+    pub(crate) is_method: bool,
     /// The file that it is said to be in: "total in cart.py".
     pub(crate) home: Option<&'a str>,
 }
@@ -185,6 +189,8 @@ impl<'a> Written<'a> {
                     called,
                     codelike: called || is_codelike(run),
                     describes: describes(text, start, at),
+                    is_compared: is_compared(text, start, at),
+                    is_method: beside(text, start, at).contains(&Some("method")),
                     home: home(text.get(at..).unwrap_or_default()),
                 });
             }
@@ -369,12 +375,7 @@ fn home(rest: &str) -> Option<&str> {
 
 /// Says whether the word at `start..end` only describes the noun that follows it.
 fn describes(text: &str, start: usize, end: usize) -> bool {
-    let before = text[..start]
-        .strip_suffix(' ')
-        .and_then(|before| before.rsplit(|c: char| !c.is_alphabetic()).next());
-    let after = text[end..]
-        .strip_prefix(' ')
-        .and_then(|after| after.split(|c: char| !c.is_alphabetic()).next());
+    let [before, after] = beside(text, start, end);
     let article = before.is_some_and(|word| ARTICLES.contains(&word.to_lowercase().as_str()));
     let noun = after.is_some_and(|word| {
         word.len() > 3
@@ -384,7 +385,30 @@ fn describes(text: &str, start: usize, end: usize) -> bool {
     });
     // "Middleware support" is about no single thing of that name.
     let matter = after.is_some_and(|word| MATTERS.contains(&word));
-    article && noun || matter
+    article && noun || matter || after == Some("between")
+}
+
+/// Says whether the word at `start..end` is one of two that a task compares.
+fn is_compared(text: &str, start: usize, end: usize) -> bool {
+    let [before, after] = beside(text, start, end);
+    let is_against = |word: Option<&str>| matches!(word, Some("vs" | "versus"));
+    let is_second = || {
+        let first = text[..start].trim_end_matches('`').strip_suffix(" and ");
+        let between = first.and_then(|first| first.trim_end().rsplit_once(' '));
+        between.is_some_and(|(rest, _)| rest.ends_with(" between"))
+    };
+    before == Some("between") || is_against(before) || is_against(after) || is_second()
+}
+
+/// Returns the words before and after the one at `start..end`.
+fn beside(text: &str, start: usize, end: usize) -> [Option<&str>; 2] {
+    let is_end = |c: char| !c.is_alphabetic();
+    let before = text[..start].strip_suffix(' ');
+    let after = text[end..].strip_prefix(' ');
+    [
+        before.and_then(|before| before.rsplit(is_end).next()),
+        after.and_then(|after| after.split(is_end).next()),
+    ]
 }
 
 /// Nouns that make what stands before them a subject.

@@ -246,6 +246,8 @@ impl Resolver<'_, '_, '_, '_> {
                     called: last && name.called,
                     codelike: true,
                     describes: name.describes,
+                    is_compared: name.is_compared,
+                    is_method: name.is_method || at > 0,
                     home: name.home,
                 };
                 self.single(&part);
@@ -363,6 +365,7 @@ impl Resolver<'_, '_, '_, '_> {
             .copied()
             .filter(|place| in_sentence && self.is_home(name.home, place.file))
             .collect();
+        let at_home = self.without_methods(name, at_home);
         if (1..=FEW).contains(&at_home.len()) {
             at_home
                 .iter()
@@ -370,7 +373,7 @@ impl Resolver<'_, '_, '_, '_> {
             return;
         }
         let plain = !name.describes && is_telling(name.text);
-        let is_code = codelike || name.called;
+        let is_code = codelike || name.called || name.is_compared;
         if !in_sentence || !(is_code || plain) || files.len() > FEW {
             return;
         }
@@ -380,8 +383,22 @@ impl Resolver<'_, '_, '_, '_> {
             is_code || definition.is_some_and(|one| one.kind != DefinitionKind::Variable)
         };
         let named: Vec<Place> = places.iter().filter(is_named).copied().collect();
+        let named = self.without_methods(name, named);
         let named = named.iter().take(FEW);
         named.for_each(|&place| self.name_definition(place));
+    }
+
+    /// Leaves methods out in a file that has a function or a class of the same name, unless the task says method: what is
+    /// written alone is what stands alone.
+    fn without_methods(&self, name: &Name<'_>, mut places: Vec<Place>) -> Vec<Place> {
+        let is_method = |place: &Place| {
+            let definition = self.project.definition(*place);
+            definition.is_some_and(|one| one.kind == DefinitionKind::Method)
+        };
+        let alone = places.iter().filter(|place| !is_method(place));
+        let alone: Vec<u32> = alone.map(|place| place.file).collect();
+        places.retain(|place| name.is_method || !is_method(place) || !alone.contains(&place.file));
+        places
     }
 
     fn is_home(&self, written: Option<&str>, file: u32) -> bool {

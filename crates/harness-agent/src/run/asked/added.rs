@@ -1,5 +1,7 @@
 //! What a task asks to be new: definitions, parameters, values, calls, files.
 
+use std::sync::LazyLock;
+
 use harness_code::language::Language;
 use harness_code::mention::near_miss;
 use harness_code::path::RelPath;
@@ -7,6 +9,7 @@ use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::text::whole_words;
 use harness_code::tree;
+use regex::Regex;
 
 use super::code::{self, added_tokens, all_code, is_seen};
 use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, Target, has_word, last_part};
@@ -152,6 +155,35 @@ impl<'a> Asked<'a> {
         let name = last_part(&wish.name);
         let is_there = !self.homes_of(name).is_empty() || self.defines(name, wish.noun, None);
         (!is_there).then(|| (NOT_ADDED, format!("`{name}` is not there yet: add it")))
+    }
+
+    /// "Split report into smaller functions", "extract a helper from report": the pieces are new functions.
+    pub(super) fn missing_pieces(&self) -> Option<Missing> {
+        static PIECES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+            let verb = r"(?:refactor|split|break|divide|decompose|restructure|separate|factor|rewrite|simplify|clean|tidy|teile|zerlege)";
+            let words = r"(?:[\w-]+\s+){0,3}?";
+            let into = format!(
+                r"{verb}\b.*\b(?:into|in)\s+{words}(?:functions|methods|helpers|funktionen|methoden)\b"
+            );
+            let extract = format!(r"extract\s+{words}(?:function|method|helper)s?\b");
+            Regex::new(&format!(r"(?is)^\W*(?:please\s+)?(?:{into}|{extract})")).ok()
+        });
+        PIECES
+            .as_ref()
+            .filter(|asks| asks.is_match(&self.task.text))?;
+        let is_new = |change: &&Change| {
+            let functions = |text: &str| -> Vec<String> {
+                let found = symbols::definitions(change.language, text).into_iter();
+                let functions = found.filter(|one| one.kind.is_function());
+                functions.map(|one| one.qualified.to_string()).collect()
+            };
+            let before = functions(change.before.as_deref().unwrap_or_default());
+            let mut after = functions(&change.after).into_iter();
+            !tree::is_test(&change.path) && after.any(|name| !before.contains(&name))
+        };
+        let words = "no function is new yet: move parts of the code into functions of their own";
+        let is_missing = !self.changes.iter().any(|change| is_new(&change));
+        is_missing.then(|| (NOT_ADDED, words.to_owned()))
     }
 
     /// Returns the names that the task asks to be new, where it asks for something new.

@@ -430,7 +430,10 @@ impl<'a> Asked<'a> {
                 Some(name) => self
                     .missing_removal(&name)
                     .or_else(|| self.missing_other_removals(&name)),
-                None => self.missing_wish().or_else(|| self.missing_change()),
+                None => self
+                    .missing_wish()
+                    .or_else(|| self.missing_change())
+                    .or_else(|| self.missing_pieces()),
             },
         }
     }

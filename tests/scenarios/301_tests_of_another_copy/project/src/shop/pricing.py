@@ -1,0 +1,2 @@
+def discount(total, percent):
+    return total * (100 - percent) / 100

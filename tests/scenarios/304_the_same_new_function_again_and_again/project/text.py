@@ -1,0 +1,2 @@
+def lines(text):
+    return [line.strip() for line in text.splitlines()]

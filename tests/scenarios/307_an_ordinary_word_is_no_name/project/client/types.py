@@ -1,0 +1,7 @@
+"""The types of the arguments."""
+
+
+class Arguments:
+    cookies: dict
+    proxies: dict
+    timeout: float

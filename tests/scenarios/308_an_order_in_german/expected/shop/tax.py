@@ -1,0 +1,7 @@
+"""Taxes."""
+
+RATE = 19
+
+
+def vat(cents, percent):
+    return cents * percent // 100

@@ -1,0 +1,3 @@
+module example.test/errors
+
+go 1.20
