@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import zipfile
@@ -125,6 +126,52 @@ def test_build_code_writes_nowhere_else(place):
     (built,) = (place / "cache").rglob("built.txt")
     # What lies in /tmp is written to one of its own, the project is only to be read.
     assert len({line for line in built.read_text().splitlines() if str(project) in line}) == 2, "the build code ran and was refused"
+
+
+def test_a_project_that_cannot_be_built_is_prepared_without_it(place):
+    project = place / "project"
+    (project / "backend.py").write_text("raise SystemExit('too old for this Python')\n")
+    build = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n[project]\nname = "shop"\nversion = "1"\ndependencies = ["tiny"]\n'
+    (project / "pyproject.toml").write_text(build)
+    (project / "requirements.txt").unlink()
+    made = harness(place, "prepare", "--yes")
+    assert "without building the project ..." in made.stderr and "1 passed" in made.stdout
+
+
+def test_versions_of_a_lock_file_are_taken_where_they_can_be_had(place):
+    lock = '[[package]]\nname = "tiny"\nversion = "{}"\n'
+    for version, told in (("1.0", 1), ("9.9", 2)):
+        (place / "project" / "uv.lock").write_text(lock.format(version))
+        made = harness(place, "prepare", "--yes")
+        assert made.stderr.count("install what the project and its tests ask for") == told and "1 passed" in made.stdout, made.stderr
+
+
+def test_a_requirement_on_the_project_itself_means_the_project(place):
+    (place / "project" / "requirements.txt").write_text("./vendor/tiny-1.0-py3-none-any.whl\n")
+    (place / "project" / "vendor").mkdir()
+    (place / "wheels" / "tiny-1.0-py3-none-any.whl").rename(place / "project" / "vendor" / "tiny-1.0-py3-none-any.whl")
+    assert "1 passed" in harness(place, "prepare", "--yes").stdout
+
+
+def test_what_no_file_asks_for_is_named_with_what_to_type(place):
+    project = place / "project"
+    (project / "requirements.txt").write_text("")
+    told = harness(place, "prepare", "--yes", code=1)
+    python = re.search(r"no file of the project asks for it: `(\S+) -m pip install tiny`", told.stderr)[1]
+    subprocess.run([python, "-m", "pip", "install", "-q", "--no-index", "--find-links", str(place / "wheels"), "tiny"], check=True, timeout=120)
+    assert "1 passed" in harness(place, "test").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script with a first line that names its program")
+def test_programs_of_the_environment_are_found(place):
+    """As they are when somebody activated it: tests of a command start the command."""
+    assert "1 passed" in harness(place, "prepare", "--yes").stdout
+    (programs,) = (place / "cache").glob("harness/environments/*/python/bin")
+    (programs / "shop-total").write_text("#!/bin/sh\necho $VIRTUAL_ENV\n")
+    (programs / "shop-total").chmod(0o755)
+    starts = "\n    def test_program(self):\n        import subprocess\n        told = subprocess.run(['shop-total'], capture_output=True, text=True).stdout\n        self.assertEqual(told.strip(), %r)\n"
+    (place / "project" / "test_shop.py").write_text(TESTS + starts % str(programs.parent))
+    assert "2 passed" in harness(place, "test").stdout
 
 
 def test_a_python_and_a_command_are_named_for_one_run(place):

@@ -23,6 +23,12 @@ pub struct PreparePlan {
     pub hint: String,
     #[serde(skip)]
     steps: Vec<PrepareStep>,
+    /// What is tried in this order where the last step fails.
+    #[serde(skip)]
+    instead: Vec<PrepareStep>,
+    /// The versions that the project's lock file settles.
+    #[serde(skip)]
+    constraints: Vec<String>,
 }
 
 impl PreparePlan {
@@ -39,6 +45,8 @@ impl PreparePlan {
             commands: Vec::new(),
             hint: String::new(),
             steps: Vec::new(),
+            instead: Vec::new(),
+            constraints: Vec::new(),
         };
         let manifest = |name: &str| place.copy().join(name).display().to_string();
         match suite.map(|suite| suite.runner) {
@@ -100,7 +108,7 @@ impl PreparePlan {
         let uv = environment
             .find_program("uv")
             .map(|uv| uv.display().to_string());
-        let mut install: Vec<String> = match &uv {
+        let install: Vec<String> = match &uv {
             Some(uv) => {
                 self.add(
                     "make an environment",
@@ -121,12 +129,32 @@ impl PreparePlan {
             }
         };
         let needs = Requirements::of(tree);
-        install.extend(wanted(&needs, place, suite));
-        let words: Vec<&str> = install.iter().map(String::as_str).collect();
-        self.add("install what the project and its tests ask for", &words);
-        if let Some(last) = self.steps.last_mut() {
-            last.variables = told_versions(tree, &needs);
+        let variables = told_versions(tree, &needs);
+        let installing = |about: &str, words: Vec<String>| PrepareStep {
+            about: about.to_owned(),
+            command: install.iter().cloned().chain(words).collect(),
+            variables: variables.clone(),
+        };
+        let whole = with_runner(wanted(&needs, place), &needs, suite);
+        let mut ways = Vec::new();
+        self.constraints = Requirements::locked(tree);
+        if !self.constraints.is_empty() {
+            let file = place.constraints().display().to_string();
+            let words = ["-c".to_owned(), file].into_iter().chain(whole.clone());
+            let about =
+                "install what the project and its tests ask for, as its lock file settles it";
+            ways.push(installing(about, words.collect()));
         }
+        let about = "install what the project and its tests ask for";
+        ways.push(installing(about, whole));
+        if needs.is_package {
+            // What cannot be built or does not fit together may be tested all the same.
+            let words = with_runner(without_options(needs.without_project()), &needs, suite);
+            let about = "install what they ask for, without building the project";
+            ways.push(installing(about, words));
+        }
+        self.steps.push(ways.remove(0));
+        self.instead = ways;
     }
 
     /// Carries it out, saying each step before it begins.
@@ -142,16 +170,35 @@ impl PreparePlan {
             .runner()
             .ok_or_else(|| PrepareError::Start("the project is read-only".to_owned()))?;
         let _held = place.begin(project.door())?;
-        for step in &self.steps {
+        place.settle(&self.constraints)?;
+        let mut attempt = |step: &PrepareStep| {
             say(step);
-            place.perform(runner, step, &cancel.flag())?;
+            place.perform(runner, step, &cancel.flag())
+        };
+        let Some((last, first)) = self.steps.split_last() else {
+            return place.finish(&[]);
+        };
+        for step in first {
+            attempt(step)?;
         }
+        let mut done = attempt(last);
+        for step in &self.instead {
+            if !matches!(done, Err(PrepareError::Failed { .. })) {
+                break;
+            }
+            match attempt(step) {
+                // The first failure says most.
+                Err(PrepareError::Failed { .. }) => {}
+                other => done = other,
+            }
+        }
+        done?;
         place.finish(&self.steps)
     }
 }
 
 /// Returns what pip is given.
-fn wanted(needs: &Requirements, place: &Preparation, suite: Option<&Suite>) -> Vec<String> {
+fn wanted(needs: &Requirements, place: &Preparation) -> Vec<String> {
     let copy = place.copy();
     let inside = |path: &RelPath| path.under(&copy).display().to_string();
     let mut words: Vec<String> = Vec::new();
@@ -169,9 +216,18 @@ fn wanted(needs: &Requirements, place: &Preparation, suite: Option<&Suite>) -> V
     }
     words.extend(needs.tests.iter().cloned());
     words.extend(needs.plugins.iter().cloned());
-    // A project's file may ask for packages and not for options.
+    without_options(words)
+}
+
+/// A project's file may ask for packages and not for options.
+fn without_options(mut words: Vec<String>) -> Vec<String> {
     let is_option = |word: &String| word.trim_start().starts_with('-') && word != "-r";
     words.retain(|word| !is_option(word));
+    words
+}
+
+/// Adds what runs the tests where no file asks for it.
+fn with_runner(mut words: Vec<String>, needs: &Requirements, suite: Option<&Suite>) -> Vec<String> {
     let is_pytest = suite.is_none_or(|suite| suite.runner == Runner::Pytest);
     let has_pytest = needs.names().iter().any(|name| name == "pytest");
     if (is_pytest && !has_pytest) || words.is_empty() {
@@ -183,6 +239,13 @@ fn wanted(needs: &Requirements, place: &Preparation, suite: Option<&Suite>) -> V
 /// Returns variables that tell the project's version to builds that read it from git's history, which the copy has not.
 fn told_versions(tree: &SourceTree, needs: &Requirements) -> Vec<(String, String)> {
     const ANY: &str = "9999";
+    // A source distribution says which version it is.
+    let said = RelPath::parse("PKG-INFO")
+        .ok()
+        .and_then(|path| tree.text(&path).ok());
+    let said = said.map(|text| text.into_content()).unwrap_or_default();
+    let said = said.lines().find_map(|line| line.strip_prefix("Version: "));
+    let version = said.map_or(ANY, str::trim);
     let files = ["pyproject.toml", "setup.cfg", "setup.py"];
     let texts = files
         .iter()
@@ -204,7 +267,7 @@ fn told_versions(tree: &SourceTree, needs: &Requirements) -> Vec<(String, String
     }
     names
         .into_iter()
-        .map(|name| (name, ANY.to_owned()))
+        .map(|name| (name, version.to_owned()))
         .collect()
 }
 
@@ -268,6 +331,8 @@ mod tests {
                 .replace('\\', "/")
         };
         let mut seen: Vec<String> = plan.commands.iter().map(shown).collect();
+        let instead = plan.instead.iter().map(PrepareStep::typed);
+        seen.extend(instead.map(|step| format!("or {}", shown(&step))));
         seen.extend(Some(plan.hint.clone()).filter(|hint| !hint.is_empty()));
         assert_eq!(seen, expected);
     }
@@ -285,6 +350,25 @@ mod tests {
             &[
                 "PYTHON -m venv --clear FOLDER/python",
                 "FOLDER/python/bin/python -m pip install --quiet 'FOLDER/source[test]' pytest-cov",
+                "or FOLDER/python/bin/python -m pip install --quiet pytest pytest-cov",
+            ],
+        );
+        check(
+            &[
+                (
+                    "pyproject.toml",
+                    "[dependency-groups]\ntest = [\"pytest\"]\n",
+                ),
+                (
+                    "poetry.lock",
+                    "[[package]]\nname = \"pytest\"\nversion = \"8.0\"\n",
+                ),
+                ("tests/test_a.py", "def test_a(): pass\n"),
+            ],
+            &[
+                "PYTHON -m venv --clear FOLDER/python",
+                "FOLDER/python/bin/python -m pip install --quiet -c FOLDER/constraints.txt pytest",
+                "or FOLDER/python/bin/python -m pip install --quiet pytest",
             ],
         );
         check(

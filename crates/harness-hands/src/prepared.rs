@@ -155,6 +155,17 @@ impl Preparation {
         self.folder.join("source")
     }
 
+    /// Returns where the versions stand that are settled.
+    pub fn constraints(&self) -> PathBuf {
+        self.folder.join("constraints.txt")
+    }
+
+    /// Writes the versions that are settled.
+    pub fn settle(&self, constraints: &[String]) -> Result<(), PrepareError> {
+        let wrong = |error| PrepareError::Folder(self.folder.clone(), error);
+        std::fs::write(self.constraints(), constraints.join("\n")).map_err(wrong)
+    }
+
     /// Removes all of it; says whether there was anything.
     pub fn remove(&self) -> Result<bool, PrepareError> {
         match std::fs::remove_dir_all(&self.folder) {
@@ -232,10 +243,12 @@ impl Preparation {
         let is_free = |place: &PathBuf| !writable.iter().any(|open| place.starts_with(open));
         readable.extend(homes.iter().map(|home| home.folder.clone()));
         readable.extend(toolchain(&found).into_iter().filter(is_free));
+        // A file of requirements may ask for `.`, and means the project.
+        let copy = self.copy();
         let job = Job {
             program: &found,
             arguments: arguments.iter().map(OsString::from).collect(),
-            folder: &self.folder,
+            folder: if copy.is_dir() { &copy } else { &self.folder },
             environment: variables,
             reach: Reach::Install { readable, writable },
             limits: STEP,

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use harness_code::suite::Suite;
+use harness_code::suite::{PREPARED, Runner, Suite};
 use harness_hands::permit::{Access, Project};
 use harness_hands::suite::running::Running;
 use harness_hands::suite::{Outcome, Selection, SuiteReport, Watch, last_time, run_watched};
@@ -74,12 +74,24 @@ impl TestResult {
             (_, Some(_)) => Stopped::Stuck,
             (_, None) => Stopped::Done,
         };
-        let hint = match &problem {
-            Some((_, "")) => "`harness doctor` looks at how the tests are run",
-            Some((_, hint)) => hint,
-            None => "",
+        // Without its runner a suite is run by unittest, as far as that goes.
+        let is_without_runner =
+            suite.runner == Runner::Pytest && suite.missing.iter().any(|name| name == "pytest");
+        let lacking = match why::lacking(report) {
+            None if is_without_runner => Some("`pytest` is not installed".to_owned()),
+            Some(lacking) if is_without_runner && !lacking.contains("`pytest`") => {
+                Some(format!("`pytest` is not installed, and {lacking}"))
+            }
+            lacking => lacking,
         };
-        let counted = format!("{} passed, {failed} failed", report.passed);
+        let hint = match &problem {
+            Some((_, "")) => "`harness doctor` looks at how the tests are run".to_owned(),
+            Some((_, hint)) => to_install(hint, report, suite),
+            None if lacking.is_some() => to_install(why::PREPARE, report, suite),
+            None => String::new(),
+        };
+        let lacking = lacking.map_or(String::new(), |lacking| format!("; {lacking}"));
+        let counted = format!("{} passed, {failed} failed{lacking}", report.passed);
         TestResult {
             ok: problem.is_none() && failed == 0 && report.passed > 0,
             summary: problem
@@ -102,8 +114,27 @@ impl TestResult {
                 .collect(),
             seconds: report.seconds,
             sandbox: report.sandbox.to_string(),
-            hint: hint.to_owned(),
+            hint,
         }
+    }
+}
+
+/// Returns what to type where packages are missing. What `prepare` could not know of is named: nothing is installed that
+/// no file of the project asks for.
+fn to_install(hint: &str, report: &SuiteReport, suite: &Suite) -> String {
+    let is_prepared = suite.interpreter_why.as_deref() == Some(PREPARED);
+    let mut names: Vec<&str> = report.lacking.keys().map(String::as_str).collect();
+    names.extend(report.missing_dependency.as_deref());
+    names.sort_unstable();
+    names.dedup();
+    match (&suite.interpreter, names.is_empty()) {
+        (Some(python), false) if is_prepared && hint == why::PREPARE => {
+            let names = names.join(" ");
+            format!(
+                "no file of the project asks for it: `{python} -m pip install {names}` adds it where it was prepared"
+            )
+        }
+        _ => hint.to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ use regex::Regex;
 /// The longest line that is shown.
 const LONGEST: usize = 200;
 
-const PREPARE: &str = "`harness prepare` installs what the tests need";
+pub(super) const PREPARE: &str = "`harness prepare` installs what the tests need";
 const NODE: &str = "install the project's packages, such as by `npm ci`";
 const NAMED: &str = "`[[project]] tests` in the user's config names another command";
 const VARIABLE: &str =
@@ -174,6 +174,24 @@ pub(super) fn unusable(report: &SuiteReport) -> Option<(String, &'static str)> {
             "`test_seconds` in the user's config gives them more time",
         )),
         Outcome::Interrupted => Some(("the tests were interrupted".to_owned(), "")),
+    }
+}
+
+/// Returns how many files of tests could not be read for want of packages, and which packages.
+pub(super) fn lacking(report: &SuiteReport) -> Option<String> {
+    let files: u32 = report.lacking.values().sum();
+    let names: Vec<String> = report
+        .lacking
+        .keys()
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let names = names.join(", ");
+    match (files, report.lacking.len()) {
+        (0, _) => None,
+        (1, _) => Some(format!("1 file of tests needs {names}, not installed")),
+        (_, _) => Some(format!(
+            "{files} files of tests need {names}, not installed"
+        )),
     }
 }
 

@@ -9,6 +9,9 @@ use crate::suite::requirements::{Requirements, normal};
 use crate::suite::{Project, SuiteEnvironment};
 use crate::tree::SourceTree;
 
+/// Why the Python of `prepare`'s environment is taken.
+pub const PREPARED: &str = "prepared for this project";
+
 /// The Python for a project's tests, and why that one.
 #[derive(Debug)]
 pub(super) struct Interpreter {
@@ -84,7 +87,7 @@ fn candidates(project: &Project<'_>) -> Vec<Candidate> {
         add(Some(python.clone()), "named by the user".to_owned());
     }
     if let Some(prepared) = &known.prepared {
-        add(python_of(prepared), "prepared for this project".to_owned());
+        add(python_of(prepared), PREPARED.to_owned());
     }
     for name in [".venv", "venv", "env", ".env", ".conda"] {
         add(

@@ -18,7 +18,7 @@ use crate::language::Language;
 use crate::path::RelPath;
 use crate::tree::SourceTree;
 
-pub use environments::{base_python, packages_of};
+pub use environments::{PREPARED, base_python, packages_of};
 pub use requirements::Requirements;
 
 /// How a project's tests are run.

@@ -1,5 +1,7 @@
 //! What a Python project declares that it needs, to run and for its tests: read from its files, nothing is started.
 
+use std::collections::BTreeMap;
+
 use regex::Regex;
 use ruff_python_ast::{Expr, Stmt};
 use std::sync::LazyLock;
@@ -98,6 +100,55 @@ impl Requirements {
         }
         found.plugins = Settings::read(&text).plugins();
         found
+    }
+
+    /// Returns everything that is asked for, as pip reads it, without the project itself.
+    pub fn without_project(&self) -> Vec<String> {
+        let own = self.package.as_deref().map(normal);
+        let all = [&self.runtime, &self.listed, &self.tests, &self.plugins];
+        let foreign = |text: &&String| own.is_none() || distribution(text) != own;
+        all.into_iter().flatten().filter(foreign).cloned().collect()
+    }
+
+    /// Returns the versions that the project's lock file settles, as pip's constraints, without the project itself.
+    pub fn locked(tree: &SourceTree) -> Vec<String> {
+        let table = |name: &&str| {
+            let text = tree.text(&RelPath::parse(name).ok()?).ok()?;
+            text.content().parse::<Table>().ok()
+        };
+        let Some(lock) = ["uv.lock", "poetry.lock", "pdm.lock"]
+            .iter()
+            .find_map(table)
+        else {
+            return Vec::new();
+        };
+        let mut versions: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        let packages = lock.get("package").and_then(Value::as_array);
+        for package in packages.into_iter().flatten().filter_map(Value::as_table) {
+            let text = |key: &str| package.get(key).and_then(Value::as_str);
+            // What comes from a folder or a repository has no version that an index knows.
+            let source = package.get("source").and_then(Value::as_table);
+            let is_index = source.is_none_or(|source| source.contains_key("registry"));
+            // A line of its own would be an option of pip's.
+            let is_plain = |text: &&str| {
+                let plain = |c: char| c.is_ascii_alphanumeric() || "._-+!".contains(c);
+                text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(plain)
+            };
+            let text = |key: &str| text(key).filter(is_plain);
+            if let (Some(name), Some(version), true) = (text("name"), text("version"), is_index) {
+                versions.entry(normal(name)).or_default().push(version);
+            }
+        }
+        // Where there are several, the newest is the one for newer Pythons.
+        let numbers = |version: &&str| -> Vec<u64> {
+            let parts = version.split('.');
+            parts.map_while(|part| part.parse().ok()).collect()
+        };
+        let settled = versions.into_iter().filter_map(|(name, known)| {
+            let version = known.into_iter().max_by_key(numbers)?;
+            Some(format!("{name}=={version}"))
+        });
+        settled.collect()
     }
 
     /// Returns the names that must be installed, in one spelling: those that hold everywhere, without the project itself.
@@ -525,6 +576,19 @@ mod tests {
             "",
             "flask pytest>=7",
         );
+    }
+
+    #[test]
+    fn a_lock_file_settles_versions() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = "version = 1\n[[package]]\nname = \"pytest\"\nversion = \"8.4.1\"\nsource = { registry = \"https://index.test\" }\n\
+            [[package]]\nname = \"shop\"\nversion = \"1.0\"\nsource = { editable = \".\" }\n\
+            [[package]]\nname = \"numpy\"\nversion = \"2.1\"\n[[package]]\nname = \"numpy\"\nversion = \"1.26\"\n\
+            [[package]]\nname = \"evil\"\nversion = \"1\\n--index-url http://127.0.0.1\"\n[[package]]\nname = \"-r x\"\nversion = \"1\"\n";
+        std::fs::write(folder.path().join("uv.lock"), lock).unwrap();
+        std::fs::write(folder.path().join("a.py"), "").unwrap();
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        assert_eq!(Requirements::locked(&tree), ["numpy==2.1", "pytest==8.4.1"]);
     }
 
     #[test]

@@ -177,6 +177,15 @@ impl Interpreter {
         if environment::value(HASH_SEED).is_none() {
             variables.push((HASH_SEED, "0".into()));
         }
+        // The programs of an environment are found as if somebody had activated it.
+        let path = environment::value("PATH").unwrap_or_default();
+        let programs = self.executable.parent().map(Path::to_path_buf);
+        let environment = programs.as_ref().and_then(|programs| programs.parent());
+        if let Some(folder) = environment.filter(|folder| folder.join("pyvenv.cfg").is_file()) {
+            variables.push(("VIRTUAL_ENV", folder.as_os_str().to_owned()));
+        }
+        let places = programs.into_iter().chain(std::env::split_paths(&path));
+        variables.extend(std::env::join_paths(places).map(|path| ("PATH", path)).ok());
         variables.extend(runner.import_roots().map(|paths| ("PYTHONPATH", paths)));
         if let Some(base) = &self.user_base {
             variables.push(("PYTHONUSERBASE", base.clone().into_os_string()));

@@ -129,6 +129,8 @@ pub struct SuiteReport {
     pub output_tail: String,
     /// A package that is not installed and without which nothing passed.
     pub missing_dependency: Option<String>,
+    /// Packages that are not installed and that files of tests could not be read without, with how many of those.
+    pub lacking: BTreeMap<String, u32>,
     /// Paths of git and the harness that the tests had changed and that were put back.
     pub restored: Vec<String>,
     /// Watched modules that were imported from outside the project, with the file they came from.
@@ -156,6 +158,7 @@ impl SuiteReport {
             sandbox,
             output_tail: words,
             missing_dependency: None,
+            lacking: BTreeMap::new(),
             restored: Vec::new(),
             imported_elsewhere: BTreeMap::new(),
             lines: BTreeMap::new(),

@@ -446,8 +446,12 @@ pub(super) fn read_lines(
             }
         }
     }
+    missing.retain(|module| is_foreign(module, root));
     if answer.passed == 0 {
-        answer.missing_dependency = missing.into_iter().find(|module| is_foreign(module, root));
+        answer.missing_dependency = missing.first().cloned();
+    }
+    for module in missing {
+        *answer.lacking.entry(module).or_default() += 1;
     }
     let early = missing_module(&answer.output_tail).filter(|module| is_foreign(module, root));
     if answer.passed == 0 && answer.missing_dependency.is_none() && answer.outcome != Outcome::Ran {
