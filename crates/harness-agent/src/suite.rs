@@ -96,6 +96,9 @@ fn commanded(command: Vec<String>, why: &str) -> Suite {
         ("yarn", Runner::Yarn),
         ("mvn", Runner::Maven),
         ("gradle", Runner::Gradle),
+        ("phpunit", Runner::Phpunit),
+        ("rspec", Runner::Rspec),
+        ("rake", Runner::Rake),
         ("make", Runner::Make),
     ];
     let runner = known.iter().find(|(word, _)| says(word));

@@ -2,6 +2,8 @@
 
 mod definition;
 
+use std::borrow::Cow;
+
 use harness_code::language::Language;
 use harness_code::passage::{self, PassageProblem};
 use harness_code::path::RelPath;
@@ -107,6 +109,8 @@ fn draft(
                 at = opened(files, None, other.as_str(), drafts)?;
             }
             let path = drafts[at].path.clone();
+            let opened = with_opening(Language::of(&path), content);
+            let content = opened.as_ref();
             let edit = definition::Whole {
                 path: &path,
                 language: Language::of(&path),
@@ -151,6 +155,14 @@ fn draft(
         | Action::Done { .. } => {}
     }
     Ok(())
+}
+
+/// Returns code with what makes it code: PHP outside of its tag is text.
+fn with_opening(language: Language, code: &str) -> Cow<'_, str> {
+    match language == Language::Php && !code.contains("<?") {
+        true => format!("<?php\n\n{code}").into(),
+        false => code.into(),
+    }
 }
 
 /// Says whether a text is another one without some of its lines: most of it, so that a lone definition is none.

@@ -75,6 +75,14 @@ pub enum Runner {
     Maven,
     /// Gradle.
     Gradle,
+    /// PHPUnit.
+    Phpunit,
+    /// RSpec.
+    Rspec,
+    /// Ruby's `rake test`, with minitest.
+    Rake,
+    /// CMake's ctest, after a build.
+    Ctest,
     /// A make target.
     Make,
     /// Anything else that the project's own files declare.
@@ -94,6 +102,10 @@ impl Runner {
             Runner::Yarn => "yarn",
             Runner::Maven => "maven",
             Runner::Gradle => "gradle",
+            Runner::Phpunit => "phpunit",
+            Runner::Rspec => "rspec",
+            Runner::Rake => "rake",
+            Runner::Ctest => "ctest",
             Runner::Make => "make",
             Runner::Other => "other",
         }
@@ -113,6 +125,9 @@ impl Runner {
                 language,
                 Language::Python | Language::Rust | Language::Go | Language::JavaScript
             ),
+            Runner::Phpunit => language == Language::Php,
+            Runner::Rspec | Runner::Rake => language == Language::Ruby,
+            Runner::Ctest => matches!(language, Language::C | Language::Cpp),
             Runner::Make | Runner::Other => true,
         }
     }
@@ -157,6 +172,7 @@ const DETECTORS: &[fn(&Project<'_>) -> Option<Candidate>] = &[
     tool::ruby,
     tool::php,
     tool::dotnet,
+    tool::ctest,
 ];
 
 /// Returns how the project's tests are run, or `None` when it has none that we can tell.
@@ -366,6 +382,45 @@ mod tests {
             ],
             Some(&format!("pytest: ROOT/{python} -m pytest (`pytest.ini`)")),
         );
+    }
+
+    #[test]
+    fn unittest_is_told_where_its_files_end_otherwise() {
+        check(
+            &[("tests/__init__.py", ""), ("tests/b_test.py", UNITTEST)],
+            Some(
+                "unittest: /bin/python3 -m unittest discover -p *_test.py (`tests/b_test.py` uses unittest)",
+            ),
+        );
+    }
+
+    #[test]
+    fn ruby_and_cmake_are_told_from_their_files() {
+        check(
+            &[(".rspec", ""), ("lib/a.rb", "")],
+            Some("rspec: /bin/rspec (`.rspec`)"),
+        );
+        check(
+            &[
+                (".rspec", ""),
+                ("Gemfile", ""),
+                ("Gemfile.lock", ""),
+                ("lib/a.rb", ""),
+            ],
+            Some("rspec: /bin/bundle exec rspec (`.rspec`)"),
+        );
+        check(
+            &[("Rakefile", "Rake::TestTask.new\n"), ("lib/a.rb", "")],
+            Some("rake: /bin/rake test (`Rakefile` has the task `test`)"),
+        );
+        check(
+            &[
+                ("CMakeLists.txt", "project(a C)\nenable_testing()\n"),
+                ("a.c", ""),
+            ],
+            Some("ctest: /bin/ctest (`CMakeLists.txt` has tests)"),
+        );
+        check(&[("CMakeLists.txt", "project(a C)\n"), ("a.c", "")], None);
     }
 
     #[test]

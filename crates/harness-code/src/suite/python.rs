@@ -94,14 +94,22 @@ fn runner(project: &Project<'_>, settings: &Settings) -> Option<(Runner, Vec<Str
         .parts()
         .next()
         .filter(|_| file.path.parent().is_some());
-    let arguments = match folder {
-        Some(folder) if !project.has(&format!("{folder}/__init__.py")) => {
-            format!("-m unittest discover -s {folder}")
-        }
-        Some(_) | None => "-m unittest discover".to_string(),
+    let start = folder.filter(|folder| !project.has(&format!("{folder}/__init__.py")));
+    let is_usual = |file: &SourceFile| uses_unittest(file) && file.path.stem().starts_with("test");
+    let ending = if first(&is_usual).is_some() {
+        ""
+    } else {
+        "_test"
     };
-    let start = folder.filter(|_| arguments.contains(" -s "));
-    if let Some(file) = first(&|file| has_tests(file) && !unittest_finds(project, file, start)) {
+    let mut arguments = "-m unittest discover".to_string();
+    arguments.extend(start.map(|folder| format!(" -s {folder}")));
+    arguments.push_str(if ending.is_empty() {
+        ""
+    } else {
+        " -p *_test.py"
+    });
+    let is_found = |file: &SourceFile| unittest_finds(project, file, start, ending);
+    if let Some(file) = first(&|file| has_tests(file) && !is_found(file)) {
         return pytest(format!("unittest does not find `{}`", file.path));
     }
     Some((Runner::Unittest, words(&arguments), why))
@@ -115,15 +123,21 @@ fn has_tests(file: &SourceFile) -> bool {
 }
 
 /// Says whether unittest's discovery from a folder, or from the project's own, runs the tests of a file: it enters
-/// packages only, reads `test*.py`, and knows its own classes.
-fn unittest_finds(project: &Project<'_>, file: &SourceFile, start: Option<&str>) -> bool {
+/// packages only, reads `test*.py` or what ends as it is told, and knows its own classes.
+fn unittest_finds(
+    project: &Project<'_>,
+    file: &SourceFile,
+    start: Option<&str>,
+    ending: &str,
+) -> bool {
     let folders: Vec<&str> = file.path.parts().collect();
     let folders = &folders[..folders.len().saturating_sub(1)];
     let is_inside = start.is_none_or(|start| folders.first() == Some(&start));
     let above = usize::from(start.is_some());
     let mut packages = (above + 1)..=folders.len();
     is_inside
-        && file.path.stem().starts_with("test")
+        && (file.path.stem().starts_with("test") && ending.is_empty()
+            || file.path.stem().ends_with(ending) && !ending.is_empty())
         && packages.all(|end| project.has(&format!("{}/__init__.py", folders[..end].join("/"))))
         && !file.facts.imports.is_empty()
         && derives_from_something(project, file)

@@ -179,32 +179,33 @@ fn wrapper(project: &Project<'_>, folder: Option<&RelPath>, script: &str, tool: 
 }
 
 pub(super) fn ruby(project: &Project<'_>) -> Option<Candidate> {
-    let folder = project
-        .folder_of("Gemfile")
-        .or_else(|| project.folder_of("Rakefile"))?;
+    let folder = ["Gemfile", "Rakefile", ".rspec"]
+        .iter()
+        .find_map(|name| project.folder_of(name))?;
     let rakefile = inside(folder.as_ref(), "Rakefile");
-    let (program, arguments, why): (String, &[&str], String) =
-        if project.has(&inside(folder.as_ref(), ".rspec")) {
-            (
-                project.program("bundle"),
-                &["exec", "rspec"],
-                "`.rspec`".to_string(),
-            )
-        } else if project
-            .text(&rakefile)
-            .is_some_and(|text| text.contains("TestTask") || text.contains("task :test"))
-        {
-            (
-                project.program("rake"),
-                &["test"],
-                format!("`{rakefile}` has the task `test`"),
-            )
-        } else {
-            return None;
-        };
+    let has_task = |text: String| text.contains("TestTask") || text.contains("task :test");
+    let is_bundled = project.has(&inside(folder.as_ref(), "Gemfile.lock"));
+    let (runner, program, why) = if project.has(&inside(folder.as_ref(), ".rspec")) {
+        (Runner::Rspec, "rspec", "`.rspec`".to_string())
+    } else if project.text(&rakefile).is_some_and(has_task) {
+        (
+            Runner::Rake,
+            "rake",
+            format!("`{rakefile}` has the task `test`"),
+        )
+    } else {
+        return None;
+    };
+    let arguments: &[&str] = match (runner, is_bundled) {
+        (Runner::Rspec, true) => &["exec", "rspec"],
+        (Runner::Rspec, false) => &[],
+        (_, true) => &["exec", "rake", "test"],
+        (_, false) => &["test"],
+    };
+    let program = project.program(if is_bundled { "bundle" } else { program });
     Some(
         Found {
-            runner: Runner::Other,
+            runner,
             program,
             arguments,
             folder,
@@ -228,7 +229,7 @@ pub(super) fn php(project: &Project<'_>) -> Option<Candidate> {
     };
     Some(
         Found {
-            runner: Runner::Other,
+            runner: Runner::Phpunit,
             program,
             arguments: &[],
             folder,
@@ -259,6 +260,23 @@ pub(super) fn dotnet(project: &Project<'_>) -> Option<Candidate> {
         }
         .candidate(project),
     )
+}
+
+pub(super) fn ctest(project: &Project<'_>) -> Option<Candidate> {
+    let folder = project.folder_of("CMakeLists.txt")?;
+    let manifest = inside(folder.as_ref(), "CMakeLists.txt");
+    let text = project.text(&manifest)?.to_lowercase();
+    let has_tests = text.contains("enable_testing") || text.contains("include(ctest)");
+    let program = project.program("ctest");
+    let found = Found {
+        runner: Runner::Ctest,
+        program,
+        arguments: &[],
+        folder,
+        why: format!("`{manifest}` has tests"),
+        languages: &[Language::C, Language::Cpp],
+    };
+    has_tests.then(|| found.candidate(project))
 }
 
 /// A makefile is asked last: its `test` target usually starts one of the others.

@@ -26,6 +26,8 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
                 match tag.name().0 {
                     "testsuite" | "testsuites" => is_report = true,
                     "testcase" => test = Some((begun(&tag), Verdict::Passed)),
+                    // What ctest's programs print is all that they say.
+                    "system-out" => inside_problem = is_open && is_silent(&test),
                     name @ ("failure" | "error" | "skipped") => {
                         if let Some((failure, verdict)) = &mut test {
                             *verdict = match name {
@@ -47,7 +49,7 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
                 opened = opened.saturating_sub(1);
                 match tag.name().0 {
                     "testcase" => finish(&mut test, answer),
-                    "failure" | "error" | "skipped" => inside_problem = false,
+                    "failure" | "error" | "skipped" | "system-out" => inside_problem = false,
                     _ => {}
                 }
             }
@@ -66,10 +68,19 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
     }
 }
 
+/// Says whether a test failed without a word.
+fn is_silent(test: &Option<(Failure, Verdict)>) -> bool {
+    let is_silent = |failure: &Failure| failure.message.is_empty() && failure.traceback.is_empty();
+    matches!(test, Some((failure, Verdict::Failed | Verdict::Error)) if is_silent(failure))
+}
+
 fn finish(test: &mut Option<(Failure, Verdict)>, answer: &mut SuiteReport) {
     if let Some((mut failure, verdict)) = test.take() {
         if failure.message.is_empty() {
-            let first = failure.traceback.trim().lines().next();
+            // PHPUnit begins with the name of the test.
+            let name = failure.id.rsplit('.').next().unwrap_or_default();
+            let mut lines = failure.traceback.trim().lines();
+            let first = lines.find(|line| !line.ends_with(&format!("::{name}")));
             failure.message = first.unwrap_or_default().to_string();
         }
         answer.count(verdict, failure);
@@ -85,7 +96,7 @@ fn add(test: &mut Option<(Failure, Verdict)>, text: &str) {
 
 fn begun(tag: &BytesStart<'_>) -> Failure {
     let (class, name) = (value(tag, "classname"), value(tag, "name"));
-    let id = if class.is_empty() {
+    let id = if class.is_empty() || class == name {
         name
     } else {
         format!("{class}.{name}")

@@ -15,8 +15,10 @@ pub mod quick;
 mod remembered;
 #[cfg(unix)]
 mod reused;
+mod ruby;
 pub mod running;
 mod select;
+mod tap;
 mod tool;
 pub mod tried;
 mod usual;

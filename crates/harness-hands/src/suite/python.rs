@@ -146,6 +146,10 @@ pub(super) fn mode(suite: &Suite) -> Option<Mode> {
         | Framework::Yarn
         | Framework::Maven
         | Framework::Gradle
+        | Framework::Phpunit
+        | Framework::Rspec
+        | Framework::Rake
+        | Framework::Ctest
         | Framework::Make => None,
     }
 }

@@ -12,7 +12,9 @@ use crate::environment;
 use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
 use crate::suite::usual::Usual;
-use crate::suite::{Outcome, Selection, SuiteReport, gotest, jest, junit, libtest};
+use crate::suite::{
+    Outcome, Selection, SuiteReport, gotest, jest, junit, libtest, ruby, shown_path, tap,
+};
 use crate::user;
 
 /// No honest report is larger.
@@ -39,6 +41,12 @@ enum Report {
     Json(PathBuf),
     /// One JUnit file.
     Junit(PathBuf),
+    /// RSpec's JSON file.
+    Rspec(PathBuf),
+    /// What minitest prints.
+    Minitest,
+    /// The Test Anything Protocol, printed.
+    Tap,
     /// JUnit files in folders of this name, written by this run.
     JunitFolders(&'static str),
     None,
@@ -115,11 +123,24 @@ fn try_run(
             read_file(&path).is_some_and(|text| jest::read(&text, root, &mut answer))
         }
         Report::Junit(path) => read_file(&path).is_some_and(|text| junit::read(&text, &mut answer)),
+        Report::Rspec(path) => {
+            read_file(&path).is_some_and(|text| ruby::read_rspec(&text, root, &mut answer))
+        }
+        Report::Tap => {
+            finished.stdout.skipped == 0 && tap::read(&finished.stdout.text(), &mut answer)
+        }
+        Report::Minitest => {
+            finished.stdout.skipped == 0
+                && ruby::read_minitest(&finished.stdout.text(), root, &mut answer)
+        }
         Report::JunitFolders(name) => {
             read_folders(&runner.written(&folder), name, begun, &mut answer)
         }
         Report::None => false,
     };
+    for failure in &mut answer.failures {
+        failure.file = failure.file.take().map(|file| shown_path(&file, root));
+    }
     if is_whole && answer.outcome == Outcome::NoReport {
         answer.complete();
     }
@@ -157,6 +178,10 @@ fn plan(suite: &Suite, names: &[String], folder: &Path, private: &Private) -> Pl
         Framework::Npm | Framework::Pnpm | Framework::Yarn => node(plain, names, folder, private),
         Framework::Maven => maven(plain, names, private),
         Framework::Gradle => gradle(plain, names, private),
+        Framework::Phpunit => phpunit(plain, names, private),
+        Framework::Rspec => rspec(plain, names, private),
+        Framework::Rake => rake(plain, names),
+        Framework::Ctest => ctest(plain, names, private),
         Framework::Pytest | Framework::Unittest | Framework::Make | Framework::Other => plain,
     }
 }
@@ -274,6 +299,11 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
         );
         plan.environment.push(("NODE_OPTIONS", options.into()));
         plan.report = Report::Junit(xml);
+    } else if has("ava") {
+        more.push("--tap".to_string());
+        plan.report = Report::Tap;
+    } else if has("tape") {
+        plan.report = Report::Tap;
     }
     let files = names
         .iter()
@@ -343,6 +373,88 @@ fn gradle(mut plan: Plan, names: &[String], private: &Private) -> Plan {
     plan.readable
         .extend(environment::home().map(|home| home.join(".sdkman/candidates")));
     plan.report = Report::JunitFolders("test-results");
+    plan
+}
+
+fn phpunit(mut plan: Plan, names: &[String], private: &Private) -> Plan {
+    let xml = private.report().join("report.xml");
+    plan.arguments
+        .extend(["--log-junit".to_string(), xml.display().to_string()]);
+    if !names.is_empty() {
+        // CalcTest.testAdd
+        let tests = names.iter().map(|name| name.replace('.', "::"));
+        let tests: Vec<String> = tests.map(|name| format!("{name}$")).collect();
+        plan.arguments
+            .extend(["--filter".to_string(), tests.join("|")]);
+    }
+    plan.report = Report::Junit(xml);
+    plan
+}
+
+fn rspec(mut plan: Plan, names: &[String], private: &Private) -> Plan {
+    let json = private.report().join("report.json");
+    let words = [
+        "--no-color",
+        "--format",
+        "progress",
+        "--format",
+        "json",
+        "--out",
+    ];
+    plan.arguments.extend(words.map(String::from));
+    plan.arguments.push(json.display().to_string());
+    let mut files: Vec<&str> = names
+        .iter()
+        .map(|name| name.split(" > ").next().unwrap_or(name))
+        .collect();
+    files.dedup();
+    plan.arguments.extend(files.iter().map(ToString::to_string));
+    plan.report = Report::Rspec(json);
+    plan
+}
+
+fn rake(mut plan: Plan, names: &[String]) -> Plan {
+    let mut options = "--verbose".to_string();
+    if !names.is_empty() {
+        // CalcTest#test_add; the runner matches either the method or the whole.
+        options.push_str(&format!(" --name=/^({})$/", names.join("|")));
+    }
+    plan.environment = vec![("TESTOPTS", options.into())];
+    plan.report = Report::Minitest;
+    plan
+}
+
+/// Configures, builds and tests in one command, in a folder of its own.
+fn ctest(mut plan: Plan, names: &[String], private: &Private) -> Plan {
+    let (build, xml) = (
+        private.home().join("build"),
+        private.report().join("report.xml"),
+    );
+    let (build, xml) = (build.display().to_string(), xml.display().to_string());
+    let test = plan.program.clone();
+    let words = [
+        "--build-and-test",
+        ".",
+        &build,
+        "--build-generator",
+        "Unix Makefiles",
+        "--build-noclean",
+        "--test-command",
+        &test,
+        "--output-junit",
+        &xml,
+        "--output-on-failure",
+    ];
+    plan.arguments = words.map(String::from).to_vec();
+    if !names.is_empty() {
+        let tests = names
+            .iter()
+            .map(|name| name.rsplit('.').next().unwrap_or(name));
+        let tests: Vec<&str> = tests.collect();
+        plan.arguments
+            .extend(["-R".to_string(), format!("^({})$", tests.join("|"))]);
+    }
+    plan.report = Report::Junit(PathBuf::from(xml));
     plan
 }
 
