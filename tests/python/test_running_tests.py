@@ -54,6 +54,22 @@ def test_options_of_a_plugin_that_is_missing_are_left_out(project):
     assert result["stopped"] == "stuck" and "--asyncio-mode" in result["summary"] and "harness prepare" in result["hint"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a script with a first line that names its program")
+def test_a_tool_below_the_home_folder_is_started(tmp_path, monkeypatch):
+    """The home folder is hidden from tests; where the tool itself lies is not."""
+    (tmp_path / "crate/src").mkdir(parents=True)
+    (tmp_path / "crate/Cargo.toml").write_text('[package]\nname = "a"\n')
+    (tmp_path / "crate/src/lib.rs").write_text("fn a() {}\n")
+    programs = pathlib.Path(os.environ["HOME"]) / "tools"
+    programs.mkdir()
+    told = "running 1 test\ntest tests::a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"
+    (programs / "cargo").write_text(f"#!/bin/sh\nprintf '{told}'\n")
+    (programs / "cargo").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    result = json.loads(test(tmp_path / "crate", "--json").stdout)
+    assert (result["ok"], result["tests"]["passed"]) == (True, 1), result
+
+
 def test_some_tests_can_be_picked(project):
     (project / "tests/test_more.py").write_text("import unittest\n\nclass More(unittest.TestCase):\n    def test_it(self):\n        pass\n")
     assert test(project).returncode == 1

@@ -94,6 +94,14 @@ fn try_run(
         plan.environment
             .push(("CARGO_TARGET_DIR", build.as_os_str().to_owned()));
     }
+    // The tool may lie below the home folder, which is hidden.
+    let tool = Path::new(&plan.program);
+    let real = tool.canonicalize().ok();
+    let places = [Some(tool), real.as_deref()].into_iter().flatten();
+    let folders = places
+        .filter(|place| place.is_absolute())
+        .filter_map(Path::parent);
+    plan.readable.extend(folders.map(Path::to_path_buf));
     let mut limits = runner.limits();
     limits.output = limits.output.max(OUTPUT);
     let usual = Usual::of(runner.origin(), suite);
