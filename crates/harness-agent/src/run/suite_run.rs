@@ -131,7 +131,7 @@ fn to_install(hint: &str, report: &SuiteReport, suite: &Suite) -> String {
         (Some(python), false) if is_prepared && hint == why::PREPARE => {
             let names = names.join(" ");
             format!(
-                "no file of the project asks for it: `{python} -m pip install {names}` adds it where it was prepared"
+                "no file of the project asks for it: `{python} -m pip install {names}` adds it where it was prepared, if that is what its package is called"
             )
         }
         _ => hint.to_owned(),
