@@ -94,7 +94,6 @@ fn draft(
             drafts[at].after = Some(after);
         }
         Action::Edit { name, content, .. } => {
-            let focus_there = |path: &RelPath| focus.filter(|focus| &focus.path == path);
             let mut at = if name.is_empty() {
                 opened(files, focus, action.path(), drafts)?
             } else {
@@ -108,26 +107,8 @@ fn draft(
             {
                 at = opened(files, None, other.as_str(), drafts)?;
             }
-            let path = drafts[at].path.clone();
-            let opened = with_opening(Language::of(&path), content);
-            let content = opened.as_ref();
-            let edit = definition::Whole {
-                path: &path,
-                language: Language::of(&path),
-                focus: focus_there(&path),
-                name,
-                code: content,
-            };
-            let mut after = edit.placed(drafts[at].after.as_deref())?;
-            let is_unchanged = drafts[at].after.as_ref() == Some(&after);
-            if is_unchanged
-                && name.is_empty()
-                && is_shortened(&after, content)
-                && !definition::is_alone(edit.language, content)
-            {
-                // The whole file with something taken out of it.
-                after = with_line_ending(content, line_ending(&after)).into_owned();
-            }
+            let focus = focus.filter(|focus| focus.path == drafts[at].path);
+            let after = with_whole(&drafts[at], focus, name, content)?;
             drafts[at].after = Some(after);
         }
         Action::Remove { path } => {
@@ -155,6 +136,33 @@ fn draft(
         | Action::Done { .. } => {}
     }
     Ok(())
+}
+
+/// Returns what a file would be with code that a reply gives whole.
+fn with_whole(
+    draft: &FileDraft,
+    focus: Option<&Focus>,
+    name: &str,
+    content: &str,
+) -> Result<String, Refusal> {
+    let language = Language::of(&draft.path);
+    let opened = with_opening(language, content);
+    let code = opened.as_ref();
+    let edit = definition::Whole {
+        path: &draft.path,
+        language,
+        focus,
+        name,
+        code,
+    };
+    let after = edit.placed(draft.after.as_deref())?;
+    let is_unchanged = draft.after.as_ref() == Some(&after);
+    let is_file = name.is_empty() && !definition::is_alone(language, code);
+    if is_unchanged && is_file && is_shortened(&after, code) {
+        // The whole file with something taken out of it.
+        return Ok(with_line_ending(code, line_ending(&after)).into_owned());
+    }
+    Ok(after)
 }
 
 /// Returns code with what makes it code: PHP outside of its tag is text.

@@ -450,18 +450,24 @@ pub(super) fn read_lines(
             }
         }
     }
+    tell_missing(missing, root, answer);
+    seen
+}
+
+/// Tells which packages are not installed; without the first of them nothing passed, where nothing did.
+fn tell_missing(mut missing: Vec<String>, root: &Path, answer: &mut SuiteReport) {
     missing.retain(|module| is_foreign(module, root));
     if answer.passed == 0 {
-        answer.missing_dependency = missing.first().cloned();
+        let printed = || {
+            let module = missing_module(&answer.output_tail)?;
+            let is_early = answer.outcome != Outcome::Ran;
+            (is_early && is_foreign(&module, root)).then_some(module)
+        };
+        answer.missing_dependency = missing.first().cloned().or_else(printed);
     }
     for module in missing {
         *answer.lacking.entry(module).or_default() += 1;
     }
-    let early = missing_module(&answer.output_tail).filter(|module| is_foreign(module, root));
-    if answer.passed == 0 && answer.missing_dependency.is_none() && answer.outcome != Outcome::Ran {
-        answer.missing_dependency = early;
-    }
-    seen
 }
 
 fn count(test: TestLine, root: &Path, answer: &mut SuiteReport) {

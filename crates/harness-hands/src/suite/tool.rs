@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use harness_code::suite::{Runner as Framework, Suite};
 
 use crate::environment;
+use crate::process::output::Output;
 use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
 use crate::suite::usual::Usual;
@@ -94,14 +95,7 @@ fn try_run(
         plan.environment
             .push(("CARGO_TARGET_DIR", build.as_os_str().to_owned()));
     }
-    // The tool may lie below the home folder, which is hidden.
-    let tool = Path::new(&plan.program);
-    let real = tool.canonicalize().ok();
-    let places = [Some(tool), real.as_deref()].into_iter().flatten();
-    let folders = places
-        .filter(|place| place.is_absolute())
-        .filter_map(Path::parent);
-    plan.readable.extend(folders.map(Path::to_path_buf));
+    plan.readable.extend(folders_of(&plan.program));
     let mut limits = runner.limits();
     limits.output = limits.output.max(OUTPUT);
     let usual = Usual::of(runner.origin(), suite);
@@ -121,30 +115,10 @@ fn try_run(
     let finished = runner.run(&job, &private, cancel)?;
     let mut answer = SuiteReport::of_process(&finished);
     let is_whole = match plan.report {
-        Report::Libtest => {
-            finished.stdout.skipped == 0 && libtest::read(&finished.stdout.text(), &mut answer)
-        }
-        Report::GoEvents => {
-            finished.stdout.skipped == 0 && gotest::read(&finished.stdout.text(), &mut answer)
-        }
-        Report::Json(path) => {
-            read_file(&path).is_some_and(|text| jest::read(&text, root, &mut answer))
-        }
-        Report::Junit(path) => read_file(&path).is_some_and(|text| junit::read(&text, &mut answer)),
-        Report::Rspec(path) => {
-            read_file(&path).is_some_and(|text| ruby::read_rspec(&text, root, &mut answer))
-        }
-        Report::Tap => {
-            finished.stdout.skipped == 0 && tap::read(&finished.stdout.text(), &mut answer)
-        }
-        Report::Minitest => {
-            finished.stdout.skipped == 0
-                && ruby::read_minitest(&finished.stdout.text(), root, &mut answer)
-        }
         Report::JunitFolders(name) => {
             read_folders(&runner.written(&folder), name, begun, &mut answer)
         }
-        Report::None => false,
+        report => read_report(&report, &finished.stdout, root, &mut answer),
     };
     for failure in &mut answer.failures {
         failure.file = failure.file.take().map(|file| shown_path(&file, root));
@@ -156,6 +130,41 @@ fn try_run(
         usual.keep_suite(&answer);
     }
     Ok(answer)
+}
+
+/// Reads what a tool printed or wrote to one file. Returns whether it is whole.
+fn read_report(report: &Report, printed: &Output, root: &Path, answer: &mut SuiteReport) -> bool {
+    let text = match report {
+        Report::Libtest | Report::GoEvents | Report::Minitest | Report::Tap => {
+            Some(printed.text()).filter(|_| printed.skipped == 0)
+        }
+        Report::Json(path) | Report::Junit(path) | Report::Rspec(path) => read_file(path),
+        Report::JunitFolders(_) | Report::None => None,
+    };
+    let Some(text) = text else {
+        return false;
+    };
+    match report {
+        Report::Libtest => libtest::read(&text, answer),
+        Report::GoEvents => gotest::read(&text, answer),
+        Report::Minitest => ruby::read_minitest(&text, root, answer),
+        Report::Tap => tap::read(&text, answer),
+        Report::Json(_) => jest::read(&text, root, answer),
+        Report::Junit(_) => junit::read(&text, answer),
+        Report::Rspec(_) => ruby::read_rspec(&text, root, answer),
+        Report::JunitFolders(_) | Report::None => false,
+    }
+}
+
+/// Returns the folders that a tool lies in, by name and in truth: it may be below the home folder, which is hidden.
+fn folders_of(program: &str) -> Vec<PathBuf> {
+    let tool = Path::new(program);
+    let real = tool.canonicalize().ok();
+    let places = [Some(tool), real.as_deref()].into_iter().flatten();
+    let folders = places
+        .filter(|place| place.is_absolute())
+        .filter_map(Path::parent);
+    folders.map(Path::to_path_buf).collect()
 }
 
 /// A name that cannot be an option or a path out of the project.
