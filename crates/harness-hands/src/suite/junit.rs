@@ -1,4 +1,4 @@
-//! JUnit XML, as Maven, Gradle and Node write it. It comes from code under test, so anything may stand in it.
+//! JUnit XML, as Maven, Gradle, PHPUnit, ctest and Node write it. It comes from code under test, so anything may stand in it.
 
 use quick_xml::Reader;
 use quick_xml::escape::unescape;

@@ -110,6 +110,16 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_two_tests_share_passes_when_both_do() {
+        let text = "# add\nok 1 should be equal\nnot ok 2 should be equal\nok 3 zero\n1..3\n";
+        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        assert!(read(text, &mut answer));
+        answer.complete();
+        assert_eq!(answer.passed_ids, ["add > zero"]);
+        assert_eq!((answer.passed, answer.failed), (2, 1));
+    }
+
+    #[test]
     fn a_report_that_was_cut_is_none() {
         check("ok 1 - a\n1..2\n", false, (1, 0, 0), &[]);
         check(

@@ -1,4 +1,4 @@
-//! Suites that a language's own tool runs: cargo, go, npm and its kin, Maven, Gradle. Offline, with
+//! Suites that a language's own tool runs: cargo, go, npm and its kin, Maven, ctest, RSpec. Offline, with
 //! the tool's own downloads readable, and counted by the report that the tool itself gives.
 
 use std::ffi::OsString;
@@ -80,7 +80,7 @@ fn try_run(
     };
     let names = match selection {
         Selection::All => Vec::new(),
-        Selection::Some(tests) => tests.iter().filter(|test| is_name(test)).cloned().collect(),
+        Selection::Some(tests) => named(tests),
     };
     if names.is_empty() && *selection != Selection::All {
         let words = "the chosen tests cannot be named to this runner".to_string();
@@ -95,7 +95,9 @@ fn try_run(
         plan.environment
             .push(("CARGO_TARGET_DIR", build.as_os_str().to_owned()));
     }
-    plan.readable.extend(folders_of(&plan.program));
+    let home = environment::home();
+    plan.readable
+        .extend(places_of(&plan.program, home.as_deref()));
     let mut limits = runner.limits();
     limits.output = limits.output.max(OUTPUT);
     let usual = Usual::of(runner.origin(), suite);
@@ -156,15 +158,34 @@ fn read_report(report: &Report, printed: &Output, root: &Path, answer: &mut Suit
     }
 }
 
-/// Returns the folders that a tool lies in, by name and in truth: it may be below the home folder, which is hidden.
-fn folders_of(program: &str) -> Vec<PathBuf> {
+/// Returns the places that a tool lies in, by name and in truth: it may be below the home folder, which is hidden. Where
+/// that folder itself holds it, the tool alone is shown.
+fn places_of(program: &str, home: Option<&Path>) -> Vec<PathBuf> {
     let tool = Path::new(program);
     let real = tool.canonicalize().ok();
-    let places = [Some(tool), real.as_deref()].into_iter().flatten();
-    let folders = places
-        .filter(|place| place.is_absolute())
-        .filter_map(Path::parent);
-    folders.map(Path::to_path_buf).collect()
+    let names = [Some(tool), real.as_deref()].into_iter().flatten();
+    let place = |name: &Path| {
+        let folder = name.parent()?;
+        let holds_home = home.is_none_or(|home| home.starts_with(folder));
+        Some(if holds_home { name } else { folder }.to_path_buf())
+    };
+    names
+        .filter(|name| name.is_absolute())
+        .filter_map(place)
+        .collect()
+}
+
+/// Returns the tests that can be named to a runner. Where a name begins with its file, that stands for it.
+fn named(tests: &[String]) -> Vec<String> {
+    let names = tests
+        .iter()
+        .map(|test| test.split(" > ").next().unwrap_or(test));
+    let mut names: Vec<String> = names
+        .filter(|name| is_name(name))
+        .map(str::to_string)
+        .collect();
+    names.dedup();
+    names
 }
 
 /// A name that cannot be an option or a path out of the project.
@@ -322,10 +343,9 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
     } else if has("tape") {
         plan.report = Report::Tap;
     }
-    let files = names
-        .iter()
-        .map(|name| name.split(" > ").next().unwrap_or(name).to_string());
-    more.extend(files);
+    // A test whose name says no file cannot be picked: then all run.
+    let files = names.iter().filter(|name| folder.join(name).is_file());
+    more.extend(files.cloned());
     if !more.is_empty() {
         // Yarn hands everything on; the others need to be told.
         let separator = (!plan.program.ends_with("yarn")).then(|| "--".to_string());
@@ -398,9 +418,13 @@ fn phpunit(mut plan: Plan, names: &[String], private: &Private) -> Plan {
     plan.arguments
         .extend(["--log-junit".to_string(), xml.display().to_string()]);
     if !names.is_empty() {
-        // CalcTest.testAdd
-        let tests = names.iter().map(|name| name.replace('.', "::"));
-        let tests: Vec<String> = tests.map(|name| format!("{name}$")).collect();
+        // App.Tests.CalcTest.testAdd, which the runner knows as App\Tests\CalcTest::testAdd.
+        let test = |name: &String| {
+            let mut parts = name.rsplit('.');
+            let (test, class) = (parts.next()?, parts.next()?);
+            Some(format!("{class}::{test}$"))
+        };
+        let tests: Vec<String> = names.iter().filter_map(test).collect();
         plan.arguments
             .extend(["--filter".to_string(), tests.join("|")]);
     }
@@ -420,12 +444,7 @@ fn rspec(mut plan: Plan, names: &[String], private: &Private) -> Plan {
     ];
     plan.arguments.extend(words.map(String::from));
     plan.arguments.push(json.display().to_string());
-    let mut files: Vec<&str> = names
-        .iter()
-        .map(|name| name.split(" > ").next().unwrap_or(name))
-        .collect();
-    files.dedup();
-    plan.arguments.extend(files.iter().map(ToString::to_string));
+    plan.arguments.extend(names.iter().cloned());
     plan.report = Report::Rspec(json);
     plan
 }
@@ -433,8 +452,8 @@ fn rspec(mut plan: Plan, names: &[String], private: &Private) -> Plan {
 fn rake(mut plan: Plan, names: &[String]) -> Plan {
     let mut options = "--verbose".to_string();
     if !names.is_empty() {
-        // CalcTest#test_add; the runner matches either the method or the whole.
-        options.push_str(&format!(" --name=/^({})$/", names.join("|")));
+        // CalcTest#test_add; rake hands the options to a shell.
+        options.push_str(&format!(" --name='/^({})$/'", names.join("|")));
     }
     plan.environment = vec![("TESTOPTS", options.into())];
     plan.report = Report::Minitest;
@@ -464,12 +483,9 @@ fn ctest(mut plan: Plan, names: &[String], private: &Private) -> Plan {
     ];
     plan.arguments = words.map(String::from).to_vec();
     if !names.is_empty() {
-        let tests = names
-            .iter()
-            .map(|name| name.rsplit('.').next().unwrap_or(name));
-        let tests: Vec<&str> = tests.collect();
+        let tests = names.join("|").replace('.', "\\.");
         plan.arguments
-            .extend(["-R".to_string(), format!("^({})$", tests.join("|"))]);
+            .extend(["-R".to_string(), format!("^({tests})$")]);
     }
     plan.report = Report::Junit(PathBuf::from(xml));
     plan
@@ -513,4 +529,66 @@ fn read_folders(root: &Path, name: &str, begun: SystemTime, answer: &mut SuiteRe
         }
     }
     found > 0 && whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain() -> Plan {
+        Plan {
+            program: "tool".to_string(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            readable: Vec::new(),
+            writable: Vec::new(),
+            report: Report::None,
+        }
+    }
+
+    #[test]
+    fn tests_are_picked_in_each_tool_s_own_words() {
+        let private = Private::new().unwrap();
+        let names = |text: &str| -> Vec<String> { text.split(' ').map(str::to_string).collect() };
+        let last = |plan: Plan| plan.arguments.last().cloned().unwrap_or_default();
+        let php = phpunit(
+            plain(),
+            &names("App.Tests.CalcTest.testAdd CalcTest.testZero"),
+            &private,
+        );
+        assert_eq!(last(php), "CalcTest::testAdd$|CalcTest::testZero$");
+        let cmake = ctest(plain(), &names("math.adds zero"), &private);
+        assert_eq!(last(cmake), r"^(math\.adds|zero)$");
+        let ruby = rake(plain(), &names("CalcTest#test_add CalcTest#test_zero"));
+        let expected = "--verbose --name='/^(CalcTest#test_add|CalcTest#test_zero)$/'";
+        assert_eq!(ruby.environment, [("TESTOPTS", OsString::from(expected))]);
+    }
+
+    #[test]
+    fn a_test_in_a_file_is_named_by_the_file() {
+        let tests = [
+            "a.test.js > adds (2, 3)",
+            "a.test.js > zero",
+            "--watch > x",
+            "tests::adds",
+        ];
+        let tests = tests.map(String::from);
+        assert_eq!(named(&tests), ["a.test.js", "tests::adds"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_home_folder_is_not_shown_for_a_tool_in_it() {
+        let places = |tool: &str| places_of(tool, Some(Path::new("/nobody/home")));
+        assert_eq!(
+            places("/nobody/home/tools/rake"),
+            [Path::new("/nobody/home/tools")]
+        );
+        assert_eq!(
+            places("/nobody/home/rake"),
+            [Path::new("/nobody/home/rake")]
+        );
+        assert_eq!(places("/rake"), [Path::new("/rake")]);
+        assert!(places("rake").is_empty());
+    }
 }
