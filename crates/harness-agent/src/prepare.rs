@@ -12,6 +12,14 @@ use serde::Serialize;
 use crate::cancel::Cancel;
 use crate::env::Environment;
 
+/// Words by which pip and uv say that the index cannot be reached.
+const OFFLINE: [&str; 4] = [
+    "Failed to establish a new connection",
+    "Temporary failure in name resolution",
+    "dns error",
+    "tcp connect error",
+];
+
 /// What would be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PreparePlan {
@@ -19,11 +27,12 @@ pub struct PreparePlan {
     pub folder: PathBuf,
     /// The commands, as one would type them.
     pub commands: Vec<String>,
+    /// What is tried in this order where the last of them fails.
+    pub otherwise: Vec<String>,
     /// What to do where there is nothing that `prepare` could do.
     pub hint: String,
     #[serde(skip)]
     steps: Vec<PrepareStep>,
-    /// What is tried in this order where the last step fails.
     #[serde(skip)]
     instead: Vec<PrepareStep>,
     /// The versions that the project's lock file settles.
@@ -43,6 +52,7 @@ impl PreparePlan {
         let mut plan = PreparePlan {
             folder: place.folder().to_path_buf(),
             commands: Vec::new(),
+            otherwise: Vec::new(),
             hint: String::new(),
             steps: Vec::new(),
             instead: Vec::new(),
@@ -68,6 +78,7 @@ impl PreparePlan {
             _ => plan.hint = "no suite was found whose needs are known; `[[project]] tests` in the user's config names a command".to_owned(),
         }
         plan.commands = plan.steps.iter().map(PrepareStep::typed).collect();
+        plan.otherwise = plan.instead.iter().map(PrepareStep::typed).collect();
         Some(plan)
     }
 
@@ -183,7 +194,9 @@ impl PreparePlan {
         }
         let mut done = attempt(last);
         for step in &self.instead {
-            if !matches!(done, Err(PrepareError::Failed { .. })) {
+            // Without a network nothing else can be had either.
+            let goes_on = |said: &str| !OFFLINE.iter().any(|words| said.contains(words));
+            if !matches!(&done, Err(PrepareError::Failed { said, .. }) if goes_on(said)) {
                 break;
             }
             match attempt(step) {
@@ -331,8 +344,11 @@ mod tests {
                 .replace('\\', "/")
         };
         let mut seen: Vec<String> = plan.commands.iter().map(shown).collect();
-        let instead = plan.instead.iter().map(PrepareStep::typed);
-        seen.extend(instead.map(|step| format!("or {}", shown(&step))));
+        seen.extend(
+            plan.otherwise
+                .iter()
+                .map(|step| format!("or {}", shown(step))),
+        );
         seen.extend(Some(plan.hint.clone()).filter(|hint| !hint.is_empty()));
         assert_eq!(seen, expected);
     }

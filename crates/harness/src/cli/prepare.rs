@@ -80,11 +80,13 @@ pub(super) fn prepare(arguments: &PrepareArguments, program: &str) -> Result<Exi
 }
 
 fn shown(plan: &PreparePlan) -> String {
-    let commands: String = plan
+    let mut commands: String = plan
         .commands
         .iter()
         .map(|command| format!("  {command}\n"))
         .collect();
+    let otherwise = plan.otherwise.iter();
+    commands.extend(otherwise.map(|command| format!("where that fails:\n  {command}\n")));
     format!(
         "{commands}This uses the network, runs the build code of packages (and of a copy of the project) where they have some, and may\nwrite only to {} and to package caches. Nothing appears in the project.\n",
         plan.folder.display()
