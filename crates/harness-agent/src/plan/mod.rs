@@ -875,7 +875,7 @@ fn near_words(task: &Task, tree: &SourceTree) -> Vec<String> {
     let words = task.text.split(|c: char| !c.is_alphanumeric());
     let mut words: Vec<&str> = words.filter(|word| word.len() >= LONG_WORD).collect();
     keep_first(&mut words);
-    // What is written as it is defined is no misspelling, and a word of the language: the ranking knows more of it.
+    // A word that is exactly the name of something is no misspelling of it; where it stands is for the ranking to say.
     let written: HashSet<&str> = words.iter().copied().collect();
     let names = tree.definitions().map(|(_, one)| one.name());
     let known: HashSet<&str> = names.filter(|name| written.contains(name)).collect();

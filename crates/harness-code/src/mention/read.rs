@@ -385,7 +385,16 @@ fn describes(text: &str, start: usize, end: usize) -> bool {
     });
     // "Middleware support" is about no single thing of that name.
     let matter = after.is_some_and(|word| MATTERS.contains(&word));
-    article && noun || matter || after == Some("between")
+    let is_difference = after == Some("between") && asks_to_compare(&text[start..end]);
+    article && noun || matter || is_difference
+}
+
+/// Says whether words ask what tells two things apart.
+fn asks_to_compare(words: &str) -> bool {
+    let words = words.to_lowercase();
+    ["differ", "distin", "compar"]
+        .iter()
+        .any(|word| words.contains(word))
 }
 
 /// Says whether the word at `start..end` is one of two that a task compares.
@@ -393,11 +402,12 @@ fn is_compared(text: &str, start: usize, end: usize) -> bool {
     let [before, after] = beside(text, start, end);
     let is_against = |word: Option<&str>| matches!(word, Some("vs" | "versus"));
     let is_second = || {
-        let first = text[..start].trim_end_matches('`').strip_suffix(" and ");
+        let first = text[..start].strip_suffix(" and ");
         let between = first.and_then(|first| first.trim_end().rsplit_once(' '));
         between.is_some_and(|(rest, _)| rest.ends_with(" between"))
     };
-    before == Some("between") || is_against(before) || is_against(after) || is_second()
+    let is_between = before == Some("between") || is_second();
+    is_against(before) || is_against(after) || is_between && asks_to_compare(&text[..start])
 }
 
 /// Returns the words before and after the one at `start..end`.
@@ -448,6 +458,19 @@ fn is_codelike(run: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_things_are_compared_where_the_words_say_so() {
+        let compared = |text| -> Vec<String> {
+            let names = read(text).names.into_iter();
+            let names = names.filter(|name| name.is_compared);
+            names.map(|name| name.text.to_owned()).collect()
+        };
+        let asked = compared("what is the difference between peekable and spy?");
+        assert_eq!(asked, ["peekable", "spy"]);
+        assert_eq!(compared("spy vs peekable"), ["spy", "peekable"]);
+        assert!(compared("fix the delay between retries and requests").is_empty());
+    }
 
     #[test]
     fn names_paths_and_frames_are_found() {
