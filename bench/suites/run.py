@@ -192,11 +192,16 @@ def measure(harness: str, folder: pathlib.Path, kind: str, name: str, package: d
     if state == "own":
         own = pathlib.Path(harness).parent
         environment |= {"VIRTUAL_ENV": str(own.parent), "PATH": f"{own}{os.pathsep}{environment['PATH']}"}
+    # What an earlier run left, when it was stopped.
+    call([harness, "prepare", "--remove"], project, environment)
+    if kind == "rust":
+        shutil.rmtree(environment["CARGO_HOME"], ignore_errors=True)
     row["first"] = our_counts(harness, project, environment)
     if row["first"]["exit"] == 0:
         row["runs"] = True
         return row
-    row["reasons"] = runner_reasons(row["first"]["command"], project, environment)
+    # Tests have no network; cargo would mend it by itself.
+    row["reasons"] = runner_reasons(row["first"]["command"], project, environment | {"CARGO_NET_OFFLINE": "true"})
     row["true"] = is_true(row["first"]["said"] + " ".join(row["first"]["failures"]), row["reasons"])
     row["printed"], then = [], row["first"]
     started = time.monotonic()
