@@ -77,6 +77,13 @@ def test_some_tests_can_be_picked(project):
     assert (done.returncode, done.stdout.split(" (")[0]) == (0, "1 passed, 0 failed"), done.stderr
 
 
+@pytest.mark.parametrize("words", [["."], ["./"], [".", "tests"], ["tests"], ["{project}"], ["{project}", "tests"]])
+def test_the_project_folder_may_come_first(project, words):
+    words = [word.format(project=project) for word in words]
+    done = subprocess.run([PROGRAM, "test", *words, "--json"], cwd=project, capture_output=True, text=True)
+    assert json.loads(done.stdout)["tests"]["collected"] > 0, done.stderr
+
+
 @pytest.mark.parametrize("words", [["--", "-x"], [""], ["a\nb"]])
 def test_what_is_no_test_is_bad_input(project, words):
     done = test(project, *words)

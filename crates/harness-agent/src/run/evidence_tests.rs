@@ -38,7 +38,7 @@ const FILES: [(&str, &str); 12] = [
 ];
 
 /// Returns what a report says from a line such as `total+ discount-`: passed, failed, skipped (`~`). Behind `@` stands a
-/// place that the traceback names.
+/// place that the traceback names. `more?` is a file of tests that lacks a package.
 fn report(line: &str) -> SuiteReport {
     let mut report = SuiteReport::could_not_start(String::new(), Sandbox::None);
     report.outcome = Outcome::Ran;
@@ -53,6 +53,18 @@ fn report(line: &str) -> SuiteReport {
                 report.passed_ids.push(id);
             }
             "~" => report.skipped += 1,
+            "?" => {
+                report.errors += 1;
+                report.lacking.insert("whatever".to_owned(), 1);
+                report.failures.push(Failure {
+                    id: format!("tests/test_{name}.py"),
+                    message: "E   ModuleNotFoundError: No module named 'whatever'".to_owned(),
+                    traceback: String::new(),
+                    file: None,
+                    line: None,
+                    hung: None,
+                });
+            }
             _ => {
                 report.failed += 1;
                 report.failures.push(Failure {
@@ -252,6 +264,8 @@ fn fixes_are_judged_by_the_tests_that_blame_what_the_task_names() {
         ("nothing passes", FIX, vec![(pricing, &no_better)], "discount-", "discount-", FAILING),
         ("only a test is changed", FIX, vec![("tests/test_shop.py", TESTS)], red, "total+ discount+", NOTHING),
         ("an unrelated red test stays", FIX, vec![(pricing, &fixed)], far, "total+ discount+ odd-@shop/report.py:9", "proven"),
+        ("a file of tests that lacks a package stays", FIX, vec![(pricing, &fixed)], "total+ discount- more?", "total+ discount+ more?", "proven"),
+        ("only such a file is named", "fix apply_discount so that tests/test_more.py passes", vec![(pricing, &fixed)], "total+ discount- more?", "total+ discount+ more?", FAILING),
         ("a red test that passes through it stays", FIX, vec![(pricing, &fixed)], "total+ discount- odd-@shop/pricing.py:7", "total+ discount+ odd-@shop/pricing.py:7", FAILING),
         ("no test is red and it is changed", FIX, vec![(pricing, &fixed)], "total+", "total+", "proven"),
         ("no test is red and another is changed", FIX, vec![(pricing, &other)], "total+", "total+", NOTHING),

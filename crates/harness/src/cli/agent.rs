@@ -109,7 +109,8 @@ pub(super) fn apply(arguments: &ApplyArguments, program: &str) -> Result<Exit, C
 /// Runs the project's tests.
 pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Complaint> {
     let common = &arguments.common;
-    let project = settings::project(None, common)?;
+    let (folder, tests) = settings::folder_and_tests(&arguments.tests);
+    let project = settings::project(folder, common)?;
     let mut options = AgentOptions {
         require_sandbox: arguments.require_sandbox,
         ..settings::options(project.clone(), common, None)?
@@ -117,7 +118,7 @@ pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Com
     settings::settle_suite(&mut options, &arguments.suite)?;
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(common, &cancel);
-    let result = Agent::new(options).test(&arguments.tests, &mut progress, &cancel)?;
+    let result = Agent::new(options).test(tests, &mut progress, &cancel)?;
     drop(progress.end());
     super::show(common, &result, || text::test_result(&result))?;
     annotations::print(&project, &outcome::red_tests(&result.failures));

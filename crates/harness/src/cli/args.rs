@@ -266,7 +266,7 @@ pub struct PrepareArguments {
 /// `test`.
 #[derive(Args, Debug)]
 pub struct TestArguments {
-    /// The tests to run: ids, files or names [default: all of them]
+    /// The tests to run: ids, files, folders or names [default: all of them]; a project folder may come first (`.`, `/path/to/it`)
     #[arg(value_name = "TEST")]
     pub tests: Vec<String>,
     /// Refuse to run the tests where no sandbox can be had

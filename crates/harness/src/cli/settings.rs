@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use harness_agent::AgentOptions;
 use harness_agent::config::UserConfig;
@@ -167,6 +167,24 @@ pub(super) fn folder_and_task(
         return Err(missing());
     }
     Ok((folder, text))
+}
+
+/// Splits `[DIR] [TEST...]`: a folder by its whole path or of dots alone is the project, any other one holds tests.
+pub(super) fn folder_and_tests(words: &[String]) -> (Option<&Path>, &[String]) {
+    let of_dots = |path: &Path| {
+        let mut parts = path.components();
+        parts.all(|part| matches!(part, Component::CurDir | Component::ParentDir))
+    };
+    match words {
+        [first, tests @ ..] if Path::new(first).is_dir() => {
+            let path = Path::new(first);
+            match path.is_absolute() || of_dots(path) {
+                true => (Some(path), tests),
+                false => (None, words),
+            }
+        }
+        _ => (None, words),
+    }
 }
 
 /// Splits the words into the folder and the rest: a folder that is there, or what stands before a quoted text.
