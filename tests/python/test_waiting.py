@@ -46,18 +46,39 @@ def test_a_slow_model_says_how_long_it_took_the_last_time(project, engine):
     assert told[0] == [""] and told[1][0] in ("3", "4", "5", "6") and told[2] == [""], asked
 
 
-def test_red_tests_come_first_where_all_take_long(project, engine):
+def slow_beside(project, more=0):
+    """Tests that take long and have nothing to do with what is changed."""
+    quick = "".join(f"\n    def test_{number}(self):\n        pass\n" for number in range(more))
     slow = "import time\nimport unittest\n\n\nclass SlowTest(unittest.TestCase):\n    def test_slow(self):\n        time.sleep(5.2)\n"
-    (project / "tests/test_slow.py").write_text(slow, encoding="utf-8")
+    (project / "tests/test_slow.py").write_text(slow + quick, encoding="utf-8")
     config = pathlib.Path(os.environ["HOME"]) / ".config/harness/config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text("search = false\n", encoding="utf-8")
+
+
+def test_red_tests_come_first_where_all_take_long(project, engine):
+    slow_beside(project)
     engine(WRONG_DRAFT, FIX)
     done = run(project, "run", "--json", TASK)
     # The wrong draft leaves the red test red, and the slow one has no say in that; what is kept has seen both.
     assert done.returncode == 0 and json.loads(done.stdout)["tests"]["after"] == {"passed": 2, "failed": 0, "collected": 2}
     assert len(re.findall(r"running the red test first \(all 2 take about [5-9] s\)\n", done.stderr)) == 2, done.stderr
     assert done.stderr.count("still red: 1 of 1\n") == 1 and done.stderr.count("tests after the change") == 1, done.stderr
+
+
+def test_tests_of_what_is_changed_come_first_where_all_take_long(project, engine):
+    slow_beside(project, more=3)
+    more = "import unittest\n\nfrom shop.pricing import discount\n\n\nclass MoreTest(unittest.TestCase):\n    def test_nothing(self):\n        self.assertEqual(discount(0, 10), 0)\n"
+    (project / "tests/test_more.py").write_text(more, encoding="utf-8")
+    (project / "shop/pricing.py").write_text("def discount(total, percent):\n    return total - percent if total else 0\n", encoding="utf-8")
+    breaks = "```python\ndef discount(total, percent):\n    return 180\n```\n"
+    engine(breaks, FIX)
+    done = run(project, "run", "--json", TASK)
+    result = json.loads(done.stdout)
+    assert done.returncode == 0 and result["tests"]["after"] == {"passed": 6, "failed": 0, "collected": 6}, done.stderr
+    first = r"running the red test and the test that touches pricing first \(all 6 take about [5-9] s\)\n"
+    assert len(re.findall(first, done.stderr)) == 2, done.stderr
+    assert done.stderr.count("a test broke: the others need not run\n") == 1 and done.stderr.count("tests after the change") == 1, done.stderr
 
 
 def test_quick_tests_are_not_announced(project, engine):

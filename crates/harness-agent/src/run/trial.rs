@@ -35,7 +35,7 @@ use crate::task::goal::Goal;
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
 
-mod red_first;
+mod first_tests;
 
 /// Endings of files that tests leave and clear away, and that nobody misses.
 const LEFTOVERS: [&str; 4] = ["log", "tmp", "temp", "pid"];
@@ -73,8 +73,8 @@ pub(super) struct Trial {
     base: Option<Scratch>,
     before: Option<SuiteReport>,
     after: Option<SuiteReport>,
-    /// Whether only the tests that were red ran again: the others are taken to be as before, which is not known.
-    red_alone: bool,
+    /// Whether only the tests that matter ran again: the others are taken to be as before, which is not known.
+    is_partial: bool,
     observed: Observed,
     /// What running the tests on what is staged did to files.
     touched: BTreeMap<RelPath, Touch>,
@@ -144,7 +144,7 @@ impl Trial {
             base: None,
             before: None,
             after: None,
-            red_alone: false,
+            is_partial: false,
             observed: Observed::default(),
             touched: BTreeMap::new(),
             judged_at: SystemTime::now(),
@@ -249,7 +249,7 @@ impl Trial {
         };
         tell_tests(session, "now", &report);
         // One run of the tests is a look, no judgement.
-        (self.judged, self.red_alone) = (None, false);
+        (self.judged, self.is_partial) = (None, false);
         self.after = Some(report);
         self.after.as_ref()
     }
@@ -469,12 +469,12 @@ impl Trial {
     /// Returns the verdict, and remembers or forgets what is staged as harmless, and as the best so far.
     fn weigh(&mut self, session: &Session<'_>) -> Verdict {
         let verdict = self.verdict(session);
-        if self.red_alone {
-            // Nobody knows whether something became worse.
-        } else if !matches!(verdict, Verdict::Worse(_)) {
+        if matches!(verdict, Verdict::Worse(_)) {
+            let is_it = |harmless: &mut Staged| harmless.diff() == self.staged.diff();
+            self.harmless.take_if(is_it);
+        } else if !self.is_partial {
+            // Of a part of the tests nobody knows whether others became worse.
             self.harmless = Some(self.staged.clone());
-        } else if self.harmless.as_ref().map(Staged::diff) == Some(self.staged.diff()) {
-            self.harmless = None;
         }
         if matches!(verdict, Verdict::Unfinished { .. }) {
             let goals = self.with_evidence(session, |evidence| evidence.goals());
@@ -558,7 +558,7 @@ impl Trial {
 
     /// Runs the suite on what is staged and judges it.
     pub(super) fn judge(&mut self, session: &mut Session<'_>) -> Verdict {
-        (self.after, self.red_alone) = (None, false);
+        (self.after, self.is_partial) = (None, false);
         self.observed = Observed::default();
         self.judged_at = SystemTime::now();
         self.judged = Some(self.staged.fingerprint());
@@ -586,7 +586,7 @@ impl Trial {
             modules: self.changed_modules(session),
             lines: false,
         };
-        if self.stays_red(session, version, &watch) {
+        if self.settled_by_few(session, version, &watch) {
             return;
         }
         let report = self.run_in(session, version, &Selection::All, &watch);
@@ -1187,7 +1187,7 @@ impl Trial {
             Verdict::Unfinished { reason, .. } => reason,
         };
         (self.staged, self.after, self.observed) = shown;
-        self.red_alone = false;
+        self.is_partial = false;
         self.judged = Some(self.staged.fingerprint());
         Err(reason)
     }
@@ -1230,7 +1230,7 @@ impl Trial {
         if self.staged.fingerprint() != best.staged.fingerprint() {
             self.drop_all(session);
         }
-        (self.staged, self.after, self.red_alone) = (best.staged, best.after, false);
+        (self.staged, self.after, self.is_partial) = (best.staged, best.after, false);
         ending.tests = self.tests().map(|tests| Tests {
             red: red(self.after.as_ref()),
             ..tests
@@ -1302,7 +1302,7 @@ impl Trial {
 
     fn tests(&self) -> Option<Tests> {
         let suite = self.suite.as_ref()?;
-        let after = self.after.as_ref().filter(|_| !self.red_alone);
+        let after = self.after.as_ref().filter(|_| !self.is_partial);
         let sandbox = after
             .or(self.before.as_ref())
             .map(|report| report.sandbox.to_string())

@@ -97,7 +97,7 @@ impl ImportGraph {
     }
 
     /// Returns the files that import a file, each once, in order.
-    pub(crate) fn importers(&self, file: usize) -> &[u32] {
+    pub fn importers(&self, file: usize) -> &[u32] {
         self.importers.get(file).map_or(&[], Vec::as_slice)
     }
 
