@@ -82,10 +82,11 @@ impl Room {
         }
     }
 
-    /// Makes a conversation fit: code that was shown in the past is masked, all in one step, and only when that is not
-    /// enough everything said around it, then old replies, and the newest words are cut. `opening` messages at the front stay as they are.
-    /// Returns whether anything that was sent before is different now; a conversation that cannot be made to fit is an
-    /// error.
+    /// Makes a conversation fit: code that was shown in the past is masked, all in one step, then the code of the
+    /// opening where what is asked now came with code of its own, and only when that is not enough everything said
+    /// around it, then old replies, and the newest words are cut. Otherwise `opening` messages at the front stay as they
+    /// are. Returns whether anything that was sent before is different now; a conversation that cannot be made to fit is
+    /// an error.
     pub(super) fn make_fit(
         &self,
         messages: &mut [Message],
@@ -94,27 +95,43 @@ impl Room {
         if self.fits(messages) {
             return Ok(false);
         }
+        let request = request_of_cut(messages);
         let old = opening..begin_of_fresh(messages).max(opening);
         let newest = messages.len().saturating_sub(1);
         let mut masked = false;
-        let whole = |_: &str| MASKED.to_owned();
-        for (role, keeps_words) in [
-            (Role::User, true),
-            (Role::User, false),
-            (Role::Assistant, false),
-        ] {
-            let mask = if keeps_words { without_code } else { whole };
-            for message in &mut messages[old.clone()] {
-                let short = mask(&message.content);
+        let mut mask = |messages: &mut [Message], role, short: &dyn Fn(&str) -> String| {
+            for message in messages.iter_mut().filter(|message| message.role == role) {
+                let short = short(&message.content);
                 // A word on what was left out is no longer than what it stands for.
-                if message.role == role && message.content.len() > short.len() + MASKED.len() {
+                if message.content.len() > short.len() + MASKED.len() {
                     message.content = short;
                     masked = true;
                 }
             }
+        };
+        let whole = |_: &str| MASKED.to_owned();
+        // What a reply that goes on was asked for, with its code, is needed longer than all before it.
+        let past = opening..request.unwrap_or(old.end).clamp(opening, old.end);
+        mask(&mut messages[past], Role::User, &without_code);
+        if !self.fits(messages) && request.is_some_and(|at| at >= opening) {
+            mask(
+                &mut messages[opening.saturating_sub(1)..opening],
+                Role::User,
+                &without_blocks,
+            );
+        }
+        for (role, short) in [
+            (Role::User, &without_code as &dyn Fn(&str) -> String),
+            (Role::User, &whole),
+            (Role::Assistant, &whole),
+        ] {
             if self.fits(messages) {
                 return Ok(masked);
             }
+            mask(&mut messages[old.clone()], role, short);
+        }
+        if self.fits(messages) {
+            return Ok(masked);
         }
         let most = (self.prompt() * self.bytes) as usize;
         for at in (opening..messages.len()).rev() {
@@ -149,22 +166,37 @@ fn begin_of_fresh(messages: &[Message]) -> usize {
     begin
 }
 
+/// Returns which message a reply that was cut and goes on is the answer to.
+fn request_of_cut(messages: &[Message]) -> Option<usize> {
+    let is_cut = messages.last().is_some_and(|last| last.content == CONTINUE);
+    begin_of_fresh(messages).checked_sub(1).filter(|_| is_cut)
+}
+
 /// The longest words before and behind masked code that stay, in bytes.
 const LONGEST_AROUND: usize = 700;
 
+/// Returns an opening with its code masked, and all words around it.
+fn without_blocks(content: &str) -> String {
+    match code_of(content) {
+        Some((head, tail)) => format!("{head}\n{MASKED}\n{tail}"),
+        None => content.to_owned(),
+    }
+}
+
+/// Returns what stands before the first block of code and behind the last one.
+fn code_of(content: &str) -> Option<(&str, &str)> {
+    let fences: Vec<usize> = content.match_indices("\n```").map(|(at, _)| at).collect();
+    let (first, last) = (*fences.first()?, *fences.last()?);
+    let rest = content[last + 1..].split_once('\n');
+    (first < last).then_some((&content[..first], rest.map_or("", |(_, rest)| rest)))
+}
+
 /// Returns a message with its code masked. What it asks for stays: the model would not know what to do any more.
 fn without_code(content: &str) -> String {
-    let fences: Vec<usize> = content.match_indices("\n```").map(|(at, _)| at).collect();
     let menu = content.find(super::prompt::MENU.lines().next().unwrap_or_default());
-    let (head, tail) = match (fences.first(), fences.last(), menu) {
-        (Some(first), Some(last), _) if first < last => {
-            let rest = &content[last + 1..];
-            (
-                &content[..*first],
-                rest.split_once('\n').map_or("", |(_, rest)| rest),
-            )
-        }
-        (_, _, Some(menu)) => (content.lines().next().unwrap_or_default(), &content[menu..]),
+    let (head, tail) = match (code_of(content), menu) {
+        (Some(around), _) => around,
+        (_, Some(menu)) => (content.lines().next().unwrap_or_default(), &content[menu..]),
         _ => return MASKED.to_owned(),
     };
     let [head, tail] =
@@ -205,6 +237,30 @@ mod tests {
         assert_eq!(room.make_fit(&mut messages, 2), Ok(true));
         assert_eq!(messages[3].content, MASKED);
         assert_eq!(messages[4..], before[4..]);
+    }
+
+    #[test]
+    fn what_a_reply_that_goes_on_was_asked_for_stays_longer_than_the_opening() {
+        let room = Room::new(2048, 512);
+        let code = |lines: usize| {
+            format!(
+                "Look:\n```python\n{}```\nWrite it.",
+                "x = 1\n".repeat(lines)
+            )
+        };
+        let said = |role, content: String| Message { role, content };
+        let mut messages = vec![
+            message(Role::System, 600),
+            said(Role::User, code(400)),
+            message(Role::Assistant, 60),
+            said(Role::User, code(200)),
+            message(Role::Assistant, 900),
+            said(Role::User, CONTINUE.to_owned()),
+        ];
+        let before = messages.clone();
+        assert_eq!(room.make_fit(&mut messages, 2), Ok(true));
+        assert_eq!(messages[1].content, format!("Look:\n{MASKED}\nWrite it."));
+        assert_eq!(messages[2..], before[2..]);
     }
 
     #[test]
