@@ -1,11 +1,14 @@
 """`harness prepare`: an environment outside the project in which its tests run, and which Python is taken for them."""
 
+import io
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import pytest
@@ -183,3 +186,34 @@ def test_a_python_and_a_command_are_named_for_one_run(place):
     wrong = harness(place, "test", "--python", "no/such/python", code=2)
     assert "there is no program" in wrong.stderr and "hint:" in wrong.stderr
     assert "is no command" in harness(place, "test", "--test-command", "'", code=2).stderr
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="no npm on the path")
+@pytest.mark.parametrize("part", ["", "web"])
+def test_packages_of_node_are_lent_to_the_tests(place, part):
+    project = place / "project"
+    for path in project.iterdir():
+        path.unlink()
+    home = project / part
+    home.mkdir(exist_ok=True)
+    with tarfile.open(home / "tiny.tgz", "w:gz") as packed:
+        for name, text in {"package.json": '{"name": "tiny", "version": "1.0.0", "main": "tiny.js"}', "tiny.js": "exports.add = (a, b) => a + b;\n"}.items():
+            entry = tarfile.TarInfo(f"package/{name}")
+            entry.size = len(text)
+            packed.addfile(entry, io.BytesIO(text.encode()))
+    (home / "package.json").write_text('{"name": "shop", "scripts": {"test": "node --test"}, "dependencies": {"tiny": "file:tiny.tgz"}}')
+    (home / "shop.js").write_text('const { add } = require("tiny");\nexports.total = add;\n')
+    (home / "shop.test.js").write_text(
+        'const test = require("node:test");\nconst assert = require("node:assert");\nconst { total } = require("./shop.js");\n'
+        'test("total", () => assert.equal(total(1, 2), 3));\n'
+    )
+    before = files(project)
+    broken = harness(place, "test", code=1)
+    assert "the tests need `tiny`, which is not installed" in broken.stderr and "hint: `harness prepare`" in broken.stderr, broken.stderr
+    made = json.loads(harness(place, "prepare", "--yes", "--json").stdout)
+    assert made["done"] and made["tests"]["tests"]["passed"] == 1, made
+    assert "1 passed" in harness(place, "test").stdout
+    # Nothing of it lies in the project, not even a link.
+    assert files(project) == before and not (home / "node_modules").is_symlink()
+    harness(place, "prepare", "--remove")
+    harness(place, "test", code=1)

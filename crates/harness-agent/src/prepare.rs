@@ -35,6 +35,9 @@ pub struct PreparePlan {
     steps: Vec<PrepareStep>,
     #[serde(skip)]
     instead: Vec<PrepareStep>,
+    /// The folder of the project whose packages for Node are kept.
+    #[serde(skip)]
+    packages: Option<Option<RelPath>>,
     /// The versions that the project's lock file settles.
     #[serde(skip)]
     constraints: Vec<String>,
@@ -56,6 +59,7 @@ impl PreparePlan {
             hint: String::new(),
             steps: Vec::new(),
             instead: Vec::new(),
+            packages: None,
             constraints: Vec::new(),
         };
         let manifest = |name: &str| place.copy().join(name).display().to_string();
@@ -68,9 +72,7 @@ impl PreparePlan {
                 let words = ["go", "-C", &place.copy().display().to_string(), "mod", "download"];
                 plan.add("fetch the modules", &words);
             }
-            Some(Runner::Npm | Runner::Pnpm | Runner::Yarn) => {
-                plan.hint = node_hint(tree);
-            }
+            Some(Runner::Npm | Runner::Pnpm | Runner::Yarn) => plan.add_node(tree, &place, suite),
             Some(Runner::Maven | Runner::Gradle) => {
                 plan.hint = "the build tool fetches what the tests need when it runs with the network: start them once by hand".to_owned();
             }
@@ -94,6 +96,42 @@ impl PreparePlan {
             command,
             variables: Vec::new(),
         });
+    }
+
+    /// npm installs into the copy, whose packages are kept and lent to the tests. Links to parts of the project itself
+    /// would lead nowhere then.
+    fn add_node(&mut self, tree: &SourceTree, place: &Preparation, suite: Option<&Suite>) {
+        let folder = suite.and_then(|suite| suite.folder.clone());
+        let text = |name: &str| {
+            let path = match &folder {
+                Some(folder) => folder.join(name).ok()?,
+                None => RelPath::parse(name).ok()?,
+            };
+            Some(tree.text(&path).ok()?.into_content())
+        };
+        let has = |name: &str| Path::new(tree.root()).join(name).is_file();
+        let is_npm = suite.is_some_and(|suite| suite.runner == Runner::Npm)
+            && !has("bun.lock")
+            && !has("bun.lockb");
+        let is_plain = text("package.json").is_some_and(|text| !text.contains("\"workspaces\""));
+        if !is_npm || !is_plain {
+            self.hint = node_hint(tree);
+            return;
+        }
+        let copy = place.copy();
+        let copy = folder
+            .as_ref()
+            .map_or(copy.clone(), |folder| folder.under(&copy));
+        let copy = copy.display().to_string();
+        let quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+        let words: Vec<&str> =
+            match text("package-lock.json").or_else(|| text("npm-shrinkwrap.json")) {
+                Some(_) => vec!["npm", "--prefix", &copy, "ci"],
+                None => vec!["npm", "--prefix", &copy, "install", "--no-package-lock"],
+            };
+        let words: Vec<&str> = words.into_iter().chain(quiet).collect();
+        self.add("install the packages that the tests need", &words);
+        self.packages = Some(folder);
     }
 
     fn add_python(
@@ -206,6 +244,9 @@ impl PreparePlan {
             }
         }
         done?;
+        if let Some(folder) = &self.packages {
+            place.keep_packages(folder.as_ref())?;
+        }
         place.finish(&self.steps)
     }
 }
@@ -418,7 +459,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn other_tools_fetch_and_node_is_told() {
+    fn other_tools_fetch_and_npm_installs_into_the_copy() {
         check(
             &[
                 ("Cargo.toml", "[package]\nname = \"a\"\n"),
@@ -426,15 +467,23 @@ mod tests {
             ],
             &["cargo fetch --manifest-path FOLDER/source/Cargo.toml"],
         );
-        let node = "Node reads packages from the project's own `node_modules`, where nothing is written: type `npm ci` there";
         let package = "{\"scripts\": {\"test\": \"jest\"}}";
+        let npm = "npm --prefix FOLDER/source";
+        let quiet = "--no-audit --no-fund --loglevel=error";
         check(
             &[
                 ("package.json", package),
                 ("package-lock.json", "{}"),
                 ("a.js", "let a;\n"),
             ],
-            &[node],
+            &[&format!("{npm} ci {quiet}")],
         );
+        check(
+            &[("web/package.json", package), ("web/a.js", "let a;\n")],
+            &[&format!("{npm}/web install --no-package-lock {quiet}")],
+        );
+        let node = "Node reads packages from the project's own `node_modules`, where nothing is written: type `npm install` there";
+        let parts = "{\"workspaces\": [\"a\"], \"scripts\": {\"test\": \"jest\"}}";
+        check(&[("package.json", parts), ("a.js", "let a;\n")], &[node]);
     }
 }

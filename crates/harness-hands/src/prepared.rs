@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use harness_code::path::RelPath;
 use serde::{Deserialize, Serialize};
 
 use crate::door::Door;
@@ -17,6 +18,8 @@ use crate::{environment, user};
 
 /// What a finished environment says of itself.
 const READY: &str = "ready.json";
+/// Where Node looks for packages.
+const NODE_MODULES: &str = "node_modules";
 /// Who fills it holds this file.
 const LOCK: &str = "lock";
 
@@ -48,6 +51,9 @@ const INDEX: &[&str] = &[
     "http_proxy",
     "no_proxy",
     "REQUESTS_CA_BUNDLE",
+    "NPM_CONFIG_REGISTRY",
+    "npm_config_registry",
+    "NODE_EXTRA_CA_CERTS",
     "GOPROXY",
     "GONOSUMDB",
     "GOPRIVATE",
@@ -132,6 +138,14 @@ pub fn environment(project: &Path) -> Option<PathBuf> {
         .then(|| place.environment())
 }
 
+/// Returns the packages that were prepared for the part of a project in a folder, where Node finds none beside the code.
+pub fn node_modules(project: &Path, folder: Option<&RelPath>) -> Option<PathBuf> {
+    let place = Preparation::of(project)?;
+    let packages = place.packages(folder).join(NODE_MODULES);
+    let is_finished = place.folder.join(READY).is_file();
+    (is_finished && packages.is_dir()).then_some(packages)
+}
+
 impl Preparation {
     /// Returns the place for a project's environment.
     pub fn of(project: &Path) -> Option<Preparation> {
@@ -153,6 +167,26 @@ impl Preparation {
     /// Returns where the copy of the project lies while it is built.
     pub fn copy(&self) -> PathBuf {
         self.folder.join("source")
+    }
+
+    /// Returns where Node's packages are kept for the part of the project in a folder.
+    fn packages(&self, folder: Option<&RelPath>) -> PathBuf {
+        let node = self.folder.join("node");
+        folder.map_or_else(|| node.clone(), |folder| folder.under(&node))
+    }
+
+    /// Keeps the packages that Node's installer put into the copy.
+    pub fn keep_packages(&self, folder: Option<&RelPath>) -> Result<(), PrepareError> {
+        let wrong = |error| PrepareError::Folder(self.folder.clone(), error);
+        let copy = folder.map_or_else(|| self.copy(), |folder| folder.under(&self.copy()));
+        let (from, to) = (copy.join(NODE_MODULES), self.packages(folder));
+        let _ = std::fs::remove_dir_all(self.folder.join("node"));
+        std::fs::create_dir_all(&to).map_err(wrong)?;
+        match std::fs::rename(from, to.join(NODE_MODULES)) {
+            // There was nothing to install.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            moved => moved.map_err(wrong),
+        }
     }
 
     /// Returns where the versions stand that are settled.
@@ -211,6 +245,7 @@ impl Preparation {
         let mut variables: Vec<(&str, OsString)> = vec![
             ("PIP_CACHE_DIR", kept("pip")),
             ("UV_CACHE_DIR", kept("uv")),
+            ("npm_config_cache", kept("npm")),
             ("UV_LINK_MODE", "copy".into()),
             ("PIP_DISABLE_PIP_VERSION_CHECK", "1".into()),
             ("PIP_NO_INPUT", "1".into()),
@@ -224,10 +259,17 @@ impl Preparation {
         if let Some(file) = &settings {
             variables.push(("PIP_CONFIG_FILE", file.clone().into_os_string()));
         }
-        for folder in ["pip", "uv"] {
-            let _ = std::fs::create_dir_all(cache.join(folder));
+        let npm_settings = environment::home().map(|home| home.join(".npmrc"));
+        let npm_settings = npm_settings.filter(|file| file.is_file());
+        if let Some(file) = &npm_settings {
+            variables.push(("npm_config_userconfig", file.clone().into_os_string()));
         }
-        let mut writable = vec![self.folder.clone(), cache.join("pip"), cache.join("uv")];
+        let caches = ["pip", "uv", "npm"].map(|name| cache.join(name));
+        for folder in &caches {
+            let _ = std::fs::create_dir_all(folder);
+        }
+        let mut writable = vec![self.folder.clone()];
+        writable.extend(caches);
         let homes = tool_homes(program);
         writable.extend(homes.iter().flat_map(|home| home.filled.clone()));
         variables.extend(
@@ -236,7 +278,11 @@ impl Preparation {
                 .map(|home| (home.variable, home.folder.clone().into())),
         );
         let links = environment::folder("PIP_FIND_LINKS");
-        let mut readable: Vec<PathBuf> = settings.into_iter().chain(links).collect();
+        let mut readable: Vec<PathBuf> = settings
+            .into_iter()
+            .chain(npm_settings)
+            .chain(links)
+            .collect();
         let found = runner
             .find(Path::new(program))
             .map_err(|error| PrepareError::Start(error.to_string()))?;

@@ -9,7 +9,7 @@ use regex::Regex;
 const LONGEST: usize = 200;
 
 pub(super) const PREPARE: &str = "`harness prepare` installs what the tests need";
-const NODE: &str = "install the project's packages, such as by `npm ci`";
+const NODE: &str = "`harness prepare` installs what the tests need, or `npm ci` in the project";
 const NAMED: &str = "`[[project]] tests` in the user's config names another command";
 const VARIABLE: &str =
     "`test_variables` in the user's config names variables that the tests are given";

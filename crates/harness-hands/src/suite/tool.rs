@@ -8,7 +8,6 @@ use std::time::SystemTime;
 
 use harness_code::suite::{Runner as Framework, Suite};
 
-use crate::environment;
 use crate::process::output::Output;
 use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
@@ -17,6 +16,7 @@ use crate::suite::{
     Outcome, Selection, SuiteReport, gotest, jest, junit, libtest, ruby, shown_path, tap,
 };
 use crate::user;
+use crate::{environment, prepared};
 
 /// No honest report is larger.
 const REPORT_LIMIT: u64 = 64 * 1024 * 1024;
@@ -95,6 +95,9 @@ fn try_run(
         plan.environment
             .push(("CARGO_TARGET_DIR", build.as_os_str().to_owned()));
     }
+    if matches!(suite.runner, Framework::Npm) {
+        plan.readable.extend(lend_packages(runner, suite, &folder));
+    }
     let home = environment::home();
     plan.readable
         .extend(places_of(&plan.program, home.as_deref()));
@@ -122,8 +125,19 @@ fn try_run(
         }
         report => read_report(&report, &finished.stdout, root, &mut answer),
     };
+    // Node names a file that cannot be loaded by its whole path.
+    let whole = format!("test.{}/", root.display());
     for failure in &mut answer.failures {
         failure.file = failure.file.take().map(|file| shown_path(&file, root));
+        if let Some(rest) = failure.id.strip_prefix(&whole) {
+            failure.id = rest.to_owned();
+        }
+    }
+    if matches!(
+        suite.runner,
+        Framework::Npm | Framework::Pnpm | Framework::Yarn
+    ) {
+        tell_missing_package(&mut answer);
     }
     if is_whole && answer.outcome == Outcome::NoReport {
         answer.complete();
@@ -156,6 +170,51 @@ fn read_report(report: &Report, printed: &Output, root: &Path, answer: &mut Suit
         Report::Rspec(_) => ruby::read_rspec(&text, root, answer),
         Report::JunitFolders(_) | Report::None => false,
     }
+}
+
+/// Tells which package is not installed, where no test passed for want of one.
+fn tell_missing_package(answer: &mut SuiteReport) {
+    const SAID: [&str; 3] = [
+        "Cannot find module '",
+        "Cannot find package '",
+        "Could not resolve \"",
+    ];
+    let texts = answer.failures.iter().map(|failure| &failure.message);
+    let mut texts = texts.chain([&answer.output_tail]);
+    let package = texts.find_map(|text| {
+        let mut behind = SAID.iter().filter_map(|said| text.split_once(said));
+        let name = behind.next()?.1.split(['\'', '"']).next()?;
+        // A path is a file of the project, and `@types/node/fs` one of a package.
+        let parts = if name.starts_with('@') { 2 } else { 1 };
+        let package: Vec<&str> = name.split('/').take(parts).collect();
+        let is_package = !name.is_empty() && !name.starts_with(['.', '/']) && !name.contains(':');
+        is_package.then(|| package.join("/"))
+    });
+    if answer.passed == 0 && answer.failed + answer.errors > 0 {
+        answer.missing_dependency = package;
+    }
+}
+
+/// Lays a link to the packages that were prepared into a private version of a project that has none; returns where they
+/// are.
+fn lend_packages(runner: &Runner, suite: &Suite, folder: &Path) -> Option<PathBuf> {
+    let packages = prepared::node_modules(runner.origin(), suite.folder.as_ref())?;
+    let own = match &suite.folder {
+        Some(folder) => folder.under(runner.origin()),
+        None => runner.origin().to_path_buf(),
+    };
+    let place = runner.written(folder);
+    // Never into the project itself.
+    if own.join("node_modules").exists() || place.starts_with(runner.origin()) {
+        return None;
+    }
+    std::fs::create_dir_all(&place).ok()?;
+    let link = place.join("node_modules");
+    #[cfg(unix)]
+    let laid = std::os::unix::fs::symlink(&packages, &link);
+    #[cfg(windows)]
+    let laid = std::os::windows::fs::symlink_dir(&packages, &link);
+    (laid.is_ok() || link.exists()).then_some(packages)
 }
 
 /// Returns the places that a tool lies in, by name and in truth: it may be below the home folder, which is hidden. Where
@@ -331,8 +390,9 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
     } else if has("node") && script.contains("--test") {
         // The runner takes these from its environment too; behind the script they would be files.
         let xml = private.report().join("report.xml");
+        // What a file that cannot be loaded printed stands in no report.
         let options = format!(
-            "--test-reporter=junit --test-reporter-destination={}",
+            "--test-reporter=junit --test-reporter-destination={} --test-reporter=tap --test-reporter-destination=stdout",
             xml.display()
         );
         plan.environment.push(("NODE_OPTIONS", options.into()));
@@ -590,5 +650,29 @@ mod tests {
         );
         assert_eq!(places("/rake"), [Path::new("/rake")]);
         assert!(places("rake").is_empty());
+    }
+
+    #[test]
+    fn a_package_that_is_not_installed_is_told() {
+        let told = |passed, said: &str| {
+            let mut report = SuiteReport::could_not_start(String::new(), Sandbox::None);
+            (report.passed, report.failed) = (passed, 1);
+            report.output_tail = said.to_owned();
+            tell_missing_package(&mut report);
+            report.missing_dependency
+        };
+        let tiny = Some("tiny".to_owned());
+        assert_eq!(
+            told(0, "# Error: Cannot find module 'tiny'\n# Require"),
+            tiny
+        );
+        assert_eq!(
+            told(0, "Cannot find package '@a/b' imported from /x"),
+            Some("@a/b".to_owned())
+        );
+        assert_eq!(told(0, "Cannot find module 'tiny/lib/x.js'"), tiny);
+        assert_eq!(told(0, "Cannot find module './shop.js'"), None);
+        assert_eq!(told(0, "Cannot find module '/p/shop.js'"), None);
+        assert_eq!(told(1, "Cannot find module 'tiny'"), None);
     }
 }
