@@ -78,7 +78,7 @@ impl Whole<'_> {
                     let own = definition.qualified.rsplit_once('.');
                     let class = match own {
                         Some((class, _)) => Some(class),
-                        None => self.class_of(&old, definition.name()),
+                        None => self.class_of(&old, definition)?,
                     };
                     edit::add_definition(self.language, &text, class, piece)
                         .map_err(|problem| self.unplaced(&problem))?
@@ -143,11 +143,48 @@ impl Whole<'_> {
         }
     }
 
-    /// Returns the class that a new definition goes to: the one before the dot of what was asked for.
-    fn class_of(&self, old: &[Definition], name: &str) -> Option<&str> {
-        let (class, member) = self.focus?.name.rsplit_once('.')?;
-        let there = old.iter().any(|known| *known.qualified == *class);
-        (member == name && there).then_some(class)
+    /// Returns the class that a new definition goes to: the one before the dot of what was asked for, and for a method
+    /// the one that was shown, or the only one.
+    fn class_of<'d>(
+        &'d self,
+        old: &'d [Definition],
+        new: &Definition,
+    ) -> Result<Option<&'d str>, Refusal> {
+        let focus = self.focus.filter(|focus| focus.path == *self.path);
+        let shown = focus.and_then(|focus| focus.name.rsplit_once('.'));
+        let shown = shown.filter(|(class, _)| old.iter().any(|known| *known.qualified == **class));
+        let signature = new.signature.replace(' ', "");
+        let is_method = self.language == Language::Python
+            && new.kind.is_function()
+            && ["(self)", "(self,", "(cls)", "(cls,"]
+                .iter()
+                .any(|first| signature.contains(first));
+        match shown {
+            Some((class, member)) if is_method || member == new.name() => return Ok(Some(class)),
+            _ if !is_method => return Ok(None),
+            _ => {}
+        }
+        let is_class =
+            |known: &&Definition| known.kind == DefinitionKind::Class && known.parent.is_none();
+        let classes: Vec<&str> = old
+            .iter()
+            .filter(is_class)
+            .map(|one| &*one.qualified)
+            .collect();
+        let asked = focus.map(|focus| focus.name.as_str());
+        let asked = asked.and_then(|name| classes.iter().find(|class| **class == name));
+        match (asked, classes.as_slice()) {
+            (Some(class), _) => Ok(Some(class)),
+            (None, []) => Ok(None),
+            (None, [only]) => Ok(Some(only)),
+            (None, _) => {
+                let name = new.name();
+                let reason = format!(
+                    "`{name}` is a method, and of which class is not said: write it with the line `class …:` of its class above it"
+                );
+                Err(Refusal::new("draft.method", reason, self.path.as_str()))
+            }
+        }
     }
 
     /// Returns which definition of the file is meant by one of the reply: the one that was shown, else the only one. A

@@ -295,3 +295,47 @@ fn a_short_file_with_a_new_statement_is_the_file() {
     let replaced = before.replace("[\"OrderError\"]", "[\"OrderError\", \"Order\"]");
     assert_eq!(after("shop/__init__.py", before, "", only), replaced);
 }
+
+#[test]
+fn a_new_method_goes_into_a_class_and_never_beside_it() {
+    let two = format!("{A}\n\nclass D:\n    def o(self):\n        return 3\n");
+    let files = Map(BTreeMap::from([
+        ("a.py".to_owned(), two),
+        ("b.py".to_owned(), "class E:\n    pass\n".to_owned()),
+        ("c.py".to_owned(), "x = 1\n".to_owned()),
+    ]));
+    let placed = |path: &str, focus: Option<&str>, code: &str| {
+        let path = RelPath::parse(path).unwrap();
+        let focus = focus.map(|name| Focus {
+            path: path.clone(),
+            name: name.to_owned(),
+        });
+        let action = Action::Edit {
+            path: path.to_string(),
+            name: String::new(),
+            content: code.to_owned(),
+        };
+        let drafts = drafted(&files, focus.as_ref(), &action).map_err(|refusal| refusal.rule)?;
+        let after = drafts
+            .into_iter()
+            .next()
+            .and_then(|draft| draft.after)
+            .unwrap();
+        let defined = symbols::definitions(Language::Python, &after);
+        Ok(defined
+            .iter()
+            .find(|one| one.name() == "new")
+            .map(|one| one.qualified.to_string()))
+    };
+    let method = "def new(self, x):\n    return x\n";
+    let said = |name: &str| Ok(Some(name.to_owned()));
+    assert_eq!(placed("a.py", Some("D.o"), method), said("D.new"));
+    assert_eq!(placed("a.py", Some("D"), method), said("D.new"));
+    assert_eq!(placed("a.py", None, method), Err("draft.method".to_owned()));
+    assert_eq!(placed("b.py", None, method), said("E.new"));
+    assert_eq!(placed("c.py", None, method), said("new"));
+    assert_eq!(
+        placed("a.py", Some("D.o"), "def new(x):\n    return x\n"),
+        said("new")
+    );
+}
