@@ -10,13 +10,16 @@ use super::import_name::names_of;
 use super::program::File;
 use super::resolved::{FileId, Module};
 use crate::path::RelPath;
-use crate::scope::{Suspect, known};
+use crate::scope::{Import, Suspect, known};
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
 use crate::text::line_ending;
 
 /// Shorter names are taken for variables: `st`, `df`, `x`.
 const SHORTEST: usize = 4;
+
+/// Modules that have other modules' names for annotations: what else a file takes from them says nothing.
+const TYPING: [&str; 3] = ["typing", "typing_extensions", "collections.abc"];
 
 /// Where a name that nothing binds could come from.
 pub(crate) enum Possible {
@@ -152,6 +155,18 @@ pub(crate) fn possibilities(
         statements.push((module.clone(), format!("from {module} import {name}")));
     }
     statements.dedup();
+    if statements.len() > 1 {
+        // A file that takes other names from one of the modules means that one.
+        let is_source = |(module, _): &&(String, String)| {
+            let is_it = |import: &Import<'_>| import.level == 0 && import.module == *module;
+            let from = |import: &Import<'_>| import.member.is_some() && is_it(import);
+            !TYPING.contains(&module.as_str()) && file.scopes.imports.iter().any(from)
+        };
+        let mut sources = statements.iter().filter(is_source);
+        if let (Some(source), None) = (sources.next().cloned(), sources.next()) {
+            statements = vec![source];
+        }
+    }
     match statements.as_slice() {
         [] => Possible::None,
         [(module, statement)] => {

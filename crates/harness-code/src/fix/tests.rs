@@ -200,6 +200,18 @@ fn a_missing_import_is_added_where_one_module_has_the_name() {
 }
 
 #[test]
+fn of_several_modules_the_one_that_the_file_imports_from_is_meant() {
+    check(
+        "from xml.sax.saxutils import quoteattr\n\nprint(quoteattr(\"a\"), escape(\"b\"))\n",
+        "from xml.sax.saxutils import quoteattr\nfrom xml.sax.saxutils import escape\n\nprint(quoteattr(\"a\"), escape(\"b\"))\n",
+    );
+    check(
+        "from typing import List\nx: List = OrderedDict()\n",
+        "ask: `OrderedDict` in a.py:2 is not defined; which name is meant? [\"from collections import OrderedDict\", \"from typing import OrderedDict\", \"from typing_extensions import OrderedDict\"]",
+    );
+}
+
+#[test]
 fn an_import_of_a_name_that_moved_is_pointed_at_its_new_module() {
     let files = [
         ("pkg/__init__.py", ""),
