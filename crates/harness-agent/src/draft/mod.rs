@@ -256,17 +256,22 @@ fn patched(
     };
     let mut text = before.to_owned();
     for hunk in hunks {
-        text = if hunk.old.trim().is_empty() {
-            added(language, &text, hunk)
-        } else {
-            placed(
-                language,
-                &text,
-                hunk,
-                focus.filter(|focus| &focus.path == path),
-            )
-            .map_err(|problem| misplaced(path, &problem))?
+        if hunk.old.trim().is_empty() {
+            text = added(language, &text, hunk);
+            continue;
+        }
+        let focus = focus.filter(|focus| &focus.path == path);
+        let done = match placed(language, &text, hunk, focus) {
+            // What one passage opens, the next may close.
+            Err(PassageProblem::Broken) if hunks.len() > 1 => {
+                passage::replace(&text, &hunk.old, &hunk.new)
+            }
+            done => done,
         };
+        text = done.map_err(|problem| misplaced(path, &problem))?;
+    }
+    if symbols::parses(language, before) && !symbols::parses(language, &text) {
+        return Err(misplaced(path, &PassageProblem::Broken));
     }
     Ok(text)
 }

@@ -339,3 +339,34 @@ fn a_new_method_goes_into_a_class_and_never_beside_it() {
         said("new")
     );
 }
+
+#[test]
+fn passages_of_one_patch_need_only_parse_together() {
+    let before = "def f(x):\n    return g(\n        x,\n        1,\n    )\n";
+    let files = Map(BTreeMap::from([("a.py".to_owned(), before.to_owned())]));
+    let hunk = |old: &str, new: &str| Hunk {
+        old: old.to_owned(),
+        new: new.to_owned(),
+        under: String::new(),
+    };
+    let patched = |hunks: Vec<Hunk>| {
+        let action = Action::Patch {
+            path: "a.py".to_owned(),
+            hunks,
+        };
+        let drafts = drafted(&files, None, &action).map_err(|refusal| refusal.rule)?;
+        Ok(drafts
+            .into_iter()
+            .next()
+            .and_then(|draft| draft.after)
+            .unwrap())
+    };
+    let opens = || hunk("    return g(\n", "    return h(g(\n");
+    let closes = || hunk("        1,\n    )\n", "        1,\n    ))\n");
+    let after = "def f(x):\n    return h(g(\n        x,\n        1,\n    ))\n";
+    assert_eq!(patched(vec![opens(), closes()]), Ok(after.to_owned()));
+    assert_eq!(
+        patched(vec![opens(), hunk("        1,\n", "        2,\n")]),
+        Err("draft.syntax".to_owned())
+    );
+}
