@@ -40,6 +40,17 @@ from steps import (
 LOG = ROOT / "target" / "install.log"
 MODEL_LOG = ROOT / "target" / "model.log"
 MODEL = ROOT / "tests" / "requirements-model.txt"
+# A model for the memory of a machine, as Ollama's library names it, and the size that the library lists. What has to fit
+# besides is the window and everything else that runs. docs/guide/models.md shows the same table.
+MODELS = [
+    ("8 GB", "qwen3:4b", "2.5 GB"),
+    ("16 GB", "qwen3:8b", "5.2 GB"),
+    ("32 GB", "qwen3:14b", "9.3 GB"),
+]
+# What is typed first, in demo/orders: none of it needs a model, and the last gives every byte back.
+FIRST_COMMANDS = ["harness brief", 'harness run "fix the failing tests"', "harness undo"]
+# What harness uses where nothing else is said.
+DEFAULT_MODEL = "qwen3:8b"
 
 
 def main(words):
@@ -57,7 +68,7 @@ def main(words):
         print(f"harness {version} is installed ({duration(time.monotonic() - started)})", flush=True)
         weights = fetch_model(python, arguments.verbose) if arguments.demo and not arguments.no_model else None
         ended_well = demo(python, weights, arguments.no_model) if arguments.demo else True
-        print_next_steps(python, weights)
+        print_next_steps(python)
         return 0 if ended_well else 1
     except Problem as problem:
         print(f"\ninstall: {problem}\nhint: {problem.hint}", file=sys.stderr)
@@ -183,20 +194,22 @@ def show(command, folder, words, last_lines=None):
     return code
 
 
-def print_next_steps(python, weights=None):
-    """Says how to activate the environment and what to type first."""
+def print_next_steps(python):
+    """Says how to activate the environment, what to type first, and how to get a real model."""
     active = os.environ.get("VIRTUAL_ENV", "")
     if active and pathlib.Path(active).resolve() == python.parent.parent.resolve():
-        print("\nThe virtualenv is active. Try:\n")
+        print("\nThe virtualenv is active. Try; none of these needs a model:\n")
     else:
         print("\nActivate the virtualenv, in every new terminal:\n")
         print("\n".join(f"    {line}" for line in activation(python.parent)))
-        print("\nThen try:\n")
-    print(f"    cd {shown(ROOT / 'demo' / 'orders')}\n    harness brief")
-    print('    harness run "fix the NameError in orders/report.py" --dry-run')
-    if weights is not None:
-        print(f'    harness ask "what does best_percent do?" --engine on-device --model {weights}')
-    print()
+        print("\nThen try; none of these needs a model:\n")
+    print(f"    cd {shown(ROOT / 'demo' / 'orders')}")
+    print("\n".join(f"    {command}" for command in FIRST_COMMANDS))
+    print("\nFor questions and larger changes get a real model: install Ollama (https://ollama.com), then, for the memory you have:\n")
+    for memory, model, size in MODELS:
+        then = "" if model == DEFAULT_MODEL else f", then --model {model}"
+        print(f"    {memory:>5}   ollama pull {model:<10} {size} to fetch{then}")
+    print("\n`harness doctor` says what is there. More: docs/guide/models.md\n")
 
 
 def activation(scripts):

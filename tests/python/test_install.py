@@ -2,12 +2,17 @@
 
 import os
 import pathlib
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 import textwrap
 
 import pytest
+
+from conftest import tree
+from serving import PROGRAM
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="stands in for tools with shell scripts")
@@ -168,6 +173,23 @@ def test_at_the_end_it_says_how_to_activate_the_environment(clone):
         done = subprocess.run(words, cwd=clone, env={"SHELL": "/bin/sh", "VIRTUAL_ENV": active}, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0 and "harness brief" in done.stdout, done.stderr
         assert ("in every new terminal" in done.stdout and "bin/activate\n" in done.stdout) == is_told, done.stdout
+        assert "on-device" not in done.stdout and " ask " not in done.stdout, "a tiny model answers no questions"
+        for memory, model in (("8 GB", "qwen3:4b"), ("16 GB", "qwen3:8b"), ("32 GB", "qwen3:14b")):
+            assert re.search(rf"^ +{memory} +ollama pull {model} .*GB", done.stdout, re.M), done.stdout
+
+
+def test_what_it_suggests_at_the_end_works_with_what_is_installed(clone, tmp_path):
+    """Without a model server, as after an install: every command ends well, and the sample project is as it was."""
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import install; print(*install.FIRST_COMMANDS, sep='\\n')"
+    commands = subprocess.run([sys.executable, "-c", code, str(clone / "scripts" / "run")], capture_output=True, text=True, timeout=60).stdout.splitlines()
+    assert [command.split()[:2] for command in commands] == [["harness", "brief"], ["harness", "run"], ["harness", "undo"]]
+    orders = tmp_path / "orders"
+    shutil.copytree(ROOT / "demo" / "orders", orders, ignore=shutil.ignore_patterns("__pycache__", ".harness", "*.bak"))
+    before = tree(orders)
+    for command in commands:
+        done = subprocess.run([PROGRAM, *shlex.split(command)[1:]], cwd=orders, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+    assert tree(orders) == before
 
 
 def test_help_and_a_wrong_word(clone):
