@@ -12,6 +12,9 @@ MAY_SKIP = {
     "linux": {"test_server_browser.py", "test_editors_live.py", "test_ci.py::test_a_folder_without_permission_is_told_before_anything_is_done"},
     "darwin": {
         "test_server_browser.py",
+        "test_docs.py::test_a_page_shows_what_happens",
+        "test_docs.py::test_a_page_that_lies_is_told",
+        "test_docs.py::test_the_recording_is_that_of_this_program",
         "test_editors_live.py",
         "test_server_memory.py",
         "test_options.py::test_a_path_that_is_not_text_is_used_as_it_is",
@@ -21,6 +24,9 @@ MAY_SKIP = {
     },
     "win32": {
         "test_server_browser.py",
+        "test_docs.py::test_a_page_shows_what_happens",
+        "test_docs.py::test_a_page_that_lies_is_told",
+        "test_docs.py::test_the_recording_is_that_of_this_program",
         "test_editors_live.py",
         "test_install.py",
         "test_search.py",
