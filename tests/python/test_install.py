@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import zipfile
 
 import pytest
 
@@ -190,6 +191,70 @@ def test_what_it_suggests_at_the_end_works_with_what_is_installed(clone, tmp_pat
         done = subprocess.run([PROGRAM, *shlex.split(command)[1:]], cwd=orders, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
     assert tree(orders) == before
+
+
+# From a wheel
+
+
+def wheel(folder, tag="py3-none-any", version="0.1.0"):
+    """A wheel with the program under test and a module that can be imported."""
+    name = f"local_harness-{version}"
+    parts = {
+        "harness/__init__.py": "class Agent: pass\nclass AgentOptions: pass\n",
+        f"{name}.dist-info/METADATA": f"Metadata-Version: 2.1\nName: local-harness\nVersion: {version}\n",
+        f"{name}.dist-info/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n",
+        f"{name}.data/scripts/harness": f'#!/bin/sh\nexec "{PROGRAM}" "$@"\n',
+    }
+    record = f"{name}.dist-info/RECORD"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}-{tag}.whl"
+    with zipfile.ZipFile(file, "w") as archive:
+        for path, text in parts.items():
+            about = zipfile.ZipInfo(path)
+            about.external_attr = 0o100755 << 16
+            archive.writestr(about, text)
+        archive.writestr(record, "".join(f"{path},,\n" for path in [*parts, record]))
+    return file
+
+
+def versioned(clone):
+    (clone / "Cargo.toml").write_text('version = "0.1.0"\nrust-version = "1.95"\n', encoding="utf-8")
+
+
+def from_wheel(clone, *words):
+    shutil.copytree(ROOT / "demo", clone / "demo", ignore=shutil.ignore_patterns("__pycache__", ".harness", "*.bak"), dirs_exist_ok=True)
+    return install(clone, *words, python=base_python(), PATH=f"{clone.parent / 'tools'}{os.pathsep}/usr/bin{os.pathsep}/bin", OLLAMA_HOST="127.0.0.1:9")
+
+
+def test_a_wheel_needs_no_compiler_and_ends_in_a_proven_fix(clone):
+    versioned(clone)
+    done = from_wheel(clone, "--wheel", str(wheel(clone.parent / "given")), "--demo", "--no-model")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "nothing was compiled" in done.stdout and "tests: 16 passed, 2 failed before; 17 passed, 1 failed now" in done.stdout
+    assert (clone / ".venv" / "bin" / "harness").exists()
+
+
+def test_a_wheel_in_dist_is_taken_when_it_is_of_this_version_and_platform(clone):
+    versioned(clone)
+    wheel(clone / "dist", version="0.0.9")
+    done = from_wheel(clone)
+    assert done.returncode == 1 and "`cargo` is not on the PATH" in done.stderr, "an old wheel was taken"
+    wheel(clone / "dist", tag="cp310-abi3-win_arm64")
+    done = from_wheel(clone)
+    assert done.returncode == 1 and "no wheel in dist/ is for this platform" in done.stdout and "`cargo` is not on the PATH" in done.stderr
+    wheel(clone / "dist")
+    done = from_wheel(clone)
+    assert done.returncode == 0 and "installed dist/local_harness-0.1.0-py3-none-any.whl; nothing was compiled" in done.stdout, done.stderr
+    done = from_wheel(clone, "--build")
+    assert done.returncode == 1 and "`cargo` is not on the PATH" in done.stderr
+
+
+def test_a_wheel_that_cannot_be_used_is_named(clone):
+    versioned(clone)
+    done = from_wheel(clone, "--wheel", str(wheel(clone.parent / "given", tag="cp310-abi3-win_arm64")))
+    assert done.returncode == 1 and "cannot be installed here" in done.stderr and "not a supported wheel" in done.stderr and "hint: take the wheel for this platform" in done.stderr
+    done = from_wheel(clone, "--wheel", "nosuch.whl")
+    assert done.returncode == 1 and "there is no file `nosuch.whl`" in done.stderr
 
 
 def test_help_and_a_wrong_word(clone):
