@@ -54,6 +54,8 @@ class Workspace:
         self.folder = self.home / "orders"
         rubbish = shutil.ignore_patterns("__pycache__", ".harness", "*.bak")
         shutil.copytree(str(ROOT / "demo" / "orders"), str(self.folder), ignore=rubbish)
+        # Where the pages say that the clone is.
+        (self.home / "harness").symlink_to(ROOT)
         program = pathlib.Path(sys.executable).parent
         kept = {name: value for name, value in os.environ.items() if name in ("LANG", "LC_ALL", "SYSTEMROOT", "CARGO_HOME", "RUSTUP_HOME")}
         path = os.pathsep.join([str(program), os.environ.get("PATH", "")])

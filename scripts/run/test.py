@@ -44,10 +44,10 @@ PYTHON = environment_python(ENVIRONMENT)
 # xdist is for our own tests and for one of suites that use it.
 TOOLS = ["pytest>=8,<10", "pytest-xdist>=3.5,<4"]
 # Apart from the Python that projects' tests are run with, thousands of times: one of these brings plugins that pytest
-# would load each time. After the checkers come clients that the servers are tested with, one that reads our schemas and
-# one that runs our hook. tests/python/conftest.py finds them.
+# would load each time. After the checkers come clients that the servers are tested with, one that reads our schemas,
+# one that runs our hook and one that an example gives its work to. tests/python/conftest.py finds them.
 CHECKERS = ROOT / "target" / "test-tools"
-CHECKS = ["mypy>=1.13,<3", "basedpyright>=1.28,<2", "openai>=1.50,<3", "mcp>=2,<3", "agent-client-protocol>=0.12,<1", "jsonschema>=4,<5", "pre-commit>=4,<5", "huggingface_hub>=1,<3"]
+CHECKS = ["mypy>=1.13,<3", "basedpyright>=1.28,<2", "openai>=1.50,<3", "mcp>=2,<3", "agent-client-protocol>=0.12,<1", "jsonschema>=4,<5", "pre-commit>=4,<5", "huggingface_hub>=1,<3", "distributed>=2024"]
 # The clients in JavaScript that the server is tested with, where there is an npm.
 SCRIPT_CLIENTS = ["openai@>=5 <8"]
 # The second one uses the first one's projects and server, so it comes after it.

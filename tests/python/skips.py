@@ -39,6 +39,7 @@ MAY_SKIP = {
         "test_command_line.py::test_a_narrow_terminal",
         "test_editors.py::test_nothing_is_written_through_a_link",
         "test_options.py::test_a_path_that_is_not_text_is_used_as_it_is",
+        "test_examples.py::test_many_repositories_are_taken_up_where_they_were_stopped",
         "test_program.py::test_another_program_of_this_name_is_not_started",
         "test_program.py::test_a_word_that_is_not_utf_8_is_handled",
         "test_real_model.py::test_the_on_device_engine_answers_and_leaves_nothing",
