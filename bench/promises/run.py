@@ -5,7 +5,8 @@
     python3 bench/promises/run.py --of spec        the rows of one list: `security` or `spec`
     python3 bench/promises/run.py --only 15        the rows of one promise or entry; repeatable
     python3 bench/promises/run.py --again          also those that were measured
-    python3 bench/promises/run.py --check          only look whether the rows fit the source
+    python3 bench/promises/run.py --check          only look whether the rows fit the source, and the claims of the
+                                                   documentation what is behind them
     python3 bench/promises/run.py --table          write the tables of README.md anew
 
 Works in a copy of the tracked files below target/promises. The tests of all rows have to pass there first; then, with a
@@ -25,6 +26,7 @@ import sys
 import time
 import venv
 
+import claim_rows
 import rows
 import spec_rows
 
@@ -117,6 +119,95 @@ def check():
                 faults.append(f"{number}, {what}: {old.strip()!r} stands {count} times in {file}")
         if not is_test(test):
             faults.append(f"{number}, {what}: there is no test `{test}`")
+    return faults + unheld_promises() + unheld_sentences() + unheld_sections() + unfounded_figures()
+
+
+# What the documentation claims. Nothing is broken for it: each claim has to name what holds it, and that has to be there.
+
+# What makes a sentence of README a claim rather than a pointer.
+CLAIM = re.compile(r"\b(never|always|every|nothing|only|cannot|proven|proves|byte for byte|without a model|worse|certain|no compiler|tokens|at a time|promise|hundreds|GB)\b", re.I)
+# A number with a unit, and one of several.
+FIGURE = re.compile(r"\b\d[\d,.]*\d?(?: to \d[\d,.]*\d)? (?:[kMG]B|ms|seconds|minutes|tokens|characters|million parameters|of \d+)\b")
+
+
+def unheld_promises():
+    """Promises of SECURITY.md that name a test which is not there."""
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \|.*\| ([^|]+) \|$", text, re.M)
+    return [f"promise {number}: there is no test `{name}`" for number, cell in rows for name in re.findall(r"`([^`]+)`", cell) if not is_named_test(name)]
+
+
+def is_named_test(name):
+    """Whether a test is there that SECURITY.md names: `module::tests::name`, `file.py::name`, or a file."""
+    file, _, function = name.partition("::")
+    if file.endswith((".py", ".rs")):
+        place = ROOT / file if "/" in file else python_file(ROOT, file)
+        return place.exists() and (not function or f"def {function}(" in place.read_text(encoding="utf-8"))
+    parts = name.split("::")
+    wanted = f"mod {parts[-1]}" if parts[-1] == "tests" else f"fn {parts[-1]}("
+    # A module of tests may lie in a file of its own, named after it.
+    beside = "_tests" if parts[-1] == "tests" else ""
+    for path in ROOT.glob("crates/*/src/**/*.rs"):
+        inside = {*path.relative_to(ROOT).with_suffix("").parts} | {path.stem.replace("_tests", "")}
+        if parts[0] in inside and wanted in path.read_text(encoding="utf-8"):
+            return True
+        if beside and path.stem == "tests" and parts[-2] in inside:
+            return True
+    return any(wanted in path.read_text(encoding="utf-8") for path in ROOT.glob(f"crates/*/tests/{parts[0]}.rs"))
+
+
+def is_behind(what):
+    """Whether what stands behind a claim is there: a test, or a file of the repository."""
+    return (ROOT / what).is_file() if "/" in what and " " not in what else is_test(what)
+
+
+def prose(text):
+    """A page without its blocks and comments."""
+    return re.sub(r"<!--.*?-->", "", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), flags=re.S)
+
+
+def sentences(text):
+    """The sentences of a page; an entry of a list and a row of a table are others than those around them."""
+    found = []
+    for block in re.split(r"\n\s*\n|\n(?=[-|])", re.sub(r"^#.*$", "\n", prose(text), flags=re.M)):
+        line = " ".join(block.split())
+        found += [] if line.startswith("|--") else re.split(r"(?<=[.:])\s+(?=[A-Z`\[*])", line)
+    return [sentence for sentence in found if sentence]
+
+
+def unheld_sentences():
+    text = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md").exists() else ""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    faults = [f"README: nothing is behind {sentence!r}" for sentence in sentences(plain) if CLAIM.search(sentence) and not any(piece in sentence for piece, _ in claim_rows.SENTENCES)]
+    faults += [f"README does not say {piece!r} any more" for piece, _ in claim_rows.SENTENCES if piece not in plain]
+    return faults + [f"README, {piece!r}: there is no `{what}`" for piece, what in claim_rows.SENTENCES if not is_behind(what)]
+
+
+def unheld_sections():
+    """Sections of the guide and the concept without anything behind them. `PAGE#*` is for all sections of a page that have
+    no row of their own."""
+    there, faults = set(), []
+    for page in sorted([*ROOT.glob("docs/guide/*.md"), *ROOT.glob("docs/concept/*.md")]):
+        name = page.relative_to(ROOT).as_posix()
+        sections = ["", *re.findall(r"^## (.+)$", prose(page.read_text(encoding="utf-8")), re.M)]
+        for section in sections:
+            there.add(f"{name}#{section}")
+            if f"{name}#{section}" not in claim_rows.SECTIONS and not (section and f"{name}#*" in claim_rows.SECTIONS):
+                faults.append(f"{name}: nothing is behind the section {section or 'at its beginning'!r}")
+        there.add(f"{name}#*")
+    faults += [f"there is no section {section}" for section in claim_rows.SECTIONS if section not in there]
+    return faults + [f"{section}: there is no `{what}`" for section, what in claim_rows.SECTIONS.items() if not is_behind(what)]
+
+
+def unfounded_figures():
+    """Numbers of README and the guide that come from nowhere, and rows whose number is not where it is said to be."""
+    known, faults = [piece for piece, _, _ in claim_rows.FIGURES], []
+    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/guide/*.md"))]:
+        found = FIGURE.findall(prose(page.read_text(encoding="utf-8"))) if page.exists() else []
+        faults += [f"{page.relative_to(ROOT).as_posix()}: nothing is behind the figure {figure!r}" for figure in found if not any(figure in piece or piece in figure for piece in known)]
+    for piece, file, text in claim_rows.FIGURES:
+        if not (ROOT / file).is_file() or text not in (ROOT / file).read_text(encoding="utf-8"):
+            faults.append(f"the figure {piece!r}: {file} does not say {text!r}")
     return faults
 
 
