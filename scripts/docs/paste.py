@@ -73,9 +73,10 @@ class Workspace:
         shell = ["sh", "-c", command] if said is None else [sys.executable, "-c", said]
         done = subprocess.run(shell, cwd=self.folder, env=self.variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error, timeout=PATIENCE)
         text = done.stdout.decode("utf-8")
-        ids = re.findall(r"\b\d{8}-\d{6}-[0-9a-f]{8}\b", text)
-        self.last_run = ids[-1] if ids else self.last_run
         hidden = "" if merged else done.stderr.decode("utf-8", "replace")
+        # A hint on stderr may name a run too; what stands on stdout counts for more.
+        ids = re.findall(r"\b\d{8}-\d{6}-[0-9a-f]{8}\b", hidden + text)
+        self.last_run = ids[-1] if ids else self.last_run
         return done.returncode, self.shown(text), hidden
 
     def shown(self, text):
