@@ -307,8 +307,14 @@ fn find_definition<'a>(
                         .eq(decorators.iter().copied())
                 })
                 .collect();
-            match same[..] {
-                [one] => Ok(one),
+            // Overloads share those too; what they are given tells them apart.
+            let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+            let new = squeezed(code);
+            let is_same = |d: &&&&Definition| new.contains(&squeezed(&d.signature));
+            let mut alike = same.iter().filter(is_same);
+            match (&same[..], alike.next(), alike.next()) {
+                ([one], _, _) => Ok(one),
+                (_, Some(one), None) => Ok(one),
                 _ => Err(EditProblem::Ambiguous {
                     name: name.to_string(),
                     lines: found.iter().map(|d| d.line).collect(),
@@ -390,6 +396,16 @@ mod tests {
             "def f(): 2",
             &expect!["`f` is defined 2 times, at lines 2, 4"],
         );
+    }
+
+    #[test]
+    fn overloads_are_told_apart_by_what_they_are_given() {
+        let before = "@overload\ndef f(x: int) -> int: ...\n@overload\ndef f(x: str) -> str: ...\ndef f(x): return x\n";
+        let code = "@overload\ndef f(x: str) -> str:\n    pass\n";
+        let result = replace_definition(Language::Python, before, "f", code).unwrap();
+        assert_eq!(result, before.replace("str: ...", "str:\n    pass"));
+        let code = "@overload\ndef f(x: bytes) -> bytes: ...\n";
+        assert!(replace_definition(Language::Python, before, "f", code).is_err());
     }
 
     #[test]
