@@ -44,7 +44,8 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "model_server"), str(ROOT / "tests" / "adversary"), str(ROOT / "bench" / "bugs")]
+sys.path[:0] = [str(ROOT / "tests" / "model_server"), str(ROOT / "tests" / "adversary")]
+sys.path.append(str(ROOT / "bench" / "bugs"))
 
 import fetch  # noqa: E402
 import judge  # noqa: E402

@@ -3,6 +3,7 @@
 The planted programs answer like `harness` and do nothing, but for one thing that must never happen.
 """
 
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -14,9 +15,10 @@ if os.name == "nt":
     pytest.skip("signals are POSIX's", allow_module_level=True)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench"))
-
-import soak  # noqa: E402
+# By its path: other files of that folder are called like packages and like modules of these tests.
+spec = importlib.util.spec_from_file_location("soak", ROOT / "bench" / "soak.py")
+soak = sys.modules["soak"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(soak)
 
 SECONDS, SEED = 20, 1
 KNOWN = [soak.Source("orders", ROOT / "demo" / "orders", "unittest")]
