@@ -150,6 +150,7 @@ def main():
     parser = argparse.ArgumentParser(description="How soon words and keys arrive.")
     parser.add_argument("program", nargs="?", default="harness")
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--json", type=pathlib.Path, help="also write the seconds of every round to this file")
     arguments = parser.parse_args()
     program = shutil.which(arguments.program)
     if not program or os.name == "nt":
@@ -169,6 +170,8 @@ def main():
             measured["Ctrl-C while the model is silent"] = stopped(program, project, arguments.rounds, silent)
         os.environ["OLLAMA_HOST"] = "127.0.0.1:9"
         measured["`s` while small changes are tried"] = skipped(program, pathlib.Path(place), max(1, arguments.rounds // 4))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(measured), encoding="utf-8")
     late = 0
     print("| what | median ms | slowest ms | limit ms |\n|---|---|---|---|")
     for name, times in measured.items():

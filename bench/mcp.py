@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What `harness mcp` and `harness acp` cost: CPU from the start to the first answer, and memory while they wait.
 
-    python3 bench/mcp.py [PROGRAM] [PROJECT]
+    python3 bench/mcp.py [PROGRAM] [PROJECT] [JSON]
 
 The first answer of MCP is that of the tool `brief`, the first of ACP the end of a turn that needs no model. Limits: 30 ms
-of CPU, 30 MB. Linux only (/proc)."""
+of CPU, 30 MB. The rounds also go into the file JSON. Linux only (/proc)."""
 
 import json
 import pathlib
@@ -66,7 +66,7 @@ def measured(program, project, protocol):
 def main(words):
     program = words[0] if words else "harness"
     source = words[1] if len(words) > 1 else str(ROOT / "demo" / "orders")
-    is_within = True
+    is_within, samples = True, {}
     with tempfile.TemporaryDirectory() as folder:
         # A session is kept below `.harness`: in a copy.
         project = str(shutil.copytree(source, pathlib.Path(folder) / "project"))
@@ -76,7 +76,10 @@ def main(words):
             cpu, waited, memory = (statistics.median(values) for values in zip(*rounds))
             print(f"{protocol}: start to the first answer: {cpu:.1f} ms of CPU (limit {CPU_LIMIT}), {waited:.1f} ms of waiting")
             print(f"{protocol}: memory while it waits: {memory:.1f} MB (limit {MEMORY_LIMIT})")
+            samples[protocol] = rounds
             is_within &= cpu < CPU_LIMIT and memory < MEMORY_LIMIT
+    if len(words) > 2:
+        pathlib.Path(words[2]).write_text(json.dumps(samples), encoding="utf-8")
     return 0 if is_within else 1
 
 

@@ -1,14 +1,15 @@
 """What starting costs: `harness` and `python -m harness`, beside bare Python and the peer `py-harness`, in one run.
 
-    python bench/startup.py [--runs 40] [--program PATH] [--python PATH] [--peer PATH]
+    python bench/startup.py [--runs 40] [--program PATH] [--python PATH] [--peer PATH|none] [--json FILE]
 
 CPU time (user and system, of the child alone) and the greatest memory, the median of many starts that take turns, so
 that a busy machine slows all of them alike. The peer is PyPI's `py-harness-cli`; where it is not given, it is installed
-into a virtualenv of its own under target/. Build with `pip install .` first: an editable install is a dev build.
+into a virtualenv of its own under target/. Where Python does not have the module, its rows are left out. Build with `pip install .` first: an editable install is a dev build.
 """
 
 import argparse
 import ctypes
+import json
 import os
 import pathlib
 import re
@@ -30,22 +31,25 @@ def main():
     arguments = read_arguments()
     if os.name == "nt":
         sys.exit("this measures with wait4, which Windows does not have")
-    peer = arguments.peer or install_peer()
+    peer = "" if arguments.peer == "none" else arguments.peer or install_peer()
     python = arguments.python
     commands = {
         "python -c pass": [python, "-c", "pass"],
         "harness": [arguments.program],
         "harness --version": [arguments.program, "--version"],
-        "python -m harness": [python, "-m", "harness"],
-        "python -m harness --version": [python, "-m", "harness", "--version"],
-        "import harness": [python, "-c", "import harness"],
-        "from harness import Agent": [python, "-c", "from harness import Agent, AgentOptions"],
     }
+    if subprocess.run([python, "-c", "import harness"], capture_output=True).returncode == 0:
+        commands["python -m harness"] = [python, "-m", "harness"]
+        commands["python -m harness --version"] = [python, "-m", "harness", "--version"]
+        commands["import harness"] = [python, "-c", "import harness"]
+        commands["from harness import Agent"] = [python, "-c", "from harness import Agent, AgentOptions"]
     if peer:
         commands["py-harness (peer)"] = [peer]
         commands["py-harness --help (peer)"] = [peer, "--help"]
     measured = measure(commands, arguments.runs)
     print_table(measured)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({name: {"milliseconds": cost.samples, "memory": cost.memory} for name, cost in measured.items()}), encoding="utf-8")
     broken = promises(measured)
     print("\n" + "\n".join(broken or ["every promise holds"]))
     return 1 if broken else 0
@@ -58,6 +62,7 @@ def read_arguments():
     parser.add_argument("--program", default=shutil.which("harness", path=str(beside)) or "harness")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--peer", default="")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the samples to this file")
     return parser.parse_args()
 
 
@@ -77,7 +82,7 @@ class Start:
     """What starting one command costs."""
 
     def __init__(self, samples, memory):
-        self.milliseconds, self.lowest, self.memory = statistics.median(samples), min(samples), memory
+        self.samples, self.milliseconds, self.lowest, self.memory = samples, statistics.median(samples), min(samples), memory
 
 
 def measure(commands, runs):
@@ -142,7 +147,8 @@ def print_table(measured):
 
 def promises(measured):
     native = measured["harness"]
-    times = measured["python -m harness --version"].milliseconds / measured["python -c pass"].milliseconds
+    module = measured.get("python -m harness --version")
+    times = module.milliseconds / measured["python -c pass"].milliseconds if module else 0
     broken = []
     if native.milliseconds > MOST_MILLISECONDS:
         broken.append(f"broken: `harness` takes {native.milliseconds:.1f} ms of CPU, promised are {MOST_MILLISECONDS}")

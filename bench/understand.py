@@ -1,7 +1,7 @@
 """What reading a project costs: `brief`, `layout` and `route` beside ripgrep, universal-ctags, CPython and two peers.
 
     python bench/understand.py --program target/release/harness [--tree NAME=DIR ...] [--runs 5]
-        [--aider PYTHON] [--peer NAME=COMMAND ...] [--once NAME ...]
+        [--aider PYTHON] [--peer NAME=COMMAND ...] [--once NAME ...] [--json FILE]
 
 CPU seconds (user and system, of the child and its children) and the greatest memory of one process, the median of runs
 that take turns, so that a busy machine slows all of them alike. Every command gets the same folder. Without `--tree` two
@@ -18,6 +18,7 @@ a megabyte on the largest tree at most 1.5 times that on the smallest), and take
 """
 
 import argparse
+import json
 import os
 import pathlib
 import shlex
@@ -32,6 +33,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PLACE = ROOT / "target" / "bench"
 # The packages that, with CPython's library, make about ten times django.
 LARGE = "numpy networkx sqlalchemy django"
+# What every round of every command cost, by tree: CPU seconds, megabytes, seconds.
+SAMPLES = {}
 MOST_TIMES_CTAGS = 2.0
 MOST_GROWTH = 1.5
 MOST_EXTRA_MEGABYTES = 60
@@ -64,11 +67,13 @@ def main():
     broken, cost = [], {}
     for name, folder in trees.items():
         size = describe(name, folder)
-        rows = measure(commands(arguments, peers), folder, arguments.runs, arguments.once)
+        rows = measure(commands(arguments, peers), folder, arguments.runs, arguments.once, SAMPLES.setdefault(name, {}))
         print_table(rows)
         broken += promises(name, rows, size)
         cost[name] = (size, rows)
     broken += growth(cost)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(SAMPLES), encoding="utf-8")
     print("\n" + "\n".join(broken or ["every promise holds"]))
     return 1 if broken else 0
 
@@ -81,6 +86,7 @@ def read_arguments():
     parser.add_argument("--aider", metavar="PYTHON")
     parser.add_argument("--once", action="append", default=[], metavar="NAME")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--json", type=pathlib.Path, help="also write the samples to this file")
     parser.add_argument("--commands", default="brief layout route", help="which of ours to run")
     return parser.parse_args()
 
@@ -130,10 +136,10 @@ def commands(arguments, peers):
     return {**ours, **others}
 
 
-def measure(table, folder, runs, once):
+def measure(table, folder, runs, once, samples):
     """Median CPU seconds and greatest megabytes of each command, in turns; the first round only warms the disk.
 
-    What is in `once` has only that first round.
+    What is in `once` has only that first round. Every round goes into `samples`.
     """
     seen = {name: [] for name in table}
     for round_number in range(runs + 1):
@@ -143,6 +149,7 @@ def measure(table, folder, runs, once):
             seconds, megabytes, wall = run([part.replace("{}", folder) for part in command])
             if round_number or runs == 0 or name in once:
                 seen[name].append((seconds, megabytes, wall))
+    samples.update(seen)
     return {name: tuple(statistics.median(column) for column in zip(*values)) for name, values in seen.items()}
 
 

@@ -1,6 +1,6 @@
-"""Measures what safety costs, beside the bare thing: python3 bench/hands/run.py [rounds] [python]
+"""Measures what safety costs, beside the bare thing: python3 bench/hands/run.py [rounds] [python] [hands_cost]
 
-Builds `hands_cost` as the tests are built (our code barely optimised, what it
+Builds `hands_cost`, where no built one is given, as the tests are built (our code barely optimised, what it
 stands on fully), runs it in a folder on the disk (not in memory)
 and prints a table of wall and CPU seconds per round, with the ratio of the walls.
 """
@@ -23,7 +23,8 @@ ROWS = [
 def main():
     rounds = sys.argv[1] if len(sys.argv) > 1 else "20"
     python = sys.argv[2] if len(sys.argv) > 2 else sys.executable
-    command = ["cargo", "run", "-q", "-p", "harness-bench", "--bin", "hands_cost", "--", python, rounds]
+    program = sys.argv[3:4] or ["cargo", "run", "-q", "-p", "harness-bench", "--bin", "hands_cost", "--"]
+    command = [*program, python, rounds]
     found = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
     print("| what | ours: wall ms | ours: CPU ms | peer: wall ms | peer: CPU ms | CPU ratio |")
     print("|---|---|---|---|---|---|")

@@ -1,6 +1,6 @@
 """What other programs cost beside the model, on the project and the task of run.py, with a model that answers at once.
 
-    python peers.py [--rounds 3] [--aider PATH] [--py-harness PATH] [--mini PATH] [--codex PATH]
+    python peers.py [--rounds 3] [--harness PATH] [--aider PATH] [--py-harness PATH] [--mini PATH] [--codex PATH] [--json FILE]
 
 The model is a server on loopback with the three APIs that they speak. It gives each program the reply that lets it end
 soonest: aider and py-harness the right code, mini-swe-agent and codex a last word without any work, so that what they
@@ -166,13 +166,23 @@ def main():
     for name in ("harness", "py-harness", "codex", "aider", "mini"):
         parser.add_argument(f"--{name}")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=pathlib.Path, help="also write every round to this file")
     options = parser.parse_args()
+    found = {}
     print("| program | CPU s | memory MB | first request, tokens | fixed it |\n|---|---|---|---|---|")
     for name, *how in peers(options):
-        rows = [one(*how) for _ in range(options.rounds)]
+        try:
+            rows = [one(*how) for _ in range(options.rounds)]
+        except SystemExit as trouble:
+            print(f"| {name} | - | - | - | {str(trouble).splitlines()[0]} |", flush=True)
+            found[name] = {"trouble": str(trouble)[:300]}
+            continue
+        found[name] = {"rounds": rows}
         cpu, memory, tokens = (statistics.median(row[at] for row in rows) for at in range(3))
         fixed = sum(row[3] for row in rows)
         print(f"| {name} | {cpu:.2f} | {memory:.0f} | {tokens:.0f} | {fixed} of {len(rows)} |", flush=True)
+    if options.json:
+        options.json.write_text(json.dumps(found), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a run costs beside the model: own processor time, memory, and the length of the first request.
 
-    python run.py HARNESS [--rounds 5]
+    python run.py HARNESS [--rounds 5] [--json FILE]
 
 A project of three files with one bug, a model that answers at once with the right definition. Own processor time and
 memory are those of the program itself, read from /proc while it runs: the project's tests, which it starts, are not in
@@ -76,8 +76,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("harness")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=pathlib.Path, help="also write every round to this file")
     options = parser.parse_args()
     rows = [one(options.harness) for _ in range(options.rounds)]
+    if options.json:
+        options.json.write_text(json.dumps(rows), encoding="utf-8")
     print("| ok | own CPU s | memory MB | first request, tokens | wall s |\n|---|---|---|---|---|")
     middle = [statistics.median(row[at] for row in rows) for at in range(1, 5)]
     print(f"| {sum(row[0] for row in rows)} of {len(rows)} | {middle[0]:.2f} | {middle[1]:.1f} | {middle[2]:.0f} | {middle[3]:.1f} |")

@@ -1,12 +1,13 @@
 """Measures `harness serve` against a named peer, `py-harness serve` (py-harness-cli on PyPI), with one client in one run.
 
     cargo build --release -p harness -p harness-bench --bin harness --bin load
-    python3 bench/server/run.py [--peer path/to/py-harness] [--seconds 5]
+    python3 bench/server/run.py [--peer path/to/py-harness|none] [--seconds 5] [--load target/release/load] [--json FILE]
 
-The peer is installed into a temporary virtualenv when none is named. Standard library only; loopback only; Linux.
+The peer is installed into a temporary virtualenv when none is given; `none` measures without it. Standard library only; loopback only; Linux.
 """
 
 import argparse
+import functools
 import json
 import pathlib
 import shutil
@@ -21,8 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RELEASE = ROOT / "target" / "release"
 
 
-def load(port, path, connections, seconds, body=None):
-    command = [str(RELEASE / "load"), str(port), path, str(connections), str(seconds), *([body] if body else [])]
+def load(program, port, path, connections, seconds, body=None):
+    command = [program, str(port), path, str(connections), str(seconds), *([body] if body else [])]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
@@ -63,6 +64,8 @@ def main():
     parser.add_argument("--peer")
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--program", default=str(RELEASE / "harness"), help="the program to measure")
+    parser.add_argument("--load", default=str(RELEASE / "load"), help="the program that asks")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the figures to this file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         peer = options.peer
@@ -72,34 +75,41 @@ def main():
             peer = f"{folder}/venv/bin/py-harness"
         project = pathlib.Path(folder) / "orders"
         shutil.copytree(ROOT / "demo" / "orders", project)
-        servers = {"harness": Server([options.program], project, free_port()), "py-harness": Server([peer], project, free_port())}
+        programs = {"harness": options.program} if peer == "none" else {"harness": options.program, "py-harness": peer}
+        servers = {name: Server([program], project, free_port()) for name, program in programs.items()}
         try:
-            measure(servers, options.seconds)
+            figures = measure(servers, options.seconds, functools.partial(load, options.load))
+            if options.json:
+                options.json.write_text(json.dumps(figures), encoding="utf-8")
         finally:
             for server in servers.values():
                 server.stop()
 
 
-def measure(servers, seconds):
-    ours, theirs = servers["harness"], servers["py-harness"]
+def measure(servers, seconds, ask):
+    """Prints the figures and returns them."""
+    ours, theirs, figures = servers["harness"], servers.get("py-harness"), {}
     for name, path, body in (("/health", "/health", None), ("/v1/layout", "/v1/layout", "{}")):
         rates = {}
         # Turn by turn, so that whatever else the machine does falls on both.
         for turn in range(2):
             for who, server in servers.items():
-                found = load(server.port, path, 8, seconds / 2, body)
+                found = ask(server.port, path, 8, seconds / 2, body)
                 rates.setdefault(who, []).append(found["per_second"])
                 print(f"{name} {who} turn {turn + 1}: {found}", flush=True)
+        figures[name] = rates
         mean = {who: sum(values) / len(values) for who, values in rates.items()}
-        print(f"{name}: {mean['harness']:.0f} against {mean['py-harness']:.0f} requests a second = {mean['harness'] / max(mean['py-harness'], 0.1):.1f} x", flush=True)
-    crowd = load(ours.port, "/health", 200, seconds)
+        if theirs:
+            print(f"{name}: {mean['harness']:.0f} against {mean['py-harness']:.0f} requests a second = {mean['harness'] / max(mean['py-harness'], 0.1):.1f} x", flush=True)
+    crowd = ask(ours.port, "/health", 200, seconds)
     print(f"/health at 200 connections: {crowd}", flush=True)
-    print(f"the peer at 200 connections: {load(theirs.port, '/health', 200, seconds)}", flush=True)
-    calm = load(ours.port, "/health", 8, seconds)
+    if theirs:
+        print(f"the peer at 200 connections: {ask(theirs.port, '/health', 200, seconds)}", flush=True)
+    calm = ask(ours.port, "/health", 8, seconds)
     print(f"/health at 8 connections: p99 {calm['p99_ms']} ms", flush=True)
     done = crowd["requests"] + calm["requests"]
     while done < 100_000:
-        done += load(ours.port, "/health", 32, seconds)["requests"]
+        done += ask(ours.port, "/health", 32, seconds)["requests"]
     print(f"memory after {done} and more requests: {ours.memory():.1f} MB", flush=True)
     idle = [socket.create_connection(("127.0.0.1", ours.port)) for _ in range(1000)]
     began = time.monotonic()
@@ -107,6 +117,7 @@ def measure(servers, seconds):
     print(f"a new request beside 1,000 idle connections: {1000 * (time.monotonic() - began):.1f} ms", flush=True)
     for client in idle:
         client.close()
+    return {**figures, "crowd": crowd, "calm": calm, "memory": ours.memory()}
 
 
 if __name__ == "__main__":
