@@ -1,10 +1,12 @@
 """What a perfect model, and a clumsy one, can finish through harness: real commits, with an oracle for the model.
 
-    python run.py HARNESS FOLDER OUT.jsonl --python PYTHON [--clumsy SEED] [--without-tests] [--issue] [NAME...]
+    python run.py HARNESS FOLDER OUT.jsonl --python PYTHON [--clumsy SEED] [--without-tests] [--issue] [--configured] [NAME...]
 
 FOLDER is what commits.py laid out. A commit counts as done when harness says `ok` and the tests that the commit mends
 pass, judged again in a clean run of our own; `ok` without them is a false success. Questions are answered, and counted.
 `--without-tests` leaves the commit's tests out of the project (they still judge), `--issue` gives the whole message.
+`--configured` asks the engine and the model that the user has configured instead of the oracle, which then only answers
+questions.
 """
 
 import argparse
@@ -76,11 +78,13 @@ def perform(case, kept, model, engine, options):
         if options.without_tests:
             for path in tests:
                 (root / path).unlink()
-        variables = dict(os.environ, OLLAMA_HOST=f"127.0.0.1:{engine.server_port}", VIRTUAL_ENV=str(pathlib.Path(options.python).parent.parent))
-        variables.update(HOME=folder, CARGO_HOME=os.environ.get("CARGO_HOME", str(pathlib.Path.home() / ".cargo")), RUSTUP_HOME=os.environ.get("RUSTUP_HOME", str(pathlib.Path.home() / ".rustup")))
+        variables = dict(os.environ, VIRTUAL_ENV=str(pathlib.Path(options.python).parent.parent))
+        variables.update(CARGO_HOME=os.environ.get("CARGO_HOME", str(pathlib.Path.home() / ".cargo")), RUSTUP_HOME=os.environ.get("RUSTUP_HOME", str(pathlib.Path.home() / ".rustup")))
+        if not options.configured:
+            variables.update(OLLAMA_HOST=f"127.0.0.1:{engine.server_port}", HOME=folder)
         begun = time.monotonic()
         for _ in range(3):
-            command = [options.harness, "run", str(root), task, "--json", "--model", "oracle", "--steps", str(STEPS), "--max-tokens", str(REPLY)]
+            command = [options.harness, "run", str(root), task, "--json", *([] if options.configured else ["--model", "oracle"]), "--steps", str(STEPS), "--max-tokens", str(REPLY)]
             try:
                 done = subprocess.run(command, capture_output=True, text=True, env=variables, timeout=options.limit)
                 result = json.loads(done.stdout)
@@ -91,7 +95,7 @@ def perform(case, kept, model, engine, options):
             row["questions"] += 1
             row.setdefault("asked", []).append(result["summary"])
             task = f"{task}\n{model.choose(result['summary'])}"
-        row.update(ok=result["ok"], stopped=result["stopped"], seconds=time.monotonic() - begun, summary=result["summary"], diff=result.get("diff", ""), calls=model.calls, longest=model.longest)
+        row.update(ok=result["ok"], stopped=result["stopped"], seconds=time.monotonic() - begun, summary=result["summary"], diff=result.get("diff", ""), calls=result["usage"]["model_calls"] if options.configured else model.calls, longest=model.longest)
         row["refusals"] = [refusal if isinstance(refusal, str) else f"{refusal['rule']}: {refusal['reason']}" for refusal in result["refusals"]]
         for path, raw in tests.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -123,6 +127,7 @@ def main():
     parser.add_argument("--clumsy", type=int)
     parser.add_argument("--without-tests", action="store_true")
     parser.add_argument("--issue", action="store_true")
+    parser.add_argument("--configured", action="store_true")
     parser.add_argument("--limit", type=float, default=300)
     parser.add_argument("--logs", type=pathlib.Path, help="a folder for what was said, a file a case")
     options = parser.parse_intermixed_args()

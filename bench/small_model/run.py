@@ -5,8 +5,8 @@
 PYTHON is an interpreter with what `tests/requirements-model.txt` lists. Each bug is a project of its own with failing
 tests; `ok` is judged again by running the tests in a clean copy of what was written. Ways: `greedy` is one reply,
 `drafts` is as many as a run takes by itself, both without the search beside the model; `search` is the search with no
-engine to be had; `both` is what users get; `actions` and `json` are the other forms. Engines: on-device, and
-llama.cpp's server through the remote engine.
+engine to be had; `both` is what users get; `actions` and `json` are the other forms. Engines: on-device, llama.cpp's
+server through the remote engine, and `configured`: whatever the user has set up, which needs nothing of that list.
 """
 
 import argparse
@@ -92,18 +92,23 @@ def main():
     parser.add_argument("--engines", default="on-device,llama.cpp")
     options = parser.parse_args()
     python = os.path.abspath(options.python)
-    model = weights(python)
+    engines = options.engines.split(",")
+    model = weights(python) if set(engines) - {"configured"} else ""
     print("| engine | way | fixed and proven | ok but not clean | median s | model calls |\n|---|---|---|---|---|---|")
-    with llama(python, model) as address:
-        for engine in options.engines.split(","):
+    with llama(python, model) if "llama.cpp" in engines else contextlib.nullcontext() as address:
+        for engine in engines:
             for way in options.only.split(","):
                 settings, words = WAYS[way]
                 with tempfile.TemporaryDirectory() as home:
                     pathlib.Path(home, "harness").mkdir()
                     pathlib.Path(home, "harness", "config.toml").write_text(settings)
-                    variables = dict(os.environ, XDG_CONFIG_HOME=home, VIRTUAL_ENV=str(pathlib.Path(python).parent.parent))
+                    variables = dict(os.environ, VIRTUAL_ENV=str(pathlib.Path(python).parent.parent))
+                    # What is configured lies there.
+                    variables.update({} if engine == "configured" else {"XDG_CONFIG_HOME": home})
                     if way == "search":
                         variables["OLLAMA_HOST"] = "127.0.0.1:9"
+                        chosen = []
+                    elif engine == "configured":
                         chosen = []
                     elif engine == "on-device":
                         chosen = ["--engine", "on-device", "--model", model]
