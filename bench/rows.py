@@ -1,0 +1,137 @@
+"""What was measured, as rows: JSON lines that say what, how much, how steady, with which versions, and when.
+
+    {"part": "startup", "name": "harness", "value": 4.1, "unit": "ms", "spread": 0.3, "better": "lower", "quick": false,
+     "date": "2026-11-17", "machine": "2 cores, x86_64", "versions": {"harness": "0.1.0 (1a2b3c4, release)", ...}}
+
+`value` is null where something could not be measured; then `why` says so. `spread` is the largest less the smallest of the
+repeats, null where nothing was repeated. `better` is `lower`, `higher`, or null where neither is.
+"""
+
+import datetime
+import json
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+COMMITTED = ROOT / "bench" / "rows"
+FIELDS = ("part", "name", "value", "unit", "spread", "better", "quick", "date", "machine", "versions")
+# Units that another machine gives another figure for.
+OF_THE_MACHINE = ("s", "ms", "MB", "a second")
+
+
+class Measure:
+    """One figure: a name, the repeats (or the one value), its unit, and which way is better."""
+
+    def __init__(self, name, values, unit, better=None, why=None, peer=None):
+        values = list(values) if isinstance(values, (list, tuple)) else [] if values is None else [values]
+        self.name, self.unit, self.better, self.why, self.peer = name, unit, better, why, peer
+        self.value = rounded(statistics.median(values)) if values else None
+        self.spread = rounded(max(values) - min(values)) if len(values) > 1 else None
+
+
+def rounded(value):
+    """Four digits that count: more would say that the machine was quieter than it was."""
+    return value if isinstance(value, int) else float(f"{value:.4g}")
+
+
+def not_measured(name, why):
+    return Measure(name, None, "", why=why)
+
+
+def row(part, measure, quick, versions):
+    """The row of a measure, as it is written down."""
+    found = {
+        "part": part, "name": measure.name, "value": measure.value, "unit": measure.unit, "spread": measure.spread, "better": measure.better,
+        "quick": quick, "date": datetime.date.today().isoformat(), "machine": machine(), "versions": {**versions, **(measure.peer or {})},
+    }  # fmt: skip
+    return {**found, "why": measure.why} if measure.why else found
+
+
+def faults(found):
+    """What is wrong with a row, one sentence each."""
+    wrong = [f"`{field}` is missing" for field in FIELDS if field not in found]
+    wrong += [f"`{field}` is unknown" for field in found if field not in (*FIELDS, "why")]
+    if wrong:
+        return wrong
+    if not isinstance(found["value"], (int, float, type(None))) or isinstance(found["value"], bool):
+        wrong.append("`value` is no number")
+    if found["value"] is None and not found.get("why"):
+        wrong.append("nothing was measured and `why` does not say why")
+    if found["better"] not in ("lower", "higher", None):
+        wrong.append("`better` is neither lower nor higher")
+    if not isinstance(found["quick"], bool) or not isinstance(found["versions"], dict) or "harness" not in found["versions"]:
+        wrong.append("`quick` or `versions` is not what it should be")
+    return wrong
+
+
+def read(folder):
+    """Every row of a folder, in the order in which they were written, by part."""
+    found = {}
+    for file in sorted(pathlib.Path(folder).glob("*.jsonl")):
+        found[file.stem] = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line]
+    return found
+
+
+def append(folder, part, new):
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / f"{part}.jsonl", "a", encoding="utf-8") as file:
+        file.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in new)
+
+
+def latest(all_rows, is_quick=None):
+    """The last row of each name that has a value; of full or quick runs only where that is asked for."""
+    return {one["name"]: one for one in all_rows if one["value"] is not None and is_quick in (None, one["quick"])}
+
+
+def worse(new, old):
+    """Says how a row is worse than an earlier one by more than the spread of both; nothing where it is not."""
+    if None in (new["value"], old["value"]) or new["better"] is None or new["unit"] != old["unit"]:
+        return ""
+    if new["unit"] in OF_THE_MACHINE and new["machine"] != old["machine"]:
+        return ""
+    lost = (new["value"] - old["value"]) * (1 if new["better"] == "lower" else -1)
+    spread = max(new["spread"] or 0, old["spread"] or 0)
+    if lost <= spread:
+        return ""
+    return f"{new['part']}: {new['name']}: {old['value']:g} {old['unit']} ({old['date']}) -> {new['value']:g} {new['unit']}, spread {spread:g}"
+
+
+# Versions
+
+
+def machine():
+    return f"{os.cpu_count()} cores, {platform.machine()}"
+
+
+def versions(program):
+    """What was measured, and with what."""
+    return {"harness": harness_version(program), "python": platform.python_version(), "os": f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}"}
+
+
+def harness_version(program):
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30).stdout
+    except OSError:
+        said = ""
+    number = re.search(r"\d[\w.+-]*", said)
+    return f"{number[0] if number else 'unknown'} ({commit()}, {build(program)})"
+
+
+def commit():
+    """The commit of this clone, with a mark where files differ from it."""
+    git = lambda *words: subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True).stdout.strip()
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", "crates", "Cargo.lock")
+        return (git("rev-parse", "--short", "HEAD") or "no clone") + (" and changes" if changed else "")
+    except OSError:
+        return "no git"
+
+
+def build(program):
+    """How the program was built, as far as its place tells."""
+    parts = pathlib.Path(program).resolve().parts
+    return "release" if "release" in parts else "development" if "debug" in parts else "installed"
