@@ -110,7 +110,7 @@ def percent(part, whole):
 
 def share(name, part, whole):
     """So many of so many, as a percentage; not measured where there was nothing."""
-    return Measure(f"{name} (of {whole})" if whole else name, percent(part, whole), "%", "higher", None if whole else "there were no cases")
+    return Measure(name, percent(part, whole), "%", "higher", None if whole else "there were no cases", cases=whole)
 
 
 def attempt(name, measure):
@@ -259,7 +259,7 @@ def locating(bench):
     measures = []
     for what, count, figures in re.findall(r"^(files|definitions) \((\d+)\) +([\d. ]+)$", said, re.M):
         for depth, figure in zip((1, 3, 5, 10, 20), figures.split()):
-            measures.append(Measure(f"{what} ({count} issues): recall at {depth}", float(figure), "%", "higher"))
+            measures.append(Measure(f"{what}: recall at {depth}", float(figure), "%", "higher", cases=int(count)))
     return measures
 
 
@@ -289,8 +289,8 @@ def fixes(bench):
 def edits(bench):
     bench.helper("edits")
     said = bench.call("edits/comments.py", PLACE / "comments", seconds=1200)
-    files, count, refused = map(int, re.findall(r"^all: (\d+) files, (\d+) edits, (\d+) refused", said, re.M)[-1])
-    measures = [Measure(f"a comment in each of {files} files: refused of {count}", refused, "edits", "lower")]
+    count, refused = map(int, re.findall(r"^all: \d+ files, (\d+) edits, (\d+) refused", said, re.M)[-1])
+    measures = [Measure("a comment in every file of packages: refused", refused, "edits", "lower", cases=count)]
     if not bench.cases:
         return [*measures, not_measured("edits that models wrote", NO_CASES)]
     said = bench.call("edits/run.py", "--cases", bench.cases / "edits", "--mirror", bench.repositories or PLACE / "repositories", seconds=1200)
@@ -325,11 +325,13 @@ def oracle(bench):
 
 
 def sentences(bench):
-    names = ["humanize", "parse", "slugify"] if bench.quick else []
-    wanted = [name for name in SENTENCES if not names or any(one in name for one in names)]
+    names = ["humanize", "sqlparse", "tabulate"] if bench.quick else []
+    wanted = [name for name in SENTENCES if not names or name.endswith(tuple(names))]
     out = fresh(PLACE / "sentences.jsonl")
     bench.call("sentences/run.py", bench.program, inputs.repositories(wanted, bench.repositories), "--rows", out, *names, seconds=bench.some(300, 7200))
     found = json_lines(out)
+    if not found:
+        raise Missing("none of the repositories is there")
     placed = [row["found"] for row in found if row["found"] is not None]
     return [share("kind read right", sum(row["right_kind"] for row in found), len(found)), share("the right definition among five", sum(placed), len(placed))]
 
@@ -385,9 +387,7 @@ def adversary(bench):
     row = table(said)[0]
     honest = int(number(row["honest runs"]))
     return [
-        Measure(f"ok but wrong (of {row['runs']} runs)", int(row["ok but wrong"]), "runs", "lower"),
-        Measure(f"left changed (of {row['runs']} runs)", int(row["left changed"]), "runs", "lower"),
-        Measure(f"no result (of {row['runs']} runs)", int(row["no result"]), "runs", "lower"),
+        *(Measure(name, int(row[name]), "runs", "lower", cases=int(row["runs"])) for name in ("ok but wrong", "left changed", "no result")),
         share("honest models: ok and right", number(row["honest, ok and right"]) or 0, honest),
     ]
 

@@ -3,7 +3,8 @@
     {"part": "startup", "name": "harness", "value": 4.1, "unit": "ms", "spread": 0.3, "better": "lower", "quick": false,
      "date": "2026-11-17", "machine": "2 cores, x86_64", "versions": {"harness": "0.1.0 (1a2b3c4, release)", ...}}
 
-`value` is null where something could not be measured; then `why` says so. `spread` is the largest less the smallest of the
+`value` is null where something could not be measured; then `why` says so. `cases` is there where a figure is a share of so
+many cases. `spread` is the largest less the smallest of the
 repeats, null where nothing was repeated. `better` is `lower`, `higher`, or null where neither is.
 """
 
@@ -21,14 +22,16 @@ COMMITTED = ROOT / "bench" / "rows"
 FIELDS = ("part", "name", "value", "unit", "spread", "better", "quick", "date", "machine", "versions")
 # Units that another machine gives another figure for.
 OF_THE_MACHINE = ("s", "ms", "MB", "a second")
+# Units that a development build gives another figure for than a release.
+OF_THE_BUILD = (*OF_THE_MACHINE, "times")
 
 
 class Measure:
     """One figure: a name, the repeats (or the one value), its unit, and which way is better."""
 
-    def __init__(self, name, values, unit, better=None, why=None, peer=None):
+    def __init__(self, name, values, unit, better=None, why=None, peer=None, cases=None):
         values = list(values) if isinstance(values, (list, tuple)) else [] if values is None else [values]
-        self.name, self.unit, self.better, self.why, self.peer = name, unit, better, why, peer
+        self.name, self.unit, self.better, self.why, self.peer, self.cases = name, unit, better, why, peer, cases
         self.value = rounded(statistics.median(values)) if values else None
         self.spread = rounded(max(values) - min(values)) if len(values) > 1 else None
 
@@ -48,13 +51,13 @@ def row(part, measure, quick, versions):
         "part": part, "name": measure.name, "value": measure.value, "unit": measure.unit, "spread": measure.spread, "better": measure.better,
         "quick": quick, "date": datetime.date.today().isoformat(), "machine": machine(), "versions": {**versions, **(measure.peer or {})},
     }  # fmt: skip
-    return {**found, "why": measure.why} if measure.why else found
+    return {**found, **({"why": measure.why} if measure.why else {}), **({"cases": measure.cases} if measure.cases else {})}
 
 
 def faults(found):
     """What is wrong with a row, one sentence each."""
     wrong = [f"`{field}` is missing" for field in FIELDS if field not in found]
-    wrong += [f"`{field}` is unknown" for field in found if field not in (*FIELDS, "why")]
+    wrong += [f"`{field}` is unknown" for field in found if field not in (*FIELDS, "why", "cases")]
     if wrong:
         return wrong
     if not isinstance(found["value"], (int, float, type(None))) or isinstance(found["value"], bool):
@@ -91,13 +94,18 @@ def worse(new, old):
     """Says how a row is worse than an earlier one by more than the spread of both; nothing where it is not."""
     if None in (new["value"], old["value"]) or new["better"] is None or new["unit"] != old["unit"]:
         return ""
-    if new["unit"] in OF_THE_MACHINE and new["machine"] != old["machine"]:
+    if new["unit"] in OF_THE_MACHINE and new["machine"] != old["machine"] or new["unit"] in OF_THE_BUILD and built(new) != built(old):
         return ""
     lost = (new["value"] - old["value"]) * (1 if new["better"] == "lower" else -1)
     spread = max(new["spread"] or 0, old["spread"] or 0)
     if lost <= spread:
         return ""
     return f"{new['part']}: {new['name']}: {old['value']:g} {old['unit']} ({old['date']}) -> {new['value']:g} {new['unit']}, spread {spread:g}"
+
+
+def built(found):
+    """How the program of a row was built."""
+    return found["versions"]["harness"].rstrip(")").rpartition(", ")[2]
 
 
 # Versions

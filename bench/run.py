@@ -21,13 +21,11 @@ import subprocess
 import sys
 import time
 
+import parts
+import rows
+from inputs import Missing
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-
-import parts  # noqa: E402
-import rows  # noqa: E402
-from inputs import Missing  # noqa: E402
-
 # Quick runs end within 20 minutes: what does not fit any more is skipped.
 QUICK_SECONDS = 20 * 60
 

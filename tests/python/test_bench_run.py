@@ -1,0 +1,222 @@
+"""bench/run.py, its rows and its report: parts are skipped with a reason, rows have one shape, worse rows are told."""
+
+import importlib.util
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BENCH = ROOT / "bench"
+
+
+def load(name, known_as=None):
+    """A module of bench by its path: other files of that folder are called like packages and like modules of these tests."""
+    spec = importlib.util.spec_from_file_location(known_as or name, BENCH / f"{name}.py")
+    module = sys.modules[known_as or name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+inputs, rows = load("inputs"), load("rows")
+parts = load("parts")
+report = load("report")
+
+
+def ran(*words, script="run.py"):
+    return subprocess.run([sys.executable, str(BENCH / script), *map(str, words)], capture_output=True, text=True)
+
+
+def row(value, spread=None, quick=False, better="lower", unit="s", name="a start", machine="2 cores, x86_64", **more):
+    versions = {"harness": "1.0 (abc, release)"}
+    return {"part": "startup", "name": name, "value": value, "unit": unit, "spread": spread, "better": better, "quick": quick, "date": "2026-01-01", "machine": machine, "versions": versions, **more}
+
+
+# The command
+
+
+def test_every_part_of_the_issue_is_there():
+    names = {part.name for part in parts.PARTS}
+    wanted = "startup understanding locating fixes edits oracle sentences bugs adversary overhead faults suites server sandbox on-device protocols latency scaling soak model"
+    assert set(wanted.split()) <= names
+    listed = ran("--list")
+    assert listed.returncode == 0
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == [part.name for part in parts.PARTS]
+
+
+def test_the_table_names_only_known_needs_and_fits_into_twenty_minutes():
+    assert {need for part in parts.PARTS for need in part.needs} <= set(parts.NEEDS)
+    assert [part.name for part in parts.PARTS if part.only_by_name] == ["model"]
+    assert max(part.quick_seconds for part in parts.PARTS) <= 300
+
+
+def test_an_unknown_part_is_a_usage_error():
+    done = ran("nonsense")
+    assert done.returncode == 2
+    assert "no such part: nonsense" in done.stderr
+
+
+def test_a_part_that_cannot_run_says_why_and_hinders_no_other(tmp_path):
+    # A program that answers nothing: one part can measure its start, none of the others can use it.
+    program = tmp_path / "harness"
+    program.write_text("#!/bin/sh\necho harness 9.9.9\nexit 4\n", encoding="utf-8")
+    program.chmod(0o755)
+    done = ran("edits", "locating", "model", "startup", "--quick", "--program", program, "--rows", tmp_path / "rows")
+    assert "skipped: needs" in done.stdout, done.stdout + done.stderr
+    assert "skipped: no model can be asked" in done.stdout
+    assert "harness: CPU:" in done.stdout, "the part after them was measured"
+    found = rows.read(tmp_path / "rows")["startup"]
+    assert found and all(one["quick"] for one in found)
+    assert [rows.faults(one) for one in found] == [[]] * len(found)
+    assert all(one["versions"]["harness"].startswith("9.9.9 (") for one in found)
+
+
+def test_a_part_that_breaks_is_told_and_the_exit_code_says_so(monkeypatch, tmp_path, capsys):
+    run = load("run", "bench_run")
+
+    def breaks(bench):
+        raise ValueError("this went wrong")
+
+    broken = parts.Part("broken", "a part that breaks", breaks)
+    good = parts.Part("good", "a part that works", lambda bench: [rows.Measure("figure", [1.0, 2.0, 4.0], "s", "lower")])
+    needy = parts.Part("needy", "a part that needs what is not there", breaks, ("wings",))
+    monkeypatch.setitem(parts.NEEDS, "wings", lambda: False)
+    monkeypatch.setattr(parts, "PARTS", [broken, needy, good])
+    assert run.main(["--program", sys.executable, "--rows", str(tmp_path)]) == 1
+    said = capsys.readouterr().out
+    assert "skipped: it broke: ValueError: this went wrong" in said
+    assert "skipped: needs wings" in said
+    [found] = rows.read(tmp_path)["good"]
+    assert (found["value"], found["spread"], found["quick"]) == (2.0, 3.0, False)
+
+
+# Rows
+
+
+def test_committed_rows_have_the_shape():
+    for part, found in rows.read(BENCH / "rows").items():
+        assert part in {one.name for one in parts.PARTS}
+        for one in found:
+            assert rows.faults(one) == [], (part, one)
+            assert one["part"] == part
+
+
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        ({"value": "4"}, "`value` is no number"),
+        ({"value": None}, "nothing was measured and `why` does not say why"),
+        ({"better": "bigger"}, "`better` is neither lower nor higher"),
+        ({"versions": {}}, "`quick` or `versions` is not what it should be"),
+        ({"more": 1}, "`more` is unknown"),
+    ],
+)
+def test_a_row_of_another_shape_is_told(wrong, told):
+    assert rows.faults({**row(1.0), **wrong}) == [told]
+
+
+def test_a_row_that_lacks_a_field_is_told():
+    found = row(1.0)
+    del found["unit"]
+    assert rows.faults(found) == ["`unit` is missing"]
+
+
+def test_what_was_not_measured_is_a_row_with_a_reason():
+    found = rows.row("model", rows.not_measured("commits: done", "no engine"), False, {"harness": "1"})
+    assert rows.faults(found) == []
+    assert (found["value"], found["why"]) == (None, "no engine")
+
+
+# What got worse
+
+
+@pytest.mark.parametrize(
+    "old, new, is_worse",
+    [
+        (row(1.0, 0.1), row(1.05, 0.1), False),
+        (row(1.0, 0.1), row(1.2, 0.1), True),
+        (row(1.0, 0.1), row(1.2, 0.5), False),
+        (row(1.0, 0.1), row(0.5, 0.1), False),
+        (row(90.0, better="higher", unit="%"), row(89.0, better="higher", unit="%"), True),
+        (row(90.0, better="higher", unit="%"), row(91.0, better="higher", unit="%"), False),
+        (row(1.0), row(9.0, machine="8 cores, arm64"), False),
+        (row(1.0, unit="times"), row(9.0, unit="times", machine="8 cores, arm64"), True),
+        (row(1.0), row(9.0, versions={"harness": "1.0 (def, development)"}), False),
+        (row(1.0, unit="bugs"), row(9.0, unit="bugs", versions={"harness": "1.0 (def, development)"}), True),
+        (row(1.0, better=None), row(9.0, better=None), False),
+        (row(1.0), row(None, why="gone"), False),
+    ],
+)
+def test_worse_is_worse_by_more_than_the_spread(old, new, is_worse):
+    assert bool(rows.worse(new, old)) == is_worse
+
+
+def test_only_the_last_two_full_rows_are_compared(tmp_path):
+    history = [row(1.0, 0.1), row(5.0, 0.1, quick=True), row(3.0, 0.1), row(1.0, 0.1, name="other"), row(9.0, 0.1, quick=True)]
+    rows.append(tmp_path, "startup", history)
+    done = ran("--rows", tmp_path, "--check", script="report.py")
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == ["worse than before:", "startup: a start: 1 s (2026-01-01) -> 3 s, spread 0.1"]
+    rows.append(tmp_path, "startup", [row(2.0, 0.1)])
+    assert ran("--rows", tmp_path, "--check", script="report.py").stdout == "nothing got worse\n"
+
+
+# The report
+
+
+def test_tables_and_plots_are_made_of_rows(tmp_path):
+    startup = [row(4.1, 0.3, name="harness: CPU", unit="ms"), row(31.0, name="py-harness (peer): CPU", unit="ms", better=None), row(15.0, quick=True, name="python -c pass: CPU", unit="ms", better=None)]
+    grown = [{**row(size / 1000, name=f"{name}, {size:,} files: CPU"), "part": "scaling"} for name in ("brief", "a < b & c") for size in (100, 1000, 10000)]
+    rows.append(tmp_path / "rows", "startup", startup)
+    rows.append(tmp_path / "rows", "scaling", grown)
+    done = ran("--rows", tmp_path / "rows", "--out", tmp_path / "out", script="report.py")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "| harness: CPU | 4.1 | ms | 0.3 |  | 2026-01-01, 1.0 (abc, release) |" in text
+    assert "| python -c pass: CPU | 15 | ms |  |  | 2026-01-01, 1.0 (abc, release), quick |" in text
+    assert "## model\n\nThe engine and the model that you have configured.\n\nNot measured." in text
+    pictures = sorted((tmp_path / "out").glob("*.svg"))
+    assert [picture.stem for picture in pictures] == ["scaling-cpu", "startup-cpu"]
+    for picture in pictures:
+        assert f"({picture.name})" in text
+        tree = xml.etree.ElementTree.fromstring(picture.read_text(encoding="utf-8"))
+        assert tree.tag == "{http://www.w3.org/2000/svg}svg"
+        words = "".join(tree.itertext())
+        assert "prefers-color-scheme:dark" in words and tree.find("{http://www.w3.org/2000/svg}desc").text
+
+
+def test_the_committed_report_is_made_of_the_committed_rows(tmp_path):
+    done = ran("--out", tmp_path / "out", script="report.py")
+    assert done.returncode == 0, done.stderr
+    made = {file.name: file.read_text(encoding="utf-8") for file in (tmp_path / "out").iterdir()}
+    committed = {file.name: file.read_text(encoding="utf-8") for file in (BENCH / "report").iterdir()}
+    assert made == committed, "run: python bench/report.py"
+
+
+# Scaling
+
+
+def test_the_exponent_is_the_slope_of_the_logarithms():
+    scaling = load("scaling")
+    assert math.isclose(scaling.exponent([(size, 3 * size**1.5) for size in (10, 100, 1000)]), 1.5)
+    assert scaling.exponent([(10, 1.0)]) is None
+    assert scaling.fitted({100: [[9.0, 1]], 1000: [[1.0, 1]], 10000: [[10.0, 1]]}) == pytest.approx(1.0)
+
+
+def test_a_generated_tree_is_as_large_as_asked_for_and_python(tmp_path):
+    scaling = load("scaling")
+    scaling.make_tree(tmp_path, 120)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) == 120
+    for path in tmp_path.rglob("*.py"):
+        compile(path.read_text(encoding="utf-8"), str(path), "exec")
+
+
+def test_samples_are_read_from_what_scripts_print():
+    said = "words\n| a | b |\n|---|---|\n| 1 | x |\n| 2 | y |\n"
+    assert parts.table(said) == [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}]
+    assert json.dumps([parts.number("1,234.5 ms"), parts.number("-")]) == "[1234.5, null]"
