@@ -24,6 +24,8 @@ from rows import Measure, not_measured
 HERE = ROOT / "bench"
 # An address where nothing listens: what is measured without a model must not find one.
 NO_ENGINE = {"OLLAMA_HOST": "127.0.0.1:9"}
+# How the scripts of bench/overhead are told where a peer is.
+PEER_OPTIONS = {"--py-harness": "py-harness", "--codex": "codex", "--aider": "aider", "--mini": "mini-swe-agent", "--opencode": "opencode"}
 NO_CASES = "needs the cases of other people (--cases FOLDER); they are not ours to publish"
 
 
@@ -171,7 +173,7 @@ def overhead(bench):
         Measure("one fix: proven", percent(sum(one[0] for one in rounds), len(rounds)), "%", "higher"),
     ]
     words, versions = ["--harness", bench.program], {}
-    for option, name in (("--py-harness", "py-harness"), ("--codex", "codex"), ("--aider", "aider"), ("--mini", "mini-swe-agent"), ("--opencode", "opencode")):
+    for option, name in PEER_OPTIONS.items():
         path, version = bench.peer(name)
         words += [option, path] if path else []
         versions.update({name: version} if path else {})
@@ -394,7 +396,7 @@ def adversary(bench):
 
 def faults(bench):
     words, versions = ["--harness", bench.program], {}
-    for option, name in (("--py-harness", "py-harness"), ("--aider", "aider"), ("--mini", "mini-swe-agent")):
+    for option, name in PEER_OPTIONS.items():
         path, version = bench.peer(name)
         words += [option, path] if path else []
         versions.update({name: version} if path else {})

@@ -1,19 +1,22 @@
 """What other programs cost beside the model, on the project and the task of run.py, with a model that answers at once.
 
-    python peers.py [--rounds 3] [--harness PATH] [--aider PATH] [--py-harness PATH] [--mini PATH] [--codex PATH] [--json FILE]
+    python peers.py [--rounds 3] [--harness PATH] [--aider PATH] [--py-harness PATH] [--mini PATH]
+        [--codex PATH] [--opencode PATH] [--json FILE]
 
 The model is a server on loopback with the three APIs that they speak. It gives each program the reply that lets it end
-soonest: aider and py-harness the right code, mini-swe-agent and codex a last word without any work, so that what they
+soonest: aider and py-harness the right code, mini-swe-agent, codex and opencode a last word without any work, so that what they
 would do in more turns is not in the figures. CPU is that of the program and all it started, memory the largest of any
 one of its processes, tokens the characters of the first request (tools included) divided by four.
 """
 
 import argparse
+import contextlib
 import http.server
 import json
 import os
 import pathlib
 import resource
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -26,7 +29,16 @@ WHOLE = "shop/pricing.py\n```\n" + FILES["shop/pricing.py"].replace("total - per
 SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 
 
+class Turn:
+    """What the model says: words, or a command for the shell tool of programs that have one."""
+
+    def __init__(self, text="", command=""):
+        self.text, self.command = text, command
+
+
 class Model(http.server.BaseHTTPRequestHandler):
+    """The three APIs; `server.turns` are played in order, the last one repeats, and `server.requests` keeps what was asked."""
+
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *words):
@@ -37,7 +49,8 @@ class Model(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        with contextlib.suppress(OSError):
+            self.wfile.write(body)
 
     def do_GET(self):
         models = [{"name": "scripted", "model": "scripted", "id": "scripted", "object": "model", "size": 1, "details": {}}]
@@ -46,32 +59,49 @@ class Model(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
         path = self.path.split("?")[0]
-        server = self.server
-        if path.endswith(("/api/chat", "/chat/completions", "/responses", "/api/generate")):
-            server.requests.append(request)
-        if path.endswith("/api/chat") or path.endswith("/api/generate"):
-            message = {"role": "assistant", "content": server.reply}
-            self.answer(json.dumps({"model": "scripted", "message": message, "response": server.reply, "done": True, "done_reason": "stop", "prompt_eval_count": 1, "eval_count": 1}).encode() + b"\n")
-        elif path.endswith("/chat/completions"):
-            message = {"role": "assistant", "content": server.reply}
-            if server.call:
-                message = {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "bash", "arguments": json.dumps({"command": SUBMIT})}}]}
-            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-            end = "tool_calls" if server.call else "stop"
+        for ending, say in (("/api/chat", self.ollama), ("/api/generate", self.ollama), ("/chat/completions", self.completion), ("/responses", self.response)):
+            if path.endswith(ending):
+                turns = self.server.turns
+                self.server.requests.append(request)
+                return say(request, turns[min(len(self.server.requests), len(turns)) - 1])
+        self.answer(b'{"model_info": {}, "details": {}, "capabilities": ["completion"]}')
+
+    def ollama(self, request, turn):
+        message = {"role": "assistant", "content": turn.text}
+        self.answer(json.dumps({"model": "scripted", "message": message, "response": turn.text, "done": True, "done_reason": "stop", "prompt_eval_count": 1, "eval_count": 1}).encode() + b"\n")
+
+    def completion(self, request, turn):
+        message = {"role": "assistant", "content": turn.text}
+        if turn.command and request.get("tools"):
+            arguments = json.dumps({"command": turn.command, "description": "work"})
+            message = {"role": "assistant", "content": "", "tool_calls": [{"index": 0, "id": f"call{len(self.server.requests)}", "type": "function", "function": {"name": "bash", "arguments": arguments}}]}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        end = "tool_calls" if "tool_calls" in message else "stop"
+        head = {"id": "1", "created": 1, "model": "scripted"}
+        if not request.get("stream"):
             choice = {"index": 0, "message": message, "finish_reason": end}
-            self.answer(json.dumps({"id": "1", "object": "chat.completion", "created": 1, "model": "scripted", "choices": [choice], "usage": usage}).encode())
-        elif path.endswith("/responses"):
-            item = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]}
-            usage = {"input_tokens": 1, "input_tokens_details": None, "output_tokens": 1, "output_tokens_details": None, "total_tokens": 2}
-            events = [
-                {"type": "response.created", "response": {"id": "r"}},
-                {"type": "response.output_item.done", "item": item},
-                {"type": "response.completed", "response": {"id": "r", "usage": usage}},
-            ]
-            body = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
-            self.answer(body.encode(), "text/event-stream")
-        else:
-            self.answer(b'{"model_info": {}, "details": {}, "capabilities": ["completion"]}')
+            return self.answer(json.dumps({**head, "object": "chat.completion", "choices": [choice], "usage": usage}).encode())
+        pieces = [{"index": 0, "delta": message, "finish_reason": None}, {"index": 0, "delta": {}, "finish_reason": end}]
+        events = [{**head, "object": "chat.completion.chunk", "choices": [piece]} for piece in pieces]
+        events.append({**head, "object": "chat.completion.chunk", "choices": [], "usage": usage})
+        return self.answer("".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n", "text/event-stream")
+
+    def response(self, request, turn):
+        item = {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": turn.text or "done"}]}
+        tools = [tool.get("name") for tool in request.get("tools") or []]
+        # The shell tool has had several names and forms.
+        forms = {"exec_command": {"cmd": turn.command}, "shell_command": {"command": turn.command}, "shell": {"command": ["bash", "-lc", turn.command]}}
+        known = next((name for name in forms if name in tools), None)
+        if turn.command and known:
+            item = {"type": "function_call", "id": "f", "call_id": f"call{len(self.server.requests)}", "name": known, "arguments": json.dumps(forms[known])}
+        usage = {"input_tokens": 1, "input_tokens_details": None, "output_tokens": 1, "output_tokens_details": None, "total_tokens": 2}
+        events = [
+            {"type": "response.created", "response": {"id": "r"}},
+            {"type": "response.output_item.done", "item": item},
+            {"type": "response.completed", "response": {"id": "r", "usage": usage}},
+        ]
+        body = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+        self.answer(body.encode(), "text/event-stream")
 
 
 def characters(request):
@@ -116,63 +146,105 @@ def largest(process):
     return most / 1024
 
 
-def one(command, variables, reply, call):
+def lay_out(folder, files):
+    for name, text in files.items():
+        path = pathlib.Path(folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+class Played:
+    """What a program left and cost: its exit code, what it said, CPU seconds, megabytes, and what it asked the model."""
+
+    def __init__(self, code, words, cpu, memory, requests):
+        self.code, self.words, self.cpu, self.memory, self.requests = code, words, cpu, memory, requests
+
+
+def played(program, folder, home, turns, seconds=300):
+    """Lets a program work in a folder with a model that plays these turns."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    server.requests, server.turns, server.handle_error = [], turns, lambda *_: None
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    host = f"127.0.0.1:{server.server_address[1]}"
+    fill = lambda text: text.replace("{host}", host).replace("{folder}", str(folder)).replace("{home}", str(home))
+    lay_out(home, {name: fill(text) for name, text in program.settings.items()})
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), **{name: fill(value) for name, value in program.variables.items()}}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    process = subprocess.Popen([fill(word) for word in program.command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    words = []
+    reading = threading.Thread(target=lambda: words.append(process.stdout.read()), daemon=True)
+    reading.start()
+    watch = threading.Timer(seconds, lambda: os.killpg(process.pid, signal.SIGKILL))
+    watch.start()
+    memory = largest(process)
+    watch.cancel()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    reading.join(5)
+    server.shutdown()
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Played(process.returncode, "".join(words), cpu, memory, server.requests)
+
+
+def one(program):
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
-        for name, text in FILES.items():
-            path = pathlib.Path(folder, name)
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
-        server.requests, server.reply, server.call = [], reply, call
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        host = f"127.0.0.1:{server.server_address[1]}"
-        fill = lambda text: text.replace("{host}", host).replace("{folder}", folder).replace("{home}", home)
-        environment = {"PATH": os.environ["PATH"], "HOME": home, **{name: fill(value) for name, value in variables.items()}}
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        process = subprocess.Popen([fill(word) for word in command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        words = []
-        threading.Thread(target=lambda: words.append(process.stdout.read()), daemon=True).start()
-        memory = largest(process)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        server.shutdown()
-        if not server.requests:
-            raise SystemExit(f"{command[0]} asked nothing:\n{''.join(words)[-2000:]}")
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        lay_out(folder, FILES)
+        found = played(program, folder, home, program.turns)
+        if not found.requests:
+            raise SystemExit(f"{program.name} asked nothing: {found.words[-2000:]}")
         fixed = "(100 - percent)" in pathlib.Path(folder, "shop/pricing.py").read_text()
-        return cpu, memory, characters(server.requests[0]) / 4, fixed
+        return found.cpu, found.memory, characters(found.requests[0]) / 4, fixed
 
 
-def peers(options):
+class Program:
+    """A program to compare with: how it is started, its variables and settings (files of the home folder), and the turns
+    that let it end soonest. `form` is how a change is told to it: text of its own, whole files, or a command."""
+
+    def __init__(self, name, command, turns, form, variables=None, settings=None):
+        self.name, self.command, self.turns, self.form = name, command, turns, form
+        self.variables, self.settings = variables or {}, settings or {}
+
+
+def programs(options, task=TASK):
+    """Those that were given, each as a program."""
     if options.harness:
-        yield "harness, its test runs included", [options.harness, "run", "{folder}", TASK], {"OLLAMA_HOST": "{host}"}, REPLY, False
+        yield Program("harness, its test runs included", [options.harness, "run", "{folder}", task], [Turn(REPLY)], "json", {"OLLAMA_HOST": "{host}"})
     if options.py_harness:
-        yield "py-harness", [options.py_harness, "run", "{folder}", TASK, "--model", "scripted"], {"OLLAMA_HOST": "http://{host}"}, REPLY, False
+        yield Program("py-harness", [options.py_harness, "run", "{folder}", task, "--model", "scripted"], [Turn(REPLY)], "labels", {"OLLAMA_HOST": "http://{host}"})
     if options.codex:
-        settings = 'model_providers.scripted={name="scripted",base_url="http://{host}/v1",wire_api="responses"}'
-        command = [options.codex, "exec", "--skip-git-repo-check", "-c", "model_provider=scripted", "-c", settings, "-m", "scripted", TASK]
-        yield "codex", command, {}, "", False
+        provider = 'model_providers.scripted={name="scripted",base_url="http://{host}/v1",wire_api="responses"}'
+        command = [options.codex, "exec", "--skip-git-repo-check", "--full-auto", "-c", "model_provider=scripted", "-c", provider, "-m", "scripted", task]
+        yield Program("codex", command, [Turn("done")], "command")
     if options.aider:
         command = [options.aider, "--model", "openai/scripted", "--openai-api-base", "http://{host}/v1", "--openai-api-key", "x", "--no-git", "--yes-always"]
-        command += ["--no-check-update", "--no-show-model-warnings", "--no-stream", "--edit-format", "whole", "--analytics-disable", "--message", TASK, "shop/pricing.py"]
-        yield "aider", command, {}, WHOLE, False
+        command += ["--no-check-update", "--no-show-model-warnings", "--no-stream", "--edit-format", "whole", "--analytics-disable", "--message", task, "shop/pricing.py"]
+        yield Program("aider", command, [Turn(WHOLE)], "whole")
     if options.mini:
-        command = [options.mini, "-y", "--exit-immediately", "-m", "openai/scripted", "-t", TASK]
+        command = [options.mini, "-y", "--exit-immediately", "-m", "openai/scripted", "-t", task]
         variables = {"OPENAI_API_BASE": "http://{host}/v1", "OPENAI_API_KEY": "x", "MSWEA_CONFIGURED": "true", "MSWEA_COST_TRACKING": "ignore_errors"}
-        yield "mini-swe-agent", command, variables, f"Done.\n```bash\n{SUBMIT}\n```\n", True
+        yield Program("mini-swe-agent", command, [Turn(f"Done.\n```bash\n{SUBMIT}\n```\n", SUBMIT)], "command", variables)
+    if options.opencode:
+        provider = {"npm": "@ai-sdk/openai-compatible", "name": "scripted", "options": {"baseURL": "http://{host}/v1", "apiKey": "x"}, "models": {"scripted": {"name": "scripted"}}}
+        settings = {".config/opencode/opencode.json": json.dumps({"provider": {"scripted": provider}, "autoupdate": False, "share": "disabled"})}
+        yield Program("opencode", [options.opencode, "run", "--model", "scripted/scripted", task], [Turn("done")], "command", settings=settings)
+
+
+def add_programs(parser):
+    for name in ("harness", "py-harness", "codex", "aider", "mini", "opencode"):
+        parser.add_argument(f"--{name}", metavar="PATH")
 
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("harness", "py-harness", "codex", "aider", "mini"):
-        parser.add_argument(f"--{name}")
+    add_programs(parser)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=pathlib.Path, help="also write every round to this file")
     options = parser.parse_args()
     found = {}
     print("| program | CPU s | memory MB | first request, tokens | fixed it |\n|---|---|---|---|---|")
-    for name, *how in peers(options):
+    for program in programs(options):
+        name = program.name
         try:
-            rows = [one(*how) for _ in range(options.rounds)]
+            rows = [one(program) for _ in range(options.rounds)]
         except SystemExit as trouble:
             print(f"| {name} | - | - | - | {str(trouble).splitlines()[0]} |", flush=True)
             found[name] = {"trouble": str(trouble)[:300]}
