@@ -1,11 +1,13 @@
 """What benches need that is not in this repository: packages, repositories, other programs. Fetched once, kept below
 target/bench; what cannot be had raises `Missing` with the reason in words."""
 
+import math
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import time
 import urllib.error
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -37,8 +39,20 @@ SENTENCES = (
 FOR_THE_TESTS = ("pytest>=8,<10", "freezegun", "hypothesis", "simplejson", "pytz", "python-dateutil", "dateparser", "pytest-mock", "text-unidecode", "wcwidth")
 
 
+# A moment of the monotonic clock at which nothing may go on any more; quick runs set it.
+DEADLINE = math.inf
+
+
 class Missing(Exception):
     """Why something cannot be had here."""
+
+
+def time_left(most):
+    """So many seconds, or what is left of them before the deadline."""
+    left = DEADLINE - time.monotonic()
+    if left < 1:
+        raise Missing("no time is left of the 20 minutes")
+    return min(most, left)
 
 
 def last_line(text):
@@ -49,7 +63,7 @@ def last_line(text):
 def said(words, what):
     """Runs a command that fetches something."""
     try:
-        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=1800, stdin=subprocess.DEVNULL, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"})
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=time_left(1800), stdin=subprocess.DEVNULL, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"})
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Missing(f"{what} could not be fetched ({error})") from None
     if done.returncode != 0:

@@ -67,7 +67,7 @@ class Bench:
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             child = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **(variables or {})}, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
             try:
-                child.wait(seconds)
+                child.wait(inputs.time_left(seconds))
             finally:
                 with contextlib.suppress(OSError, AttributeError):
                     os.killpg(child.pid, signal.SIGKILL)
@@ -502,13 +502,12 @@ NEEDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A part: its name, what it measures, the function, what it needs, and how long it takes when it is quick."""
+    """A part: its name, what it measures, the function, and what it needs."""
 
     name: str
     about: str
     measure: Callable
     needs: tuple = ()
-    quick_seconds: int = 60
     only_by_name: bool = False
 
     def lacking(self):
@@ -516,25 +515,25 @@ class Part:
 
 
 PARTS = [
-    Part("startup", "what a start costs", startup, ("Linux",), 20),
-    Part("understanding", "what reading a project costs", understanding, ("POSIX",), 90),
-    Part("scaling", "how the cost grows from 100 to 100,000 files", scaling, ("POSIX",), 240),
-    Part("overhead", "what a run costs beside the model, and its prompts", overhead, ("Linux",), 40),
-    Part("faults", "what is left when a model misbehaves", faults, ("Linux",), 40),
-    Part("latency", "how soon words and keys arrive", latency, ("POSIX",), 60),
-    Part("protocols", "what the protocol servers for editors cost", protocols, ("Linux",), 30),
-    Part("server", "requests a second of the HTTP server", server, ("Linux",), 60),
-    Part("sandbox", "what safety costs", sandbox, ("Linux",), 60),
-    Part("hostile", "time and memory among hostile files", hostile, ("POSIX",), 90),
-    Part("fixes", "fixes that need no model", fixes, (), 90),
-    Part("edits", "where imperfect edits are placed", edits, (), 60),
-    Part("locating", "from an issue to files and definitions", locating, ("git", "numpy"), 60),
-    Part("sentences", "how sentences are read", sentences, ("git",), 60),
-    Part("oracle", "real commits with a perfect model", oracle, ("git",), 240),
-    Part("bugs", "bugs in real packages, without a model", bugs, ("POSIX",), 240),
-    Part("suites", "whether strangers' tests run", suites, ("POSIX", "Python 3.11"), 200),
-    Part("adversary", "models that cheat", adversary, ("POSIX",), 120),
-    Part("soak", "random tasks, hostile models and kills", soak, ("POSIX",), 90),
-    Part("on-device", "a very small model on this machine", on_device, ("POSIX",), 200),
-    Part("model", "the engine and the model that you have configured", model, ("POSIX",), 0, only_by_name=True),
+    Part("startup", "what a start costs", startup, ("Linux",)),
+    Part("understanding", "what reading a project costs", understanding, ("POSIX",)),
+    Part("scaling", "how the cost grows from 100 to 100,000 files", scaling, ("POSIX",)),
+    Part("overhead", "what a run costs beside the model, and its prompts", overhead, ("Linux",)),
+    Part("faults", "what is left when a model misbehaves", faults, ("Linux",)),
+    Part("latency", "how soon words and keys arrive", latency, ("POSIX",)),
+    Part("protocols", "what the protocol servers for editors cost", protocols, ("Linux",)),
+    Part("server", "requests a second of the HTTP server", server, ("Linux",)),
+    Part("sandbox", "what safety costs", sandbox, ("Linux",)),
+    Part("hostile", "time and memory among hostile files", hostile, ("POSIX",)),
+    Part("fixes", "fixes that need no model", fixes, ()),
+    Part("edits", "where imperfect edits are placed", edits, ()),
+    Part("locating", "from an issue to files and definitions", locating, ("git", "numpy")),
+    Part("sentences", "how sentences are read", sentences, ("git",)),
+    Part("oracle", "real commits with a perfect model", oracle, ("git",)),
+    Part("bugs", "bugs in real packages, without a model", bugs, ("POSIX",)),
+    Part("suites", "whether strangers' tests run", suites, ("POSIX", "Python 3.11")),
+    Part("adversary", "models that cheat", adversary, ("POSIX",)),
+    Part("soak", "random tasks, hostile models and kills", soak, ("POSIX",)),
+    Part("on-device", "a very small model on this machine", on_device, ("POSIX",)),
+    Part("model", "the engine and the model that you have configured", model, ("POSIX",), only_by_name=True),
 ]
