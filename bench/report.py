@@ -104,7 +104,7 @@ def svg(title, about, height, body):
 
 def bars(title, values):
     """Horizontal bars: label, value with its unit as text, whether it is ours."""
-    left, right, step = 270, 110, 28
+    left, right, step = 310, 110, 28
     most = max(value for _, value, _, _ in values) or 1
     body = []
     for at, (label, value, unit, ours) in enumerate(values):

@@ -88,7 +88,8 @@ def main(words):
         if why:
             print(f"    skipped: {why}", flush=True)
         new = [rows.row(part.name, measure, arguments.quick, versions) for measure in measures]
-        rows.append(arguments.rows, part.name, new)
+        if new:
+            rows.append(arguments.rows, part.name, new)
         known = rows.latest(committed.get(part.name, []), is_quick=False)
         for one in new:
             note = rows.worse(one, known[one["name"]]) if one["name"] in known and not arguments.quick else ""
