@@ -4,7 +4,7 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::stdlib;
 use harness_code::symbols::code::{CodeToken, code_tokens};
-use harness_code::symbols::{self, Definition, DefinitionKind};
+use harness_code::symbols::{Definition, DefinitionKind};
 use harness_code::tree::SourceTree;
 
 use crate::guard::Change;
@@ -42,8 +42,10 @@ pub(super) fn broken_call(
         .filter(|one| one.language == Language::Python);
     for change in python {
         let before = change.before.as_deref().unwrap_or_default();
-        let new = symbols::definitions(Language::Python, &change.after);
-        for one in new.iter().filter(|one| one.kind.is_function()) {
+        let [before, after] =
+            [before, &change.after].map(|text| code::ReadText::new(Language::Python, text));
+        let functions = after.definitions().iter();
+        for one in functions.filter(|one| one.kind.is_function()) {
             let Some(name) = called(one) else {
                 continue;
             };
@@ -54,8 +56,8 @@ pub(super) fn broken_call(
             if same_name.count() != 1 || !is_plain || is_common {
                 continue;
             }
-            let of = |text: &str| code::signature(Language::Python, text, &one.qualified);
-            let (Some(old), Some(now)) = (of(before), of(&change.after)) else {
+            let of = |text: &code::ReadText| text.signature(&one.qualified);
+            let (Some(old), Some(now)) = (of(&before), of(&after)) else {
                 continue;
             };
             let changed = Changed {
@@ -238,6 +240,10 @@ fn fits(taken: &Signature, call: &Call) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
+    use harness_code::symbols;
+
     use super::*;
 
     #[track_caller]
@@ -253,6 +259,47 @@ mod tests {
         let tokens = code_tokens(Language::Python, call);
         let (_, call_given) = calls(&tokens, one, "m", true).next().unwrap();
         assert_eq!(fits(&taken, &call_given), expected, "{definition} {call}");
+    }
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the project of a test is a temporary folder"
+    )]
+    fn a_file_is_read_once_however_many_functions_it_holds() {
+        let one = |number: usize| format!("def f{number}(a, b):\n    return a + b\n\n\n");
+        let before: String = (0..300).map(one).collect();
+        let after = before.replace("def f299(a, b)", "def f299(a)");
+        let folder = tempfile::tempdir().unwrap();
+        let user = "from m import f299\n\nf299(1, 2)\n";
+        for (name, text) in [("m.py", before.as_str()), ("user.py", user)] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let began = Instant::now();
+        let count = code::ReadText::new(Language::Python, &before)
+            .definitions()
+            .len();
+        let reading = began.elapsed();
+        let change = Change {
+            path: RelPath::parse("m.py").unwrap(),
+            language: Language::Python,
+            before: Some(before),
+            after,
+        };
+        let text_now =
+            |path: &RelPath| std::fs::read_to_string(folder.path().join(path.as_str())).ok();
+        let began = Instant::now();
+        let found = broken_call(&tree, &[change], &text_now);
+        // Measured in readings, so that a busy machine slows both. One reading a function would be twice 300 of them.
+        let readings = began.elapsed().as_secs_f64() / reading.as_secs_f64();
+        assert_eq!(count, 300);
+        let place = RelPath::parse("user.py").unwrap();
+        assert_eq!(found, Some(("f299".to_owned(), place, 3)));
+        assert!(
+            readings < 150.0,
+            "it took as long as {readings:.0} readings"
+        );
     }
 
     #[test]

@@ -164,38 +164,70 @@ pub(super) fn functions(language: Language, text: &str, name: &str) -> Vec<Strin
     texts.map(str::to_owned).collect()
 }
 
+/// A text with its definitions and its code. A file may hold hundreds of definitions: it is read once for all of them.
+pub(super) struct ReadText {
+    definitions: Vec<Definition>,
+    tokens: Vec<CodeToken>,
+}
+
+impl ReadText {
+    pub(super) fn new(language: Language, text: &str) -> Self {
+        Self {
+            definitions: symbols::definitions(language, text),
+            tokens: code_tokens(language, text),
+        }
+    }
+
+    pub(super) fn definitions(&self) -> &[Definition] {
+        &self.definitions
+    }
+
+    /// Returns the code of a definition, word by word.
+    fn definition(&self, qualified: &str) -> Vec<&str> {
+        let named = |one: &&Definition| *one.qualified == *qualified;
+        let Some(one) = self.definitions.iter().find(named) else {
+            return Vec::new();
+        };
+        let span = one.span();
+        let inside = self.tokens.iter();
+        let inside = inside.filter(|token| span.contains(&token.range.start));
+        inside.map(|token| token.text.as_str()).collect()
+    }
+
+    /// Returns what stands between the brackets behind the name of a function.
+    pub(super) fn signature(&self, qualified: &str) -> Option<Vec<String>> {
+        let name = qualified.rsplit('.').next()?;
+        let code = self.definition(qualified);
+        let start = code
+            .windows(2)
+            .position(|pair| pair[0] == name && pair[1] == "(")?;
+        let mut depth = 0;
+        let mut found = Vec::new();
+        for token in &code[start + 1..] {
+            depth += match *token {
+                "(" => 1,
+                ")" => -1,
+                _ => 0,
+            };
+            if depth == 0 {
+                break;
+            }
+            found.push((*token).to_owned());
+        }
+        Some(found)
+    }
+}
+
 /// Returns the code of a definition, word by word.
 pub(super) fn definition(language: Language, text: &str, qualified: &str) -> Vec<String> {
-    let definitions = symbols::definitions(language, text);
-    let Some(one) = definitions.iter().find(|one| *one.qualified == *qualified) else {
-        return Vec::new();
-    };
-    let tokens = code_tokens(language, text).into_iter();
-    let inside = tokens.filter(|token| one.span().contains(&token.range.start));
-    inside.map(|token| token.text).collect()
+    let read = ReadText::new(language, text);
+    let code = read.definition(qualified).into_iter();
+    code.map(str::to_owned).collect()
 }
 
 /// Returns what stands between the brackets behind the name of a function.
 pub(super) fn signature(language: Language, text: &str, qualified: &str) -> Option<Vec<String>> {
-    let name = qualified.rsplit('.').next()?;
-    let code = definition(language, text, qualified);
-    let start = code
-        .windows(2)
-        .position(|pair| pair[0] == name && pair[1] == "(")?;
-    let mut depth = 0;
-    let mut found = Vec::new();
-    for token in &code[start + 1..] {
-        depth += match token.as_str() {
-            "(" => 1,
-            ")" => -1,
-            _ => 0,
-        };
-        if depth == 0 {
-            break;
-        }
-        found.push(token.clone());
-    }
-    Some(found)
+    ReadText::new(language, text).signature(qualified)
 }
 
 /// Returns where a function is called with a keyword.
