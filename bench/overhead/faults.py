@@ -96,6 +96,10 @@ FORMS = {"json": as_json, "labels": as_labels, "whole": as_whole, "command": as_
 LAST = {"json": Turn('{"tool": "done", "summary": "fixed"}'), "labels": Turn("Action: done\nSummary: fixed"), "whole": Turn("It is fixed."), "command": Turn("It is fixed.", "")}
 
 
+# Options by which a program may change files and run tests.
+MAY_WORK = {"aider": ["--auto-test", "--test-cmd", f"{sys.executable} -m unittest"], "codex": ["--sandbox", "workspace-write"]}
+
+
 def holds(program, misdeed, look):
     """Whether what should hold does after a program was led astray."""
     last = Turn("", SUBMIT) if program.name == "mini-swe-agent" else LAST[program.form]
@@ -118,8 +122,7 @@ def main():
     options = parser.parse_args()
     table = {}
     for program in programs(options, TASK):
-        if program.name == "aider":
-            program.command += ["--auto-test", "--test-cmd", f"{sys.executable} -m unittest"]
+        program.command += MAY_WORK.get(program.name, [])
         name = program.name.split(",")[0]
         try:
             table[name] = {fault: holds(program, *how) for fault, how in FAULTS.items()}

@@ -212,7 +212,7 @@ def programs(options, task=TASK):
         yield Program("py-harness", [options.py_harness, "run", "{folder}", task, "--model", "scripted"], [Turn(REPLY)], "labels", {"OLLAMA_HOST": "http://{host}"})
     if options.codex:
         provider = 'model_providers.scripted={name="scripted",base_url="http://{host}/v1",wire_api="responses"}'
-        command = [options.codex, "exec", "--skip-git-repo-check", "--full-auto", "-c", "model_provider=scripted", "-c", provider, "-m", "scripted", task]
+        command = [options.codex, "exec", "--skip-git-repo-check", "-c", "model_provider=scripted", "-c", provider, "-m", "scripted", task]
         yield Program("codex", command, [Turn("done")], "command")
     if options.aider:
         command = [options.aider, "--model", "openai/scripted", "--openai-api-base", "http://{host}/v1", "--openai-api-key", "x", "--no-git", "--yes-always"]
