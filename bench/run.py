@@ -17,6 +17,7 @@ import collections
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -104,4 +105,6 @@ def main(words):
 
 
 if __name__ == "__main__":
+    # Who ends this ends what it started too: the scripts have sessions of their own.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main(sys.argv[1:]))
