@@ -6,6 +6,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -75,6 +76,17 @@ def test_some_tests_can_be_picked(project):
     assert test(project).returncode == 1
     done = test(project, "tests/test_more.py")
     assert (done.returncode, done.stdout.split(" (")[0]) == (0, "1 passed, 0 failed"), done.stderr
+
+
+def test_settings_above_the_project_that_nobody_may_read_are_none():
+    # Not in the folder for temporary files, which is open to tests.
+    with tempfile.TemporaryDirectory(dir=pathlib.Path(__file__).parents[2] / "target") as above:
+        project = pathlib.Path(above, "part")
+        project.mkdir()
+        pathlib.Path(above, "pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '--no-such-option'\n")
+        (project / "test_part.py").write_text("import pytest\n\n\ndef test_it():\n    assert 1\n")
+        done = test(project, "--python", sys.executable)
+    assert done.stdout.startswith("1 passed, 0 failed"), done.stderr
 
 
 @pytest.mark.parametrize("words", [["."], ["./"], [".", "tests"], ["tests"], ["{project}"], ["{project}", "tests"]])

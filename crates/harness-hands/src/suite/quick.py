@@ -393,6 +393,8 @@ def quiet_protocol():
 def serve_pytest(config, server, report, watch):
     import pytest
 
+    report.pass_over_closed_settings()
+
     class Imports:
         """Gives each import of a file with tests its limit."""
 
