@@ -241,29 +241,10 @@ impl Preparation {
         let private =
             Private::new().map_err(|error| PrepareError::Folder(std::env::temp_dir(), error))?;
         let cache = user::cache_folder().ok_or(PrepareError::NoCache)?;
-        let kept = |name: &str| cache.join(name).into_os_string();
-        let mut variables: Vec<(&str, OsString)> = vec![
-            ("PIP_CACHE_DIR", kept("pip")),
-            ("UV_CACHE_DIR", kept("uv")),
-            ("npm_config_cache", kept("npm")),
-            ("UV_LINK_MODE", "copy".into()),
-            ("PIP_DISABLE_PIP_VERSION_CHECK", "1".into()),
-            ("PIP_NO_INPUT", "1".into()),
-        ];
-        let told = step.variables.iter();
-        variables.extend(told.map(|(name, value)| (name.as_str(), value.into())));
-        for name in INDEX {
-            variables.extend(environment::value(name).map(|value| (*name, value)));
-        }
-        let settings = pip_settings();
-        if let Some(file) = &settings {
-            variables.push(("PIP_CONFIG_FILE", file.clone().into_os_string()));
-        }
-        let npm_settings = environment::home().map(|home| home.join(".npmrc"));
-        let npm_settings = npm_settings.filter(|file| file.is_file());
-        if let Some(file) = &npm_settings {
-            variables.push(("npm_config_userconfig", file.clone().into_os_string()));
-        }
+        let settings = tool_settings();
+        let mut variables = step_variables(step, &cache);
+        let told = settings.iter();
+        variables.extend(told.map(|(name, file)| (*name, file.clone().into_os_string())));
         let caches = ["pip", "uv", "npm"].map(|name| cache.join(name));
         for folder in &caches {
             let _ = std::fs::create_dir_all(folder);
@@ -278,11 +259,8 @@ impl Preparation {
                 .map(|home| (home.variable, home.folder.clone().into())),
         );
         let links = environment::folder("PIP_FIND_LINKS");
-        let mut readable: Vec<PathBuf> = settings
-            .into_iter()
-            .chain(npm_settings)
-            .chain(links)
-            .collect();
+        let files = settings.into_iter().map(|(_, file)| file);
+        let mut readable: Vec<PathBuf> = files.chain(links).collect();
         let found = runner
             .find(Path::new(program))
             .map_err(|error| PrepareError::Start(error.to_string()))?;
@@ -367,6 +345,34 @@ fn tool_homes(program: &str) -> Vec<ToolHome> {
         })
     };
     known.iter().filter_map(home).collect()
+}
+
+/// Returns what a step finds in its environment: where caches are, and where packages come from.
+fn step_variables<'s>(step: &'s PrepareStep, cache: &Path) -> Vec<(&'s str, OsString)> {
+    let kept = |name: &str| cache.join(name).into_os_string();
+    let mut variables: Vec<(&str, OsString)> = vec![
+        ("PIP_CACHE_DIR", kept("pip")),
+        ("UV_CACHE_DIR", kept("uv")),
+        ("npm_config_cache", kept("npm")),
+        ("UV_LINK_MODE", "copy".into()),
+        ("PIP_DISABLE_PIP_VERSION_CHECK", "1".into()),
+        ("PIP_NO_INPUT", "1".into()),
+    ];
+    let told = step.variables.iter();
+    variables.extend(told.map(|(name, value)| (name.as_str(), value.into())));
+    for name in INDEX {
+        variables.extend(environment::value(name).map(|value| (*name, value)));
+    }
+    variables
+}
+
+/// Returns the user's own files of settings, with the variables that lead tools to them.
+fn tool_settings() -> Vec<(&'static str, PathBuf)> {
+    let npm = environment::home().map(|home| home.join(".npmrc"));
+    let npm = npm.filter(|file| file.is_file());
+    let pip = pip_settings().map(|file| ("PIP_CONFIG_FILE", file));
+    let npm = npm.map(|file| ("npm_config_userconfig", file));
+    pip.into_iter().chain(npm).collect()
 }
 
 /// Returns the user's own file of pip's settings.

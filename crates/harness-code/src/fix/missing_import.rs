@@ -155,17 +155,8 @@ pub(crate) fn possibilities(
         statements.push((module.clone(), format!("from {module} import {name}")));
     }
     statements.dedup();
-    if statements.len() > 1 {
-        // A file that takes other names from one of the modules means that one.
-        let is_source = |(module, _): &&(String, String)| {
-            let is_it = |import: &Import<'_>| import.level == 0 && import.module == *module;
-            let from = |import: &Import<'_>| import.member.is_some() && is_it(import);
-            !TYPING.contains(&module.as_str()) && file.scopes.imports.iter().any(from)
-        };
-        let mut sources = statements.iter().filter(is_source);
-        if let (Some(source), None) = (sources.next().cloned(), sources.next()) {
-            statements = vec![source];
-        }
+    if let Some(settled) = settled(file, &statements) {
+        statements = vec![settled];
     }
     match statements.as_slice() {
         [] => Possible::None,
@@ -190,6 +181,19 @@ pub(crate) fn possibilities(
         }
         several => Possible::Several(several.iter().map(|(module, _)| module.clone()).collect()),
     }
+}
+
+/// Returns the one of several modules that a file means: the only one that it takes other names from.
+fn settled(file: &File<'_>, statements: &[(String, String)]) -> Option<(String, String)> {
+    let is_source = |(module, _): &&(String, String)| {
+        let from = |import: &Import<'_>| {
+            import.member.is_some() && import.level == 0 && import.module == *module
+        };
+        !TYPING.contains(&module.as_str()) && file.scopes.imports.iter().any(from)
+    };
+    let mut sources = statements.iter().filter(is_source);
+    let source = sources.next()?;
+    sources.next().is_none().then(|| source.clone())
 }
 
 /// Whether a name is used as a module: every use of it is `name.member` with a member that the module has.

@@ -269,19 +269,32 @@ def last_line(text):
 def pass_over_closed_settings():
     """Lets pytest go on where settings lie above the project, which the sandbox closes: they are not the project's."""
     try:
-        from _pytest.config import findpaths
+        from _pytest import config
 
-        load = findpaths.load_config_dict_from_file
+        determine = config.determine_setup
     except (ImportError, AttributeError):
         return
+    import pathlib
 
-    def load_if_readable(path, *more, **named):
+    is_file = pathlib.Path.is_file
+
+    def is_open_file(path, *more, **named):
+        if not is_file(path, *more, **named):
+            return False
         try:
-            return load(path, *more, **named)
-        except PermissionError:
-            return None
+            with open(path, "rb"):
+                return True
+        except OSError:
+            return False
 
-    findpaths.load_config_dict_from_file = load_if_readable
+    def determine_setup(*words, **named):
+        pathlib.Path.is_file = is_open_file
+        try:
+            return determine(*words, **named)
+        finally:
+            pathlib.Path.is_file = is_file
+
+    config.determine_setup = determine_setup
 
 
 def run_pytest(config, report, more=()):

@@ -125,14 +125,7 @@ fn try_run(
         }
         report => read_report(&report, &finished.stdout, root, &mut answer),
     };
-    // Node names a file that cannot be loaded by its whole path.
-    let whole = format!("test.{}/", root.display());
-    for failure in &mut answer.failures {
-        failure.file = failure.file.take().map(|file| shown_path(&file, root));
-        if let Some(rest) = failure.id.strip_prefix(&whole) {
-            failure.id = rest.to_owned();
-        }
-    }
+    shorten_paths(&mut answer, root);
     if matches!(
         suite.runner,
         Framework::Npm | Framework::Pnpm | Framework::Yarn
@@ -169,6 +162,17 @@ fn read_report(report: &Report, printed: &Output, root: &Path, answer: &mut Suit
         Report::Junit(_) => junit::read(&text, answer),
         Report::Rspec(_) => ruby::read_rspec(&text, root, answer),
         Report::JunitFolders(_) | Report::None => false,
+    }
+}
+
+/// Names files as the project does. Node names a test by its whole path where the file cannot be loaded.
+fn shorten_paths(answer: &mut SuiteReport, root: &Path) {
+    let whole = format!("test.{}/", root.display());
+    for failure in &mut answer.failures {
+        failure.file = failure.file.take().map(|file| shown_path(&file, root));
+        if let Some(rest) = failure.id.strip_prefix(&whole) {
+            failure.id = rest.to_owned();
+        }
     }
 }
 
@@ -594,6 +598,7 @@ fn read_folders(root: &Path, name: &str, begun: SystemTime, answer: &mut SuiteRe
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::sandbox::Sandbox;
 
     fn plain() -> Plan {
         Plan {
