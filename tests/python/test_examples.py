@@ -133,7 +133,11 @@ def test_many_repositories_with_a_list_and_again(clones, tmp_path):
 def test_many_repositories_are_taken_up_where_they_were_stopped(clones, tmp_path, how):
     results, before = tmp_path / "out", tree(clones)
     command = [sys.executable, ROOT / "examples" / "many_repositories.py", clones, FIX, "--results", results, "--workers", "1"]
-    started = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    # Whoever started these tests in the background has Ctrl-C ignored, also in what they start.
+    heed = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    started = subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed
+    )
     deadline = time.monotonic() + 100
     while not outcomes(results) and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -453,6 +453,17 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
     );
     let move_it = "move euros from shop/report.py to shop/money.py";
     let green = "total+ discount+";
+    let in_word = |line: &str| {
+        PARSE.replace(
+            "class Word:\n",
+            &format!("class Word:\n    def widen(self):\n        {line}\n\n"),
+        )
+    };
+    let (sets, reads) = (in_word("self.width = 1"), in_word("return self.width"));
+    let sets_other = PARSE.replace(
+        "class Line:\n",
+        "class Line:\n    def widen(self):\n        self.width = 1\n\n",
+    );
     #[rustfmt::skip]
     let stories: Vec<Asking<'_>> = vec![
         ("added as a definition", add, vec![(pricing, &added)], green, "proven"),
@@ -460,6 +471,9 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("added as a value", add, vec![(pricing, &value)], green, NOT_ADDED),
         ("added where it never runs", add, vec![(pricing, &never)], green, NOT_ADDED),
         ("added inside of another", add, vec![(pricing, &inside)], green, NOT_ADDED),
+        ("an attribute that a method sets", "add Word.width in a/parse.py", vec![("a/parse.py", &sets)], green, "proven"),
+        ("an attribute of another class", "add Word.width in a/parse.py", vec![("a/parse.py", &sets_other)], green, NOT_ADDED),
+        ("an attribute that is only read", "add Word.width in a/parse.py", vec![("a/parse.py", &reads)], green, NOT_ADDED),
         ("added to a note", add, vec![("NOTES.md", "subtotal\n")], green, NOT_ADDED),
         ("added elsewhere", add, vec![("shop/other.py", "def subtotal(lines):\n    return sum(lines)\n")], green, NOT_ADDED),
         ("added elsewhere and imported", add, vec![("shop/other.py", "def subtotal(lines):\n    return sum(lines)\n"), (pricing, &imported)], green, NOT_ADDED),

@@ -213,6 +213,7 @@ impl<'a> Asked<'a> {
             .is_some_and(|wish| wish.noun != Noun::Anything || wish.member);
         if let Some(Wish { name, noun, member }) = &wish
             && !self.defines(last_part(name), *noun, is_told.then_some(*member))
+            && !(*noun == Noun::Anything && self.assigns(name))
         {
             return Some((NOT_ADDED, format!("`{name}` is not there yet: add it")));
         }
@@ -307,6 +308,27 @@ impl<'a> Asked<'a> {
         };
         defining.any(|change| {
             is_at_home(change) || !tree::is_test(&change.path) && self.changes.iter().any(imports)
+        })
+    }
+
+    /// Says whether a class has an attribute that it had not, as in "add Enum.by_value": one of its methods sets it.
+    fn assigns(&self, name: &str) -> bool {
+        let Some((class, attribute)) = name.rsplit_once('.') else {
+            return false;
+        };
+        let sets = |language: Language, text: &str| {
+            let tokens = code::definition(language, text, class);
+            let sets = |four: &[String]| {
+                four[0] == "self"
+                    && four[1] == "."
+                    && four[2] == attribute
+                    && ["=", ":"].contains(&four[3].as_str())
+            };
+            tokens.windows(4).any(sets)
+        };
+        self.changes.iter().any(|change| {
+            let old = change.before.as_deref().unwrap_or_default();
+            sets(change.language, &change.after) && !sets(change.language, old)
         })
     }
 
