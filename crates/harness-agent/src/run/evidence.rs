@@ -566,7 +566,11 @@ impl Evidence<'_> {
         targets.any(|target| passes_through(&failure.traceback, target))
             || definitions.any(|target| match lines {
                 Some(lines) => ran(lines, &target),
-                None => !self.lacks_package(failure) && asked.test_may_run(failure, &target),
+                // What cannot be loaded counts where it speaks of it: nothing else does then.
+                None if self.lacks_package(failure) => {
+                    asked.test_has_word(failure, target.last_name()) != Some(false)
+                }
+                None => asked.test_may_run(failure, &target),
             })
     }
 

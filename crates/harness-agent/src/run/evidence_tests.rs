@@ -265,6 +265,7 @@ fn fixes_are_judged_by_the_tests_that_blame_what_the_task_names() {
         ("only a test is changed", FIX, vec![("tests/test_shop.py", TESTS)], red, "total+ discount+", NOTHING),
         ("an unrelated red test stays", FIX, vec![(pricing, &fixed)], far, "total+ discount+ odd-@shop/report.py:9", "proven"),
         ("a file of tests that lacks a package stays", FIX, vec![(pricing, &fixed)], "total+ discount- more?", "total+ discount+ more?", "proven"),
+        ("such a file speaks of it", FIX, vec![(pricing, &fixed)], "total+ shop?", "total+ shop?", FAILING),
         ("only such a file is named", "fix apply_discount so that tests/test_more.py passes", vec![(pricing, &fixed)], "total+ discount- more?", "total+ discount+ more?", FAILING),
         ("a red test that passes through it stays", FIX, vec![(pricing, &fixed)], "total+ discount- odd-@shop/pricing.py:7", "total+ discount+ odd-@shop/pricing.py:7", FAILING),
         ("no test is red and it is changed", FIX, vec![(pricing, &fixed)], "total+", "total+", "proven"),

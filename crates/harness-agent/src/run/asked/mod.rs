@@ -39,7 +39,7 @@ impl Target {
         !self.name.is_empty()
     }
 
-    fn last_name(&self) -> &str {
+    pub(super) fn last_name(&self) -> &str {
         last_part(&self.name)
     }
 }
