@@ -227,6 +227,14 @@ impl Preparation {
         Ok(Held(lock))
     }
 
+    /// Writes what npm may know of the user's settings, and returns the variable that leads it there.
+    fn npm_settings(&self) -> Option<(&'static str, PathBuf)> {
+        let text = std::fs::read_to_string(environment::home()?.join(".npmrc")).ok()?;
+        let file = self.folder.join("npmrc");
+        std::fs::write(&file, without_credentials(&text)).ok()?;
+        Some(("npm_config_userconfig", file))
+    }
+
     /// Runs one step: with the network, confined to its own folder, the project only to be read.
     pub fn perform(
         &self,
@@ -241,10 +249,11 @@ impl Preparation {
         let private =
             Private::new().map_err(|error| PrepareError::Folder(std::env::temp_dir(), error))?;
         let cache = user::cache_folder().ok_or(PrepareError::NoCache)?;
-        let settings = tool_settings();
+        let settings = pip_settings();
         let mut variables = step_variables(step, &cache);
-        let told = settings.iter();
-        variables.extend(told.map(|(name, file)| (*name, file.clone().into_os_string())));
+        let told = settings.clone().map(|file| ("PIP_CONFIG_FILE", file));
+        let told = told.into_iter().chain(self.npm_settings());
+        variables.extend(told.map(|(name, file)| (name, file.into_os_string())));
         let caches = ["pip", "uv", "npm"].map(|name| cache.join(name));
         for folder in &caches {
             let _ = std::fs::create_dir_all(folder);
@@ -259,8 +268,7 @@ impl Preparation {
                 .map(|home| (home.variable, home.folder.clone().into())),
         );
         let links = environment::folder("PIP_FIND_LINKS");
-        let files = settings.into_iter().map(|(_, file)| file);
-        let mut readable: Vec<PathBuf> = files.chain(links).collect();
+        let mut readable: Vec<PathBuf> = settings.into_iter().chain(links).collect();
         let found = runner
             .find(Path::new(program))
             .map_err(|error| PrepareError::Start(error.to_string()))?;
@@ -366,13 +374,16 @@ fn step_variables<'s>(step: &'s PrepareStep, cache: &Path) -> Vec<(&'s str, OsSt
     variables
 }
 
-/// Returns the user's own files of settings, with the variables that lead tools to them.
-fn tool_settings() -> Vec<(&'static str, PathBuf)> {
-    let npm = environment::home().map(|home| home.join(".npmrc"));
-    let npm = npm.filter(|file| file.is_file());
-    let pip = pip_settings().map(|file| ("PIP_CONFIG_FILE", file));
-    let npm = npm.map(|file| ("npm_config_userconfig", file));
-    pip.into_iter().chain(npm).collect()
+/// Returns npm's settings of a user without what lets one in: the code of packages could read it, and publish with it.
+fn without_credentials(settings: &str) -> String {
+    let is_open = |line: &&str| {
+        let name = line.split('=').next().unwrap_or_default().to_lowercase();
+        let name = name.rsplit(':').next().unwrap_or_default().trim();
+        !name.starts_with('_')
+            && !["username", "email", "cert", "key", "certfile", "keyfile"].contains(&name)
+    };
+    let lines = settings.lines().filter(is_open);
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// Returns the user's own file of pip's settings.
@@ -428,6 +439,13 @@ mod tests {
         assert_ne!(a, b);
         assert!(a.is_none_or(|place| !place.folder().starts_with("/a")));
         assert_eq!(environment(Path::new("/no/such/project")), None);
+    }
+
+    #[test]
+    fn npm_is_told_where_packages_are_and_not_who_asks() {
+        let settings = "registry=https://here/\n//here/:_authToken=abc\n_auth = abc\n@a:registry=https://there/\n//there/:username=me\n//there/:certfile=/x\nstrict-ssl=false\n";
+        let open = "registry=https://here/\n@a:registry=https://there/\nstrict-ssl=false\n";
+        assert_eq!(without_credentials(settings), open);
     }
 
     #[test]

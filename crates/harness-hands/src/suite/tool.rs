@@ -130,7 +130,8 @@ fn try_run(
         suite.runner,
         Framework::Npm | Framework::Pnpm | Framework::Yarn
     ) {
-        tell_missing_package(&mut answer);
+        let manifest = read_file(&folder.join("package.json"));
+        tell_missing_package(&manifest.unwrap_or_default(), &mut answer);
     }
     if is_whole && answer.outcome == Outcome::NoReport {
         answer.complete();
@@ -176,23 +177,34 @@ fn shorten_paths(answer: &mut SuiteReport, root: &Path) {
     }
 }
 
-/// Tells which package is not installed, where no test passed for want of one.
-fn tell_missing_package(answer: &mut SuiteReport) {
+/// Tells which package is not installed, where no test passed for want of one that the project asks for. Any other name
+/// may be a slip in the code.
+fn tell_missing_package(manifest: &str, answer: &mut SuiteReport) {
+    const ASKED: [&str; 4] = [
+        "dependencies",
+        "devDependencies",
+        "peerDependencies",
+        "optionalDependencies",
+    ];
     const SAID: [&str; 3] = [
         "Cannot find module '",
         "Cannot find package '",
         "Could not resolve \"",
     ];
+    let manifest: serde_json::Value = serde_json::from_str(manifest).unwrap_or_default();
     let texts = answer.failures.iter().map(|failure| &failure.message);
     let mut texts = texts.chain([&answer.output_tail]);
     let package = texts.find_map(|text| {
         let mut behind = SAID.iter().filter_map(|said| text.split_once(said));
         let name = behind.next()?.1.split(['\'', '"']).next()?;
-        // A path is a file of the project, and `@types/node/fs` one of a package.
+        // `@types/node/fs` is a file of a package.
         let parts = if name.starts_with('@') { 2 } else { 1 };
         let package: Vec<&str> = name.split('/').take(parts).collect();
-        let is_package = !name.is_empty() && !name.starts_with(['.', '/']) && !name.contains(':');
-        is_package.then(|| package.join("/"))
+        let package = package.join("/");
+        let is_asked = ASKED
+            .iter()
+            .any(|kind| manifest[kind].get(&package).is_some());
+        is_asked.then_some(package)
     });
     if answer.passed == 0 && answer.failed + answer.errors > 0 {
         answer.missing_dependency = package;
@@ -663,7 +675,8 @@ mod tests {
             let mut report = SuiteReport::could_not_start(String::new(), Sandbox::None);
             (report.passed, report.failed) = (passed, 1);
             report.output_tail = said.to_owned();
-            tell_missing_package(&mut report);
+            let manifest = r#"{"dependencies": {"tiny": "1"}, "devDependencies": {"@a/b": "1"}}"#;
+            tell_missing_package(manifest, &mut report);
             report.missing_dependency
         };
         let tiny = Some("tiny".to_owned());
@@ -678,6 +691,7 @@ mod tests {
         assert_eq!(told(0, "Cannot find module 'tiny/lib/x.js'"), tiny);
         assert_eq!(told(0, "Cannot find module './shop.js'"), None);
         assert_eq!(told(0, "Cannot find module '/p/shop.js'"), None);
+        assert_eq!(told(0, "Cannot find module 'tyni'"), None);
         assert_eq!(told(1, "Cannot find module 'tiny'"), None);
     }
 }
