@@ -31,6 +31,48 @@ pub(super) fn is_alone(language: Language, code: &str) -> bool {
     }
 }
 
+/// Returns the lines of the definition that was shown which stand above a reply, where the reply is that definition
+/// without its first lines.
+pub(super) fn with_header(
+    language: Language,
+    before: &str,
+    focus: &Focus,
+    code: &str,
+) -> Option<String> {
+    let old = symbols::definitions(language, before);
+    let shown = old.iter().find(|one| *one.qualified == *focus.name)?;
+    let is_it = |new: &Definition| new.name() == shown.name();
+    if !shown.kind.is_function() || symbols::definitions(language, code).iter().any(is_it) {
+        return None;
+    }
+    let start = before[..shown.span().start]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    let whole = before.get(start..shown.span().end)?;
+    let mut lines = code.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next()?;
+    let same = |line: &&str| whole.lines().any(|known| known.trim() == line.trim());
+    let at = whole.lines().position(|line| line.trim() == first.trim())?;
+    // A piece out of its middle does not reach to its end.
+    let ends = code.trim_end().lines().last()?.trim() == whole.lines().last()?.trim();
+    let (known, all) = (lines.clone().filter(same).count(), lines.count());
+    if at == 0 || !ends || known * 2 < all {
+        return None;
+    }
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let (wanted, has) = (indent(whole.lines().nth(at)?), indent(first));
+    let moved = |line: &str| {
+        let line = match wanted.checked_sub(has) {
+            Some(more) if !line.trim().is_empty() => format!("{}{line}", " ".repeat(more)),
+            Some(_) => line.to_owned(),
+            None => line[(has - wanted).min(indent(line))..].to_owned(),
+        };
+        format!("{line}\n")
+    };
+    let header = whole.split_inclusive('\n').take(at).collect::<String>();
+    Some(header + &code.lines().map(moved).collect::<String>())
+}
+
 impl Whole<'_> {
     /// Returns what the file would be.
     pub(super) fn placed(&self, before: Option<&str>) -> Result<String, Refusal> {

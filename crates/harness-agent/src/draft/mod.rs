@@ -147,7 +147,13 @@ fn with_whole(
 ) -> Result<String, Refusal> {
     let language = Language::of(&draft.path);
     let opened = with_opening(language, content);
-    let code = opened.as_ref();
+    let whole = match (focus, draft.after.as_deref()) {
+        (Some(focus), Some(before)) if name.is_empty() => {
+            definition::with_header(language, before, focus, &opened)
+        }
+        _ => None,
+    };
+    let code = whole.as_deref().unwrap_or(&opened);
     let edit = definition::Whole {
         path: &draft.path,
         language,

@@ -104,6 +104,38 @@ fn a_method_without_its_class_goes_where_the_prompt_looked() {
 }
 
 #[test]
+fn a_definition_without_its_first_lines_keeps_those_that_stand_there() {
+    let long = "def net(total, rate):\n    \"\"\"Less the rate.\"\"\"\n    if rate > 100:\n        raise ValueError(rate)\n\n    def part(cents):\n        return cents * rate\n\n    return total - part(total)\n\n\ndef far():\n    return 1\n";
+    let after = |code: &str| {
+        let files = Map(BTreeMap::from([("a.py".to_owned(), long.to_owned())]));
+        let focus = Focus {
+            path: RelPath::parse("a.py").unwrap(),
+            name: "net".to_owned(),
+        };
+        match drafted(&files, Some(&focus), &edit("", "", code)) {
+            Ok(drafts) => drafts[0].after.clone().unwrap(),
+            Err(refusal) => refusal.rule,
+        }
+    };
+    let fixed = long.replace("cents * rate", "cents * rate // 100");
+    let whole = fixed
+        .strip_suffix("\n\n\ndef far():\n    return 1\n")
+        .unwrap();
+    let (_, body) = whole.split_once('\n').unwrap();
+    assert_eq!(after(body), fixed);
+    let left: String = body
+        .lines()
+        .map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line)))
+        .collect();
+    assert_eq!(after(&left), fixed);
+    let (_, end) = whole.split_once("rate)\n\n").unwrap();
+    assert_eq!(after(end), fixed);
+    // A piece out of the middle is none.
+    let middle = "    if rate > 99:\n        raise ValueError(rate)\n";
+    assert_eq!(after(middle), "draft.fragment");
+}
+
+#[test]
 fn a_class_given_in_part_keeps_its_other_members() {
     let after = A.replace("        return 2\n", "        return 7\n");
     check(

@@ -4,9 +4,10 @@ use harness_code::symbols::{self, Definition};
 
 use super::{Change, Facts};
 use crate::history::Refusal;
+use crate::plan::Spot;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<Refusal> {
     let before = change.before.as_deref()?;
     let after = symbols::definitions(change.language, &change.after);
     let known = symbols::definitions(change.language, before);
@@ -24,6 +25,10 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<
             let mut parts = old.qualified.split('.');
             !after.iter().any(|new| new.name() == old.name())
                 && !parts.any(|part| task.speaks_of(part))
+        })
+        .filter(|old| {
+            let is_it = |spot: &Spot| spot.path == change.path && *spot.name == *old.qualified;
+            !facts.may_go.iter().any(is_it)
         })
         .map(|old| format!("`{}`", old.qualified))
         .collect();

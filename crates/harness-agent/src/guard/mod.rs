@@ -20,6 +20,7 @@ use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 
 use crate::history::Refusal;
+use crate::plan::Spot;
 use crate::task::Task;
 
 pub(crate) use names::missing as missing_names;
@@ -46,6 +47,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) installed: &'a Installed,
     /// What else differs from that by now, or changes together with this.
     pub(crate) beside: &'a [Change],
+    /// Definitions that may go though the task does not speak of them.
+    pub(crate) may_go: &'a [Spot],
 }
 
 /// A guard refuses a change or lets it pass. It judges the change, never what the file already was.
@@ -90,6 +93,7 @@ pub fn refusal_of(
         tree: Some(tree),
         installed: &Installed::default(),
         beside: &[],
+        may_go: &[],
     };
     refusal(&change, task, &facts)
 }
@@ -100,6 +104,7 @@ pub(crate) fn refusal_alone(change: &Change, task: &Task) -> Option<Refusal> {
         tree: None,
         installed: &Installed::default(),
         beside: &[],
+        may_go: &[],
     };
     refusal(change, task, &facts)
 }
@@ -190,6 +195,7 @@ pub(crate) mod testing {
                 roots: vec![packages],
             },
             beside: &[],
+            may_go: &[],
         };
         guard(change, &Task::bare(task), &facts).map_or("ok".to_owned(), |refusal| refusal.rule)
     }

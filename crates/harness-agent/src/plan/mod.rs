@@ -131,6 +131,21 @@ pub(crate) struct Place {
     pub(crate) what: String,
 }
 
+impl Place {
+    /// Says whether what changes at this place is that it goes.
+    fn goes(&self) -> bool {
+        let mut words = self.what.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let first = first.trim_end_matches([',', '.', ':', ';']);
+        let orders = ["remove", "removed", "delete", "deleted", "drop", "dropped"];
+        !self.spot.name.is_empty()
+            && orders.iter().any(|word| first.eq_ignore_ascii_case(word))
+            && words
+                .next()
+                .is_none_or(|word| word == "it" || word == "this")
+    }
+}
+
 /// The places that the model listed and that are still to be written.
 #[derive(Clone, Debug, Default)]
 struct PlaceQueue {
@@ -208,6 +223,9 @@ pub struct Plan {
     /// Places that come after it, where the model listed them.
     #[serde(skip)]
     listed: Option<PlaceQueue>,
+    /// Definitions that should go.
+    #[serde(skip)]
+    removals: Vec<Spot>,
     /// What the likeliest files define, where the model is to list the places first.
     #[serde(skip)]
     outline: Option<String>,
@@ -295,6 +313,7 @@ impl Plan {
             blamed: Vec::new(),
             place: None,
             listed: None,
+            removals: Vec::new(),
             outline,
             about_project: documents.is_some(),
         }
@@ -316,12 +335,29 @@ impl Plan {
         self.place = Some(spot);
     }
 
-    /// Goes through these places, one after the other.
+    /// Goes through these places, one after the other; code takes away what should go.
     pub(crate) fn list_places(&mut self, places: Vec<Place>) {
+        let (going, staying): (Vec<Place>, _) = places.into_iter().partition(Place::goes);
+        self.also_remove(going.into_iter().map(|place| place.spot).collect());
         self.listed = Some(PlaceQueue {
-            waiting: places.into(),
+            waiting: staying.into(),
             ..PlaceQueue::default()
         });
+    }
+
+    /// Notes definitions that should go.
+    pub(crate) fn also_remove(&mut self, spots: Vec<Spot>) {
+        for spot in spots {
+            let is_it = |known: &Spot| known.path == spot.path && known.name == spot.name;
+            if !self.removals.iter().any(is_it) {
+                self.removals.push(spot);
+            }
+        }
+    }
+
+    /// Returns the definitions that should go, by the model's list or because they have moved.
+    pub(crate) fn removals(&self) -> &[Spot] {
+        &self.removals
     }
 
     /// Returns what the likeliest files define, where the model is to list the places first.

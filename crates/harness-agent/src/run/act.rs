@@ -9,6 +9,7 @@ use crate::run::evidence::{NO_NEW_TEST, Verdict};
 use crate::run::form;
 use crate::run::mend;
 use crate::run::places;
+use crate::run::removal;
 use crate::run::result::Stopped;
 use crate::run::search::Search;
 use crate::run::session::Session;
@@ -131,6 +132,7 @@ fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
             tree: Some(session.whole_tree()),
             installed: session.installed(),
             beside: &draft.changes,
+            may_go: &[],
         };
         let refused = |change: &Change| guard::refusal(change, &session.task, &facts).is_some();
         if !draft.changes.iter().any(refused) {
@@ -187,7 +189,7 @@ fn try_draft(
 }
 
 /// Turns to the next place of the list, or judges what there is.
-fn go_on(
+pub(super) fn go_on(
     session: &mut Session<'_>,
     draft: &Draft,
     trial: &mut Trial,
@@ -196,7 +198,14 @@ fn go_on(
     if let Some(words) = places::next_listed(session, trial) {
         return Outcome::Next(words);
     }
-    let verdict = trial.judge(session);
+    let written = trial.staged().clone();
+    let went = removal::take_away(session, trial);
+    let mut verdict = trial.judge(session);
+    if went && matches!(verdict, Verdict::Worse(_)) {
+        // It was needed after all.
+        trial.go_back_to(written);
+        verdict = trial.judge(session);
+    }
     if session.cancel.stopped() {
         return Outcome::End(Stopped::Interrupted, "interrupted".to_owned());
     }

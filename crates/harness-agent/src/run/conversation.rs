@@ -11,7 +11,7 @@ use crate::history::Step;
 use crate::model::{Card, Finish, Model, ModelError, Shape};
 use crate::plan::{Place, Rung};
 use crate::reply::{self, Reading};
-use crate::run::act::{Outcome, act, repeated};
+use crate::run::act::{Outcome, act, go_on, repeated};
 use crate::run::cut::{CONTINUE, Cut};
 use crate::run::event::EventKind;
 use crate::run::evidence::Verdict;
@@ -26,6 +26,7 @@ use crate::run::talk::{self, Talk, Turn};
 use crate::run::telling::failure_to_show;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
+use crate::tool::change::Draft;
 
 /// Turns without anything new after which a run is stuck (CONTRACT, A run).
 const MOST_IDLE: u32 = 3;
@@ -405,7 +406,11 @@ impl<'m> Conversation<'m> {
         self.listing = Listing::Written;
         self.seen.clear();
         session.plan.list_places(places);
-        places::next_listed(session, trial).map(Outcome::Next)
+        match places::next_listed(session, trial) {
+            None if session.plan.removals().is_empty() => None,
+            None => Some(go_on(session, &Draft::default(), trial, &mut None)),
+            Some(words) => Some(Outcome::Next(words)),
+        }
     }
 
     /// Asks what is left once all listed places are written and proven, or where tests beside those that pass now fail

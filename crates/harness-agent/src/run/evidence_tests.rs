@@ -10,7 +10,7 @@ use crate::options::AgentOptions;
 
 const PRICING: &str = "def line_total(price, quantity):\n    return price * quantity\n\n\ndef apply_discount(total, percent):\n    \"\"\"The total less percent per cent.\"\"\"\n    return total - percent\n";
 const REPORT: &str = "from shop.pricing import line_total\n\n\ndef euros(cents):\n    return f\"{cents / 100:.2f}\"\n\n\ndef report(lines):\n    return sum(line_total(price, quantity) for price, quantity in lines)\n";
-const TESTS: &str = "import unittest\n\nfrom shop.pricing import apply_discount, line_total\n\n\nclass PricingTest(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(line_total(2, 3), 6)\n\n    def test_discount(self):\n        self.assertEqual(apply_discount(200, 10), 180)\n\n    def test_odd(self):\n        self.assertEqual(report([]), 0)\n";
+const TESTS: &str = "import copy\nimport unittest\n\nfrom shop.pricing import apply_discount, line_total\n\n\nclass PricingTest(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(line_total(2, 3), 6)\n\n    def test_discount(self):\n        self.assertEqual(apply_discount(200, 10), 180)\n\n    def test_odd(self):\n        self.assertEqual(report([]), 0)\n";
 const RUST: &str = "pub fn lower(s: &str) -> String {\n    s.to_lowercase()\n}\n\npub fn shout(s: &str) -> String {\n    lower(s) + \"!\"\n}\n";
 
 const PARSE: &str = "class Line:\n    def parse_line(self, text):\n        return text\n\n\nclass Word:\n    def parse_line(self, text):\n        return text\n";

@@ -198,6 +198,7 @@ fn refusal(
         tree: Some(session.whole_tree()),
         installed: session.installed(),
         beside: &beside,
+        may_go: &[],
     };
     changes.iter().find_map(|change| {
         let allowed = door.within_scope(&change.path);

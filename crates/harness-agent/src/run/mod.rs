@@ -17,6 +17,7 @@ mod places;
 mod probe;
 mod prompt;
 mod red_tests;
+mod removal;
 mod replay;
 pub(crate) mod result;
 mod room;

@@ -10,7 +10,7 @@ use regex::Regex;
 
 use crate::history::Refusal;
 use crate::model::{Card, Shape};
-use crate::plan::{self, LONGEST_DEFINITION, NewDefinition, Place, Spot, last_part, outline};
+use crate::plan::{self, LONGEST_DEFINITION, NewDefinition, Place, Spot, outline};
 use crate::run::prompt;
 use crate::run::session::Session;
 use crate::run::showing;
@@ -55,18 +55,6 @@ fn turn_to(session: &mut Session<'_>, trial: &mut Trial, spot: Spot) {
     trial.remember_shown(session);
 }
 
-/// Says whether what changes at a place is that it goes.
-fn removes(what: &str) -> bool {
-    let first = what.split_whitespace().next().unwrap_or_default();
-    let first = first.trim_end_matches([',', '.', ':', ';']);
-    let words = ["remove", "removed", "delete", "deleted", "drop", "dropped"];
-    words.iter().any(|word| first.eq_ignore_ascii_case(word))
-        && what
-            .split_whitespace()
-            .nth(1)
-            .is_none_or(|word| word == "it" || word == "this")
-}
-
 /// Turns to the next place of the list. Returns the words that ask for it.
 pub(super) fn next_listed(session: &mut Session<'_>, trial: &mut Trial) -> Option<String> {
     while let Some(place) = session.plan.take_place() {
@@ -74,10 +62,6 @@ pub(super) fn next_listed(session: &mut Session<'_>, trial: &mut Trial) -> Optio
         // What is new may have come with another place.
         let is_there = || trial.place(session, path, name).is_some();
         if place.is_new && !name.is_empty() && is_there() {
-            continue;
-        }
-        // What the task does not name may not go: it stays, unused.
-        if removes(&place.what) && !session.task.speaks_of(last_part(name)) {
             continue;
         }
         let reason = match (name, place.what.as_str()) {

@@ -339,6 +339,7 @@ impl Trial {
             tree: Some(session.whole_tree()),
             installed: session.installed(),
             beside,
+            may_go: session.plan.removals(),
         };
         guard::refusal(change, &session.task, &facts).map_or(Ok(()), Err)
     }

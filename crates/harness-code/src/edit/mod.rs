@@ -50,6 +50,35 @@ pub enum EditProblem {
     Empty,
 }
 
+/// Returns the bytes to cut so that a definition is gone: its whole lines, comments right above it, and the blank lines
+/// that set it apart.
+pub fn lines_of(content: &str, span: &Range<usize>) -> Range<usize> {
+    let line_start = |at: usize| content[..at].rfind('\n').map_or(0, |at| at + 1);
+    let mut start = line_start(span.start);
+    while start > 0 {
+        let above = line_start(start - 1);
+        let line = content[above..start].trim();
+        if !(line.starts_with('#') || line.starts_with("//")) {
+            break;
+        }
+        start = above;
+    }
+    let rest = &content[span.end..];
+    let end = span.end + rest.find('\n').map_or(rest.len(), |at| at + 1);
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let next = content[end..].lines().find(|line| !line.trim().is_empty());
+    let own = content[start..].lines().next().map_or(0, indent);
+    // The last of a block takes the blank lines above with it.
+    if next.is_none_or(|next| indent(next) < own) {
+        let above = content[..start].trim_end().len();
+        let line = content[above..start].find('\n').map_or(0, |at| at + 1);
+        return if above == 0 { 0 } else { above + line }..end;
+    }
+    let blank = content[end..].split_inclusive('\n');
+    let blank = blank.take_while(|line| line.trim().is_empty());
+    start..end + blank.map(str::len).sum::<usize>()
+}
+
 fn listed(lines: &[u32]) -> String {
     lines
         .iter()
@@ -164,6 +193,25 @@ fn push_line(diff: &mut String, sign: char, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_definition_goes_with_its_comment_and_the_blank_lines_that_set_it_apart() {
+        let text = "import re\n\n\nclass A:\n    def f(self):\n        pass\n\n    # Why.\n    def g(self):\n        pass\n\n\ndef h():\n    pass\n";
+        let cut = |code: &str| {
+            let start = text.find(code).unwrap();
+            let range = lines_of(text, &(start..start + code.len()));
+            format!("{}{}", &text[..range.start], &text[range.end..])
+        };
+        let f = "    def f(self):\n        pass\n\n";
+        let g = "\n    # Why.\n    def g(self):\n        pass\n";
+        assert_eq!(cut("def f(self):\n        pass"), text.replace(f, ""));
+        assert_eq!(cut("def g(self):\n        pass"), text.replace(g, ""));
+        assert_eq!(
+            cut("def h():\n    pass"),
+            text.replace("\n\ndef h():\n    pass\n", "")
+        );
+        assert_eq!(lines_of("def h():\n    pass", &(0..17)), 0..17);
+    }
     use expect_test::expect;
 
     fn edit(range: Range<usize>, text: &str) -> Edit {

@@ -94,7 +94,7 @@ fn removal(tree: &SourceTree, home: &SourceFile, one: &Definition) -> Option<Edi
     let content = text.content();
     let span = one.span();
     let (start, _) = line_around(content, span.start);
-    let (_, mut end) = line_around(content, span.end.saturating_sub(1));
+    let (_, end) = line_around(content, span.end.saturating_sub(1));
     let is_alone =
         content[start..span.start].is_empty() && content[span.end..end].trim().is_empty();
     let above = content[..start].strip_suffix('\n').unwrap_or_default();
@@ -102,22 +102,9 @@ fn removal(tree: &SourceTree, home: &SourceFile, one: &Definition) -> Option<Edi
     if !is_alone || !above.trim().is_empty() {
         return None;
     }
-    let rest = content[end..].split_inclusive('\n');
-    end += rest
-        .take_while(|line| line.trim().is_empty())
-        .map(str::len)
-        .sum::<usize>();
-    let mut start = start;
-    if end == content.len() {
-        // The last definition of a file takes the blank lines above with it.
-        start = content[..start].trim_end().len();
-        if start > 0 {
-            start += content[start..].find('\n').map_or(0, |at| at + 1);
-        }
-    }
     Some(Edit {
         path: home.path.clone(),
-        range: start..end,
+        range: edit::lines_of(content, &span),
         text: String::new(),
     })
 }

@@ -159,6 +159,12 @@ impl<'a> Asked<'a> {
     /// Says whether the text of a test has a word; none where its text is not found.
     pub(in crate::run) fn test_has_word(&self, failure: &Failure, name: &str) -> Option<bool> {
         let id = failure.id.split('[').next().unwrap_or(&failure.id);
+        // A file that cannot be loaded is named by its path.
+        if let Ok(path) = RelPath::parse(id)
+            && self.tree.file(&path).is_some()
+        {
+            return Some(has_word(self.tree.text(&path).ok()?.content(), name));
+        }
         let test = test_name(id);
         // Other languages name a test by a sentence: `suite > counts words`, `test.counts words`.
         let title = id.rsplit(" > ").next().unwrap_or(id);

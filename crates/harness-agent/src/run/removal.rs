@@ -1,0 +1,250 @@
+//! Definitions that should go because the model's list says so, or because they have moved. Code takes them away, once
+//! the other places are written and nobody uses them any more: what others outside of the project may use stays unless
+//! the task speaks of it.
+
+use harness_code::edit::{self, Edit};
+use harness_code::language::Language;
+use harness_code::path::RelPath;
+use harness_code::symbols::code::code_tokens;
+use harness_code::symbols::{self, Definition};
+use harness_code::text::whole_words;
+use harness_code::tree;
+
+use crate::guard::Change;
+use crate::plan::{Spot, last_part};
+use crate::run::session::Session;
+use crate::run::trial::Trial;
+use crate::tool::change::Draft;
+
+/// Takes away what should go, as far as it may. Returns whether anything went.
+pub(super) fn take_away(session: &mut Session<'_>, trial: &mut Trial) -> bool {
+    if session.task.moved_name().is_some() {
+        let copied = copied(session, trial);
+        session.plan.also_remove(copied);
+    }
+    let listed = session.plan.removals().to_vec();
+    let spots = listed
+        .iter()
+        .filter_map(|spot| trial.place(session, &spot.path, &spot.name));
+    let mut spots: Vec<Spot> = spots.collect();
+    // What one of them still uses stays where that one stays.
+    loop {
+        let may_go = |spot: &&Spot| may_go(session, trial, &spots, spot);
+        let going: Vec<Spot> = spots.iter().filter(may_go).cloned().collect();
+        if going.len() == spots.len() {
+            break;
+        }
+        spots = going;
+    }
+    let draft = Draft {
+        changes: changes(session, trial, &spots),
+        ..Draft::default()
+    };
+    !draft.changes.is_empty() && trial.apply(session, &draft).is_ok()
+}
+
+/// Returns the definitions that stand word for word in a file that did not have them.
+fn copied(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
+    let staged = trial.staged().changes();
+    let tops = |language: Language, text: &str| -> Vec<(String, String)> {
+        let definitions = symbols::definitions(language, text);
+        let tops = definitions.iter().filter(|one| one.parent.is_none());
+        tops.map(|one| (one.name().to_owned(), text[one.span()].to_owned()))
+            .collect()
+    };
+    let mut found = Vec::new();
+    for change in staged.iter().filter(|one| !tree::is_test(&one.path)) {
+        let before = change.before.as_deref().unwrap_or_default();
+        let old = tops(change.language, before);
+        for (name, text) in tops(change.language, &change.after) {
+            let homes = session
+                .whole_tree()
+                .definitions()
+                .filter(|(file, one)| one.name() == name && !file.test && file.path != change.path);
+            let spots = homes.filter_map(|(file, _)| trial.place(session, &file.path, &name));
+            let is_copy = |spot: &Spot| {
+                let there = trial.content(session, &spot.path).unwrap_or_default();
+                there.get(spot.span.clone()) == Some(text.as_str())
+            };
+            if !old.iter().any(|(known, _)| *known == name) {
+                found.extend(spots.filter(is_copy));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the files without these definitions.
+fn changes(session: &Session<'_>, trial: &Trial, spots: &[Spot]) -> Vec<Change> {
+    let mut paths: Vec<&RelPath> = spots.iter().map(|spot| &spot.path).collect();
+    paths.dedup();
+    let without = |path: &RelPath| {
+        let before = trial.content(session, path)?;
+        let own = spots.iter().filter(|spot| spot.path == *path);
+        let cut = |spot: &Spot| Edit {
+            path: path.clone(),
+            range: edit::lines_of(&before, &spot.span),
+            text: String::new(),
+        };
+        let after = edit::apply(&before, &own.map(cut).collect::<Vec<_>>()).ok()?;
+        Some(Change {
+            path: path.clone(),
+            language: Language::of(path),
+            before: Some(before),
+            after,
+        })
+    };
+    paths.into_iter().filter_map(without).collect()
+}
+
+/// Says whether a definition is nobody's any more, or has another place.
+fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> bool {
+    let name = last_part(&spot.name);
+    // What Python calls by itself falls back to the class above.
+    if is_special(&spot.path, name) {
+        return spot.name.contains('.');
+    }
+    let staged = trial.staged().changes();
+    let has_moved = |change: &Change| {
+        let before = change.before.as_deref().unwrap_or_default();
+        change.path != spot.path
+            && defines(change.language, &change.after, name)
+            && !defines(change.language, before, name)
+    };
+    let target = staged.iter().find(|change| has_moved(change));
+    let is_meant = session.task.speaks_of(name)
+        || target.is_some()
+        || trial
+            .content(session, &spot.path)
+            .is_some_and(|text| is_private(Language::of(&spot.path), &text, spot));
+    let is_used = |path: &RelPath, text: &str| {
+        let gone = going.iter().filter(|one| one.path == *path);
+        let gone: Vec<&Spot> = gone.collect();
+        // Another file that defines the name means its own, and one that imports it from its new place means that.
+        let is_own = *path != spot.path
+            && (defines(Language::of(path), text, name)
+                || target.is_some_and(|target| imports(text, target.path.stem(), name)));
+        !is_own && uses(Language::of(path), text, name, &gone)
+    };
+    // Settings start functions by their names; documents only speak of them.
+    let is_document = |path: &RelPath| Language::of(path) == Language::Prose;
+    let files = session.whole_tree().files().iter().map(|file| &file.path);
+    let new = staged.iter().filter(|change| change.before.is_none());
+    let mut paths = files.chain(new.map(|change| &change.path));
+    let is_used = |path: &RelPath| {
+        let text = trial.content(session, path);
+        !is_document(path) && text.is_some_and(|text| text.contains(name) && is_used(path, &text))
+    };
+    is_meant && !paths.any(is_used)
+}
+
+fn is_special(path: &RelPath, name: &str) -> bool {
+    Language::of(path) == Language::Python && name.starts_with("__") && name.ends_with("__")
+}
+
+/// Says whether nobody outside of the project can mean a definition, by the habits of its language.
+fn is_private(language: Language, text: &str, spot: &Spot) -> bool {
+    let name = last_part(&spot.name);
+    match language {
+        Language::Python => name.starts_with('_'),
+        Language::Go => name.starts_with(char::is_lowercase),
+        Language::Rust => !text[spot.span.clone()].contains("pub "),
+        _ => false,
+    }
+}
+
+/// Says whether a line imports a name from a module.
+fn imports(text: &str, module: &str, name: &str) -> bool {
+    let has = |line: &str, word: &str| whole_words(line, word).next().is_some();
+    text.lines()
+        .any(|line| has(line, "import") && has(line, module) && has(line, name))
+}
+
+fn defines(language: Language, text: &str, name: &str) -> bool {
+    let definitions = symbols::definitions(language, text);
+    definitions.iter().any(|one| one.name() == name)
+}
+
+/// Says whether code names something, be it in a string, outside of what goes and of definitions of this name.
+fn uses(language: Language, text: &str, name: &str, gone: &[&Spot]) -> bool {
+    let definitions = symbols::definitions(language, text);
+    let is_definition = |at: usize| {
+        let named = definitions.iter().filter(|one| one.name() == name);
+        named.clone().any(|one: &Definition| {
+            let header = text[one.span()].find(name).map(|to| one.span().start + to);
+            header == Some(at)
+        })
+    };
+    if !language.is_source() {
+        return whole_words(text, name).next().is_some();
+    }
+    let tokens = code_tokens(language, text).into_iter();
+    let mut used = tokens.filter(|token| {
+        let is_name = token.text == name || token.text.trim_matches(['"', '\'', '`']) == name;
+        let is_inside = gone.iter().any(|one| one.span.contains(&token.range.start));
+        is_name && !is_inside && !is_definition(token.range.start)
+    });
+    used.next().is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spot(path: &str, name: &str, text: &str) -> Spot {
+        let path = RelPath::parse(path).unwrap();
+        let definitions = symbols::definitions(Language::of(&path), text);
+        let one = definitions.iter().find(|one| *one.qualified == *name);
+        let span = one.unwrap().span();
+        Spot {
+            path,
+            name: name.to_owned(),
+            line: 1,
+            span,
+        }
+    }
+
+    #[test]
+    fn what_goes_together_does_not_use_each_other() {
+        let text = "def _a():\n    return _b()\n\n\ndef _b():\n    return 1\n";
+        let (a, b) = (spot("m.py", "_a", text), spot("m.py", "_b", text));
+        assert!(uses(Language::Python, text, "_b", &[&b]));
+        assert!(!uses(Language::Python, text, "_b", &[&a, &b]));
+    }
+
+    #[test]
+    fn a_name_in_a_string_is_a_use_and_one_in_a_comment_is_none() {
+        let text = "def _a():\n    pass\n";
+        let a = spot("m.py", "_a", text);
+        for (more, expected) in [
+            ("# _a\n", false),
+            ("getattr(m, '_a')\n", true),
+            ("x = _a\n", true),
+            ("class B:\n    def _a(self):\n        pass\n", false),
+        ] {
+            let text = format!("{text}\n\n{more}");
+            assert_eq!(
+                uses(Language::Python, &text, "_a", &[&a]),
+                expected,
+                "{more}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_others_may_use_is_told_by_the_habits_of_a_language() {
+        for (path, name, text, expected) in [
+            ("a.py", "_a", "def _a():\n    pass\n", true),
+            ("a.py", "a", "def a():\n    pass\n", false),
+            ("a.go", "a", "package a\n\nfunc a() {}\n", true),
+            ("a.go", "A", "package a\n\nfunc A() {}\n", false),
+            ("a.rs", "a", "fn a() {}\n", true),
+            ("a.rs", "a", "pub fn a() {}\n", false),
+            ("a.js", "a", "function a() {}\n", false),
+        ] {
+            let spot = spot(path, name, text);
+            let language = Language::of(&spot.path);
+            assert_eq!(is_private(language, text, &spot), expected, "{path} {text}");
+        }
+    }
+}
