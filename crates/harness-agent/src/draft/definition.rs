@@ -101,16 +101,14 @@ impl Whole<'_> {
             ("", _) => {}
             // A name and a piece without its header, or one definition: the name says where.
             (name, [] | [_]) => {
-                let piece = tops.first().and_then(|one| self.code.get(one.span()));
+                let piece = tops.first().map(|one| self.piece(one));
                 text = self.replaced(&text, name, piece.unwrap_or(self.code))?;
                 return Ok(edit::with_companions(self.language, &text, self.code));
             }
             (_, _) => {}
         }
         for definition in tops {
-            let Some(piece) = self.code.get(definition.span()) else {
-                continue;
-            };
+            let piece = self.piece(definition);
             text = match self.meant(&old, definition) {
                 Some(known) if self.is_part(&old, known, &new, definition) => {
                     self.members(&text, before, known, &new, definition)?
@@ -128,6 +126,20 @@ impl Whole<'_> {
             };
         }
         Ok(edit::with_companions(self.language, &text, self.code))
+    }
+
+    /// Returns a definition of the reply as its lines stand there: with its indentation, and with a comment behind it.
+    fn piece(&self, definition: &Definition) -> &str {
+        let span = definition.span();
+        let start = self.code[..span.start].rfind('\n').map_or(0, |at| at + 1);
+        let rest = self.code[span.end..].lines().next().unwrap_or_default();
+        let is_comment = rest.trim_start().starts_with(['#', '/']);
+        let end = if is_comment { rest.len() } else { 0 };
+        let start = match self.code[start..span.start].trim().is_empty() {
+            true => start,
+            false => span.start,
+        };
+        &self.code[start..span.end + end]
     }
 
     /// Says whether the code has every line of the file that lies outside of definitions, and there are some.
@@ -330,10 +342,7 @@ impl Whole<'_> {
         }
         let mut text = text.to_owned();
         for member in members {
-            let start = self.code[..member.span().start]
-                .rfind('\n')
-                .map_or(0, |newline| newline + 1);
-            let piece = self.code.get(start..member.span().end).unwrap_or_default();
+            let piece = self.piece(member);
             let name = format!("{}.{}", known.qualified, member.name());
             text = self.replaced(&text, &name, piece)?;
         }

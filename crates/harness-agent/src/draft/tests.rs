@@ -402,3 +402,24 @@ fn passages_of_one_patch_need_only_parse_together() {
         Err("draft.syntax".to_owned())
     );
 }
+
+#[test]
+fn a_method_that_is_indented_too_far_stands_where_it_was() {
+    let text = "class A:\n    @overload\n    def f(self, o: int) -> int:\n        pass\n\n    def f(self, o):\n        return 2\n";
+    let files = Map(BTreeMap::from([("a.py".to_owned(), text.to_owned())]));
+    let focus = Focus {
+        path: RelPath::parse("a.py").unwrap(),
+        name: "A.f".to_owned(),
+    };
+    let code = "@overload\ndef f(self, o: int) -> int:\n    pass  # never run\n";
+    for depth in [0, 4, 8] {
+        let blank = " ".repeat(depth);
+        let code: String = code
+            .lines()
+            .map(|line| format!("{blank}{line}\n"))
+            .collect();
+        let drafts = drafted(&files, Some(&focus), &edit("", "", &code)).unwrap();
+        let expected = text.replacen("pass", "pass  # never run", 1);
+        assert_eq!(drafts[0].after.as_deref(), Some(&*expected), "{depth}");
+    }
+}

@@ -28,7 +28,7 @@ const FILES: [(&str, &str); 12] = [
     ("src/lib.rs", RUST),
     (
         "tests/test_more.py",
-        "from shop.pricing import subtotal\n\n\ndef test_subtotal():\n    assert subtotal([1]) == 1\n",
+        "from shop.pricing import subtotal\n\n\ndef test_subtotal():\n    assert subtotal([1]) == 1\n    # As in subtotal([1], in_cents=True).\n",
     ),
     (
         "tests/shout.rs",
@@ -719,6 +719,34 @@ fn what_a_task_names_may_stay_where_its_red_tests_pass_by_the_places_that_were_l
         // Of a file that is no code nothing shows that it need not change.
         story.task = "change README.md to speak of discounts";
         assert_eq!(word(&story.verdict()), NOTHING, "{is_listed} {before}");
+    }
+}
+
+#[test]
+fn a_parameter_may_come_as_a_keyword_of_any_name_where_tests_pass_it() {
+    let header = "def apply_discount(total, percent";
+    for (more, is_listed, after, expected) in [
+        (", **more", true, "total+ discount+", "proven"),
+        (", **more", false, "total+ discount+", "finish.not_added"),
+        (", **more", true, "total+ discount-", "finish.not_added"),
+        (", more=0", true, "total+ discount+", "finish.not_added"),
+    ] {
+        let text = PRICING.replace(header, &format!("{header}{more}"));
+        let story = Story {
+            // A test writes it.
+            task: "Add in_cents parameter to apply_discount()",
+            files: &[("shop/pricing.py", &text)],
+            before: Some("total+ discount-"),
+            after: Some(after),
+            observed: Observed::default(),
+            elsewhere: false,
+            is_listed,
+        };
+        assert_eq!(
+            word(&story.verdict()),
+            expected,
+            "{more} {is_listed} {after}"
+        );
     }
 }
 

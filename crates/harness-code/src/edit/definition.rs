@@ -45,9 +45,13 @@ pub fn replace_definition(
         },
     );
     let mut result = String::with_capacity(content.len() + body.len());
+    // A comment behind its last line may come with the code.
+    let comment = content[span.end..].lines().next().unwrap_or_default();
+    let comes = !comment.trim().is_empty() && body.ends_with(comment.trim());
+    let end = span.end + if comes { comment.len() } else { 0 };
     result.push_str(&content[..start]);
     result.push_str(&with_line_ending(&body, line_ending(content)));
-    result.push_str(&content[span.end..]);
+    result.push_str(&content[end..]);
     Ok(result)
 }
 
@@ -396,6 +400,24 @@ mod tests {
             "def f(): 2",
             &expect!["`f` is defined 2 times, at lines 2, 4"],
         );
+    }
+
+    #[test]
+    fn a_comment_behind_the_last_line_stands_there_once() {
+        let before = "def f():\n    return 1  # one\n";
+        for (code, after) in [
+            (
+                "def f():\n    return 2  # one\n",
+                "def f():\n    return 2  # one\n",
+            ),
+            (
+                "def f():\n    return 2\n",
+                "def f():\n    return 2  # one\n",
+            ),
+        ] {
+            let replaced = replace_definition(Language::Python, before, "f", code);
+            assert_eq!(replaced.unwrap(), after);
+        }
     }
 
     #[test]

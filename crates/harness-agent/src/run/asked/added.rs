@@ -35,7 +35,7 @@ impl<'a> Asked<'a> {
                 continue;
             };
             let has = signature.contains(&name);
-            if !goes && !has {
+            if !goes && !has && !self.takes_any_keyword(&name) {
                 let words = format!("`{}` has no parameter `{name}` yet: add it", one.name);
                 return Some((NOT_ADDED, words));
             }
@@ -213,7 +213,7 @@ impl<'a> Asked<'a> {
             .is_some_and(|wish| wish.noun != Noun::Anything || wish.member);
         if let Some(Wish { name, noun, member }) = &wish
             && !self.defines(last_part(name), *noun, is_told.then_some(*member))
-            && !(*noun == Noun::Anything && self.assigns(name))
+            && !(*noun == Noun::Anything && (self.assigns(name) || self.takes_any_keyword(name)))
         {
             return Some((NOT_ADDED, format!("`{name}` is not there yet: add it")));
         }
@@ -245,6 +245,19 @@ impl<'a> Asked<'a> {
             let words = "the code itself is not changed yet: add what the task asks for";
             (NOTHING_CHANGED, words.to_owned())
         })
+    }
+
+    /// Says whether a change takes keywords of any name, and tests that pass a keyword of this one are green by it.
+    fn takes_any_keyword(&self, name: &str) -> bool {
+        static HEADER: LazyLock<Option<Regex>> =
+            LazyLock::new(|| Regex::new(r"^\s*(?:async\s+)?def .*\*\*\w|^\s*\*\*\w+").ok());
+        let takes = |line: &str| HEADER.as_ref().is_some_and(|header| header.is_match(line));
+        self.is_green
+            && self.tests_write(name)
+            && self.changes.iter().any(|change| {
+                change.language == Language::Python
+                    && guard::added_lines(change).into_iter().any(takes)
+            })
     }
 
     /// Says whether a test has this word.
