@@ -1,5 +1,7 @@
 //! A whole definition, several, or a whole file: which of them a reply is, and where each goes.
 
+use std::collections::BTreeSet;
+
 use harness_code::edit::{self, EditProblem};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
@@ -107,6 +109,7 @@ impl Whole<'_> {
             }
             (_, _) => {}
         }
+        let mut last_class = None;
         for definition in tops {
             let piece = self.piece(definition);
             text = match self.meant(&old, definition) {
@@ -118,8 +121,15 @@ impl Whole<'_> {
                     let own = definition.qualified.rsplit_once('.');
                     let class = match own {
                         Some((class, _)) => Some(class),
-                        None => self.class_of(&old, definition)?,
+                        // What stands indented behind a method belongs to its class.
+                        None if piece.starts_with([' ', '\t'])
+                            && definition.kind == DefinitionKind::Variable =>
+                        {
+                            last_class
+                        }
+                        None => self.class_of(before, &old, definition)?,
                     };
+                    last_class = class;
                     edit::add_definition(self.language, &text, class, piece)
                         .map_err(|problem| self.unplaced(&problem))?
                 }
@@ -201,6 +211,7 @@ impl Whole<'_> {
     /// the one that was shown, or the only one.
     fn class_of<'d>(
         &'d self,
+        text: &str,
         old: &'d [Definition],
         new: &Definition,
     ) -> Result<Option<&'d str>, Refusal> {
@@ -231,6 +242,7 @@ impl Whole<'_> {
             (Some(class), _) => Ok(Some(class)),
             (None, []) => Ok(None),
             (None, [only]) => Ok(Some(only)),
+            (None, _) if let Some(class) = self.kin(text, old, new) => Ok(Some(class)),
             (None, _) => {
                 let name = new.name();
                 let reason = format!(
@@ -238,6 +250,36 @@ impl Whole<'_> {
                 );
                 Err(Refusal::new("draft.method", reason, self.path.as_str()))
             }
+        }
+    }
+
+    /// Returns the one class that has what a method takes from `self`, where no other has as much of it.
+    fn kin<'d>(&self, text: &str, old: &'d [Definition], new: &Definition) -> Option<&'d str> {
+        let own = |code: &str| -> BTreeSet<String> {
+            let behind = code.match_indices("self.").map(|(at, _)| &code[at + 5..]);
+            let is_sign = |sign: char| !(sign.is_alphanumeric() || sign == '_');
+            let names = behind.filter_map(|rest| rest.split(is_sign).next());
+            names.map(str::to_owned).collect()
+        };
+        let wanted = own(self.piece(new));
+        let is_class =
+            |known: &&Definition| known.kind == DefinitionKind::Class && known.parent.is_none();
+        let has = |class: &Definition| {
+            let code = text.get(class.span()).unwrap_or_default();
+            let mut names = own(code);
+            let members = symbols::definitions(self.language, code).into_iter();
+            names.extend(members.map(|member| member.name().to_owned()));
+            names.intersection(&wanted).count()
+        };
+        let mut classes: Vec<(usize, &Definition)> = old
+            .iter()
+            .filter(is_class)
+            .map(|class| (has(class), class))
+            .collect();
+        classes.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        match classes.as_slice() {
+            [(most, class), (next, _), ..] if most > next => Some(&class.qualified),
+            _ => None,
         }
     }
 

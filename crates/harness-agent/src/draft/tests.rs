@@ -373,6 +373,17 @@ fn a_new_method_goes_into_a_class_and_never_beside_it() {
 }
 
 #[test]
+fn a_method_goes_to_the_class_that_has_what_it_uses() {
+    let text = "class Field:\n    def __init__(self, name):\n        self.name = name\n\n\nclass Stats:\n    def __init__(self, data):\n        self.data = data\n\n    def _mean(self):\n        return sum(self.data)\n\n    mean = Field(_mean)\n\n\ndef far():\n    pass\n";
+    let files = Map(BTreeMap::from([("a.py".to_owned(), text.to_owned())]));
+    let code = "    def _most(self):\n        return max(self.data)\n\n    most = Field(_most)\n";
+    let drafts = drafted(&files, None, &edit("a.py", "", code)).unwrap();
+    let after = drafts[0].after.as_deref().unwrap();
+    let expected = text.replace("Field(_mean)\n", &format!("Field(_mean)\n\n{code}"));
+    assert_eq!(after, expected);
+}
+
+#[test]
 fn passages_of_one_patch_need_only_parse_together() {
     let before = "def f(x):\n    return g(\n        x,\n        1,\n    )\n";
     let files = Map(BTreeMap::from([("a.py".to_owned(), before.to_owned())]));
