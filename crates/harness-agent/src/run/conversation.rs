@@ -99,7 +99,7 @@ fn last_resort(
         ended.0,
         Stopped::Engine | Stopped::Steps | Stopped::Stuck | Stopped::Question
     );
-    if !unfinished || session.cancel.stopped() {
+    if !unfinished || trial.is_left_open() || session.cancel.stopped() {
         return ended;
     }
     if ended.0 == Stopped::Engine {
@@ -146,6 +146,8 @@ struct Proven {
     summary: String,
     /// Tests that failed as before and were asked about.
     red: usize,
+    /// What is left, by the model's answer.
+    left: Vec<Place>,
 }
 
 /// Whether the model is to list places.
@@ -336,7 +338,10 @@ impl<'m> Conversation<'m> {
         match trial.settled_verdict(session) {
             Verdict::Proven(_) => {
                 session.engine_hint = None;
-                (Stopped::Done, proven.summary)
+                match trial.note_left(session, &proven.left) {
+                    Some(why) => (Stopped::Stuck, why),
+                    None => (Stopped::Done, proven.summary),
+                }
             }
             Verdict::Worse(_) | Verdict::Unfinished { .. } | Verdict::Unverified(_) => {
                 match ended.0 {
@@ -405,6 +410,9 @@ impl<'m> Conversation<'m> {
     ) -> Option<Outcome> {
         self.listing = Listing::Written;
         self.seen.clear();
+        if let Some(proven) = &mut self.proven {
+            proven.left.clone_from(&places);
+        }
         session.plan.list_places(places);
         match places::next_listed(session, trial) {
             None if session.plan.removals().is_empty() => None,
@@ -435,6 +443,7 @@ impl<'m> Conversation<'m> {
                     staged: trial.staged().clone(),
                     summary,
                     red: failing.len(),
+                    left: Vec::new(),
                 });
                 Outcome::Next(words)
             }

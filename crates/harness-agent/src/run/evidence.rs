@@ -552,6 +552,11 @@ impl Evidence<'_> {
         red.any(|failure| is_steady(&failure.id) && has_passed(self.before, after, &failure.id))
     }
 
+    /// Says whether the text of a test has a word.
+    pub(super) fn test_has_word(&self, failure: &Failure, word: &str) -> bool {
+        self.asked().test_has_word(failure, word) == Some(true)
+    }
+
     /// Says whether one of several orders is that all red tests pass.
     fn wants_all_green(&self) -> bool {
         let orders = self.task.orders();

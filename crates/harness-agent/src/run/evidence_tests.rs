@@ -723,6 +723,63 @@ fn what_a_task_names_may_stay_where_its_red_tests_pass_by_the_places_that_were_l
 }
 
 #[test]
+fn what_is_listed_and_green_may_be_another_thing_of_that_name_or_its_words() {
+    let other = PARSE.replacen("return text", "return text.strip()", 1);
+    let words = PRICING.replace(
+        "The total less percent per cent.",
+        "The total less a part of it.",
+    );
+    let words = words.replace("price * quantity", "quantity * price");
+    let one = "shop/fee.py";
+    for (task, file, is_listed, expected) in [
+        (
+            "make apply_discount take the order into account",
+            ("shop/pricing.py", words.as_str()),
+            true,
+            "proven",
+        ),
+        (
+            "make apply_discount take the order into account",
+            ("shop/pricing.py", &words),
+            false,
+            NOTHING,
+        ),
+        (
+            "make Word.parse_line in b/parse.py strip the text",
+            ("a/parse.py", &other),
+            true,
+            NOTHING,
+        ),
+        (
+            "make parse_line strip the text",
+            ("a/parse.py", &other),
+            true,
+            "proven",
+        ),
+        (
+            "make fee round its result",
+            (
+                one,
+                "def fee(total):\n    return 1\n\n\ndef far():\n    return 2\n",
+            ),
+            true,
+            NOTHING,
+        ),
+    ] {
+        let story = Story {
+            task,
+            files: &[file],
+            before: Some("total+ odd-"),
+            after: Some("total+ odd+"),
+            observed: Observed::default(),
+            elsewhere: false,
+            is_listed,
+        };
+        assert_eq!(word(&story.verdict()), expected, "{task} {is_listed}");
+    }
+}
+
+#[test]
 fn a_parameter_may_come_as_a_keyword_of_any_name_where_tests_pass_it() {
     let header = "def apply_discount(total, percent";
     for (more, is_listed, after, expected) in [

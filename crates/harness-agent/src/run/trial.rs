@@ -21,7 +21,7 @@ use harness_hands::transaction::{Transaction, WriteError};
 use crate::commit;
 use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
-use crate::plan::Spot;
+use crate::plan::{Place, Spot};
 use crate::record::RecordedChange;
 use crate::run::coverage;
 use crate::run::event::{Decision, EventKind, Proposal, ProposedFile};
@@ -52,6 +52,8 @@ struct Best {
     goals: Vec<Goal>,
     /// When the tests that judged them were started.
     judged_at: SystemTime,
+    /// Whether the model said what is left, and it could not be done.
+    is_left_open: bool,
 }
 
 /// Changes under trial.
@@ -501,9 +503,45 @@ impl Trial {
                 after,
                 goals: redacted(goals),
                 judged_at: self.judged_at,
+                is_left_open: false,
             });
         }
         is_better
+    }
+
+    /// Counts what is staged as a part of the task where the model says that more is left, and a test that speaks of that
+    /// fails as before. Returns the reason.
+    pub(super) fn note_left(&mut self, session: &Session<'_>, left: &[Place]) -> Option<String> {
+        let red = self.still_red();
+        let speaks = |failure: &&&Failure, place: &Place| {
+            let mut names = place.spot.name.split('.').filter(|name| !name.is_empty());
+            names.any(|name| {
+                let has_word = |evidence: &Evidence<'_>| evidence.test_has_word(failure, name);
+                failure.id.contains(name) || self.with_evidence(session, has_word)
+            })
+        };
+        let (place, failure) = left.iter().find_map(|place| {
+            let failure = red.iter().find(|failure| speaks(failure, place))?;
+            Some((place, failure))
+        })?;
+        let why = format!("{} fails as before", failure.id);
+        let mut goals = session.task.goals(true, "shown by tests");
+        goals.push(Goal {
+            text: format!("`{}` in {}", place.spot.name, place.spot.path),
+            met: false,
+            why: why.clone(),
+        });
+        self.forget_part();
+        self.remember(goals);
+        if let Some(best) = &mut self.best {
+            best.is_left_open = true;
+        }
+        Some(format!("the model says that more is left, and {why}"))
+    }
+
+    /// Says whether the model said what is left, and it could not be done.
+    pub(super) fn is_left_open(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| best.is_left_open)
     }
 
     /// Drops what was remembered of a part that is met.

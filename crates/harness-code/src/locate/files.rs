@@ -10,6 +10,7 @@ use crate::locate::words::each_word;
 use crate::mention::ClueKind;
 use crate::mention::passage::Zone;
 use crate::mention::project::Place;
+use crate::tree;
 
 /// Returns the signals of the source files of the project.
 pub(crate) fn signals(inputs: &Inputs<'_, '_>) -> Signals {
@@ -166,44 +167,12 @@ fn clues(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
             sums.get(&(name, place.file)).copied().unwrap_or(0.0)
         });
     }
-    let aside = |place: &Place| {
-        let path = &inputs.tree.files()[place.file as usize].path;
-        path.parts().any(|part| ASIDE.contains(&part))
-    };
+    let aside = |place: &Place| tree::is_aside(&inputs.tree.files()[place.file as usize].path);
     signals.add("aside", |place| f32::from(u8::from(aside(place))));
     signals.add("lines", |place| {
         (1.0 + inputs.tree.files()[place.file as usize].lines as f32).ln()
     });
 }
-
-/// Folders whose files show or build the project and are seldom what is wrong with it.
-const ASIDE: &[&str] = &[
-    "doc",
-    "docs",
-    "example",
-    "examples",
-    "tutorial",
-    "tutorials",
-    "benchmark",
-    "benchmarks",
-    "asv_bench",
-    "tools",
-    "scripts",
-    "script",
-    "bin",
-    "build_tools",
-    "extras",
-    "ci",
-    ".github",
-    "galleries",
-    "release",
-    "maint_tools",
-    "setup.py",
-    "externals",
-    "extern",
-    "packages",
-    "vendored",
-];
 
 /// How well the best of the files that import a file match.
 fn neighbours(signals: &mut Signals, inputs: &Inputs<'_, '_>) {

@@ -283,3 +283,31 @@ fn a_method_beside_its_type_is_named_by_both() {
     let named: Vec<&str> = named.iter().map(|one| &*one.qualified).collect();
     assert_eq!(named, ["Version.Equal"]);
 }
+
+#[test]
+fn of_things_of_one_name_the_projects_own_come_first() {
+    let meta = "class Book:\n    class Meta:\n        many = 1\n";
+    let folder = lay_out(&[
+        ("examples/a.py", meta),
+        ("examples/b.py", meta),
+        (
+            "lib/url.py",
+            "class Url:\n    pass\n\n\nclass Link:\n    pass\n",
+        ),
+        (
+            "lib/fields.py",
+            "from lib.url import Link as Url\n\nLink = Url\n",
+        ),
+        (
+            "src/schema.py",
+            "class Schema:\n    class Meta:\n        many = 2\n",
+        ),
+    ]);
+    let named = |task: &str| {
+        let (tree, noted) = Noted::read(folder.path(), None, task).unwrap();
+        let named = mentioned(&tree, &noted).definitions.into_iter();
+        named.map(|one| one.path.to_string()).next().unwrap()
+    };
+    assert_eq!(named("Add a many `Meta` option"), "src/schema.py");
+    assert_eq!(named("Improve `Link`"), "lib/url.py");
+}

@@ -10,6 +10,7 @@ use crate::mention::{
     Clue, ClueKind, Frame, Literal, Mentions, NamedDefinition, QuotedError, TestId,
 };
 use crate::symbols::DefinitionKind;
+use crate::tree;
 
 /// A name that more places share than this names none of them.
 const FEW: usize = 3;
@@ -383,7 +384,14 @@ impl Resolver<'_, '_, '_, '_> {
             is_code || definition.is_some_and(|one| one.kind != DefinitionKind::Variable)
         };
         let named: Vec<Place> = places.iter().filter(is_named).copied().collect();
-        let named = self.without_methods(name, named);
+        let mut named = self.without_methods(name, named);
+        // The project's own code is meant before its tests and examples, and a class before a value that is called so.
+        named.sort_by_key(|place| {
+            let file = self.project.file(place.file);
+            let definition = self.project.definition(*place);
+            let is_value = definition.is_some_and(|one| one.kind == DefinitionKind::Variable);
+            (file.test, tree::is_aside(&file.path), is_value)
+        });
         let named = named.iter().take(FEW);
         named.for_each(|&place| self.name_definition(place));
     }

@@ -399,6 +399,40 @@ fn is_generated(content: &str) -> bool {
         .any(|line| GENERATED_MARKS.iter().any(|mark| line.contains(mark)))
 }
 
+/// Folders whose files show or build the project and are seldom what is wrong with it.
+const ASIDE: &[&str] = &[
+    "doc",
+    "docs",
+    "example",
+    "examples",
+    "tutorial",
+    "tutorials",
+    "benchmark",
+    "benchmarks",
+    "asv_bench",
+    "tools",
+    "scripts",
+    "script",
+    "bin",
+    "build_tools",
+    "extras",
+    "ci",
+    ".github",
+    "galleries",
+    "release",
+    "maint_tools",
+    "setup.py",
+    "externals",
+    "extern",
+    "packages",
+    "vendored",
+];
+
+/// Says whether a file shows or builds the project rather than being it, from its path alone.
+pub fn is_aside(path: &RelPath) -> bool {
+    path.parts().any(|part| ASIDE.contains(&part))
+}
+
 /// Says whether a file holds tests or helps them, from its path alone.
 pub fn is_test(path: &RelPath) -> bool {
     let in_test_folder = path.parent().is_some_and(|folder| {

@@ -124,12 +124,13 @@ impl<'a> Asked<'a> {
         }
         let mut mentioned = self.mentioned.clone();
         mentioned.retain(|hit| task.names(last_part(&hit.qualified)));
-        Asked::read_words(
+        let asked = Asked::read_words(
             task,
             (self.plan, self.tree, self.changes, self.gone),
             paths,
             mentioned,
-        )
+        );
+        asked.shown(false, self.is_green)
     }
 
     fn read_words(
@@ -508,11 +509,46 @@ impl<'a> Asked<'a> {
             return Vec::new();
         }
         let groups = grouped(&self.named, self.task, &self.paths);
-        let open = groups
-            .iter()
-            .filter(|group| !group.iter().any(|one| self.is_changed(one)));
+        let is_done = |one: &&Target| {
+            self.is_changed(one)
+                || self.is_green && self.is_reworded(one)
+                || self.is_namesake_changed(one)
+        };
+        let open = groups.iter().filter(|group| !group.iter().any(is_done));
         open.filter_map(|group| group.first().cloned().cloned())
             .collect()
+    }
+
+    /// Says whether anything of a definition is changed, be it what documents it.
+    fn is_reworded(&self, target: &Target) -> bool {
+        let Some(change) = self.change_of(&target.path) else {
+            return false;
+        };
+        let text = |content: &str| {
+            let definitions = symbols::definitions(change.language, content).into_iter();
+            let mut named = definitions.filter(|one| *one.qualified == *target.name);
+            named.next().map(|one| content[one.span()].to_owned())
+        };
+        text(change.before.as_deref().unwrap_or_default()) != text(&change.after)
+    }
+
+    /// Says whether another definition of the same name is changed, everything is green by what the model listed, and the
+    /// task does not say which of them it means.
+    fn is_namesake_changed(&self, target: &Target) -> bool {
+        let is_told = self.paths.contains(&target.path)
+            || target.name.contains('.') && self.task.speaks_of(&target.name);
+        let name = target.last_name();
+        let namesakes = self.tree.definitions();
+        let mut namesakes = namesakes.filter(|(file, one)| !file.test && one.name() == name);
+        self.is_green
+            && !is_told
+            && namesakes.any(|(file, one)| {
+                self.is_changed(&Target {
+                    path: file.path.clone(),
+                    name: one.qualified.to_string(),
+                    lines: one.line..=one.end_line,
+                })
+            })
     }
 
     fn first_open(&self) -> Option<Target> {
@@ -725,7 +761,9 @@ fn meant(named: Vec<Target>, task: &Task, paths: &[RelPath]) -> Vec<Target> {
 fn grouped<'t>(targets: &'t [Target], task: &Task, paths: &[RelPath]) -> Vec<Vec<&'t Target>> {
     let mut groups: Vec<Vec<&Target>> = Vec::new();
     for target in targets {
-        let is_told = |one: &Target| paths.contains(&one.path) || task.speaks_of(&one.name);
+        let is_told = |one: &Target| {
+            paths.contains(&one.path) || one.name.contains('.') && task.speaks_of(&one.name)
+        };
         let same = |group: &&mut Vec<&Target>| {
             let first = group[0];
             let both_told = is_told(first) && is_told(target);
