@@ -28,7 +28,7 @@ class Oracle:
     def __init__(self, case):
         self.files = case["files"]
         self.places = [place for path, one in self.files.items() for place in units.places(path, one["before"], one["after"])]
-        self.calls, self.longest, self.log = 0, 0, []
+        self.calls, self.longest, self.log, self.rest = 0, 0, [], ""
         self.dropped = set()
 
     # What it says.
@@ -39,14 +39,9 @@ class Oracle:
         prompt = sum(len(message["content"]) for message in messages)
         self.longest = max(self.longest, round(prompt / 4))
         last = messages[-1]["content"]
-        if CUT in last:
-            said = "".join(message["content"] for message in trailing_replies(messages))
-            whole = self.answer(messages[: -2 * len(trailing_replies(messages))], most)
-            text = whole[len(said) :]
-        else:
-            text = self.answer(messages, most)
+        text = self.rest if CUT in last else self.answer(messages, most)
         room = int(most * SIGNS_A_TOKEN)
-        cut = len(text) > room
+        cut, self.rest = len(text) > room, text[room:]
         self.log.append({"messages": messages, "reply": text[:room]})
         return text[:room], cut
 
@@ -345,15 +340,6 @@ class Clumsy(Oracle):
         if way == "prose":
             return f"Sure! Here is what I would change, step by step.\n\n1. I looked at the code.\n2. I changed it:\n\n{block}\n\nLet me know if that helps."
         return block
-
-
-def trailing_replies(messages):
-    """The pieces of a reply that was cut, in their order."""
-    found, at = [], len(messages) - 1
-    while at > 0 and CUT in messages[at]["content"]:
-        found.insert(0, messages[at - 1])
-        at -= 2
-    return found
 
 
 def fenced(path, text):

@@ -194,8 +194,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Judges code that a compiler refuses, where its complaint is about something that was changed or about a test that
-    /// waits for more: then it is no fault of the machine.
+    /// Judges code that a compiler refuses, where its complaint is about something that was changed, about a test that
+    /// waits for more, or about code that compiled before: then it is no fault of the machine.
     fn not_compiling(&self, after: &SuiteReport) -> Option<Verdict> {
         let has_failed = matches!(after.outcome, Outcome::NoReport | Outcome::CouldNotStart);
         let ends_with = |name: &str, path: &RelPath| {
@@ -203,8 +203,10 @@ impl Evidence<'_> {
             rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
         };
         let changed = self.changes.iter().map(|change| &change.path);
-        let tests = self.tree.files().iter().filter(|file| file.test);
-        let files = changed.chain(tests.map(|file| &file.path));
+        let has_compiled = self.before.is_some_and(|before| unusable(before).is_none());
+        let others = self.tree.files().iter();
+        let others = others.filter(|file| file.test || has_compiled);
+        let files = changed.chain(others.map(|file| &file.path));
         let compiled = |path: &&RelPath| Language::of(path) != Language::Python;
         let files: Vec<&RelPath> = files.filter(compiled).collect();
         let counts = |name: &str| files.iter().any(|path| ends_with(name, path));

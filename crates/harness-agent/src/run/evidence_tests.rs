@@ -16,7 +16,7 @@ const RUST: &str = "pub fn lower(s: &str) -> String {\n    s.to_lowercase()\n}\n
 const PARSE: &str = "class Line:\n    def parse_line(self, text):\n        return text\n\n\nclass Word:\n    def parse_line(self, text):\n        return text\n";
 
 /// The project of every story.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("a/parse.py", PARSE),
     ("b/parse.py", PARSE),
     ("shop/__init__.py", ""),
@@ -26,6 +26,7 @@ const FILES: [(&str, &str); 12] = [
     ("shop/fee.pyi", "def fee(total: int) -> int: ...\n"),
     ("tests/test_shop.py", TESTS),
     ("src/lib.rs", RUST),
+    ("src/far.rs", "pub const FAR: u8 = 1;\n"),
     (
         "tests/test_more.py",
         "from shop.pricing import subtotal\n\n\ndef test_subtotal():\n    assert subtotal([1]) == 1\n    # As in subtotal([1], in_cents=True).\n",
@@ -836,7 +837,10 @@ fn code_that_does_not_compile_is_told_as_such() {
     };
     assert_eq!(said("src/lib.rs", Some(&report("total+"))), "worse");
     assert_eq!(said("src/lib.rs", None), "finish.does_not_compile");
-    // A fault of what the run did not write.
+    // What compiled before does not any more.
+    assert_eq!(said("src/far.rs", Some(&report("total+"))), "worse");
+    assert_eq!(said("src/far.rs", None), "unverified");
+    // A fault of what is not the project's.
     assert_eq!(
         said("vendor/other.rs", Some(&report("total+"))),
         "unverified"
