@@ -13,7 +13,7 @@ A folder is `tests/scenarios/NNN_name/`:
     result.json     the fields of the result that must hold (`refusals` lists the rules, `goals` the words of each and
                     whether it is met, `attempt` lines of the patch
                     that a run which takes its changes back leaves; no `attempt` means that there is none; `shown` and
-                    `not_shown` are texts of the first request)
+                    `not_shown` are texts of the first request, `shown_later` of one behind it)
 
 In every run at most three turns are wasted: refused, or not readable as an action.
 
@@ -221,7 +221,7 @@ def held(result, expected):
             seen[name] = [[goal["text"], goal["met"]] for goal in result["goals"]]
         elif name == "tests_after":
             seen[name] = result["tests"] and result["tests"]["after"]
-        elif name in ("gone", "attempt", "shown", "not_shown"):
+        elif name in ("gone", "attempt", "shown", "not_shown", "shown_later"):
             seen[name] = expected[name]
         else:
             seen[name] = result[name]
@@ -252,7 +252,10 @@ def check_diff(scenario, result):
 
 
 def check_shown(scenario, prompts):
-    """What the model must see at first, and what it must not."""
+    """What the model must see at first, what it must not, and what it must see later."""
+    later = [prompt["messages"][-1]["content"] for prompt in prompts[1:]]
+    unseen = [text for text in scenario.result.get("shown_later", []) if not any(text in words for words in later)]
+    assert not unseen, (unseen, later)
     first = "\n".join(message["content"] for message in prompts[0]["messages"]) if prompts else ""
     missing = [text for text in scenario.result.get("shown", []) if text not in first]
     needless = [text for text in scenario.result.get("not_shown", []) if text in first]

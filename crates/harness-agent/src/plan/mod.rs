@@ -121,6 +121,9 @@ pub struct Spot {
     pub span: Range<usize>,
 }
 
+/// A place is asked for again this often.
+const MOST_REPAIRS: usize = 2;
+
 /// A place that must change, as the model listed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -226,6 +229,9 @@ pub struct Plan {
     /// Definitions that should go.
     #[serde(skip)]
     removals: Vec<Spot>,
+    /// Places that were asked for again because a test failed by them.
+    #[serde(skip)]
+    repaired: Vec<(RelPath, String)>,
     /// What the likeliest files define, where the model is to list the places first.
     #[serde(skip)]
     outline: Option<String>,
@@ -314,6 +320,7 @@ impl Plan {
             place: None,
             listed: None,
             removals: Vec::new(),
+            repaired: Vec::new(),
             outline,
             about_project: documents.is_some(),
         }
@@ -343,6 +350,14 @@ impl Plan {
             waiting: staying.into(),
             ..PlaceQueue::default()
         });
+    }
+
+    /// Says whether a place that was written may be asked for again, which is noted.
+    pub(crate) fn may_repair(&mut self, spot: &Spot) -> bool {
+        let name = (spot.path.clone(), spot.name.clone());
+        let count = self.repaired.iter().filter(|known| **known == name).count();
+        self.repaired.push(name);
+        count < MOST_REPAIRS
     }
 
     /// Notes definitions that should go.

@@ -5,7 +5,7 @@ use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
 use crate::reply::Reading;
 use crate::run::event::EventKind;
-use crate::run::evidence::{NO_NEW_TEST, Verdict};
+use crate::run::evidence::{NO_NEW_TEST, TESTS_FAILING, Verdict};
 use crate::run::form;
 use crate::run::mend;
 use crate::run::places;
@@ -243,7 +243,10 @@ fn worse(session: &mut Session<'_>, trial: &mut Trial, draft: &Draft, words: Str
     // Of several places one may be wrong and the others right: what is written stays until all of it is judged.
     if session.plan.is_listed() || session.plan.place().is_some() {
         let words = format!("Written, and now tests fail that passed before: {words}");
-        return Outcome::Say { words, new: true };
+        return match places::repair(session, trial, &words, true) {
+            Some(words) => Outcome::Next(words),
+            None => Outcome::Say { words, new: true },
+        };
     }
     trial.put_back(session, draft);
     Outcome::Failed(format!(
@@ -270,7 +273,13 @@ fn unfinished(
         return Outcome::Next(words);
     }
     let words = format!("Written. {reason}");
-    match places::next(session, trial, &words) {
+    let next = places::next(session, trial, &words);
+    let may_repair = session.plan.is_listed() && rule == TESTS_FAILING;
+    let next = match next {
+        None if may_repair => places::repair(session, trial, &words, false),
+        next => next,
+    };
+    match next {
         Some(words) => Outcome::Next(words),
         None => Outcome::Say { words, new: true },
     }
@@ -343,9 +352,7 @@ fn finish(session: &mut Session<'_>, trial: &mut Trial, said: &str) -> Outcome {
             };
             Outcome::End(Stopped::Done, format!("done: {proof}{words}"))
         }
-        Verdict::Worse(reason) => {
-            Outcome::Refused(Refusal::new("finish.tests_failing", reason, ""))
-        }
+        Verdict::Worse(reason) => Outcome::Refused(Refusal::new(TESTS_FAILING, reason, "")),
         Verdict::Unfinished { rule, reason } => Outcome::Refused(Refusal::new(rule, reason, "")),
         Verdict::Unverified(reason) => {
             Outcome::End(Stopped::Stuck, format!("unverified: {reason}"))

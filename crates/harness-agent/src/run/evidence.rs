@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use harness_code::language::Language;
 use harness_code::path::RelPath;
+use harness_code::symbols::{self, Definition};
 use harness_code::tree::{self, SourceTree};
 use harness_hands::suite::{Failure, Lines, Outcome, SuiteReport};
 
@@ -86,6 +87,8 @@ pub(super) enum Verdict {
 
 /// The rule for tests that were asked for and have not come.
 pub(super) const NO_NEW_TEST: &str = "finish.no_new_test";
+/// The rule of tests that fail though they should pass.
+pub(super) const TESTS_FAILING: &str = "finish.tests_failing";
 
 /// How many tests that were red already a summary names; more would bury what was done.
 const RED_NAMED: usize = 3;
@@ -120,14 +123,14 @@ impl Evidence<'_> {
             return unfinished(rule, &reason);
         }
         if let Some(reason) = self.still_failing(&asked, after) {
-            return unfinished("finish.tests_failing", &reason);
+            return unfinished(TESTS_FAILING, &reason);
         }
         if let Some(failure) = self.fails_otherwise(after) {
             let reason = format!(
                 "a test that failed before now fails in another way: make it pass\n{}",
                 failure.shown()
             );
-            return unfinished("finish.tests_failing", &reason);
+            return unfinished(TESTS_FAILING, &reason);
         }
         if let Some(name) = &self.observed.untested {
             let reason = format!(
@@ -180,7 +183,7 @@ impl Evidence<'_> {
         if after.passed == 0 {
             let shown = after.failures.first().map(Failure::shown);
             let reason = format!("no test passes yet\n{}", shown.unwrap_or_default());
-            return Err(unfinished("finish.tests_failing", &reason));
+            return Err(unfinished(TESTS_FAILING, &reason));
         }
         let ids: Vec<&str> = self.before.map_or(Vec::new(), |before| {
             let failed = before.failures.iter().map(|failure| failure.id.as_str());
@@ -300,6 +303,47 @@ impl Evidence<'_> {
     /// Returns the code that must change next.
     pub(super) fn next_place(&self) -> Option<Target> {
         self.asked().next_place()
+    }
+
+    /// Returns the innermost definition among those that are changed which a failing test passes through: first of the
+    /// tests that passed before.
+    pub(super) fn blamed_place(&self) -> Option<Target> {
+        let changed = |change: &Change| -> Vec<Target> {
+            let texts = |content: &str| -> Vec<(Target, String)> {
+                let definitions = symbols::definitions(change.language, content).into_iter();
+                let target = |one: Definition| {
+                    let target = Target {
+                        path: change.path.clone(),
+                        name: one.qualified.to_string(),
+                        lines: one.line..=one.end_line,
+                    };
+                    (target, content[one.span()].to_owned())
+                };
+                definitions.map(target).collect()
+            };
+            let before = texts(change.before.as_deref().unwrap_or_default());
+            let is_known = |target: &Target, text: &String| {
+                let mut known = before.iter();
+                known.any(|(other, known)| other.name == target.name && known == text)
+            };
+            let after = texts(&change.after).into_iter();
+            let new = after.filter(|(target, text)| !is_known(target, text));
+            new.map(|(target, _)| target).collect()
+        };
+        let changed: Vec<Target> = self.changes.iter().flat_map(changed).collect();
+        let mut failures: Vec<&Failure> = self.after?.failures.iter().collect();
+        let was_red = |failure: &Failure| {
+            let before = self.before.into_iter().flat_map(|before| &before.failures);
+            before.map(|known| &known.id).any(|id| *id == failure.id)
+        };
+        failures.sort_by_key(|failure| was_red(failure));
+        failures.into_iter().find_map(|failure| {
+            let blamed = changed.iter();
+            let blamed = blamed.filter(|target| passes_through(&failure.traceback, target));
+            blamed
+                .min_by_key(|target| target.lines.end() - target.lines.start())
+                .cloned()
+        })
     }
 
     fn asked(&self) -> Asked<'_> {

@@ -77,6 +77,25 @@ pub(super) fn next_listed(session: &mut Session<'_>, trial: &mut Trial) -> Optio
     None
 }
 
+/// Turns again to a place that was written and by which a test fails: the one that the failure passes through, else,
+/// where tests fail that passed before, the last one. Returns the words that ask for it.
+pub(super) fn repair(
+    session: &mut Session<'_>,
+    trial: &mut Trial,
+    reason: &str,
+    is_worse: bool,
+) -> Option<String> {
+    let last = session.plan.place().filter(|_| is_worse).cloned();
+    let spot = trial.blamed_place(session).or(last)?;
+    let spot = trial.place(session, &spot.path, &spot.name)?;
+    if spot.name.is_empty() || !session.plan.may_repair(&spot) {
+        return None;
+    }
+    let words = ask_for(session, trial, &spot, reason)?;
+    turn_to(session, trial, spot);
+    Some(words)
+}
+
 /// Turns to the next place of the list where the one at hand needs a name that only a later one brings: it is asked for
 /// again at the end. Returns the words.
 pub(super) fn postponed(

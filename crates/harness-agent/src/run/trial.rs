@@ -933,6 +933,12 @@ impl Trial {
         self.place(session, &target.path, &target.name)
     }
 
+    /// Returns the definition among those that are changed which a failing test passes through.
+    pub(super) fn blamed_place(&self, session: &Session<'_>) -> Option<Spot> {
+        let target = self.with_evidence(session, |evidence| evidence.blamed_place())?;
+        self.place(session, &target.path, &target.name)
+    }
+
     /// Returns a definition as it is staged, or the whole file where none is named.
     pub(super) fn place(&self, session: &Session<'_>, path: &RelPath, name: &str) -> Option<Spot> {
         let content = self.content(session, path)?;

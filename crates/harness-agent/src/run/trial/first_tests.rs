@@ -12,7 +12,7 @@ use harness_hands::suite::{Selection, SuiteReport, Watch};
 use super::Trial;
 use crate::plan::lies_in;
 use crate::run::event::EventKind;
-use crate::run::evidence::{self, Verdict};
+use crate::run::evidence::{self, TESTS_FAILING, Verdict};
 use crate::run::flaky;
 use crate::run::session::Session;
 
@@ -74,7 +74,7 @@ impl Trial {
         self.is_partial = match &verdict {
             Verdict::Worse(_) => true,
             Verdict::Unfinished { rule, .. } => {
-                *rule == "finish.tests_failing" && !self.meets_something(session)
+                *rule == TESTS_FAILING && !self.meets_something(session)
             }
             _ => false,
         };
