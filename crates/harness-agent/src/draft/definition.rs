@@ -55,13 +55,19 @@ pub(super) fn with_header(
     let first = lines.next()?;
     let same = |line: &&str| whole.lines().any(|known| known.trim() == line.trim());
     let at = whole.lines().position(|line| line.trim() == first.trim())?;
+    let times = whole.lines().filter(|line| line.trim() == first.trim());
+    let is_once = times.count() == 1;
+    let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
     // A piece out of its middle does not reach to its end.
-    let ends = code.trim_end().lines().last()?.trim() == whole.lines().last()?.trim();
+    let (end, old_end) = (code.trim_end().lines().last()?, whole.lines().last()?);
+    let depth = |first: &str, last: &str| indent(last).checked_sub(indent(first));
+    let ends = is_once
+        && end.trim() == old_end.trim()
+        && depth(first, end) == depth(whole.lines().nth(at)?, old_end);
     let (known, all) = (lines.clone().filter(same).count(), lines.count());
     if at == 0 || !ends || known * 2 < all {
         return None;
     }
-    let indent = |line: &str| line.len() - line.trim_start().len();
     let (wanted, has) = (indent(whole.lines().nth(at)?), indent(first));
     let moved = |line: &str| {
         let line = match wanted.checked_sub(has) {
@@ -122,7 +128,8 @@ impl Whole<'_> {
                     let class = match own {
                         Some((class, _)) => Some(class),
                         // What stands indented behind a method belongs to its class.
-                        None if piece.starts_with([' ', '\t'])
+                        None if last_class.is_some()
+                            && piece.starts_with([' ', '\t'])
                             && definition.kind == DefinitionKind::Variable =>
                         {
                             last_class

@@ -133,6 +133,33 @@ fn a_definition_without_its_first_lines_keeps_those_that_stand_there() {
     // A piece out of the middle is none.
     let middle = "    if rate > 99:\n        raise ValueError(rate)\n";
     assert_eq!(after(middle), "draft.fragment");
+    let wide = "\u{3000}\u{3000}if rate > 100:\n\u{3000}return total - part(total)\n";
+    assert_eq!(after(wide), "draft.syntax");
+}
+
+#[test]
+fn a_piece_that_could_be_an_earlier_one_too_is_not_taken_for_the_rest() {
+    let check = |before: &str, name: &str, code: &str| {
+        let files = Map(BTreeMap::from([("a.py".to_owned(), before.to_owned())]));
+        let focus = Focus {
+            path: RelPath::parse("a.py").unwrap(),
+            name: name.to_owned(),
+        };
+        let drafts = drafted(&files, Some(&focus), &edit("", "", code));
+        assert_eq!(drafts.unwrap_err().rule, "draft.fragment", "{code}");
+    };
+    let loops = "def save(rows):\n    for row in rows:\n        check(row)\n    for row in rows:\n        write(row)\n    return len(rows)\n";
+    check(
+        loops,
+        "save",
+        "    for row in rows:\n        write(row.strip())\n    return len(rows)\n",
+    );
+    let ends = "def find(items, key):\n    if not items:\n        return None\n    for one in items:\n        if one == key:\n            return one\n    return None\n";
+    check(
+        ends,
+        "find",
+        "    if not items:\n        log()\n        return None\n",
+    );
 }
 
 #[test]

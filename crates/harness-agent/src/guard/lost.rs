@@ -27,7 +27,11 @@ pub(super) fn check(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<R
                 && !parts.any(|part| task.speaks_of(part))
         })
         .filter(|old| {
-            let is_it = |spot: &Spot| spot.path == change.path && *spot.name == *old.qualified;
+            let is_it = |spot: &Spot| {
+                let rest = old.qualified.strip_prefix(spot.name.as_str());
+                let is_inside = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+                spot.path == change.path && is_inside
+            };
             !facts.may_go.iter().any(is_it)
         })
         .map(|old| format!("`{}`", old.qualified))

@@ -141,11 +141,10 @@ impl Place {
         let first = words.next().unwrap_or_default();
         let first = first.trim_end_matches([',', '.', ':', ';']);
         let orders = ["remove", "removed", "delete", "deleted", "drop", "dropped"];
+        let rest: Vec<&str> = words.map(|word| word.trim_end_matches('.')).collect();
         !self.spot.name.is_empty()
             && orders.iter().any(|word| first.eq_ignore_ascii_case(word))
-            && words
-                .next()
-                .is_none_or(|word| word == "it" || word == "this")
+            && matches!(rest.as_slice(), [] | ["it" | "this"])
     }
 }
 
@@ -345,7 +344,7 @@ impl Plan {
     /// Goes through these places, one after the other; code takes away what should go.
     pub(crate) fn list_places(&mut self, places: Vec<Place>) {
         let (going, staying): (Vec<Place>, _) = places.into_iter().partition(Place::goes);
-        self.also_remove(going.into_iter().map(|place| place.spot).collect());
+        self.removals = going.into_iter().map(|place| place.spot).collect();
         self.listed = Some(PlaceQueue {
             waiting: staying.into(),
             ..PlaceQueue::default()
@@ -360,19 +359,14 @@ impl Plan {
         count < MOST_REPAIRS
     }
 
-    /// Notes definitions that should go.
-    pub(crate) fn also_remove(&mut self, spots: Vec<Spot>) {
-        for spot in spots {
-            let is_it = |known: &Spot| known.path == spot.path && known.name == spot.name;
-            if !self.removals.iter().any(is_it) {
-                self.removals.push(spot);
-            }
-        }
-    }
-
-    /// Returns the definitions that should go, by the model's list or because they have moved.
+    /// Returns the definitions that should go by the model's list.
     pub(crate) fn removals(&self) -> &[Spot] {
         &self.removals
+    }
+
+    /// Forgets what should go: it was tried.
+    pub(crate) fn forget_removals(&mut self) {
+        self.removals.clear();
     }
 
     /// Returns what the likeliest files define, where the model is to list the places first.
@@ -982,6 +976,23 @@ fn which_place(task: &Task, tree: &SourceTree, located: &Located) -> Question {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_whole_definition_is_said_to_go() {
+        let goes = |what: &str| {
+            let spot = Spot {
+                path: RelPath::parse("a.py").unwrap(),
+                name: "A.f".to_owned(),
+                line: 1,
+                span: 0..0,
+            };
+            let what = what.to_owned();
+            let is_new = false;
+            Place { spot, is_new, what }.goes()
+        };
+        assert!(goes("remove it") && goes("Delete this.") && goes("dropped"));
+        assert!(!goes("remove this default") && !goes("remove the check") && !goes("make it work"));
+    }
 
     #[test]
     fn a_test_is_named_as_a_whole() {

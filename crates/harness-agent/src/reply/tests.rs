@@ -372,6 +372,23 @@ fn a_reply_that_was_cut_is_put_together() {
         edit("", "", "def f():\n    return 1\n"),
     );
     assert_eq!(joined("```python\nx = ", "1\n```"), "```python\nx = 1\n```");
+    for (first, next) in [("x = ", "\n1"), ("a.", "\nb"), ("ret", "\n```python\nurn")] {
+        let joined = joined(&format!("```python\n{first}"), next);
+        assert!(!joined[10 + first.len()..].contains('\n'), "{joined}");
+    }
+    // A line that was whole, and a word that was not.
+    assert_eq!(
+        joined("```python\nf(x)", "\ng(x)\n```"),
+        "```python\nf(x)\ng(x)\n```"
+    );
+    assert_eq!(
+        joined("```python\nif x", "\n    return y\n```"),
+        "```python\nif x\n    return y\n```"
+    );
+    assert_eq!(
+        joined("```python\nret", "\nurn y\n```"),
+        "```python\nreturn y\n```"
+    );
     // Nobody sees where the last lines of a patch would have ended.
     assert!(is_cut(
         "Action: patch\nPath: a.go\nFind:\nx\nReplace:\nif y {"

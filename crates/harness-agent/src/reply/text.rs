@@ -124,7 +124,16 @@ pub fn joined(first: &str, next: &str) -> String {
     } else {
         first
     };
-    format!("{kept}{rest}")
+    // A newline may be how a model begins to speak, or the end of a line that was whole.
+    let is_word = first.ends_with(|sign: char| sign.is_alphanumeric() || sign == '_');
+    let is_whole =
+        first.ends_with([')', ']', '}', ':', ';']) || is_word && rest.starts_with([' ', '\t']);
+    let line = if next.starts_with('\n') && is_whole && !again {
+        "\n"
+    } else {
+        ""
+    };
+    format!("{kept}{line}{rest}")
 }
 
 /// Returns the fenced blocks of a text; one that was never closed reaches to the end.

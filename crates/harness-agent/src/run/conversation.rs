@@ -18,6 +18,7 @@ use crate::run::evidence::Verdict;
 use crate::run::form;
 use crate::run::places::{self, LEAST_STEPS, Listed};
 use crate::run::prompt::{self, Opening, capped};
+use crate::run::removal;
 use crate::run::result::Stopped;
 use crate::run::search::Search;
 use crate::run::session::{Session, first_line};
@@ -411,11 +412,11 @@ impl<'m> Conversation<'m> {
         self.listing = Listing::Written;
         self.seen.clear();
         if let Some(proven) = &mut self.proven {
-            proven.left.clone_from(&places);
+            proven.left.extend(places.iter().cloned());
         }
         session.plan.list_places(places);
         match places::next_listed(session, trial) {
-            None if session.plan.removals().is_empty() => None,
+            None if removal::may_be_taken(session, trial).is_empty() => None,
             None => Some(go_on(session, &Draft::default(), trial, &mut None)),
             Some(words) => Some(Outcome::Next(words)),
         }

@@ -2,11 +2,13 @@
 //! the other places are written and nobody uses them any more: what others outside of the project may use stays unless
 //! the task speaks of it.
 
+use std::ops::Range;
+
 use harness_code::edit::{self, Edit};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::symbols::code::code_tokens;
-use harness_code::symbols::{self, Definition};
+use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::text::whole_words;
 use harness_code::tree;
 
@@ -18,29 +20,40 @@ use crate::tool::change::Draft;
 
 /// Takes away what should go, as far as it may. Returns whether anything went.
 pub(super) fn take_away(session: &mut Session<'_>, trial: &mut Trial) -> bool {
+    let spots = may_be_taken(session, trial);
+    session.plan.forget_removals();
+    let draft = Draft {
+        changes: changes(session, trial, &spots),
+        ..Draft::default()
+    };
+    !draft.changes.is_empty() && trial.apply_removal(session, &draft, &spots).is_ok()
+}
+
+/// Returns what should go and may.
+pub(super) fn may_be_taken(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
+    let listed = session.plan.removals().iter();
+    let listed = listed.filter_map(|spot| trial.place(session, &spot.path, &spot.name));
+    let mut spots: Vec<Spot> = listed.collect();
     if session.task.moved_name().is_some() {
-        let copied = copied(session, trial);
-        session.plan.also_remove(copied);
+        let is_known = |copy: &Spot, spots: &[Spot]| {
+            let mut known = spots.iter();
+            known.any(|spot| spot.path == copy.path && spot.name == copy.name)
+        };
+        for copy in copied(session, trial) {
+            if !is_known(&copy, &spots) {
+                spots.push(copy);
+            }
+        }
     }
-    let listed = session.plan.removals().to_vec();
-    let spots = listed
-        .iter()
-        .filter_map(|spot| trial.place(session, &spot.path, &spot.name));
-    let mut spots: Vec<Spot> = spots.collect();
     // What one of them still uses stays where that one stays.
     loop {
         let may_go = |spot: &&Spot| may_go(session, trial, &spots, spot);
         let going: Vec<Spot> = spots.iter().filter(may_go).cloned().collect();
         if going.len() == spots.len() {
-            break;
+            return spots;
         }
         spots = going;
     }
-    let draft = Draft {
-        changes: changes(session, trial, &spots),
-        ..Draft::default()
-    };
-    !draft.changes.is_empty() && trial.apply(session, &draft).is_ok()
 }
 
 /// Returns the definitions that stand word for word in a file that did not have them.
@@ -48,8 +61,10 @@ fn copied(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
     let staged = trial.staged().changes();
     let tops = |language: Language, text: &str| -> Vec<(String, String)> {
         let definitions = symbols::definitions(language, text);
+        let is_code = |one: &&Definition| one.kind != DefinitionKind::Variable;
         let tops = definitions.iter().filter(|one| one.parent.is_none());
-        tops.map(|one| (one.name().to_owned(), text[one.span()].to_owned()))
+        tops.filter(is_code)
+            .map(|one| (one.name().to_owned(), text[one.span()].to_owned()))
             .collect()
     };
     let mut found = Vec::new();
@@ -77,16 +92,31 @@ fn copied(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
 /// Returns the files without these definitions.
 fn changes(session: &Session<'_>, trial: &Trial, spots: &[Spot]) -> Vec<Change> {
     let mut paths: Vec<&RelPath> = spots.iter().map(|spot| &spot.path).collect();
+    paths.sort();
     paths.dedup();
     let without = |path: &RelPath| {
         let before = trial.content(session, path)?;
         let own = spots.iter().filter(|spot| spot.path == *path);
-        let cut = |spot: &Spot| Edit {
+        let mut spans: Vec<Range<usize>> = own.map(|spot| spot.span.clone()).collect();
+        // Neighbours go as one, and a method goes with its class.
+        spans.sort_by_key(|span| (span.start, span.end));
+        spans.dedup_by(|next, span| {
+            let between = before.get(span.end..next.start).unwrap_or_default();
+            let is_one = between.trim().is_empty();
+            if is_one {
+                span.end = span.end.max(next.end);
+            }
+            is_one
+        });
+        let ranges = spans.iter();
+        let ranges = ranges.map(|span| edit::lines_of(Language::of(path), &before, span));
+        let ranges: Vec<_> = ranges.collect::<Option<_>>()?;
+        let cut = ranges.into_iter().map(|range| Edit {
             path: path.clone(),
-            range: edit::lines_of(&before, &spot.span),
+            range,
             text: String::new(),
-        };
-        let after = edit::apply(&before, &own.map(cut).collect::<Vec<_>>()).ok()?;
+        });
+        let after = edit::apply(&before, &cut.collect::<Vec<_>>()).ok()?;
         Some(Change {
             path: path.clone(),
             language: Language::of(path),
@@ -100,16 +130,16 @@ fn changes(session: &Session<'_>, trial: &Trial, spots: &[Spot]) -> Vec<Change> 
 /// Says whether a definition is nobody's any more, or has another place.
 fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> bool {
     let name = last_part(&spot.name);
-    // What Python calls by itself falls back to the class above.
-    if is_special(&spot.path, name) {
-        return spot.name.contains('.');
-    }
     let staged = trial.staged().changes();
+    // What Python calls by itself goes where another such method of its class comes in its place.
+    if is_special(&spot.path, name) {
+        return session.task.speaks_of(name) || staged.iter().any(|one| has_successor(one, spot));
+    }
     let has_moved = |change: &Change| {
         let before = change.before.as_deref().unwrap_or_default();
         change.path != spot.path
-            && defines(change.language, &change.after, name)
-            && !defines(change.language, before, name)
+            && defines(change.language, &change.after, &spot.name)
+            && !defines(change.language, before, &spot.name)
     };
     let target = staged.iter().find(|change| has_moved(change));
     let is_meant = session.task.speaks_of(name)
@@ -120,9 +150,10 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
     let is_used = |path: &RelPath, text: &str| {
         let gone = going.iter().filter(|one| one.path == *path);
         let gone: Vec<&Spot> = gone.collect();
-        // Another file that defines the name means its own, and one that imports it from its new place means that.
+        // Another file that defines the name means its own unless it imports it, and one that imports it from its new
+        // place means that.
         let is_own = *path != spot.path
-            && (defines(Language::of(path), text, name)
+            && (defines(Language::of(path), text, name) && !imports(text, "", name)
                 || target.is_some_and(|target| imports(text, target.path.stem(), name)));
         !is_own && uses(Language::of(path), text, name, &gone)
     };
@@ -142,27 +173,50 @@ fn is_special(path: &RelPath, name: &str) -> bool {
     Language::of(path) == Language::Python && name.starts_with("__") && name.ends_with("__")
 }
 
-/// Says whether nobody outside of the project can mean a definition, by the habits of its language.
+/// Says whether a class gets a new method that Python calls by itself.
+fn has_successor(change: &Change, spot: &Spot) -> bool {
+    let methods = |text: &str| -> Vec<String> {
+        let definitions = symbols::definitions(change.language, text).into_iter();
+        let names = definitions.map(|one| one.qualified.to_string());
+        names
+            .filter(|name| is_special(&spot.path, last_part(name)))
+            .collect()
+    };
+    let class = spot.name.rsplit_once('.').map(|(class, _)| class);
+    let before = methods(change.before.as_deref().unwrap_or_default());
+    let mut after = methods(&change.after).into_iter();
+    change.path == spot.path
+        && class.is_some()
+        && after.any(|name| {
+            !before.contains(&name) && name.rsplit_once('.').map(|(class, _)| class) == class
+        })
+}
+
+/// Says whether nobody outside of the project can mean a definition, by the habits of its language. Methods may stand for
+/// those of a trait or an interface, and some functions are called by the language itself.
 fn is_private(language: Language, text: &str, spot: &Spot) -> bool {
     let name = last_part(&spot.name);
+    let is_method = spot.name.contains('.');
     match language {
-        Language::Python => name.starts_with('_'),
-        Language::Go => name.starts_with(char::is_lowercase),
-        Language::Rust => !text[spot.span.clone()].contains("pub "),
+        Language::Python => name.starts_with('_') && !name.ends_with('_'),
+        Language::Go => {
+            name.starts_with(char::is_lowercase) && !is_method && !matches!(name, "init" | "main")
+        }
+        Language::Rust => !is_method && name != "main" && !text[spot.span.clone()].contains("pub "),
         _ => false,
     }
 }
 
-/// Says whether a line imports a name from a module.
+/// Says whether a line imports a name, from a module where one is given.
 fn imports(text: &str, module: &str, name: &str) -> bool {
-    let has = |line: &str, word: &str| whole_words(line, word).next().is_some();
+    let has = |line: &str, word: &str| word.is_empty() || whole_words(line, word).next().is_some();
     text.lines()
         .any(|line| has(line, "import") && has(line, module) && has(line, name))
 }
 
-fn defines(language: Language, text: &str, name: &str) -> bool {
+fn defines(language: Language, text: &str, qualified: &str) -> bool {
     let definitions = symbols::definitions(language, text);
-    definitions.iter().any(|one| one.name() == name)
+    definitions.iter().any(|one| *one.qualified == *qualified)
 }
 
 /// Says whether code names something, be it in a string, outside of what goes and of definitions of this name.
@@ -180,7 +234,9 @@ fn uses(language: Language, text: &str, name: &str, gone: &[&Spot]) -> bool {
     }
     let tokens = code_tokens(language, text).into_iter();
     let mut used = tokens.filter(|token| {
-        let is_name = token.text == name || token.text.trim_matches(['"', '\'', '`']) == name;
+        let is_string = token.text.contains(['"', '\'', '`']);
+        let is_name =
+            token.text == name || is_string && whole_words(&token.text, name).next().is_some();
         let is_inside = gone.iter().any(|one| one.span.contains(&token.range.start));
         is_name && !is_inside && !is_definition(token.range.start)
     });
@@ -232,12 +288,34 @@ mod tests {
     }
 
     #[test]
+    fn a_method_that_python_calls_goes_where_another_one_comes() {
+        let before = "class A:\n    def __getitem__(self, k):\n        return 1\n\n    def __eq__(self, o):\n        return True\n";
+        let change = |after: String| Change {
+            path: RelPath::parse("a.py").unwrap(),
+            language: Language::Python,
+            before: Some(before.to_owned()),
+            after,
+        };
+        let spot = spot("a.py", "A.__getitem__", before);
+        let missing = "\n    def __missing__(self, k):\n        return 2\n";
+        assert!(has_successor(&change(format!("{before}{missing}")), &spot));
+        assert!(!has_successor(
+            &change(before.replace("True", "False")),
+            &spot
+        ));
+        let other = missing.replace("__missing__", "other");
+        assert!(!has_successor(&change(format!("{before}{other}")), &spot));
+    }
+
+    #[test]
     fn what_others_may_use_is_told_by_the_habits_of_a_language() {
         for (path, name, text, expected) in [
             ("a.py", "_a", "def _a():\n    pass\n", true),
             ("a.py", "a", "def a():\n    pass\n", false),
             ("a.go", "a", "package a\n\nfunc a() {}\n", true),
             ("a.go", "A", "package a\n\nfunc A() {}\n", false),
+            ("a.go", "init", "package a\n\nfunc init() {}\n", false),
+            ("a.py", "_missing_", "def _missing_():\n    pass\n", false),
             ("a.rs", "a", "fn a() {}\n", true),
             ("a.rs", "a", "pub fn a() {}\n", false),
             ("a.js", "a", "function a() {}\n", false),

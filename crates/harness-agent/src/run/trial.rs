@@ -56,6 +56,17 @@ struct Best {
     is_left_open: bool,
 }
 
+/// Says whether a name is a part of another one, as in `test_outside` and `TestOutside`.
+fn is_part_of_name(whole: &str, name: &str) -> bool {
+    whole.match_indices(name).any(|(at, found)| {
+        let before = whole[..at].chars().next_back();
+        let after = whole[at + found.len()..].chars().next();
+        let is_new_word = name.starts_with(char::is_uppercase);
+        before.is_none_or(|sign| !sign.is_alphanumeric() || is_new_word)
+            && after.is_none_or(|sign| !sign.is_alphanumeric() || sign.is_uppercase())
+    })
+}
+
 /// Changes under trial.
 pub(super) struct Trial {
     /// Where proven changes are written; nothing else writes.
@@ -296,10 +307,32 @@ impl Trial {
         session: &mut Session<'_>,
         draft: &Draft,
     ) -> Result<(), Refusal> {
+        self.apply_allowing(session, draft, &[])
+    }
+
+    /// Guards and stages a draft by which these definitions go. It counts as a part of the one before it.
+    pub(super) fn apply_removal(
+        &mut self,
+        session: &mut Session<'_>,
+        draft: &Draft,
+        may_go: &[Spot],
+    ) -> Result<(), Refusal> {
+        let earlier = self.earlier.clone();
+        let applied = self.apply_allowing(session, draft, may_go);
+        self.earlier = earlier;
+        applied
+    }
+
+    fn apply_allowing(
+        &mut self,
+        session: &mut Session<'_>,
+        draft: &Draft,
+        may_go: &[Spot],
+    ) -> Result<(), Refusal> {
         let mut beside = self.staged.changes();
         beside.extend(draft.changes.iter().cloned());
         for change in &draft.changes {
-            self.may_happen(session, change, &beside)?;
+            self.may_happen(session, change, &beside, may_go)?;
         }
         for path in &draft.gone {
             self.transaction
@@ -333,6 +366,7 @@ impl Trial {
         session: &Session<'_>,
         change: &Change,
         beside: &[Change],
+        may_go: &[Spot],
     ) -> Result<(), Refusal> {
         self.transaction
             .check(&change.path)
@@ -341,7 +375,7 @@ impl Trial {
             tree: Some(session.whole_tree()),
             installed: session.installed(),
             beside,
-            may_go: session.plan.removals(),
+            may_go,
         };
         guard::refusal(change, &session.task, &facts).map_or(Ok(()), Err)
     }
@@ -423,7 +457,7 @@ impl Trial {
         );
         for change in changes {
             self.is_as_read(session, change)?;
-            self.may_happen(session, change, &beside)?;
+            self.may_happen(session, change, &beside, &[])?;
         }
         let earlier = self.staged.clone();
         let staged = self.stage(session, changes);
@@ -517,7 +551,7 @@ impl Trial {
             let mut names = place.spot.name.split('.').filter(|name| !name.is_empty());
             names.any(|name| {
                 let has_word = |evidence: &Evidence<'_>| evidence.test_has_word(failure, name);
-                failure.id.contains(name) || self.with_evidence(session, has_word)
+                is_part_of_name(&failure.id, name) || self.with_evidence(session, has_word)
             })
         };
         let (place, failure) = left.iter().find_map(|place| {

@@ -47,7 +47,9 @@ pub fn replace_definition(
     let mut result = String::with_capacity(content.len() + body.len());
     // A comment behind its last line may come with the code.
     let comment = content[span.end..].lines().next().unwrap_or_default();
-    let comes = !comment.trim().is_empty() && body.ends_with(comment.trim());
+    let is_comment =
+        comment.trim_start().starts_with('#') || comment.trim_start().starts_with("//");
+    let comes = is_comment && body.ends_with(comment.trim());
     let end = span.end + if comes { comment.len() } else { 0 };
     result.push_str(&content[..start]);
     result.push_str(&with_line_ending(&body, line_ending(content)));

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
+use crate::language::Language;
 use crate::path::RelPath;
 
 pub use companions::with_companions;
@@ -51,14 +52,24 @@ pub enum EditProblem {
 }
 
 /// Returns the bytes to cut so that a definition is gone: its whole lines, comments right above it, and the blank lines
-/// that set it apart.
-pub fn lines_of(content: &str, span: &Range<usize>) -> Range<usize> {
+/// that set it apart. Returns nothing where something else stands on its lines.
+pub fn lines_of(language: Language, content: &str, span: &Range<usize>) -> Option<Range<usize>> {
     let line_start = |at: usize| content[..at].rfind('\n').map_or(0, |at| at + 1);
+    let is_comment = |line: &str| match language {
+        Language::Python | Language::Ruby | Language::Shell => {
+            line.starts_with('#') && !line.starts_with("#!")
+        }
+        _ => line.starts_with("//") && !line.starts_with("//!"),
+    };
     let mut start = line_start(span.start);
+    let behind = content[span.end..].lines().next().unwrap_or_default();
+    let behind = behind.trim_start();
+    if !content[start..span.start].trim().is_empty() || !(behind.is_empty() || is_comment(behind)) {
+        return None;
+    }
     while start > 0 {
         let above = line_start(start - 1);
-        let line = content[above..start].trim();
-        if !(line.starts_with('#') || line.starts_with("//")) {
+        if !is_comment(content[above..start].trim()) {
             break;
         }
         start = above;
@@ -72,11 +83,11 @@ pub fn lines_of(content: &str, span: &Range<usize>) -> Range<usize> {
     if next.is_none_or(|next| indent(next) < own) {
         let above = content[..start].trim_end().len();
         let line = content[above..start].find('\n').map_or(0, |at| at + 1);
-        return if above == 0 { 0 } else { above + line }..end;
+        return Some(if above == 0 { 0 } else { above + line }..end);
     }
     let blank = content[end..].split_inclusive('\n');
     let blank = blank.take_while(|line| line.trim().is_empty());
-    start..end + blank.map(str::len).sum::<usize>()
+    Some(start..end + blank.map(str::len).sum::<usize>())
 }
 
 fn listed(lines: &[u32]) -> String {
@@ -199,7 +210,7 @@ mod tests {
         let text = "import re\n\n\nclass A:\n    def f(self):\n        pass\n\n    # Why.\n    def g(self):\n        pass\n\n\ndef h():\n    pass\n";
         let cut = |code: &str| {
             let start = text.find(code).unwrap();
-            let range = lines_of(text, &(start..start + code.len()));
+            let range = lines_of(Language::Python, text, &(start..start + code.len())).unwrap();
             format!("{}{}", &text[..range.start], &text[range.end..])
         };
         let f = "    def f(self):\n        pass\n\n";
@@ -210,7 +221,15 @@ mod tests {
             cut("def h():\n    pass"),
             text.replace("\n\ndef h():\n    pass\n", "")
         );
-        assert_eq!(lines_of("def h():\n    pass", &(0..17)), 0..17);
+        let lines = |language, text: &str, span| lines_of(language, text, &span);
+        assert_eq!(
+            lines(Language::Python, "def h():\n    pass", 0..17),
+            Some(0..17)
+        );
+        // What only looks like a comment stays, and so does what shares its lines.
+        let text = "#include <a.h>\nint f() { return 1; }\n";
+        assert_eq!(lines(Language::C, text, 15..36), Some(15..37));
+        assert_eq!(lines(Language::Python, "a = 1; b(2)\n", 0..5), None);
     }
     use expect_test::expect;
 

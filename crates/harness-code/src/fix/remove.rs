@@ -104,7 +104,7 @@ fn removal(tree: &SourceTree, home: &SourceFile, one: &Definition) -> Option<Edi
     }
     Some(Edit {
         path: home.path.clone(),
-        range: edit::lines_of(content, &span),
+        range: edit::lines_of(home.language, content, &span)?,
         text: String::new(),
     })
 }

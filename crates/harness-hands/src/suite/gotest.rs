@@ -48,7 +48,10 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
         match event.test {
             Some(test) => {
                 *judged_tests.entry(event.package.clone()).or_default() += 1;
-                answer.count(verdict, failure(format!("{}.{test}", event.package), &told));
+                let id = format!("{}.{test}", event.package);
+                let failure =
+                    panic(&id, &event.package, &told).unwrap_or_else(|| failure(id, &told));
+                answer.count(verdict, failure);
             }
             None => {
                 packages.insert(event.package.clone(), true);
@@ -61,6 +64,32 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
         }
     }
     !packages.is_empty() && packages.values().all(|ended| *ended)
+}
+
+/// Returns how a test panicked, and where in its own package.
+fn panic(id: &str, package: &str, traceback: &str) -> Option<Failure> {
+    let mut lines = traceback.lines();
+    let said = lines.find_map(|line| line.strip_prefix("panic: "))?;
+    let frames = lines.clone().zip(lines.skip(1));
+    let mut own = frames.filter(|(function, _)| {
+        let rest = function.strip_prefix(package);
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    });
+    // `	/home/me/project/a.go:8 +0x48`
+    let place = own.next().and_then(|(_, place)| {
+        let place = place.trim().split(' ').next()?;
+        let (file, line) = place.rsplit_once(':')?;
+        Some((file.rsplit('/').next()?.to_owned(), line.parse().ok()?))
+    });
+    let (file, line) = place.unzip();
+    Some(Failure {
+        id: id.to_owned(),
+        message: format!("panic: {}", said.trim_end_matches(" [recovered]")),
+        traceback: traceback.to_owned(),
+        file,
+        line,
+        hung: None,
+    })
 }
 
 fn failure(id: String, traceback: &str) -> Failure {
@@ -90,6 +119,17 @@ mod tests {
     use super::*;
     use crate::process::sandbox::Sandbox;
     use crate::suite::Outcome;
+
+    #[test]
+    fn a_panic_is_told_with_its_place_in_the_package() {
+        let stack = "--- FAIL: TestF (0.00s)\npanic: runtime error: invalid memory address or nil pointer dereference [recovered]\n\tpanic: runtime error: invalid memory address or nil pointer dereference\n[signal SIGSEGV: segmentation violation]\n\ngoroutine 6 [running]:\ntesting.tRunner.func1()\n\t/usr/lib/go/src/testing/testing.go:1399 +0x39f\nregexp.(*Regexp).doMatch(...)\n\t/usr/lib/go/src/regexp/exec.go:514\nexample.org/a.F({0x551798?, 0x4b7f14?})\n\t/home/me/a/a.go:8 +0x48\nexample.org/a.TestF(0xc000007860)\n\t/home/me/a/a_test.go:6 +0x2a\n";
+        let told = panic("example.org/a.TestF", "example.org/a", stack).unwrap();
+        assert_eq!(
+            told.shown(),
+            "example.org/a.TestF (a.go:8): panic: runtime error: invalid memory address or nil pointer dereference"
+        );
+        assert!(panic("a.TestF", "a", "    a_test.go:9: got 1\n").is_none());
+    }
 
     #[test]
     fn events_are_counted_by_test() {

@@ -11,7 +11,7 @@ use harness_code::text::whole_words;
 use harness_code::tree;
 use regex::Regex;
 
-use super::code::{self, added_tokens, all_code, is_seen};
+use super::code::{self, ReadText, added_tokens, all_code, is_seen};
 use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, Target, has_word, last_part};
 use crate::guard::{self, Change};
 use crate::task::kind::Kind;
@@ -247,17 +247,38 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Says whether a change takes keywords of any name, and tests that pass a keyword of this one are green by it.
+    /// Says whether a changed function takes keywords of any name, and tests that pass it one of this name are green by it.
     fn takes_any_keyword(&self, name: &str) -> bool {
-        static HEADER: LazyLock<Option<Regex>> =
-            LazyLock::new(|| Regex::new(r"^\s*(?:async\s+)?def .*\*\*\w|^\s*\*\*\w+").ok());
-        let takes = |line: &str| HEADER.as_ref().is_some_and(|header| header.is_match(line));
-        self.is_green
-            && self.tests_write(name)
-            && self.changes.iter().any(|change| {
-                change.language == Language::Python
-                    && guard::added_lines(change).into_iter().any(takes)
+        if !self.is_green {
+            return false;
+        }
+        let takes = |change: &Change| -> Vec<String> {
+            let before = change.before.as_deref().unwrap_or_default();
+            let [old, now] =
+                [before, &change.after].map(|text| ReadText::new(change.language, text));
+            let functions = symbols::definitions(change.language, &change.after).into_iter();
+            let functions = functions.filter(|one| {
+                let has = |text: &ReadText| {
+                    let signature = text.signature(&one.qualified);
+                    signature.is_some_and(|tokens| tokens.iter().any(|token| token == "**"))
+                };
+                one.kind.is_function() && has(&now) && !has(&old)
+            });
+            functions.map(|one| one.name().to_owned()).collect()
+        };
+        let python =
+            |change: &&Change| change.language == Language::Python && !tree::is_test(&change.path);
+        let changes = self.changes.iter().filter(python);
+        let functions: Vec<String> = changes.flat_map(takes).collect();
+        let mut tests = self.tree.files().iter().filter(|file| file.test);
+        tests.any(|file| {
+            let text = self.tree.text(&file.path);
+            text.is_ok_and(|text| {
+                let tokens = code_tokens(file.language, text.content());
+                let mut functions = functions.iter();
+                functions.any(|one| code::keyword_passed(&tokens, one, name).is_some())
             })
+        })
     }
 
     /// Says whether a test has this word.

@@ -124,13 +124,12 @@ impl<'a> Asked<'a> {
         }
         let mut mentioned = self.mentioned.clone();
         mentioned.retain(|hit| task.names(last_part(&hit.qualified)));
-        let asked = Asked::read_words(
+        Asked::read_words(
             task,
             (self.plan, self.tree, self.changes, self.gone),
             paths,
             mentioned,
-        );
-        asked.shown(false, self.is_green)
+        )
     }
 
     fn read_words(
@@ -509,37 +508,23 @@ impl<'a> Asked<'a> {
             return Vec::new();
         }
         let groups = grouped(&self.named, self.task, &self.paths);
-        let is_done = |one: &&Target| {
-            self.is_changed(one)
-                || self.is_green && self.is_reworded(one)
-                || self.is_namesake_changed(one)
-        };
+        let is_done = |one: &&Target| self.is_changed(one) || self.is_namesake_changed(one);
         let open = groups.iter().filter(|group| !group.iter().any(is_done));
         open.filter_map(|group| group.first().cloned().cloned())
             .collect()
     }
 
-    /// Says whether anything of a definition is changed, be it what documents it.
-    fn is_reworded(&self, target: &Target) -> bool {
-        let Some(change) = self.change_of(&target.path) else {
-            return false;
-        };
-        let text = |content: &str| {
-            let definitions = symbols::definitions(change.language, content).into_iter();
-            let mut named = definitions.filter(|one| *one.qualified == *target.name);
-            named.next().map(|one| content[one.span()].to_owned())
-        };
-        text(change.before.as_deref().unwrap_or_default()) != text(&change.after)
-    }
-
     /// Says whether another definition of the same name is changed, everything is green by what the model listed, and the
     /// task does not say which of them it means.
     fn is_namesake_changed(&self, target: &Target) -> bool {
+        let mut around = target.name.split('.').rev().skip(1);
         let is_told = self.paths.contains(&target.path)
-            || target.name.contains('.') && self.task.speaks_of(&target.name);
+            || counts_each(self.task)
+            || around.any(|class| self.task.speaks_of(class));
         let name = target.last_name();
         let namesakes = self.tree.definitions();
-        let mut namesakes = namesakes.filter(|(file, one)| !file.test && one.name() == name);
+        let mut namesakes = namesakes
+            .filter(|(file, one)| !file.test && !tree::is_aside(&file.path) && one.name() == name);
         self.is_green
             && !is_told
             && namesakes.any(|(file, one)| {
@@ -756,13 +741,20 @@ fn meant(named: Vec<Target>, task: &Task, paths: &[RelPath]) -> Vec<Target> {
         .collect()
 }
 
+/// Says whether a task asks for each of the things that share a name.
+fn counts_each(task: &Task) -> bool {
+    let words = ["both", "all", "each", "every"];
+    words.iter().any(|word| task.speaks_of(word))
+}
+
 /// Returns targets together of which one is enough: several that a word may mean. Those that the task tells apart, by
 /// class or by file, count each.
 fn grouped<'t>(targets: &'t [Target], task: &Task, paths: &[RelPath]) -> Vec<Vec<&'t Target>> {
     let mut groups: Vec<Vec<&Target>> = Vec::new();
     for target in targets {
         let is_told = |one: &Target| {
-            paths.contains(&one.path) || one.name.contains('.') && task.speaks_of(&one.name)
+            paths.contains(&one.path)
+                || (one.name.contains('.') || counts_each(task)) && task.speaks_of(&one.name)
         };
         let same = |group: &&mut Vec<&Target>| {
             let first = group[0];
