@@ -855,8 +855,10 @@ fn what_is_added_may_be_a_method_and_may_stand_for_what_is_imported() {
         "        return text\n\n    def double(self):\n        return 2\n\n\nclass Word",
     );
     let function = format!("{REPORT}\n\ndef twice(cents):\n    return cents * 2\n");
+    let go = "package shop\n\nfunc Shout(s string) string {\n\treturn s + \"!\"\n}\n".to_owned();
     for (task, path, text) in [
         ("Add double() to a/parse.py", "a/parse.py", &method),
+        ("add new method Shout to shop/a.go", "shop/a.go", &go),
         (
             "Add `twice` in shop/report.py to override pricing.lineTotal",
             "shop/report.py",

@@ -313,6 +313,8 @@ impl<'a> Asked<'a> {
             let named = named.filter(|one| is_seen(language, text, &definitions, one));
             let named = named.filter(|one| match member {
                 None => true,
+                // Where functions need no class, people call them methods too.
+                Some(true) if language == Language::Go => true,
                 Some(member) => one.qualified.contains('.') == member,
             });
             named.filter(|one| fits(one)).count()
