@@ -223,7 +223,9 @@ class Oracle:
             names = [line.strip() for line in old if re.search(rf"\b{re.escape(place.name.rpartition('.')[2])}\b", line)]
             return any(line in gone for line in names) or not place.name
         lines = [line.strip() for line in place.text.splitlines() if line.strip() and line not in old]
-        return all(line in added for line in lines)
+        # A change may be that lines go.
+        left = [line.strip() for before, after in self.hunks(place) for line in before.splitlines() if line not in after.splitlines()] if place.state == "changed" and not lines else []
+        return all(line in added for line in lines) and all(line in gone for line in left if line)
 
     def look_further(self, messages, said):
         """What a model does that was not shown what must change: it reads it, or patches what it has read."""

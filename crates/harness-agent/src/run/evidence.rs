@@ -589,7 +589,7 @@ impl Evidence<'_> {
     }
 
     /// Says whether a test that failed each time passes now.
-    fn has_mended(&self, after: &SuiteReport) -> bool {
+    pub(super) fn has_mended(&self, after: &SuiteReport) -> bool {
         let is_steady = |id: &String| {
             !self.observed.unsteady_before.contains(id)
                 && !self.observed.unsteady_after.contains(id)

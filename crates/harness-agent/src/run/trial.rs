@@ -543,10 +543,14 @@ impl Trial {
         is_better
     }
 
-    /// Counts what is staged as a part of the task where the model says that more is left, and a test that speaks of that
-    /// fails as before. Returns the reason.
+    /// Counts what is staged as a part of the task where the model says that more is left, and a test that speaks of that,
+    /// or any test where none was mended, fails as before. Returns the reason.
     pub(super) fn note_left(&mut self, session: &Session<'_>, left: &[Place]) -> Option<String> {
         let red = self.still_red();
+        let after = self.after.as_ref();
+        let has_mended =
+            |evidence: &Evidence<'_>| after.is_some_and(|now| evidence.has_mended(now));
+        let has_mended = self.with_evidence(session, has_mended);
         let speaks = |failure: &&&Failure, place: &Place| {
             let mut names = place.spot.name.split('.').filter(|name| !name.is_empty());
             names.any(|name| {
@@ -555,7 +559,8 @@ impl Trial {
             })
         };
         let (place, failure) = left.iter().find_map(|place| {
-            let failure = red.iter().find(|failure| speaks(failure, place))?;
+            let mut failures = red.iter();
+            let failure = failures.find(|failure| !has_mended || speaks(failure, place))?;
             Some((place, failure))
         })?;
         let why = format!("{} fails as before", failure.id);
