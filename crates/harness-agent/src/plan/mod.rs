@@ -158,6 +158,17 @@ struct PlaceQueue {
     postponed: Vec<Place>,
 }
 
+/// What the model's list came to.
+#[derive(Clone, Debug, Default)]
+struct ListedPlaces {
+    /// Places to be written; none where there was no list.
+    queue: Option<PlaceQueue>,
+    /// Definitions that should go.
+    removals: Vec<Spot>,
+    /// Places that were asked for again because a test failed by them.
+    repaired: Vec<(RelPath, String)>,
+}
+
 impl PlaceQueue {
     fn take(&mut self) -> Option<Place> {
         let next = self.waiting.pop_front()?;
@@ -224,13 +235,7 @@ pub struct Plan {
     place: Option<Spot>,
     /// Places that come after it, where the model listed them.
     #[serde(skip)]
-    listed: Option<PlaceQueue>,
-    /// Definitions that should go.
-    #[serde(skip)]
-    removals: Vec<Spot>,
-    /// Places that were asked for again because a test failed by them.
-    #[serde(skip)]
-    repaired: Vec<(RelPath, String)>,
+    listed: ListedPlaces,
     /// What the likeliest files define, where the model is to list the places first.
     #[serde(skip)]
     outline: Option<String>,
@@ -317,9 +322,7 @@ impl Plan {
             red_tests,
             blamed: Vec::new(),
             place: None,
-            listed: None,
-            removals: Vec::new(),
-            repaired: Vec::new(),
+            listed: ListedPlaces::default(),
             outline,
             about_project: documents.is_some(),
         }
@@ -344,8 +347,8 @@ impl Plan {
     /// Goes through these places, one after the other; code takes away what should go.
     pub(crate) fn list_places(&mut self, places: Vec<Place>) {
         let (going, staying): (Vec<Place>, _) = places.into_iter().partition(Place::goes);
-        self.removals = going.into_iter().map(|place| place.spot).collect();
-        self.listed = Some(PlaceQueue {
+        self.listed.removals = going.into_iter().map(|place| place.spot).collect();
+        self.listed.queue = Some(PlaceQueue {
             waiting: staying.into(),
             ..PlaceQueue::default()
         });
@@ -354,19 +357,24 @@ impl Plan {
     /// Says whether a place that was written may be asked for again, which is noted.
     pub(crate) fn may_repair(&mut self, spot: &Spot) -> bool {
         let name = (spot.path.clone(), spot.name.clone());
-        let count = self.repaired.iter().filter(|known| **known == name).count();
-        self.repaired.push(name);
+        let count = self
+            .listed
+            .repaired
+            .iter()
+            .filter(|known| **known == name)
+            .count();
+        self.listed.repaired.push(name);
         count < MOST_REPAIRS
     }
 
     /// Returns the definitions that should go by the model's list.
     pub(crate) fn removals(&self) -> &[Spot] {
-        &self.removals
+        &self.listed.removals
     }
 
     /// Forgets what should go: it was tried.
     pub(crate) fn forget_removals(&mut self) {
-        self.removals.clear();
+        self.listed.removals.clear();
     }
 
     /// Returns what the likeliest files define, where the model is to list the places first.
@@ -376,17 +384,17 @@ impl Plan {
 
     /// Returns whether the model listed the places.
     pub(crate) fn is_listed(&self) -> bool {
-        self.listed.is_some()
+        self.listed.queue.is_some()
     }
 
     /// Returns the next place of the list, which is then behind.
     pub(crate) fn take_place(&mut self) -> Option<Place> {
-        self.listed.as_mut()?.take()
+        self.listed.queue.as_mut()?.take()
     }
 
     /// Puts the place at hand behind all others, once. Returns whether there are others.
     pub(crate) fn postpone_place(&mut self) -> bool {
-        self.listed.as_mut().is_some_and(PlaceQueue::postpone)
+        self.listed.queue.as_mut().is_some_and(PlaceQueue::postpone)
     }
 
     /// Returns whether the task is about the tests that fail, whichever those are.

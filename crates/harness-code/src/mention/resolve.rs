@@ -384,16 +384,20 @@ impl Resolver<'_, '_, '_, '_> {
             is_code || definition.is_some_and(|one| one.kind != DefinitionKind::Variable)
         };
         let named: Vec<Place> = places.iter().filter(is_named).copied().collect();
-        let mut named = self.without_methods(name, named);
-        // The project's own code is meant before its tests and examples, and a class before a value that is called so.
-        named.sort_by_key(|place| {
+        let named = self.own_first(self.without_methods(name, named));
+        let named = named.iter().take(FEW);
+        named.for_each(|&place| self.name_definition(place));
+    }
+
+    /// Puts the project's own code before its tests and examples, and a class before a value that is called so.
+    fn own_first(&self, mut places: Vec<Place>) -> Vec<Place> {
+        places.sort_by_key(|place| {
             let file = self.project.file(place.file);
             let definition = self.project.definition(*place);
             let is_value = definition.is_some_and(|one| one.kind == DefinitionKind::Variable);
             (file.test, tree::is_aside(&file.path), is_value)
         });
-        let named = named.iter().take(FEW);
-        named.for_each(|&place| self.name_definition(place));
+        places
     }
 
     /// Leaves methods out in a file that has a function or a class of the same name, unless the task says method: what is
