@@ -44,10 +44,13 @@ const BUILD: &str = ".harness-build";
 /// How copies are called, so that those of a killed process can be found and removed.
 const PREFIX: &str = "harness-scratch-";
 
+/// How the private folders of started programs are called, for the same reason.
+pub(crate) const PRIVATE_PREFIX: &str = "harness-run-";
+
 /// What a program may leave behind outside the project: parts of its private folder.
 pub(crate) const KEPT: [&str; 4] = ["home", "tmp", "stand-in-tmp", "stand-in-var-tmp"];
 
-/// A copy this old belongs to nobody: no run takes a day.
+/// A folder this old belongs to nobody: no run takes a day.
 const FORGOTTEN: Duration = Duration::from_secs(24 * 3600);
 
 /// A private version of a project.
@@ -652,16 +655,20 @@ fn copy_link(_from: &Path, _to: &Path) {}
 
 /// Returns a folder for a new scratch.
 fn new_folder() -> io::Result<OwnFolder> {
-    sweep();
+    for place in temporary_places() {
+        sweep(&place);
+    }
     OwnFolder::new(PREFIX)
 }
 
-/// Removes copies that a killed process left behind.
-fn sweep() {
-    let places = temporary_places().into_iter();
-    let entries = places.filter_map(|place| std::fs::read_dir(place).ok());
-    for entry in entries.flatten().flatten() {
-        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+/// Removes what a killed process left behind in a folder for temporary files.
+fn sweep(place: &Path) {
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_ours = [PREFIX, PRIVATE_PREFIX]
+            .iter()
+            .any(|own| name.starts_with(own));
         let age = entry.metadata().and_then(|found| found.modified()).ok();
         let age = age.and_then(|then| SystemTime::now().duration_since(then).ok());
         if is_ours && age.is_some_and(|age| age > FORGOTTEN) {
@@ -673,6 +680,31 @@ fn sweep() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_killed_process_left_goes_after_a_day() {
+        let place = tempfile::tempdir().unwrap();
+        let two_days_ago = SystemTime::now() - FORGOTTEN * 2;
+        for (name, is_old) in [
+            ("harness-scratch-a", true),
+            ("harness-run-a", true),
+            ("harness-run-b", false),
+            ("harness-notes", true),
+        ] {
+            let folder = place.path().join(name);
+            std::fs::create_dir_all(folder.join("tmp")).unwrap();
+            if is_old {
+                let folder = std::fs::File::open(folder).unwrap();
+                folder.set_modified(two_days_ago).unwrap();
+            }
+        }
+        sweep(place.path());
+        let left = std::fs::read_dir(place.path()).unwrap();
+        let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["harness-notes", "harness-run-b"]);
+    }
 
     #[cfg(unix)]
     #[test]

@@ -11,6 +11,7 @@ use crate::process::attack::{Answer, Attempt, SelfTest};
 use crate::process::private::Private;
 use crate::process::sandbox::{Confinement, Sandbox, landlock};
 use crate::process::{Limits, Program, start};
+use crate::scratch::PRIVATE_PREFIX;
 
 /// How long one attempt may take; each is a handful of system calls.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -125,7 +126,7 @@ struct Ground {
 
 impl Ground {
     fn new() -> io::Result<Ground> {
-        let folder = tempfile::Builder::new().prefix("harness-").tempdir()?;
+        let folder = tempfile::Builder::new().prefix(PRIVATE_PREFIX).tempdir()?;
         for name in ["project/.git", "project/mount", "outside"] {
             std::fs::create_dir_all(folder.path().join(name))?;
         }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::scratch::{KEPT, OwnFolder};
+use crate::scratch::{KEPT, OwnFolder, PRIVATE_PREFIX};
 
 /// A private folder that goes away with its owner.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Private {
 
 impl Private {
     pub(crate) fn new() -> io::Result<Private> {
-        let folder = OwnFolder::new("harness-")?;
+        let folder = OwnFolder::new(PRIVATE_PREFIX)?;
         for name in ["home", "report", "tmp"] {
             std::fs::create_dir(folder.path.join(name))?;
         }
