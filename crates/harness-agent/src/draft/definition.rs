@@ -99,6 +99,9 @@ impl Whole<'_> {
             .iter()
             .all(|known| new.iter().any(|other| other.qualified == known.qualified));
         // The whole file came back, or code that is no definition at all: then it stands for the file.
+        if tops.is_empty() && edit::is_only_imports(self.language, self.code) {
+            return Ok(edit::with_companions(self.language, before, self.code));
+        }
         let is_file =
             keeps_all && (old.len() > 1 && tops.len() > 1 || self.keeps_statements(before, &old));
         if self.name.is_empty() && (tops.is_empty() || is_file) {
@@ -353,13 +356,14 @@ impl Whole<'_> {
         given: &Definition,
     ) -> Result<String, Refusal> {
         let at = new.iter().position(|one| std::ptr::eq(one, given));
+        let class_text = before.get(known.span()).unwrap_or_default();
+        let is_there = |words: &str| class_text.lines().any(|known| known.trim() == words.trim());
         let members: Vec<&Definition> = new
             .iter()
             .filter(|one| one.parent.map(|parent| parent as usize) == at)
-            .filter(|one| one.kind.is_function() || one.kind == DefinitionKind::Class)
+            .filter(|one| one.kind != DefinitionKind::Variable || !is_there(self.piece(one)))
             .collect();
         // What stands in the class beside its members must be there already: nothing is dropped in silence.
-        let class_text = before.get(known.span()).unwrap_or_default();
         let inside = |line_start: usize| {
             members.iter().any(|member| {
                 let start = self.code[..member.span().start]
@@ -373,10 +377,7 @@ impl Whole<'_> {
         for line in given_text.split_inclusive('\n') {
             let words = line.trim();
             let counts = !words.is_empty() && !words.starts_with('#') && words != "...";
-            if counts
-                && !inside(line_start)
-                && !class_text.lines().any(|known| known.trim() == words)
-            {
+            if counts && !inside(line_start) && !is_there(words) {
                 let reason = format!(
                     "`{}` is given in part and `{words}` is new in it: write the whole class, or only one method",
                     known.qualified

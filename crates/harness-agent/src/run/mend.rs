@@ -18,9 +18,11 @@ use crate::tool::change::Draft;
 
 /// Returns a draft with what is certain added to it.
 pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft) -> Draft {
+    declare_modules(session, trial, &mut draft);
     for change in &mut draft.changes {
         drop_repeated(session, change);
         add_dropped(session, trial, change);
+        move_above_uses(session, change);
         if change.language == Language::Go {
             put_imports_right(session, change);
             continue;
@@ -36,6 +38,89 @@ pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft)
         }
     }
     draft
+}
+
+/// Adds the line `mod name;` for each new file of Rust: without it the compiler never looks at the file.
+fn declare_modules(session: &mut Session<'_>, trial: &Trial, draft: &mut Draft) {
+    let new = draft.changes.iter();
+    let new = new.filter(|one| one.before.is_none() && one.language == Language::Rust);
+    let new: Vec<RelPath> = new.map(|one| one.path.clone()).collect();
+    for path in new {
+        let Some(home) = module_home(session, &path) else {
+            continue;
+        };
+        let at = draft.changes.iter().position(|one| one.path == home);
+        let before = match at {
+            Some(at) => Some(draft.changes[at].after.clone()),
+            None => trial.content(session, &home),
+        };
+        let Some(before) = before else {
+            continue;
+        };
+        let is_public = |line: &&str| line.starts_with("pub mod ");
+        let lines = before.lines().filter(|line| line.ends_with(';'));
+        let modules: Vec<&str> = lines
+            .filter(|line| is_public(line) || line.starts_with("mod "))
+            .collect();
+        let public = modules.iter().filter(|line| is_public(line)).count();
+        let word = if public * 2 > modules.len() {
+            "pub mod"
+        } else {
+            "mod"
+        };
+        let line = format!("{word} {};\n", path.stem());
+        let after = edit::with_companions(Language::Rust, &before, &line);
+        if after == before {
+            continue;
+        }
+        let text = format!("added to the draft: `{}` in {home}", line.trim_end());
+        let data = [("path", home.as_str().into())];
+        session.tell(EventKind::Fixed, &text, data);
+        match at {
+            Some(at) => draft.changes[at].after = after,
+            None => draft.changes.push(Change {
+                language: Language::Rust,
+                path: home,
+                before: Some(before),
+                after,
+            }),
+        }
+    }
+}
+
+/// Returns the file that declares a module of Rust, where there is one.
+fn module_home(session: &Session<'_>, path: &RelPath) -> Option<RelPath> {
+    const ROOTS: [&str; 3] = ["lib.rs", "mod.rs", "main.rs"];
+    let folder = path.parent()?;
+    // Each file of these folders is a program of its own.
+    let stands_alone = ["bin", "examples", "tests", "benches"].contains(&folder.file_name());
+    if stands_alone || ROOTS.contains(&path.file_name()) {
+        return None;
+    }
+    let inside = ROOTS.iter().filter_map(|name| folder.join(name).ok());
+    let beside = folder.parent().map(|parent| {
+        let name = format!("{}.rs", folder.file_name());
+        parent.join(&name).ok()
+    });
+    let mut homes = inside.chain(beside.flatten());
+    homes.find(|home| session.whole_tree().file(home).is_some())
+}
+
+/// Moves definitions that the project did not have above what needs them while the file is imported.
+fn move_above_uses(session: &mut Session<'_>, change: &mut Change) {
+    let file = session.whole_tree().file(&change.path);
+    let known = file.map_or(&[][..], |file| &file.facts.definitions);
+    let new = symbols::definitions(change.language, &change.after).into_iter();
+    let new = new.filter(|one| one.parent.is_none());
+    let new = new.map(|one| one.name().to_owned());
+    let is_new = |name: &String| !known.iter().any(|one| one.name() == name.as_str());
+    let new: Vec<String> = new.filter(is_new).collect();
+    if let Some(after) = edit::above_what_needs_them(change.language, &change.after, &new) {
+        change.after = after;
+        let text = "put right in the draft: what is new stands above what needs it";
+        let data = [("path", change.path.as_str().into())];
+        session.tell(EventKind::Fixed, text, data);
+    }
 }
 
 /// Takes out what a draft brings though it is there: models repeat the helpers that they wrote before.

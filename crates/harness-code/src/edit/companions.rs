@@ -3,6 +3,7 @@
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
+use super::imports::with_imports;
 use crate::language::{Language, python};
 use crate::symbols::code::code_tokens;
 use crate::text::{line_ending, with_line_ending};
@@ -13,7 +14,7 @@ use crate::text::{line_ending, with_line_ending};
 /// models add below a definition are not taken over.
 pub fn with_companions(language: Language, content: &str, code: &str) -> String {
     if language != Language::Python {
-        return content.to_owned();
+        return with_imports(language, content, code).unwrap_or_else(|| content.to_owned());
     }
     let (known, anchor) = python::with_module(content, |module| {
         let body = &module.syntax().body;
@@ -37,8 +38,27 @@ pub fn with_companions(language: Language, content: &str, code: &str) -> String 
     let lines = |lines: &[String]| -> String {
         lines.iter().map(|line| format!("{line}{ending}")).collect()
     };
-    result.insert_str(anchor.imports_end, &lines(&wanted.imports));
-    result.insert_str(anchor.future, &lines(&wanted.future));
+    let mut imports = lines(&wanted.imports);
+    if !imports.is_empty() && !anchor.has_imports {
+        let (head, tail) = result.split_at(anchor.imports_end);
+        let is_definition = ["def ", "class ", "async ", "@"]
+            .iter()
+            .any(|word| tail.starts_with(word));
+        let blank_lines = match tail.starts_with(['\r', '\n']) || tail.is_empty() {
+            true => 0,
+            false if is_definition => 2,
+            false => 1,
+        };
+        let is_apart = anchor.is_documented && !head.is_empty() || !wanted.future.is_empty();
+        let lead = if is_apart { ending } else { "" };
+        imports = format!("{lead}{imports}{}", ending.repeat(blank_lines));
+    }
+    let mut future = lines(&wanted.future);
+    if !future.is_empty() && !anchor.has_imports && anchor.is_documented {
+        future.insert_str(0, ending);
+    }
+    result.insert_str(anchor.imports_end, &imports);
+    result.insert_str(anchor.future, &future);
     result
 }
 
@@ -103,6 +123,10 @@ struct Anchors {
     imports_end: usize,
     /// Where a `__future__` import may stand.
     future: usize,
+    /// Whether there are imports at the top.
+    has_imports: bool,
+    /// Whether the module has documentation of its own.
+    is_documented: bool,
 }
 
 impl Anchors {
@@ -126,6 +150,8 @@ impl Anchors {
         Anchors {
             imports_end: top.map_or(start, |last| line_end(last.end().into())),
             future: start,
+            has_imports: top.is_some(),
+            is_documented: documented.is_some(),
         }
     }
 }
@@ -234,7 +260,7 @@ fn is_constant(name: &str) -> bool {
 }
 
 /// Returns every name that the top of a module binds; of `import a.b` both `a` and `a.b`.
-fn bound(body: &[Stmt]) -> Vec<String> {
+pub(super) fn bound(body: &[Stmt]) -> Vec<String> {
     let mut names = Vec::new();
     for statement in body {
         match statement {
@@ -377,25 +403,29 @@ mod tests {
         check(
             "#!/usr/bin/env python\n\"\"\"About.\"\"\"\n\n\ndef f():\n    pass\n",
             "from __future__ import annotations\nimport re\n\ndef f():\n    return re\n",
-            &expect![[r#"
+            &expect![[r##"
                 #!/usr/bin/env python
                 """About."""
+
                 from __future__ import annotations
+
+                import re
+
+
+                def f():
+                    pass
+            "##]],
+        );
+        check(
+            "def f():\n    pass\n",
+            "import re\ndef f(): pass\n",
+            &expect![[r#"
                 import re
 
 
                 def f():
                     pass
             "#]],
-        );
-        check(
-            "def f():\n    pass\n",
-            "import re\ndef f(): pass\n",
-            &expect![[r#"
-            import re
-            def f():
-                pass
-        "#]],
         );
     }
 

@@ -132,12 +132,13 @@ pub fn add_definition(
     let position = definitions
         .iter()
         .position(|known| std::ptr::eq(known, class));
-    let member = definitions
+    let members = definitions
         .iter()
-        .rev()
-        .find(|known| known.parent.map(|at| at as usize) == position);
-    let indent = member
+        .filter(|known| known.parent.map(|at| at as usize) == position);
+    // A member may stand deeper, under a condition.
+    let indent = members
         .map(|member| leading(content, member))
+        .min_by_key(String::len)
         .unwrap_or_else(|| {
             let step = match unit {
                 Some(Unit::Tab) => "\t".to_string(),
@@ -567,6 +568,13 @@ mod tests {
             Some("A"),
             "def g(self):\n    return 1\n",
             "class A:\n    def f(self): pass\n\n    def g(self):\n        return 1\n\nx = 1\n",
+        );
+        check_added(
+            Language::Python,
+            "class A:\n    x = 1\n    if x:\n        def f(self): pass\n",
+            Some("A"),
+            "y = 2\n",
+            "class A:\n    x = 1\n    if x:\n        def f(self): pass\n\n    y = 2\n",
         );
         check_added(
             Language::Java,

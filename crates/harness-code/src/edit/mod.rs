@@ -2,7 +2,9 @@
 
 mod companions;
 mod definition;
+mod imports;
 mod indent;
+mod order;
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -14,6 +16,8 @@ use crate::path::RelPath;
 
 pub use companions::with_companions;
 pub use definition::{add_definition, replace_definition};
+pub use imports::is_only_imports;
+pub use order::above_what_needs_them;
 
 /// One splice: the bytes of `range` in the content of `path` become `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]
