@@ -460,7 +460,12 @@ fn order(clause: &Clause, at: usize) -> Option<Reading> {
         return Some(Reading::Asking);
     }
     if verb(ASKING_ORDERS) && !verb("give") {
-        return Some(Reading::Asking);
+        return Some(
+            match verb("show read") && is_for_the_program(clause, at, &object) {
+                true => Reading::Order(Kind::Change),
+                false => Reading::Asking,
+            },
+        );
     }
     let about_tests = object.iter().any(|word| among(TEST_NOUNS, word))
         || clause.words.get(at + 1).is_some_and(names_a_test);
@@ -474,6 +479,23 @@ fn order(clause: &Clause, at: usize) -> Option<Reading> {
         return Some(Reading::Order(Kind::Change));
     }
     verb(ADDING).then_some(Reading::Order(Kind::Add))
+}
+
+/// "Show totals in the help", "read settings from the environment": what the program should do, and nothing of its code.
+fn is_for_the_program(clause: &Clause, at: usize, object: &[&str]) -> bool {
+    const OF_CODE: &str = "\
+        usages usage uses callers callees calls references definition definitions declaration source code \
+        examples example imports functions function methods method classes class modules module tests files file \
+        todos signature signatures implementation structure diff history line lines";
+    const FOR_US: &str = "me us it this that these those all every each where what which how why who whether if through up out";
+    let is_code = clause.words.get(at + 1).is_none_or(|word| word.code);
+    let goes_on = clause.words.get(at + 2).is_some();
+    let is_of_code = object.iter().any(|word| among(OF_CODE, word));
+    goes_on
+        && !is_code
+        && !is_of_code
+        && !clause.is(at + 1, FOR_US)
+        && clause.has("in from when as instead for on with before after")
 }
 
 /// "adding an item throws ValueError", "undo in the editor does not work": the verb is what the sentence is about.
@@ -676,6 +698,11 @@ mod tests {
             ("fix", "added rows vanish"),
             ("fix", "bugfix 801, keep comments"),
             ("question", "in which order are replacements applied?"),
+            ("change", "Show the explicit syntax of switches in the help"),
+            ("change", "read settings from the environment"),
+            ("question", "show the callers of total in cart.py"),
+            ("question", "read cart.py"),
+            ("question", "show me the totals for each month"),
         ] {
             assert_eq!(Kind::of(text).name(), kind, "{text}");
         }

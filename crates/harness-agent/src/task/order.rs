@@ -60,7 +60,13 @@ impl Task {
     /// Returns the orders of the task, in their order; the whole task where it has one or none.
     pub fn orders(&self) -> Vec<Order> {
         let gist = words::gist(&self.text);
-        let found = kind_of::orders(&gist);
+        let mut found = kind_of::orders(&gist);
+        // "fix: allow tabs" and "fix #12: allow tabs" say of the order behind them what it is for.
+        if let [(start, _), (next, _), ..] = found.as_slice()
+            && is_label(gist.get(*start..*next).unwrap_or_default())
+        {
+            found.remove(1);
+        }
         if found.len() < 2 {
             let verb = found.into_iter().next().map(|(_, verb)| verb);
             return vec![Order {
@@ -83,6 +89,18 @@ impl Task {
         }
         orders
     }
+}
+
+/// Says whether a text is one word, with numbers at most, before a colon.
+fn is_label(text: &str) -> bool {
+    let words = |text: &str| {
+        text.split_whitespace()
+            .filter(|word| word.contains(char::is_alphabetic))
+            .count()
+    };
+    text.trim_end()
+        .strip_suffix(':')
+        .is_some_and(|text| words(text) == 1)
 }
 
 /// Puts a name in place of the words that stand for it.
@@ -158,6 +176,11 @@ mod tests {
                 "add tests: add a test for it +test",
             ],
         );
+        check(
+            "fix: allow tabs in parse",
+            &["fix fix: fix: allow tabs in parse"],
+        );
+        check("fix #12 : add tabs", &["fix fix: fix #12 : add tabs"]);
         check("", &[" fix: "]);
     }
 }

@@ -378,10 +378,14 @@ impl Resolver<'_, '_, '_, '_> {
         if !in_sentence || !(is_code || plain) || files.len() > FEW {
             return;
         }
-        // An ordinary word is no name because some attribute is called the same.
+        // An ordinary word is no name because some attribute, method or inner function is called the same.
         let is_named = |place: &&Place| {
             let definition = self.project.definition(**place);
-            is_code || definition.is_some_and(|one| one.kind != DefinitionKind::Variable)
+            is_code
+                || definition.is_some_and(|one| {
+                    let stands_alone = name.is_method || !one.qualified.contains('.');
+                    one.kind != DefinitionKind::Variable && stands_alone
+                })
         };
         let named: Vec<Place> = places.iter().filter(is_named).copied().collect();
         let named = self.own_first(self.without_methods(name, named));
