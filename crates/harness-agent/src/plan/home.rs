@@ -101,7 +101,11 @@ fn new_file(task: &Task, tree: &SourceTree) -> Option<RelPath> {
         return None;
     }
     let making = task.making();
-    paths.retain(|path| making.is_in(path));
+    // A path on a last line of its own answers where it goes.
+    let last = task.text.trim_end().rsplit_once('\n');
+    let last = last.map_or("", |(_, line)| line.trim());
+    let is_answer = |path: &RelPath| last == path.as_str();
+    paths.retain(|path| making.is_in(path) || is_answer(path));
     paths.dedup();
     let tests = |path: &RelPath| harness_code::tree::is_test(path);
     // "Create shop/tax.py and tests/test_tax.py": the tests come after what they test.

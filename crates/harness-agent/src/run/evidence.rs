@@ -372,7 +372,7 @@ impl Evidence<'_> {
                 .filter(|failure| was_steady(&failure.id))
                 .filter(|failure| {
                     passes_through(&failure.traceback, &target)
-                        || asked.test_speaks_of(failure, &target) == Some(true)
+                        || asked.test_is_about(failure, &target)
                 })
                 .peekable();
             red.peek().is_some() && red.all(|failure| passes(&failure.id))
@@ -583,9 +583,28 @@ impl Evidence<'_> {
         };
         let was_steady = |id: &String| !self.observed.unsteady_before.contains(id);
         let red = before.failures.iter();
-        red.filter(|failure| was_steady(&failure.id) && self.reaches(asked, failure))
-            .map(|failure| failure.id.clone())
-            .collect()
+        let red: Vec<&Failure> = red.filter(|failure| was_steady(&failure.id)).collect();
+        let ids = |is_one: &dyn Fn(&Failure) -> bool| -> Vec<String> {
+            let red = red.iter().filter(|failure| is_one(failure));
+            red.map(|failure| failure.id.clone()).collect()
+        };
+        let all = ids(&|_| true);
+        let mut red = ids(&|failure| self.reaches(asked, failure));
+        if red.is_empty() {
+            let definitions = asked.targets().iter().filter(|one| one.is_definition());
+            let definitions: Vec<&Target> = definitions.collect();
+            red = ids(&|failure| {
+                let mut definitions = definitions.iter();
+                definitions.any(|target| asked.test_is_about(failure, target))
+            });
+        }
+        // Words that name nothing tell of one fault; what was named to answer which one may have others.
+        let is_mended = |id: &&String| has_passed(self.before, after, id);
+        let mended: Vec<String> = all.iter().filter(is_mended).cloned().collect();
+        match asked.is_answered() && !mended.is_empty() {
+            true => mended,
+            false => red,
+        }
     }
 
     /// Says whether a test that failed each time passes now.

@@ -251,6 +251,7 @@ fn fixes_are_judged_by_the_tests_that_blame_what_the_task_names() {
     let by_file = "fix apply_discount in shop/pricing.py so that tests/test_shop.py passes";
     let red = "total+ discount-";
     let far = "total+ discount- odd-@shop/report.py:9";
+    let two = "total+ discount-@shop/pricing.py:7 odd-@shop/pricing.py:7";
     let pricing = "shop/pricing.py";
     #[rustfmt::skip]
     let stories: Vec<Fixing<'_>> = vec![
@@ -289,11 +290,56 @@ fn fixes_are_judged_by_the_tests_that_blame_what_the_task_names() {
         ("one of the named file stays red", by_file, vec![(pricing, &fixed)], "total- discount-", "total- discount+", FAILING),
         ("a named file, its traceback stays", "fix the error in shop/report.py", vec![("shop/report.py", "def report(lines):\n    return 0\n")], "total+ odd-@shop/report.py:9", "total+ odd-@shop/report.py:2", FAILING),
         ("red in another way", FIX, vec![(pricing, &fixed)], "total+ odd-", "total+ odd!", FAILING),
+        ("one of two faults of the file that answered the question", "the discount comes out wrong somehow\nshop/pricing.py", vec![(pricing, &fixed)], two, "total+ discount+ odd-@shop/pricing.py:7", "proven"),
+        ("none of them", "the discount comes out wrong somehow\nshop/pricing.py", vec![(pricing, &no_better)], two, two, FAILING),
+        ("one of two faults of a file that the words name", "the discount comes out wrong in shop/pricing.py", vec![(pricing, &fixed)], two, "total+ discount+ odd-@shop/pricing.py:7", FAILING),
+        ("words that tell nothing", "fix it\nshop/pricing.py", vec![(pricing, &fixed)], two, "total+ discount+ odd-@shop/pricing.py:7", FAILING),
         ("a named file, mended", "fix the error in shop/report.py", vec![("shop/report.py", "def report(lines):\n    return 0\n")], "total+ odd-@shop/report.py:9", "total+ odd+", "proven"),
     ];
     for (name, task, files, before, after, expected) in stories {
         let found = told(task, &files, before, after, Observed::default());
         assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_test_that_is_named_after_what_a_task_names_shows_a_change_elsewhere() {
+    let beside = format!("TAB = 4\n\n\n{PARSE}");
+    let elsewhere = [("a/parse.py", beside.as_str())];
+    for (before, after, expected) in [
+        (
+            "total+ parse_line_tabs-",
+            "total+ parse_line_tabs+",
+            "proven",
+        ),
+        ("total+ odd-", "total+ odd+", NOTHING),
+    ] {
+        let story = Story {
+            task: "fix Line.parse_line in a/parse.py",
+            files: &elsewhere,
+            before: Some(before),
+            after: Some(after),
+            observed: Observed::default(),
+            elsewhere: false,
+            is_listed: true,
+        };
+        assert_eq!(word(&story.verdict()), expected, "{before}");
+    }
+}
+
+#[test]
+fn words_that_name_nothing_and_a_file_are_about_that_file() {
+    let euros = REPORT.replace(".2f", ".3f");
+    let commented = REPORT.replace("def euros", "# Text.\ndef euros");
+    for (file, after, expected) in [
+        ("shop/report.py", &euros, "proven"),
+        ("shop/report.py", &commented, NOTHING),
+        ("shop/fee.py", &euros, NOTHING),
+    ] {
+        let task = format!("make finer sums the default from now on\n{file}");
+        let files = [("shop/report.py", after.as_str())];
+        let found = told(&task, &files, "total+", "total+", Observed::default());
+        assert_eq!(found, expected, "{file} {after}");
     }
 }
 

@@ -93,6 +93,8 @@ const REWRITES: [&str; 8] = [
     "restructure",
     "reorganise",
 ];
+/// What a task that adds calls what it wants.
+const NEW_NOUNS: [&str; 5] = ["function", "method", "class", "helper", "constant"];
 const NOTHING_CHANGED: &str = "finish.nothing_changed";
 const NOT_ADDED: &str = "finish.not_added";
 const STILL_THERE: &str = "finish.still_there";
@@ -144,12 +146,16 @@ impl<'a> Asked<'a> {
             Some(found.line..=found.end_line)
         };
         let names_something_new = task.wish().is_some();
+        let title = task.text.lines().next().unwrap_or_default();
+        let names = |words: &str, name: &str| whole_words(words, name).next().is_some();
+        let wants_new = NEW_NOUNS.iter().any(|noun| names(title, noun));
         let mut named: Vec<Target> = Vec::new();
         for hit in &mentioned {
             let role = task.role_of(last_part(&hit.qualified));
             let is_meant = match task.kind {
-                // Something new may be told by way of what is there.
+                // Something new may be told by way of what is there, and what answers the question where it goes.
                 Kind::Add if names_something_new => role == Role::Place,
+                Kind::Add if wants_new && !names(title, last_part(&hit.qualified)) => false,
                 Kind::Add
                 | Kind::Fix
                 | Kind::Change
@@ -215,6 +221,30 @@ impl<'a> Asked<'a> {
     /// Says whether the task names neither a definition that should change nor a file.
     pub(super) fn names_nothing(&self) -> bool {
         self.named.is_empty() && self.paths.is_empty()
+    }
+
+    /// Says whether the task tells of something in words that name nothing, with the answer to our question on a last line:
+    /// a file, or a definition and its file.
+    pub(super) fn is_answered(&self) -> bool {
+        const FEWEST_WORDS: usize = 3;
+        let lines = self.task.text.lines();
+        let mut lines = lines.filter(|line| !line.trim().is_empty());
+        let first = lines.next().unwrap_or_default();
+        let is_answer = |line: &str| {
+            let path = line.rsplit(" in ").next().unwrap_or(line).trim();
+            self.paths.iter().any(|known| known.as_str() == path)
+        };
+        let words = first.split(|sign: char| !sign.is_alphanumeric());
+        lines.next_back().is_some_and(is_answer)
+            && !self
+                .named
+                .iter()
+                .any(|one| has_word(first, one.last_name()))
+            && !self
+                .paths
+                .iter()
+                .any(|path| first.contains(path.file_name()))
+            && words.filter(|word| word.len() > 2).count() >= FEWEST_WORDS
     }
 
     /// Returns the places that the task is about.
@@ -491,6 +521,18 @@ impl<'a> Asked<'a> {
     /// Returns why nothing that the task is about is changed, where no test can tell.
     pub(super) fn untouched(&self) -> Option<Missing> {
         if self.targets.is_empty() || self.targets.iter().any(|one| self.is_changed(one)) {
+            return None;
+        }
+        // Words that name nothing and a file are about that file, whatever of it was looked at.
+        let whole = |path: &RelPath| Target {
+            path: path.clone(),
+            name: String::new(),
+            lines: 1..=u32::MAX,
+        };
+        if self.named.is_empty()
+            && self.is_answered()
+            && self.paths.iter().any(|path| self.is_changed(&whole(path)))
+        {
             return None;
         }
         // A task about a file that is no code, or about tests, names no other place.
@@ -780,6 +822,13 @@ fn not_changed(targets: &[Target]) -> Missing {
         .collect();
     let words = format!("{} is not changed yet: change it", names.join(", "));
     (NOTHING_CHANGED, words)
+}
+
+/// Says whether a name is several words in one, so that it is no part of another by chance.
+fn is_made_of_words(name: &str) -> bool {
+    let inner = name.trim_matches('_');
+    let is_joint = |pair: (char, char)| pair.0.is_lowercase() && pair.1.is_uppercase();
+    inner.contains('_') || inner.chars().zip(inner.chars().skip(1)).any(is_joint)
 }
 
 fn has_word(text: &str, name: &str) -> bool {

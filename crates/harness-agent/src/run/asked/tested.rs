@@ -8,7 +8,7 @@ use harness_code::text::Text;
 use harness_code::tree;
 use harness_hands::suite::Failure;
 
-use super::{Asked, Missing, Target, code, grouped, has_word, last_part};
+use super::{Asked, Missing, Target, code, grouped, has_word, is_made_of_words, last_part};
 use crate::guard::Change;
 use crate::plan::{self, lies_in};
 use crate::task::kind::Kind;
@@ -101,7 +101,7 @@ impl<'a> Asked<'a> {
     /// Says whether a test may run a definition, for tests of which it is not known what they ran: its text speaks of it,
     /// or what it calls calls it. One whose text is not found may.
     pub(in crate::run) fn test_may_run(&self, failure: &Failure, target: &Target) -> bool {
-        let speaks = self.test_speaks_of(failure, target);
+        let speaks = self.test_has_word(failure, target.last_name());
         speaks.unwrap_or(true) || self.test_calls(failure, target)
     }
 
@@ -147,23 +147,35 @@ impl<'a> Asked<'a> {
         false
     }
 
-    /// Says whether the text of a test speaks of a definition; nothing where that text is not found.
-    pub(in crate::run) fn test_speaks_of(
-        &self,
-        failure: &Failure,
-        target: &Target,
-    ) -> Option<bool> {
-        self.test_has_word(failure, target.last_name())
+    /// Says whether a test is about a definition: it is named after it, speaks of it, or of something whose name is made
+    /// of that name, as `GetUintSlice` is of `UintSlice`.
+    pub(in crate::run) fn test_is_about(&self, failure: &Failure, target: &Target) -> bool {
+        let name = target.last_name();
+        let has_part = |text: &str| is_made_of_words(name) && text.contains(name);
+        let is_told = |text: &str| has_word(text, name) || has_part(text);
+        // `tests/test_cart.py` and `CartTest` are named after `cart`.
+        let bare = |text: &str| text.to_lowercase().replace('_', "");
+        let mut parts = failure.id.split(['/', '.', ':', '[', ' ']).map(bare);
+        let is_namesake = parts.any(|part| {
+            let part = part.trim_start_matches("test");
+            part.trim_end_matches("tests").trim_end_matches("test") == bare(name)
+        });
+        is_namesake || has_part(&failure.id) || self.test_text(failure, is_told) == Some(true)
     }
 
     /// Says whether the text of a test has a word; none where its text is not found.
     pub(in crate::run) fn test_has_word(&self, failure: &Failure, name: &str) -> Option<bool> {
+        self.test_text(failure, |text| has_word(text, name))
+    }
+
+    /// Says whether something holds for the text of a test; none where that text is not found.
+    fn test_text(&self, failure: &Failure, holds: impl Fn(&str) -> bool) -> Option<bool> {
         let id = failure.id.split('[').next().unwrap_or(&failure.id);
         // A file that cannot be loaded is named by its path.
         if let Ok(path) = RelPath::parse(id)
             && self.tree.file(&path).is_some()
         {
-            return Some(has_word(self.tree.text(&path).ok()?.content(), name));
+            return Some(holds(self.tree.text(&path).ok()?.content()));
         }
         let test = test_name(id);
         // Other languages name a test by a sentence: `suite > counts words`, `test.counts words`.
@@ -175,10 +187,8 @@ impl<'a> Asked<'a> {
             let own = definitions.find(|one| one.name() == test);
             let text = self.tree.text(&file.path).ok()?.into_content();
             match own {
-                Some(own) => Some(has_word(text.get(own.span())?, name)),
-                None if lies_in(id, &file.path) || text.contains(title) => {
-                    Some(has_word(&text, name))
-                }
+                Some(own) => Some(holds(text.get(own.span())?)),
+                None if lies_in(id, &file.path) || text.contains(title) => Some(holds(&text)),
                 None => None,
             }
         });
