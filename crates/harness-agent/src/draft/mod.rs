@@ -261,6 +261,7 @@ fn patched(
         return Ok(lines);
     };
     let mut text = before.to_owned();
+    let mut done_before = 0;
     for hunk in hunks {
         if hunk.old.trim().is_empty() {
             text = added(language, &text, hunk);
@@ -274,12 +275,36 @@ fn patched(
             }
             done => done,
         };
-        text = done.map_err(|problem| misplaced(path, &problem))?;
+        text = match done {
+            // Of several passages some may have been replaced before.
+            Err(PassageProblem::Absent { .. }) if hunks.len() > 1 && is_done(&text, hunk) => {
+                done_before += 1;
+                continue;
+            }
+            done => done.map_err(|problem| misplaced(path, &problem))?,
+        };
+    }
+    if done_before == hunks.len() {
+        return Err(misplaced(
+            path,
+            &PassageProblem::Absent {
+                closest: String::new(),
+            },
+        ));
     }
     if symbols::parses(language, before) && !symbols::parses(language, &text) {
         return Err(misplaced(path, &PassageProblem::Broken));
     }
     Ok(text)
+}
+
+/// Says whether a text has what a passage should become: lines that are there, or nothing.
+fn is_done(text: &str, hunk: &Hunk) -> bool {
+    let wanted = hunk.new.trim_matches(['\r', '\n']);
+    wanted.trim().is_empty()
+        || text
+            .replace("\r\n", "\n")
+            .contains(&wanted.replace("\r\n", "\n"))
 }
 
 /// Places one passage: in the whole file, else in the definition that the reply or the prompt speaks of.

@@ -169,12 +169,11 @@ fn a_class_given_in_part_keeps_its_other_members() {
         &edit("", "", "class C:\n    def n(self):\n        return 7\n"),
         &[("shop/a.py", Some(&after))],
     );
+    let after = format!("{after}\n    y = 2\n");
+    let attribute = "class C:\n    y = 2\n\n    def n(self):\n        return 7\n";
+    check(&edit("", "", attribute), &[("shop/a.py", Some(&after))]);
     refused(
-        &edit(
-            "",
-            "",
-            "class C:\n    y = 2\n\n    def n(self):\n        return 7\n",
-        ),
+        &edit("", "", &attribute.replace("y = 2", "print(2)")),
         "draft.partial_class",
     );
 }
@@ -442,6 +441,39 @@ fn passages_of_one_patch_need_only_parse_together() {
 }
 
 #[test]
+fn passages_that_were_replaced_before_are_passed_over() {
+    let text = "import a\nimport c\n\n\ndef f():\n    return c\n";
+    let files = Map(BTreeMap::from([("a.py".to_owned(), text.to_owned())]));
+    let patch = |pairs: &[(&str, &str)]| {
+        let hunk = |(old, new): &(&str, &str)| Hunk {
+            old: (*old).to_owned(),
+            new: (*new).to_owned(),
+            under: String::new(),
+        };
+        let action = Action::Patch {
+            path: "a.py".to_owned(),
+            hunks: pairs.iter().map(hunk).collect(),
+        };
+        let drafts = drafted(&files, None, &action);
+        drafts
+            .map(|drafts| drafts[0].after.clone().unwrap_or_default())
+            .map_err(|refusal| refusal.rule)
+    };
+    let after = text.replace("return c", "return a");
+    let pairs = [
+        ("import b\n", "import c\n"),
+        ("import d\n", ""),
+        ("    return c\n", "    return a\n"),
+    ];
+    assert_eq!(patch(&pairs), Ok(after));
+    assert!(patch(&pairs[..2]).is_err(), "nothing is left to do");
+    assert!(
+        patch(&[("import b\n", "import e\n"), pairs[2]]).is_err(),
+        "it is not done"
+    );
+}
+
+#[test]
 fn a_method_that_is_indented_too_far_stands_where_it_was() {
     let text = "class A:\n    @overload\n    def f(self, o: int) -> int:\n        pass\n\n    def f(self, o):\n        return 2\n";
     let files = Map(BTreeMap::from([("a.py".to_owned(), text.to_owned())]));
@@ -459,5 +491,28 @@ fn a_method_that_is_indented_too_far_stands_where_it_was() {
         let drafts = drafted(&files, Some(&focus), &edit("", "", &code)).unwrap();
         let expected = text.replacen("pass", "pass  # never run", 1);
         assert_eq!(drafts[0].after.as_deref(), Some(&*expected), "{depth}");
+    }
+}
+
+#[test]
+fn a_new_attribute_of_a_class_goes_into_it() {
+    let text = "class A:\n    def f(self):\n        return 1\n\n\nclass B:\n    pass\n";
+    let files = Map(BTreeMap::from([("a.py".to_owned(), text.to_owned())]));
+    let focus = Focus {
+        path: RelPath::parse("a.py").unwrap(),
+        name: "A.__wrapped__".to_owned(),
+    };
+    for code in [
+        "    __wrapped__ = property(f)\n",
+        "__wrapped__ = property(f)\n",
+        "class A:\n    __wrapped__ = property(f)\n",
+    ] {
+        let drafts = drafted(&files, Some(&focus), &edit("", "", code)).unwrap();
+        let expected = text.replacen(
+            "return 1\n",
+            "return 1\n\n    __wrapped__ = property(f)\n",
+            1,
+        );
+        assert_eq!(drafts[0].after.as_deref(), Some(&*expected), "{code}");
     }
 }

@@ -181,10 +181,13 @@ fn try_draft(
     trial: &mut Trial,
     search: &mut Option<Search>,
 ) -> Outcome {
-    if let Err(refusal) = trial.apply(session, draft) {
+    let may_go = removal::may_be_taken(session, trial);
+    if let Err(refusal) = trial.apply_allowing(session, draft, &may_go) {
+        trial.set_aside(&refusal, draft);
         let later = places::postponed(session, trial, &refusal);
         return later.map_or(Outcome::Refused(refusal), Outcome::Next);
     }
+    trial.apply_waiting(session);
     go_on(session, draft, trial, search)
 }
 

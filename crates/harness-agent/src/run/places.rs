@@ -252,7 +252,9 @@ impl Line {
             return Ok(place(nowhere(&path, &name), false));
         }
         let Some(file) = tree.file(&path) else {
+            let is_file = MODULE.contains(&name.to_lowercase().as_str());
             return match near_miss(tree, &[written.as_str()]) {
+                _ if is_new && is_file => Ok(place(nowhere(&path, ""), true)),
                 _ if is_new => Ok(place(nowhere(&path, &name), true)),
                 Some(near) => {
                     let meant = near.meant.join(" or ");

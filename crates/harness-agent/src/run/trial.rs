@@ -101,6 +101,8 @@ pub(super) struct Trial {
     attempt: Attempt,
     /// New definitions of changes that were dropped: a later one may use them.
     dropped: Vec<DroppedDefinition>,
+    /// Changes that only lack a name or a module, which a later one may bring.
+    waiting: Vec<Draft>,
 }
 
 /// A definition that was new in a change that was dropped.
@@ -165,6 +167,7 @@ impl Trial {
             broke: None,
             attempt: Attempt::default(),
             dropped: Vec::new(),
+            waiting: Vec::new(),
         })
     }
 
@@ -323,7 +326,37 @@ impl Trial {
         applied
     }
 
-    fn apply_allowing(
+    /// Keeps a draft that only lacks a name or a module: models write what uses it first.
+    pub(super) fn set_aside(&mut self, refusal: &Refusal, draft: &Draft) {
+        if matches!(
+            refusal.rule.as_str(),
+            "draft.unresolved" | "draft.missing_import"
+        ) {
+            self.waiting.push(draft.clone());
+        }
+    }
+
+    /// Stages drafts that lack nothing any more, where their files are as they were. They count as parts of the draft
+    /// before them.
+    pub(super) fn apply_waiting(&mut self, session: &mut Session<'_>) {
+        for draft in std::mem::take(&mut self.waiting) {
+            let is_as_it_was =
+                |change: &Change| self.content(session, &change.path) == change.before;
+            if !draft.changes.iter().all(is_as_it_was) {
+                continue;
+            }
+            match self.apply_removal(session, &draft, &[]) {
+                Ok(()) => {
+                    let words = "a change that waited for this is in place now";
+                    session.tell(EventKind::Fixed, words, []);
+                }
+                Err(_) => self.waiting.push(draft),
+            }
+        }
+    }
+
+    /// Guards and stages a draft by which these definitions may go.
+    pub(super) fn apply_allowing(
         &mut self,
         session: &mut Session<'_>,
         draft: &Draft,

@@ -1,0 +1,5 @@
+RATES = {"de": 19, "fr": 20}
+
+
+def rate_of(country):
+    return RATES[country]
