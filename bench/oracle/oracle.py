@@ -133,6 +133,9 @@ class Oracle:
             place = next((one for one in self.places if one.path == match[1] and not one.name), None)
         if not place:
             return self.look_further([message for message in messages if message["content"] != last], said)
+        if self.files[place.path]["before"] is None:
+            # The file is of our own making: it is written anew.
+            return f"{place.path}\n" + fenced(place.path, self.files[place.path]["after"])
         hunks = self.hunks(place)
         for old, _ in hunks:
             if old.strip() not in seen:
