@@ -81,9 +81,12 @@ fn its_tests_left_out(
     // A folder of tests also holds benchmarks and helpers, which no runner collects.
     let has_tests = |file: &SourceFile| {
         let mut names = file.facts.definitions.iter().map(Definition::name);
-        names.any(|name| name.starts_with("test") || name.starts_with("Test"))
-            || file.path.stem().starts_with("test")
-            || file.path.stem().ends_with("test")
+        let stem = file.path.stem();
+        // `conftest.py` holds what tests are given.
+        stem != "conftest"
+            && (names.any(|name| name.starts_with("test") || name.starts_with("Test"))
+                || stem.starts_with("test")
+                || stem.ends_with("test"))
     };
     let uses = |file: &&SourceFile| {
         let text = tree.text(&file.path).ok();
@@ -225,6 +228,7 @@ mod tests {
             ("shop/cart.py", ""),
             ("shop/other.py", ""),
             ("tests/test_a.py", "A = 1\n"),
+            ("tests/conftest.py", "from shop.other import f\n"),
             ("more/test_cart.py", "from shop.cart import total\n"),
             (
                 "tests/benchmark_other.py",
