@@ -81,6 +81,35 @@ pub(super) fn with_header(
     Some(header + &code.lines().map(moved).collect::<String>())
 }
 
+/// Returns a reply without the new method that was asked for, and that method, where it came behind a new class as if it
+/// were a member of that one: models indent a method as it will stand.
+pub(super) fn without_stray(
+    language: Language,
+    before: &str,
+    focus: &Focus,
+    code: &str,
+) -> Option<(String, String)> {
+    let (class, name) = focus.name.rsplit_once('.')?;
+    let old = symbols::definitions(language, before);
+    let new = symbols::definitions(language, code);
+    let has = |all: &[Definition], name: &str| all.iter().any(|one| *one.qualified == *name);
+    let mut called = new
+        .iter()
+        .filter(|one| one.name() == name && one.kind.is_function());
+    let stray = called.next().filter(|_| called.next().is_none())?;
+    let (around, _) = stray.qualified.rsplit_once('.')?;
+    let is_last = code[stray.span().end..].trim().is_empty();
+    let is_new = !has(&old, around) && !has(&new, class) && !has(&old, &focus.name);
+    if language != Language::Python || !is_last || !is_new || !has(&old, class) {
+        return None;
+    }
+    let start = code[..stray.span().start]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    let rest = format!("{}\n", code[..start].trim_end());
+    Some((rest, code[start..].to_owned()))
+}
+
 impl Whole<'_> {
     /// Returns what the file would be.
     pub(super) fn placed(&self, before: Option<&str>) -> Result<String, Refusal> {

@@ -154,6 +154,18 @@ fn with_whole(
         _ => None,
     };
     let code = whole.as_deref().unwrap_or(&opened);
+    if let (Some(focus), Some(before)) = (focus, draft.after.as_deref())
+        && let Some((rest, member)) = definition::without_stray(language, before, focus, code)
+    {
+        // What else came is placed first, then what was asked for.
+        let mut between = FileDraft {
+            path: draft.path.clone(),
+            before: draft.before.clone(),
+            after: draft.after.clone(),
+        };
+        between.after = Some(with_whole(&between, None, "", &rest)?);
+        return with_whole(&between, Some(focus), &focus.name, &member);
+    }
     let edit = definition::Whole {
         path: &draft.path,
         language,

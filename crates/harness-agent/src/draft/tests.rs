@@ -516,3 +516,22 @@ fn a_new_attribute_of_a_class_goes_into_it() {
         assert_eq!(drafts[0].after.as_deref(), Some(&*expected), "{code}");
     }
 }
+
+#[test]
+fn a_method_behind_a_new_class_goes_where_it_was_asked_for() {
+    let text = "class Term:\n    def eq(self):\n        return 1\n\n\nclass Other:\n    pass\n";
+    let files = Map(BTreeMap::from([("a.py".to_owned(), text.to_owned())]));
+    let focus = Focus {
+        path: RelPath::parse("a.py").unwrap(),
+        name: "Term.negate".to_owned(),
+    };
+    let class = "class Negation(Term):\n    def sql(self):\n        return \"-\"\n";
+    let method = "    def negate(self):\n        return Negation()\n";
+    let code = format!("{class}\n{method}");
+    let drafts = drafted(&files, Some(&focus), &edit("", "", &code)).unwrap();
+    let expected = text.replacen("return 1\n", &format!("return 1\n\n{method}"), 1);
+    assert_eq!(
+        drafts[0].after.as_deref(),
+        Some(&*format!("{expected}\n\n{class}"))
+    );
+}

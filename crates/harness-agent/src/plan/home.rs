@@ -102,9 +102,7 @@ fn new_file(task: &Task, tree: &SourceTree) -> Option<RelPath> {
     }
     let making = task.making();
     // A path on a last line of its own answers where it goes.
-    let last = task.text.trim_end().rsplit_once('\n');
-    let last = last.map_or("", |(_, line)| line.trim());
-    let is_answer = |path: &RelPath| last == path.as_str();
+    let is_answer = |path: &RelPath| task.answer() == Some(("", path.as_str()));
     paths.retain(|path| making.is_in(path) || is_answer(path));
     paths.dedup();
     let tests = |path: &RelPath| harness_code::tree::is_test(path);

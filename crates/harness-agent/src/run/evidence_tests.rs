@@ -328,6 +328,20 @@ fn a_test_that_is_named_after_what_a_task_names_shows_a_change_elsewhere() {
 }
 
 #[test]
+fn something_new_in_another_class_is_not_what_a_red_test_waits_for() {
+    let other = format!("{PARSE}\n\nclass Cents:\n    def in_cents(self):\n        return 1\n");
+    let files = [("a/parse.py", other.as_str())];
+    let task = "Add cents support and class (#825)\nLine.in_cents in a/parse.py";
+    let red = "total+ cents-";
+    assert_eq!(told(task, &files, red, red, Observed::default()), NOTHING);
+    let task = task.replace("in_cents", "true");
+    assert_eq!(
+        told(&task, &files, red, red, Observed::default()),
+        NOT_ADDED
+    );
+}
+
+#[test]
 fn words_that_name_nothing_and_a_file_are_about_that_file() {
     let euros = REPORT.replace(".2f", ".3f");
     let commented = REPORT.replace("def euros", "# Text.\ndef euros");

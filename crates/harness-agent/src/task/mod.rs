@@ -55,6 +55,15 @@ impl Task {
         self.speaks_of(path.as_str()) || self.speaks_of(path.file_name())
     }
 
+    /// Returns the last line where it is the answer to a question of ours: the path of a file, or a name and its file.
+    pub(crate) fn answer(&self) -> Option<(&str, &str)> {
+        let (_, last) = self.text.trim_end().rsplit_once('\n')?;
+        let (name, path) = last.trim().rsplit_once(" in ").unwrap_or(("", last.trim()));
+        let is_word = |text: &str| !text.contains(char::is_whitespace);
+        let is_path = |text: &str| is_word(text) && text.contains(['.', '/']);
+        (is_word(name) && is_path(path)).then_some((name, path))
+    }
+
     /// Returns the words that may be paths of files, whether those are there or not.
     pub(crate) fn written_paths(&self) -> Vec<RelPath> {
         let is_sign = |c: char| c.is_whitespace() || "`\"',;:!?()".contains(c);
@@ -78,8 +87,16 @@ impl Task {
             let humps = word.chars().filter(|c| c.is_uppercase()).count();
             (first_low && humps > 0) || (humps > 1 && word.chars().any(char::is_lowercase))
         };
-        let written_as_name =
-            |word: &&str| word.contains('_') || humped(word) || word.ends_with("()");
+        // `Term.negate` is a member of a class; a sentence that ends without a blank behind it is none.
+        let member = |word: &str| {
+            let (class, name) = word.split_once('.').unwrap_or_default();
+            let is_word = |text: &str| text.len() > 1 && text.chars().all(char::is_alphanumeric);
+            let is_class = class.starts_with(char::is_uppercase);
+            is_class && is_word(class) && is_word(name) && name.starts_with(char::is_lowercase)
+        };
+        let written_as_name = |word: &&str| {
+            word.contains('_') || humped(word) || member(word) || word.ends_with("()")
+        };
         let mut names: Vec<&str> = quoted
             .chain(plain.filter(written_as_name))
             .map(|word| word.trim_matches(['.', '(', ')']))

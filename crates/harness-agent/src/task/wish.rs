@@ -37,7 +37,8 @@ const ORDERS: [&str; 7] = [
 /// Words between an order, or a noun, and the name.
 const FILLERS: [&str; 6] = ["a", "an", "the", "new", "called", "named"];
 /// Words after a noun that are no names.
-const NOT_NAMES: [&str; 24] = [
+const NOT_NAMES: [&str; 25] = [
+    "onto",
     "that",
     "to",
     "for",
@@ -149,7 +150,9 @@ impl Task {
                 continue;
             };
             // Behind a noun any name will do; "add logging" alone names nothing.
-            if (noun || words[next].like_code) && !is(next, &NOUNS) {
+            // "Add Prerelease function": a capital inside of a sentence is one of a name.
+            let is_proper = is(next + 1, &NOUNS) && name.starts_with(char::is_uppercase);
+            if (noun || words[next].like_code || is_proper) && !is(next, &NOUNS) {
                 // "Add a to_dict method": the noun may stand behind.
                 let told = if !noun && is(next + 1, &NOUNS) {
                     next + 1

@@ -67,6 +67,14 @@ fn near_definitions(tree: &SourceTree, name: &str) -> Vec<String> {
     if wrong.len() < SHORTEST {
         return Vec::new();
     }
+    // A word that names are made of is no misspelled name, and a test may be called after what is still to come.
+    let is_part = |name: &str| {
+        !wrong.contains('_') && name.contains(&wrong) && name.trim_matches('_') != wrong
+    };
+    let mut all = tree.definitions();
+    if all.any(|(_, one)| is_part(one.name())) {
+        return Vec::new();
+    }
     let found = tree.definitions().map(|(file, one)| {
         let told = format!("{} in {}", one.qualified, file.path);
         (alike(&wrong, one.name()), file.test, told)

@@ -430,8 +430,18 @@ impl<'a> Asked<'a> {
                 })
             })
         };
+        // "For ClickHouse": a word of others that names of the project are made of.
+        let is_part = |name: &str| {
+            let mut definitions = self.tree.definitions();
+            !name.contains(['_', '.'])
+                && definitions.any(|(file, one)| {
+                    !file.test && one.name() != name && one.name().contains(name)
+                })
+        };
+        let is_wish = |name: &str| self.task.wish().is_some_and(|wish| wish.name == name);
         let names = self.task.code_names().into_iter();
         names
+            .filter(|name| is_wish(name) || !is_part(name))
             .filter(|name| !known(name) && !is_path(name) && !is_told_about(name))
             .filter(|name| !is_imported(name))
             .filter(|name| !is_misspelled(name))

@@ -149,13 +149,20 @@ impl<'a> Asked<'a> {
         let title = task.text.lines().next().unwrap_or_default();
         let names = |words: &str, name: &str| whole_words(words, name).next().is_some();
         let wants_new = NEW_NOUNS.iter().any(|noun| names(title, noun));
+        let is_answer = |qualified: &str| {
+            let answer = task.answer();
+            let is_it = answer.is_some_and(|(name, _)| last_part(name) == last_part(qualified));
+            is_it && !names(title, last_part(qualified))
+        };
         let mut named: Vec<Target> = Vec::new();
         for hit in &mentioned {
             let role = task.role_of(last_part(&hit.qualified));
             let is_meant = match task.kind {
-                // Something new may be told by way of what is there, and what answers the question where it goes.
+                // What answers the question is where something new goes, which may be told by way of what is there.
+                Kind::Add if (names_something_new || wants_new) && is_answer(&hit.qualified) => {
+                    false
+                }
                 Kind::Add if names_something_new => role == Role::Place,
-                Kind::Add if wants_new && !names(title, last_part(&hit.qualified)) => false,
                 Kind::Add
                 | Kind::Fix
                 | Kind::Change
@@ -227,15 +234,10 @@ impl<'a> Asked<'a> {
     /// a file, or a definition and its file.
     pub(super) fn is_answered(&self) -> bool {
         const FEWEST_WORDS: usize = 3;
-        let lines = self.task.text.lines();
-        let mut lines = lines.filter(|line| !line.trim().is_empty());
-        let first = lines.next().unwrap_or_default();
-        let is_answer = |line: &str| {
-            let path = line.rsplit(" in ").next().unwrap_or(line).trim();
-            self.paths.iter().any(|known| known.as_str() == path)
-        };
+        let first = self.task.text.lines().next().unwrap_or_default();
+        let is_known = |(_, path): (&str, &str)| self.paths.iter().any(|one| one.as_str() == path);
         let words = first.split(|sign: char| !sign.is_alphanumeric());
-        lines.next_back().is_some_and(is_answer)
+        self.task.answer().is_some_and(is_known)
             && !self
                 .named
                 .iter()
