@@ -666,9 +666,13 @@ fn sweep(place: &Path) {
     for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let is_ours = [PREFIX, PRIVATE_PREFIX]
+        // Six letters or digits by chance stand behind what is ours.
+        let rest = [PREFIX, PRIVATE_PREFIX]
             .iter()
-            .any(|own| name.starts_with(own));
+            .find_map(|own| name.strip_prefix(own));
+        let is_ours = rest.is_some_and(|rest| {
+            rest.len() == 6 && rest.chars().all(|sign| sign.is_ascii_alphanumeric())
+        });
         let age = entry.metadata().and_then(|found| found.modified()).ok();
         let age = age.and_then(|then| SystemTime::now().duration_since(then).ok());
         if is_ours && age.is_some_and(|age| age > FORGOTTEN) {
@@ -687,10 +691,11 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let two_days_ago = SystemTime::now() - FORGOTTEN * 2;
         for (name, is_old) in [
-            ("harness-scratch-a", true),
-            ("harness-run-a", true),
-            ("harness-run-b", false),
+            ("harness-scratch-aB3dE6", true),
+            ("harness-run-aB3dE6", true),
+            ("harness-run-bB3dE6", false),
             ("harness-notes", true),
+            ("harness-run-results", true),
         ] {
             let folder = place.path().join(name);
             std::fs::create_dir_all(folder.join("tmp")).unwrap();
@@ -703,7 +708,10 @@ mod tests {
         let left = std::fs::read_dir(place.path()).unwrap();
         let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
-        assert_eq!(left, ["harness-notes", "harness-run-b"]);
+        assert_eq!(
+            left,
+            ["harness-notes", "harness-run-bB3dE6", "harness-run-results"]
+        );
     }
 
     #[cfg(unix)]

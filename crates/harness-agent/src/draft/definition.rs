@@ -6,7 +6,7 @@ use harness_code::edit::{self, EditProblem};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::symbols::{self, Definition, DefinitionKind};
-use harness_code::text::{line_ending, with_line_ending};
+use harness_code::text::{line_ending, whole_words, with_line_ending};
 
 use super::{Files, Focus};
 use crate::history::Refusal;
@@ -128,7 +128,11 @@ impl Whole<'_> {
             .iter()
             .all(|known| new.iter().any(|other| other.qualified == known.qualified));
         // The whole file came back, or code that is no definition at all: then it stands for the file.
-        if tops.is_empty() && edit::is_only_imports(self.language, self.code) {
+        // Imports go to the others; a file that is nothing else came back as a whole.
+        if tops.is_empty()
+            && edit::is_only_imports(self.language, self.code)
+            && !edit::is_only_imports(self.language, before)
+        {
             return Ok(edit::with_companions(self.language, before, self.code));
         }
         let is_file =
@@ -387,10 +391,15 @@ impl Whole<'_> {
         let at = new.iter().position(|one| std::ptr::eq(one, given));
         let class_text = before.get(known.span()).unwrap_or_default();
         let is_there = |words: &str| class_text.lines().any(|known| known.trim() == words.trim());
+        // One that the given part uses has to stand where it is given.
+        let whole = self.code.get(given.span()).unwrap_or_default();
+        let is_new_attribute = |one: &Definition| {
+            !is_there(self.piece(one)) && whole_words(whole, one.name()).count() == 1
+        };
         let members: Vec<&Definition> = new
             .iter()
             .filter(|one| one.parent.map(|parent| parent as usize) == at)
-            .filter(|one| one.kind != DefinitionKind::Variable || !is_there(self.piece(one)))
+            .filter(|one| one.kind != DefinitionKind::Variable || is_new_attribute(one))
             .collect();
         // What stands in the class beside its members must be there already: nothing is dropped in silence.
         let inside = |line_start: usize| {

@@ -310,13 +310,20 @@ fn patched(
     Ok(text)
 }
 
-/// Says whether a text has what a passage should become: lines that are there, or nothing.
+/// Says whether a text has what a passage should become: whole lines that tell enough and stand there once.
 fn is_done(text: &str, hunk: &Hunk) -> bool {
-    let wanted = hunk.new.trim_matches(['\r', '\n']);
-    wanted.trim().is_empty()
-        || text
-            .replace("\r\n", "\n")
-            .contains(&wanted.replace("\r\n", "\n"))
+    const LEAST: usize = 12;
+    let lines = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(|line| line.trim_end().to_owned());
+        lines.skip_while(String::is_empty).collect()
+    };
+    let (all, mut wanted) = (lines(text), lines(&hunk.new));
+    while wanted.last().is_some_and(String::is_empty) {
+        wanted.pop();
+    }
+    let size: usize = wanted.iter().map(|line| line.trim().len()).sum();
+    let places = all.windows(wanted.len().max(1));
+    size >= LEAST && places.filter(|place| *place == wanted.as_slice()).count() == 1
 }
 
 /// Places one passage: in the whole file, else in the definition that the reply or the prompt speaks of.

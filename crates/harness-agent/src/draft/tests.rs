@@ -442,7 +442,7 @@ fn passages_of_one_patch_need_only_parse_together() {
 
 #[test]
 fn passages_that_were_replaced_before_are_passed_over() {
-    let text = "import a\nimport c\n\n\ndef f():\n    return c\n";
+    let text = "import a\nimport collections\n\n\ndef f():\n    return c\n";
     let files = Map(BTreeMap::from([("a.py".to_owned(), text.to_owned())]));
     let patch = |pairs: &[(&str, &str)]| {
         let hunk = |(old, new): &(&str, &str)| Hunk {
@@ -461,14 +461,17 @@ fn passages_that_were_replaced_before_are_passed_over() {
     };
     let after = text.replace("return c", "return a");
     let pairs = [
-        ("import b\n", "import c\n"),
-        ("import d\n", ""),
+        ("import b\n", "import collections\n"),
         ("    return c\n", "    return a\n"),
     ];
     assert_eq!(patch(&pairs), Ok(after));
-    assert!(patch(&pairs[..2]).is_err(), "nothing is left to do");
+    assert!(patch(&pairs[..1]).is_err(), "nothing is left to do");
     assert!(
-        patch(&[("import b\n", "import e\n"), pairs[2]]).is_err(),
+        patch(&[("import d\n", ""), pairs[1]]).is_err(),
+        "it was not there"
+    );
+    assert!(
+        patch(&[("import b\n", "import e\n"), pairs[1]]).is_err(),
         "it is not done"
     );
 }

@@ -305,9 +305,8 @@ impl Evidence<'_> {
         self.asked().next_place()
     }
 
-    /// Returns the innermost definition among those that are changed which a failing test passes through: first of the
-    /// tests that passed before.
-    pub(super) fn blamed_place(&self) -> Option<Target> {
+    /// Returns the definitions that are new or others than before.
+    fn changed_definitions(&self) -> Vec<Target> {
         let changed = |change: &Change| -> Vec<Target> {
             let texts = |content: &str| -> Vec<(Target, String)> {
                 let definitions = symbols::definitions(change.language, content).into_iter();
@@ -330,7 +329,13 @@ impl Evidence<'_> {
             let new = after.filter(|(target, text)| !is_known(target, text));
             new.map(|(target, _)| target).collect()
         };
-        let changed: Vec<Target> = self.changes.iter().flat_map(changed).collect();
+        self.changes.iter().flat_map(changed).collect()
+    }
+
+    /// Returns the innermost definition among those that are changed which a failing test passes through: first of the
+    /// tests that passed before.
+    pub(super) fn blamed_place(&self) -> Option<Target> {
+        let changed = self.changed_definitions();
         let mut failures: Vec<&Failure> = self.after?.failures.iter().collect();
         let was_red = |failure: &Failure| {
             let before = self.before.into_iter().flat_map(|before| &before.failures);
@@ -598,13 +603,28 @@ impl Evidence<'_> {
                 definitions.any(|target| asked.test_is_about(failure, target))
             });
         }
-        // Words that name nothing tell of one fault; what was named to answer which one may have others.
+        // Words that name nothing tell of one fault; what was named to answer which one may have others. Those that
+        // speak of what is named or changed have to do with it.
         let is_mended = |id: &&String| has_passed(self.before, after, id);
         let mended: Vec<String> = all.iter().filter(is_mended).cloned().collect();
-        match asked.is_answered() && !mended.is_empty() {
-            true => mended,
-            false => red,
+        if !asked.is_answered() || mended.is_empty() {
+            return red;
         }
+        let mut own = self.changed_definitions();
+        own.extend(asked.named().iter().cloned());
+        let speaks = |failure: &Failure| {
+            own.iter().any(|target| {
+                passes_through(&failure.traceback, target)
+                    || asked.test_has_word(failure, target.last_name()) == Some(true)
+            })
+        };
+        let left = after
+            .failures
+            .iter()
+            .filter(|failure| all.contains(&failure.id));
+        let left = left.filter(|failure| speaks(failure));
+        let left = left.map(|failure| failure.id.clone());
+        mended.into_iter().chain(left).collect()
     }
 
     /// Says whether a test that failed each time passes now.

@@ -251,7 +251,8 @@ fn fixes_are_judged_by_the_tests_that_blame_what_the_task_names() {
     let by_file = "fix apply_discount in shop/pricing.py so that tests/test_shop.py passes";
     let red = "total+ discount-";
     let far = "total+ discount- odd-@shop/report.py:9";
-    let two = "total+ discount-@shop/pricing.py:7 odd-@shop/pricing.py:7";
+    let two = "total+ discount-@shop/pricing.py:7 odd-@shop/pricing.py:2";
+    let left = "total+ discount+ odd-@shop/pricing.py:2";
     let pricing = "shop/pricing.py";
     #[rustfmt::skip]
     let stories: Vec<Fixing<'_>> = vec![
@@ -290,10 +291,15 @@ fn fixes_are_judged_by_the_tests_that_blame_what_the_task_names() {
         ("one of the named file stays red", by_file, vec![(pricing, &fixed)], "total- discount-", "total- discount+", FAILING),
         ("a named file, its traceback stays", "fix the error in shop/report.py", vec![("shop/report.py", "def report(lines):\n    return 0\n")], "total+ odd-@shop/report.py:9", "total+ odd-@shop/report.py:2", FAILING),
         ("red in another way", FIX, vec![(pricing, &fixed)], "total+ odd-", "total+ odd!", FAILING),
-        ("one of two faults of the file that answered the question", "the discount comes out wrong somehow\nshop/pricing.py", vec![(pricing, &fixed)], two, "total+ discount+ odd-@shop/pricing.py:7", "proven"),
+        ("one of two faults of the file that answered the question", "the discount comes out wrong somehow\nshop/pricing.py", vec![(pricing, &fixed)], two, left, "proven"),
+        ("one of two faults in the same definition", "the discount comes out wrong somehow\nshop/pricing.py", vec![(pricing, &fixed)], "total+ discount- odd-@shop/pricing.py:7", "total+ discount+ odd-@shop/pricing.py:7", FAILING),
         ("none of them", "the discount comes out wrong somehow\nshop/pricing.py", vec![(pricing, &no_better)], two, two, FAILING),
-        ("one of two faults of a file that the words name", "the discount comes out wrong in shop/pricing.py", vec![(pricing, &fixed)], two, "total+ discount+ odd-@shop/pricing.py:7", FAILING),
-        ("words that tell nothing", "fix it\nshop/pricing.py", vec![(pricing, &fixed)], two, "total+ discount+ odd-@shop/pricing.py:7", FAILING),
+        ("one of another file", "the discount comes out wrong somehow\nshop/pricing.py", vec![("shop/report.py", "def report(lines):\n    return 0\n")], far, "total+ discount- odd+", FAILING),
+        ("one of another definition", "sums are wrong for bulk orders\napply_discount in shop/pricing.py", vec![(pricing, &other)], "total- discount-", "total+ discount-", FAILING),
+        ("one of all that were meant", "fix all the bugs there\nshop/pricing.py", vec![(pricing, &fixed)], two, left, FAILING),
+        ("one that a line between does not name", "the monthly sums are wrong\nline_total loses cents\nshop/pricing.py", vec![(pricing, &fixed)], "total- discount-", "total- discount+", FAILING),
+        ("one of two faults of a file that the words name", "the discount comes out wrong in shop/pricing.py", vec![(pricing, &fixed)], two, left, FAILING),
+        ("words that tell nothing", "fix it\nshop/pricing.py", vec![(pricing, &fixed)], two, left, FAILING),
         ("a named file, mended", "fix the error in shop/report.py", vec![("shop/report.py", "def report(lines):\n    return 0\n")], "total+ odd-@shop/report.py:9", "total+ odd+", "proven"),
     ];
     for (name, task, files, before, after, expected) in stories {

@@ -9,6 +9,7 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition};
+use harness_code::tree;
 
 use crate::guard::{Change, missing_names};
 use crate::run::event::EventKind;
@@ -93,6 +94,11 @@ fn module_home(session: &Session<'_>, path: &RelPath) -> Option<RelPath> {
     const ROOTS: [&str; 3] = ["lib.rs", "mod.rs", "main.rs"];
     let folder = path.parent()?;
     // Each file of these folders is a program of its own.
+    let is_name = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let is_test = tree::is_test(path) || path.stem().ends_with("tests");
+    if is_test || !path.stem().chars().all(is_name) {
+        return None;
+    }
     let stands_alone = ["bin", "examples", "tests", "benches"].contains(&folder.file_name());
     if stands_alone || ROOTS.contains(&path.file_name()) {
         return None;

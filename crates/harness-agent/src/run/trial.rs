@@ -332,6 +332,10 @@ impl Trial {
             refusal.rule.as_str(),
             "draft.unresolved" | "draft.missing_import"
         ) {
+            // A later draft of a file stands for the earlier one.
+            let is_of = |other: &Change| draft.changes.iter().any(|one| one.path == other.path);
+            self.waiting
+                .retain(|other| !other.changes.iter().any(is_of));
             self.waiting.push(draft.clone());
         }
     }
@@ -1063,6 +1067,7 @@ impl Trial {
             changes: self.staged.recorded(),
         };
         self.staged = self.earlier.clone();
+        self.waiting.clear();
         self.judged = None;
         for change in &draft.changes {
             self.dropped.extend(new_definitions(change));
@@ -1381,6 +1386,7 @@ impl Trial {
     pub(super) fn drop_all(&mut self, session: &mut Session<'_>) {
         let (patch, changes) = (self.staged.diff(), self.staged.recorded());
         self.staged = Staged::default();
+        self.waiting.clear();
         if !patch.is_empty() {
             session.tell(EventKind::Undone, "dropped every change", []);
             self.attempt = Attempt { patch, changes };

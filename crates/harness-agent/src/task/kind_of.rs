@@ -486,12 +486,14 @@ fn is_for_the_program(clause: &Clause, at: usize, object: &[&str]) -> bool {
     const OF_CODE: &str = "\
         usages usage uses callers callees calls references definition definitions declaration source code \
         examples example imports functions function methods method classes class modules module tests files file \
-        todos signature signatures implementation structure diff history line lines";
+        todos signature signatures implementation structure diff history line lines parameters arguments fields \
+        types dependencies docs documentation readme flow difference log commits";
     const FOR_US: &str = "me us it this that these those all every each where what which how why who whether if through up out";
     let is_code = clause.words.get(at + 1).is_none_or(|word| word.code);
     let goes_on = clause.words.get(at + 2).is_some();
     let is_of_code = object.iter().any(|word| among(OF_CODE, word));
     goes_on
+        && !clause.question
         && !is_code
         && !is_of_code
         && !clause.is(at + 1, FOR_US)

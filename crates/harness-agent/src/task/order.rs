@@ -64,6 +64,7 @@ impl Task {
         // "fix: allow tabs" and "fix #12: allow tabs" say of the order behind them what it is for.
         if let [(start, _), (next, _), ..] = found.as_slice()
             && is_label(gist.get(*start..*next).unwrap_or_default())
+            && is_plain(gist.get(*next..).unwrap_or_default())
         {
             found.remove(1);
         }
@@ -89,6 +90,39 @@ impl Task {
         }
         orders
     }
+}
+
+/// Says whether an order asks for nothing that is judged by its own words: no new name, no other name, nothing gone.
+fn is_plain(text: &str) -> bool {
+    const JUDGED: [&str; 19] = [
+        "add",
+        "call",
+        "create",
+        "delete",
+        "document",
+        "drop",
+        "extract",
+        "implement",
+        "inline",
+        "introduce",
+        "merge",
+        "move",
+        "pass",
+        "remove",
+        "rename",
+        "replace",
+        "split",
+        "test",
+        "use",
+    ];
+    let task = Task::bare(text);
+    let verb = text
+        .split_whitespace()
+        .next()
+        .unwrap_or_default()
+        .to_lowercase();
+    let is_judged = matches!(task.kind, Kind::Rename | Kind::Tests) || task.wish().is_some();
+    !is_judged && !JUDGED.contains(&verb.as_str())
 }
 
 /// Says whether a text is one word, with numbers at most, before a colon.
@@ -180,7 +214,10 @@ mod tests {
             "fix: allow tabs in parse",
             &["fix fix: fix: allow tabs in parse"],
         );
-        check("fix #12 : add tabs", &["fix fix: fix #12 : add tabs"]);
+        check(
+            "fix: rename `a` to `b`",
+            &["fix fix: fix:", "rename rename: rename `a` to `b`"],
+        );
         check("", &[" fix: "]);
     }
 }

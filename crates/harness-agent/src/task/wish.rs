@@ -151,7 +151,9 @@ impl Task {
             };
             // Behind a noun any name will do; "add logging" alone names nothing.
             // "Add Prerelease function": a capital inside of a sentence is one of a name.
-            let is_proper = is(next + 1, &NOUNS) && name.starts_with(char::is_uppercase);
+            let is_placed = is(next + 2, &["onto", "to", "into", "in", "on"]);
+            let is_proper =
+                is_placed && is(next + 1, &NOUNS) && name.starts_with(char::is_uppercase);
             if (noun || words[next].like_code || is_proper) && !is(next, &NOUNS) {
                 // "Add a to_dict method": the noun may stand behind.
                 let told = if !noun && is(next + 1, &NOUNS) {

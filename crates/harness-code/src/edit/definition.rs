@@ -136,7 +136,12 @@ pub fn add_definition(
         .iter()
         .filter(|known| known.parent.map(|at| at as usize) == position);
     // A member may stand deeper, under a condition.
+    let is_first = |member: &&Definition| {
+        let line = content[..member.span().start].rsplit('\n').next();
+        line.is_some_and(|line| line.trim().is_empty())
+    };
     let indent = members
+        .filter(is_first)
         .map(|member| leading(content, member))
         .min_by_key(String::len)
         .unwrap_or_else(|| {
@@ -568,6 +573,13 @@ mod tests {
             Some("A"),
             "def g(self):\n    return 1\n",
             "class A:\n    def f(self): pass\n\n    def g(self):\n        return 1\n\nx = 1\n",
+        );
+        check_added(
+            Language::Python,
+            "class A:\n    x = 1; y = 2\n",
+            Some("A"),
+            "def g(self): pass\n",
+            "class A:\n    x = 1; y = 2\n\n    def g(self): pass\n",
         );
         check_added(
             Language::Python,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::language::Language;
 #[cfg(feature = "grammar")]
 use crate::language::{self, grammar};
-use crate::text::{line_ending, whole_words};
+use crate::text::line_ending;
 
 /// Statements at the top of a file that bring names of other files.
 const IMPORTS: &[&str] = &[
@@ -22,7 +22,8 @@ const ABOVE: &[&str] = &[
     "package_declaration",
     "hash_bang_line",
     "php_tag",
-    "preproc_def",
+    "namespace_definition",
+    "declare_statement",
 ];
 
 /// A statement at the top of a file.
@@ -65,30 +66,54 @@ pub fn is_only_imports(language: Language, code: &str) -> bool {
     found.iter().all(is_import) && found.iter().any(|one| one.is_import(code))
 }
 
-/// Puts an import among those of its kind, in their order; else behind the last import, else at the top.
+/// Puts an import among those of its kind, in their order; else behind the last import, else below the file's head.
 fn with_import(language: Language, content: &str, kind: &str, import: &str) -> Option<String> {
     let known = statements(language, content)?;
+    // What stands between the guards of a header is one statement.
+    if known.iter().any(|one| one.kind.starts_with("preproc_if")) {
+        return None;
+    }
     let text_of = |one: &Statement| content[one.span.clone()].trim();
-    let imports = || known.iter().filter(|one| one.is_import(content));
-    let is_there = |one: &Statement| binds_all(text_of(one), import);
-    if imports().any(is_there) {
+    let places: Vec<usize> = (0..known.len())
+        .filter(|at| known[*at].is_import(content))
+        .collect();
+    let wanted = bound(import);
+    let mut bound: Vec<String> = places
+        .iter()
+        .flat_map(|at| bound(text_of(&known[*at])))
+        .collect();
+    // A module with a body is there too.
+    let modules = known.iter().filter(|one| one.kind == "mod_item");
+    bound.extend(
+        modules
+            .filter_map(|one| text_of(one).split('{').next())
+            .map(|head| squeezed(head.trim_start_matches("pub "))),
+    );
+    if wanted.iter().all(|name| bound.contains(name)) {
         return Some(content.to_owned());
     }
-    let line_end = |at: usize| {
-        let rest = &content[at..];
-        at + rest.find('\n').map_or(rest.len(), |newline| newline + 1)
+    let below = |at: usize| {
+        let end = known[at].span.end;
+        let is_line = content[..end].ends_with('\n');
+        let rest = &content[end..];
+        match is_line {
+            true => end,
+            false => end + rest.find('\n').map_or(rest.len(), |newline| newline + 1),
+        }
     };
-    let same: Vec<&Statement> = imports().filter(|one| one.kind == kind).collect();
-    let lower = same.iter().rev().find(|one| text_of(one) < import);
-    let top = known.iter().take_while(|one| is_head(content, one)).last();
-    let (at, gap) = match (lower, same.first(), imports().next_back()) {
-        (Some(one), _, _) => (line_end(one.span.end.saturating_sub(1)), false),
-        (None, Some(first), _) => (first.span.start, false),
-        (None, None, Some(last)) => (line_end(last.span.end.saturating_sub(1)), false),
-        (None, None, None) => (
-            top.map_or(0, |one| line_end(one.span.end.saturating_sub(1))),
-            true,
-        ),
+    let same: Vec<usize> = places
+        .iter()
+        .copied()
+        .filter(|at| known[*at].kind == kind)
+        .collect();
+    let lower = same.iter().rev().find(|at| text_of(&known[**at]) < import);
+    let top = known.iter().take_while(|one| is_head(content, one)).count();
+    let (at, gap) = match (lower, same.first(), places.last()) {
+        (Some(at), _, _) => (below(*at), false),
+        (None, Some(first), _) => (above(content, &known, *first), false),
+        (None, None, Some(last)) => (below(*last), false),
+        (None, None, None) if top > 0 => (below(top - 1), true),
+        (None, None, None) => (0, true),
     };
     let ending = line_ending(content).as_str();
     let (head, tail) = content.split_at(at);
@@ -106,27 +131,69 @@ fn with_import(language: Language, content: &str, kind: &str, import: &str) -> O
     Some(format!("{head}{open}{lead}{import}{ending}{close}{tail}"))
 }
 
+/// Returns where a statement begins with the attributes and comments that stand right above it.
+fn above(content: &str, known: &[Statement], at: usize) -> usize {
+    let mut start = known[at].span.start;
+    for one in known[..at].iter().rev() {
+        let belongs = one.kind == "attribute_item" || one.kind.contains("comment");
+        let between = content[..start].get(one.span.end..).unwrap_or_default();
+        let is_next = between.trim().is_empty() && between.matches('\n').count() < 2;
+        if !belongs || !is_next || is_head(content, one) {
+            break;
+        }
+        start = one.span.start;
+    }
+    start
+}
+
 /// Says whether a statement belongs to the head of a file: what is said of the whole of it.
 fn is_head(content: &str, one: &Statement) -> bool {
     let text = &content[one.span.clone()];
+    let is_own = |word: &str| text.starts_with(word);
+    let is_note = one.kind.contains("comment")
+        && !["///", "/**"].into_iter().any(is_own)
+        && content[..one.span.start].lines().all(|line| !is_code(line));
     ABOVE.contains(&one.kind.as_str())
-        || one.kind.contains("comment") && (text.starts_with("//!") || one.span.start == 0)
+        || is_note
         || text.trim_end_matches(';').trim_matches(['"', '\'']) == "use strict"
 }
 
-/// Says whether an import has all the names of another one.
-fn binds_all(known: &str, wanted: &str) -> bool {
-    let is_sign = |sign: char| !(sign.is_alphanumeric() || "_$./@-".contains(sign));
-    let words = |text: &str| -> Vec<String> {
-        let text = text.replace("::", " ");
-        let words = text.split(is_sign).map(str::to_owned);
-        words
-            .filter(|word| !word.is_empty() && word != "pub")
-            .collect()
+/// Says whether a line at the top of a file is more than a comment or a word on the whole of it.
+fn is_code(line: &str) -> bool {
+    let line = line.trim();
+    let signs = [
+        "//",
+        "/*",
+        "*",
+        "#!",
+        "<?",
+        "package ",
+        "namespace ",
+        "declare",
+        "'use",
+        "\"use",
+    ];
+    !line.is_empty() && !signs.into_iter().any(|sign| line.starts_with(sign))
+}
+
+/// Returns the names that an import brings, with where they come from; all of it where that is not understood.
+fn bound(import: &str) -> Vec<String> {
+    let text = squeezed(import.trim_start_matches("pub ").trim_end_matches(';'));
+    let Some(path) = text.strip_prefix("use ") else {
+        return vec![text];
     };
-    words(wanted)
-        .iter()
-        .all(|word| whole_words(known, word).next().is_some())
+    match path.split_once("::{") {
+        Some((from, names)) if !names.contains("::{") => {
+            let names = names.trim_end_matches('}').split(',').map(str::trim);
+            let names = names.filter(|name| !name.is_empty());
+            names.map(|name| format!("{from}::{name}")).collect()
+        }
+        _ => vec![path.to_owned()],
+    }
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(feature = "grammar")]
@@ -206,11 +273,51 @@ mod tests {
     }
 
     #[test]
+    fn an_import_tears_nothing_apart() {
+        check(
+            Language::Rust,
+            "//! Shop.\n\n#[cfg(test)]\nmod tests;\n\npub fn f() {}\n",
+            "mod alpha;\n",
+            "//! Shop.\n\nmod alpha;\n#[cfg(test)]\nmod tests;\n\npub fn f() {}\n",
+        );
+        check(
+            Language::JavaScript,
+            "// Preise in \u{20ac}\n\nfunction f() {}\n",
+            "import x from './x.js';\n",
+            "// Preise in \u{20ac}\n\nimport x from './x.js';\n\nfunction f() {}\n",
+        );
+        check(
+            Language::Java,
+            "// Copyright X\n// License Y\npackage shop;\n\nclass A {}\n",
+            "import java.util.List;\n",
+            "// Copyright X\n// License Y\npackage shop;\n\nimport java.util.List;\n\nclass A {}\n",
+        );
+        check(
+            Language::Rust,
+            "// Copyright X\n// License Y\n\n//! Shop.\n#![deny(warnings)]\n\nfn f() {}\n",
+            "use std::io;\n",
+            "// Copyright X\n// License Y\n\n//! Shop.\n#![deny(warnings)]\n\nuse std::io;\n\nfn f() {}\n",
+        );
+        check(
+            Language::Rust,
+            "use std::fmt::Display;\n",
+            "use std::fmt;\n",
+            "use std::fmt::Display;\nuse std::fmt;\n",
+        );
+        let guarded = "#ifndef A_H\n#define A_H\n#include <stdio.h>\n#endif\n";
+        assert_eq!(
+            with_imports(Language::C, guarded, "#include <stdio.h>\n"),
+            None
+        );
+    }
+
+    #[test]
     fn what_a_file_has_is_not_added_again() {
         for (content, code) in [
             ("use std::{fmt, io};\n", "use std::io;\n"),
             ("pub mod a;\n", "mod a;\n"),
             ("use std::io;\n", "mod a {\n    fn f() {}\n}\n"),
+            ("mod a {\n    fn f() {}\n}\n", "mod a;\n"),
         ] {
             check(Language::Rust, content, code, content);
         }

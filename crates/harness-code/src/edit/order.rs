@@ -11,7 +11,7 @@ use super::{Edit, apply, lines_of};
 use crate::language::{Language, python};
 use crate::path::RelPath;
 use crate::symbols::code::code_tokens;
-use crate::text::{line_ending, with_line_ending};
+use crate::text::line_ending;
 
 /// A statement at the top of a module.
 struct Part {
@@ -52,6 +52,11 @@ fn moved_once(text: &str, new: &[String]) -> Option<String> {
     let late = parts.iter().enumerate().filter(|(_, part)| is_new(part));
     late.filter_map(|(at, part)| {
         let name = part.names.first()?;
+        // Of several of one name the last counts.
+        let is_it = |one: &&Part| one.names.contains(name);
+        if parts.iter().filter(is_it).count() > 1 {
+            return None;
+        }
         let first = parts[..at].iter().position(|one| one.uses.contains(name))?;
         let is_needed =
             parts[first].needs.contains(name) || parts[first..at].iter().any(|one| one.runs);
@@ -89,6 +94,7 @@ fn moved(text: &str, parts: &[Part], first: usize, group: &BTreeSet<usize>) -> O
     let to = to + text[to..].len() - text[to..].trim_start_matches(['\r', '\n']).len();
     let mut edits = Vec::new();
     let mut code = String::new();
+    let ending = line_ending(text).as_str();
     let mut end = 0;
     for at in group {
         let mut lines = lines_of(Language::Python, text, &parts[*at].span)?;
@@ -96,16 +102,15 @@ fn moved(text: &str, parts: &[Part], first: usize, group: &BTreeSet<usize>) -> O
         lines.start = lines.start.max(end);
         end = lines.end;
         code.push_str(text[lines.clone()].trim());
-        code.push_str("\n\n\n");
+        code.push_str(&ending.repeat(3));
         edits.push(edit(lines, String::new()));
     }
     edits.push(edit(to..to, code));
     let after = apply(text, &edits).ok()?;
-    let after = match end == text.len() {
-        true => format!("{}\n", after.trim_end()),
+    Some(match end == text.len() {
+        true => format!("{}{ending}", after.trim_end()),
         false => after,
-    };
-    Some(with_line_ending(&after, line_ending(text)).into_owned())
+    })
 }
 
 impl Part {
@@ -113,12 +118,27 @@ impl Part {
         let span = statement.range();
         let mut needs = BTreeSet::new();
         gather(statement, text, &mut needs);
+        let uses = match statement {
+            Stmt::Import(_) | Stmt::ImportFrom(_) => BTreeSet::new(),
+            _ => words(text, span),
+        };
+        let mut names = bound(std::slice::from_ref(statement));
+        let is_plain = matches!(
+            statement,
+            Stmt::FunctionDef(_) | Stmt::ClassDef(_) | Stmt::Import(_)
+        );
+        if !is_plain
+            && (names.is_empty() || names.iter().any(|name| name == "*" || name.is_empty()))
+        {
+            // What it binds is not read: it may be anything that it speaks of.
+            names = words(text, span).into_iter().collect();
+        }
         Part {
             span: span.start().into()..span.end().into(),
-            names: bound(std::slice::from_ref(statement)),
+            names,
             is_definition: matches!(statement, Stmt::FunctionDef(_) | Stmt::ClassDef(_)),
             runs: needs.contains("(") && !is_guarded(statement, text),
-            uses: words(text, span),
+            uses,
             needs,
         }
     }
@@ -162,7 +182,10 @@ fn head(node: &StmtFunctionDef, text: &str, needs: &mut BTreeSet<String>) {
     for one in &node.decorator_list {
         needs.extend(words(text, one.range()));
     }
-    let own = words(text, node.parameters.range());
+    let mut own = words(text, node.parameters.range());
+    if let Some(returns) = &node.returns {
+        own.extend(words(text, returns.range()));
+    }
     needs.extend(own.into_iter().filter(|word| word != "("));
 }
 
@@ -231,6 +254,24 @@ mod tests {
             (
                 "class A(B):\n    pass\n\n\nX = 1\n\n\nclass B(make(X)):\n    pass\n",
                 "B",
+            ),
+            // What is returned is looked up too, and a pair of names is bound as one.
+            (
+                "def t():\n    return row()\n\n\nclass Row:\n    pass\n\n\nlog = make()\n\n\ndef row() -> Row:\n    return 1\n",
+                "row",
+            ),
+            (
+                "class A(B):\n    pass\n\n\nM, N = make(), 2\n\n\nclass B(M):\n    pass\n",
+                "B",
+            ),
+            // Overloads stay in their order, and an import speaks of others.
+            (
+                "X = f(1)\n\n\n@overload\ndef f(a): ...\n\n\ndef f(a):\n    return a\n",
+                "f",
+            ),
+            (
+                "from copy import deepcopy\n\nx = deepcopy(1)\n\n\ndef copy():\n    return 1\n",
+                "copy",
             ),
             // On a line with something else.
             ("x = f(); y = 2\n\n\ndef f():\n    return 1\n", "f"),

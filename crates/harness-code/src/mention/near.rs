@@ -69,7 +69,11 @@ fn near_definitions(tree: &SourceTree, name: &str) -> Vec<String> {
     }
     // A word that names are made of is no misspelled name, and a test may be called after what is still to come.
     let is_part = |name: &str| {
-        !wrong.contains('_') && name.contains(&wrong) && name.trim_matches('_') != wrong
+        let bare = name.strip_prefix("Test").unwrap_or(name);
+        let rest = bare.strip_prefix(wrong.as_str());
+        let is_longer = |rest: &str| rest.starts_with(char::is_uppercase);
+        !wrong.contains('_')
+            && rest.is_some_and(|rest| is_longer(rest) || rest.is_empty() && bare != name)
     };
     let mut all = tree.definitions();
     if all.any(|(_, one)| is_part(one.name())) {

@@ -2,6 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::language::Language;
 use crate::mention::passage::Zone;
 use crate::mention::phrase::{Found, Phrase};
 use crate::mention::project::{Place, Project};
@@ -383,7 +384,11 @@ impl Resolver<'_, '_, '_, '_> {
             let definition = self.project.definition(**place);
             is_code
                 || definition.is_some_and(|one| {
-                    let stands_alone = name.is_method || !one.qualified.contains('.');
+                    // Where all functions are methods, a method stands for itself.
+                    let language = self.project.file(place.file).language;
+                    let stands_alone = name.is_method
+                        || matches!(language, Language::Java | Language::CSharp)
+                        || !one.qualified.contains('.');
                     one.kind != DefinitionKind::Variable && stands_alone
                 })
         };

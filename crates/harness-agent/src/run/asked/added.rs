@@ -433,10 +433,14 @@ impl<'a> Asked<'a> {
         // "For ClickHouse": a word of others that names of the project are made of.
         let is_part = |name: &str| {
             let mut definitions = self.tree.definitions();
-            !name.contains(['_', '.'])
-                && definitions.any(|(file, one)| {
-                    !file.test && one.name() != name && one.name().contains(name)
-                })
+            let is_quoted = self.task.text.contains(&format!("`{name}`"));
+            let is_made_of_it = |known: &str| {
+                let rest = known.strip_prefix(name);
+                rest.is_some_and(|rest| rest.starts_with(|sign: char| !sign.is_lowercase()))
+            };
+            !is_quoted
+                && !name.contains(['_', '.'])
+                && definitions.any(|(file, one)| !file.test && is_made_of_it(one.name()))
         };
         let is_wish = |name: &str| self.task.wish().is_some_and(|wish| wish.name == name);
         let names = self.task.code_names().into_iter();

@@ -148,7 +148,17 @@ impl<'a> Asked<'a> {
         let names_something_new = task.wish().is_some();
         let title = task.text.lines().next().unwrap_or_default();
         let names = |words: &str, name: &str| whole_words(words, name).next().is_some();
+        let adds = |change: &Change| {
+            let count = |text: &str| symbols::definitions(change.language, text).len();
+            let before = change.before.as_deref().map_or(0, count);
+            task.answer()
+                .is_some_and(|(_, path)| change.path.as_str() == path)
+                && count(&change.after) > before
+        };
         let wants_new = NEW_NOUNS.iter().any(|noun| names(title, noun));
+        let brings_new = (names_something_new || wants_new)
+            && task.parameter().is_none()
+            && changes.iter().any(adds);
         let is_answer = |qualified: &str| {
             let answer = task.answer();
             let is_it = answer.is_some_and(|(name, _)| last_part(name) == last_part(qualified));
@@ -159,9 +169,7 @@ impl<'a> Asked<'a> {
             let role = task.role_of(last_part(&hit.qualified));
             let is_meant = match task.kind {
                 // What answers the question is where something new goes, which may be told by way of what is there.
-                Kind::Add if (names_something_new || wants_new) && is_answer(&hit.qualified) => {
-                    false
-                }
+                Kind::Add if brings_new && is_answer(&hit.qualified) => false,
                 Kind::Add if names_something_new => role == Role::Place,
                 Kind::Add
                 | Kind::Fix
@@ -230,23 +238,49 @@ impl<'a> Asked<'a> {
         self.named.is_empty() && self.paths.is_empty()
     }
 
-    /// Says whether the task tells of something in words that name nothing, with the answer to our question on a last line:
-    /// a file, or a definition and its file.
+    /// Says whether the task tells of one thing in words that name nothing, with the answer to our question on a last line,
+    /// a file, or a definition and its file, and what is named there is changed.
     pub(super) fn is_answered(&self) -> bool {
         const FEWEST_WORDS: usize = 3;
-        let first = self.task.text.lines().next().unwrap_or_default();
-        let is_known = |(_, path): (&str, &str)| self.paths.iter().any(|one| one.as_str() == path);
-        let words = first.split(|sign: char| !sign.is_alphanumeric());
-        self.task.answer().is_some_and(is_known)
-            && !self
-                .named
-                .iter()
-                .any(|one| has_word(first, one.last_name()))
+        const WHOLE: [&str; 10] = [
+            "all",
+            "every",
+            "everything",
+            "bugs",
+            "tests",
+            "errors",
+            "failures",
+            "problems",
+            "issues",
+            "both",
+        ];
+        let Some((_, path)) = self.task.answer() else {
+            return false;
+        };
+        let path = self.paths.iter().find(|one| one.as_str() == path);
+        let told = self.task.text.trim_end().rsplit_once('\n');
+        let told = told.map_or("", |(told, _)| told);
+        let words = || told.split(|sign: char| !sign.is_alphanumeric());
+        let is_whole = |word: &str| WHOLE.contains(&word.to_lowercase().as_str());
+        let is_told = |one: &Target| has_word(told, one.last_name());
+        let is_changed = match self.named.is_empty() {
+            true => path.is_some_and(|path| self.is_changed(&whole_file(path))),
+            false => self.named.iter().any(|one| self.is_changed(one)),
+        };
+        is_changed
+            && path.is_some()
+            && !self.named.iter().any(is_told)
             && !self
                 .paths
                 .iter()
-                .any(|path| first.contains(path.file_name()))
-            && words.filter(|word| word.len() > 2).count() >= FEWEST_WORDS
+                .any(|path| told.contains(path.file_name()))
+            && !words().any(is_whole)
+            && words().filter(|word| word.len() > 2).count() >= FEWEST_WORDS
+    }
+
+    /// Returns the definitions that the task names as what should change.
+    pub(super) fn named(&self) -> &[Target] {
+        &self.named
     }
 
     /// Returns the places that the task is about.
@@ -526,15 +560,7 @@ impl<'a> Asked<'a> {
             return None;
         }
         // Words that name nothing and a file are about that file, whatever of it was looked at.
-        let whole = |path: &RelPath| Target {
-            path: path.clone(),
-            name: String::new(),
-            lines: 1..=u32::MAX,
-        };
-        if self.named.is_empty()
-            && self.is_answered()
-            && self.paths.iter().any(|path| self.is_changed(&whole(path)))
-        {
+        if self.named.is_empty() && self.is_answered() {
             return None;
         }
         // A task about a file that is no code, or about tests, names no other place.
@@ -814,6 +840,14 @@ fn grouped<'t>(targets: &'t [Target], task: &Task, paths: &[RelPath]) -> Vec<Vec
     groups
 }
 
+fn whole_file(path: &RelPath) -> Target {
+    Target {
+        path: path.clone(),
+        name: String::new(),
+        lines: 1..=u32::MAX,
+    }
+}
+
 fn not_changed(targets: &[Target]) -> Missing {
     let names: Vec<String> = targets
         .iter()
@@ -826,11 +860,19 @@ fn not_changed(targets: &[Target]) -> Missing {
     (NOTHING_CHANGED, words)
 }
 
-/// Says whether a name is several words in one, so that it is no part of another by chance.
-fn is_made_of_words(name: &str) -> bool {
+/// Says whether a text has names that are made of this one: it is several words in one, and they stand there as words.
+fn has_joint(text: &str, name: &str) -> bool {
     let inner = name.trim_matches('_');
-    let is_joint = |pair: (char, char)| pair.0.is_lowercase() && pair.1.is_uppercase();
-    inner.contains('_') || inner.chars().zip(inner.chars().skip(1)).any(is_joint)
+    let is_hump = |pair: (char, char)| pair.0.is_lowercase() && pair.1.is_uppercase();
+    let is_joint = inner.contains('_') || inner.chars().zip(inner.chars().skip(1)).any(is_hump);
+    let starts_hump = name.starts_with(char::is_uppercase);
+    let mut places = text.match_indices(name).filter(|_| is_joint);
+    places.any(|(at, found)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + found.len()..].chars().next();
+        before.is_none_or(|sign| !sign.is_alphanumeric() || starts_hump && sign.is_lowercase())
+            && after.is_none_or(|sign| !sign.is_lowercase())
+    })
 }
 
 fn has_word(text: &str, name: &str) -> bool {

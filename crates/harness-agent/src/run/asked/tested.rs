@@ -8,7 +8,7 @@ use harness_code::text::Text;
 use harness_code::tree;
 use harness_hands::suite::Failure;
 
-use super::{Asked, Missing, Target, code, grouped, has_word, is_made_of_words, last_part};
+use super::{Asked, Missing, Target, code, grouped, has_joint, has_word, last_part};
 use crate::guard::Change;
 use crate::plan::{self, lies_in};
 use crate::task::kind::Kind;
@@ -151,16 +151,17 @@ impl<'a> Asked<'a> {
     /// of that name, as `GetUintSlice` is of `UintSlice`.
     pub(in crate::run) fn test_is_about(&self, failure: &Failure, target: &Target) -> bool {
         let name = target.last_name();
-        let has_part = |text: &str| is_made_of_words(name) && text.contains(name);
-        let is_told = |text: &str| has_word(text, name) || has_part(text);
-        // `tests/test_cart.py` and `CartTest` are named after `cart`.
+        let is_told = |text: &str| has_word(text, name) || has_joint(text, name);
+        // `tests/test_cart.py` and `CartTest` are named after `cart`; a folder of that name says nothing.
+        let id = failure.id.rsplit('/').next().unwrap_or(&failure.id);
         let bare = |text: &str| text.to_lowercase().replace('_', "");
-        let mut parts = failure.id.split(['/', '.', ':', '[', ' ']).map(bare);
-        let is_namesake = parts.any(|part| {
-            let part = part.trim_start_matches("test");
-            part.trim_end_matches("tests").trim_end_matches("test") == bare(name)
-        });
-        is_namesake || has_part(&failure.id) || self.test_text(failure, is_told) == Some(true)
+        let mut parts = id.split(['.', ':', '[', ' ']).map(bare);
+        let is_namesake = !bare(name).is_empty()
+            && parts.any(|part| {
+                let part = part.trim_start_matches("test");
+                part.trim_end_matches("tests").trim_end_matches("test") == bare(name)
+            });
+        is_namesake || has_joint(id, name) || self.test_text(failure, is_told) == Some(true)
     }
 
     /// Says whether the text of a test has a word; none where its text is not found.
