@@ -379,23 +379,23 @@ impl Resolver<'_, '_, '_, '_> {
         if !in_sentence || !(is_code || plain) || files.len() > FEW {
             return;
         }
-        // An ordinary word is no name because some attribute, method or inner function is called the same.
-        let is_named = |place: &&Place| {
-            let definition = self.project.definition(**place);
-            is_code
-                || definition.is_some_and(|one| {
-                    // Where all functions are methods, a method stands for itself.
-                    let language = self.project.file(place.file).language;
-                    let stands_alone = name.is_method
-                        || matches!(language, Language::Java | Language::CSharp)
-                        || !one.qualified.contains('.');
-                    one.kind != DefinitionKind::Variable && stands_alone
-                })
-        };
+        let is_named = |place: &&Place| is_code || self.stands_alone(name, **place);
         let named: Vec<Place> = places.iter().filter(is_named).copied().collect();
         let named = self.own_first(self.without_methods(name, named));
         let named = named.iter().take(FEW);
         named.for_each(|&place| self.name_definition(place));
+    }
+
+    /// An ordinary word is no name because some attribute, method or inner function is called the same. Where all functions
+    /// are methods, a method stands for itself.
+    fn stands_alone(&self, name: &Name<'_>, place: Place) -> bool {
+        let language = self.project.file(place.file).language;
+        let definition = self.project.definition(place);
+        definition.is_some_and(|one| {
+            let is_inside = one.qualified.contains('.');
+            let are_all = matches!(language, Language::Java | Language::CSharp);
+            one.kind != DefinitionKind::Variable && (name.is_method || are_all || !is_inside)
+        })
     }
 
     /// Puts the project's own code before its tests and examples, and a class before a value that is called so.

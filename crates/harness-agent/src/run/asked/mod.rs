@@ -146,30 +146,12 @@ impl<'a> Asked<'a> {
             Some(found.line..=found.end_line)
         };
         let names_something_new = task.wish().is_some();
-        let title = task.text.lines().next().unwrap_or_default();
-        let names = |words: &str, name: &str| whole_words(words, name).next().is_some();
-        let adds = |change: &Change| {
-            let count = |text: &str| symbols::definitions(change.language, text).len();
-            let before = change.before.as_deref().map_or(0, count);
-            task.answer()
-                .is_some_and(|(_, path)| change.path.as_str() == path)
-                && count(&change.after) > before
-        };
-        let wants_new = NEW_NOUNS.iter().any(|noun| names(title, noun));
-        let brings_new = (names_something_new || wants_new)
-            && task.parameter().is_none()
-            && changes.iter().any(adds);
-        let is_answer = |qualified: &str| {
-            let answer = task.answer();
-            let is_it = answer.is_some_and(|(name, _)| last_part(name) == last_part(qualified));
-            is_it && !names(title, last_part(qualified))
-        };
         let mut named: Vec<Target> = Vec::new();
         for hit in &mentioned {
             let role = task.role_of(last_part(&hit.qualified));
             let is_meant = match task.kind {
                 // What answers the question is where something new goes, which may be told by way of what is there.
-                Kind::Add if brings_new && is_answer(&hit.qualified) => false,
+                Kind::Add if answers_where(task, changes, &hit.qualified) => false,
                 Kind::Add if names_something_new => role == Role::Place,
                 Kind::Add
                 | Kind::Fix
@@ -838,6 +820,25 @@ fn grouped<'t>(targets: &'t [Target], task: &Task, paths: &[RelPath]) -> Vec<Vec
         }
     }
     groups
+}
+
+/// Says whether a definition only answers where something new goes, and something is new there.
+fn answers_where(task: &Task, changes: &[Change], qualified: &str) -> bool {
+    let title = task.text.lines().next().unwrap_or_default();
+    let Some((name, path)) = task.answer() else {
+        return false;
+    };
+    let adds = |change: &Change| {
+        let count = |text: &str| symbols::definitions(change.language, text).len();
+        let before = change.before.as_deref().map_or(0, count);
+        change.path.as_str() == path && count(&change.after) > before
+    };
+    let wants_new = task.wish().is_some() || NEW_NOUNS.iter().any(|noun| has_word(title, noun));
+    wants_new
+        && task.parameter().is_none()
+        && last_part(name) == last_part(qualified)
+        && !has_word(title, last_part(qualified))
+        && changes.iter().any(adds)
 }
 
 fn whole_file(path: &RelPath) -> Target {
