@@ -236,9 +236,9 @@ mod tests {
     fn imports_of_a_reply_go_to_the_others() {
         check(
             Language::Rust,
-            "//! Shop.\n\n#![deny(warnings)]\n\nmod a;\nmod c;\n\nuse std::fmt;\n\nfn f() {}\n",
+            "//! Shop.\n\n#![deny(unused)]\n\nmod a;\nmod c;\n\nuse std::fmt;\n\nfn f() {}\n",
             "use std::io;\nuse std::fmt;\nmod b;\n\nfn f() {}\n",
-            "//! Shop.\n\n#![deny(warnings)]\n\nmod a;\nmod b;\nmod c;\n\nuse std::fmt;\nuse std::io;\n\nfn f() {}\n",
+            "//! Shop.\n\n#![deny(unused)]\n\nmod a;\nmod b;\nmod c;\n\nuse std::fmt;\nuse std::io;\n\nfn f() {}\n",
         );
         check(
             Language::Rust,
@@ -294,9 +294,9 @@ mod tests {
         );
         check(
             Language::Rust,
-            "// Copyright X\n// License Y\n\n//! Shop.\n#![deny(warnings)]\n\nfn f() {}\n",
+            "// Copyright X\n// License Y\n\n//! Shop.\n#![deny(unused)]\n\nfn f() {}\n",
             "use std::io;\n",
-            "// Copyright X\n// License Y\n\n//! Shop.\n#![deny(warnings)]\n\nuse std::io;\n\nfn f() {}\n",
+            "// Copyright X\n// License Y\n\n//! Shop.\n#![deny(unused)]\n\nuse std::io;\n\nfn f() {}\n",
         );
         check(
             Language::Rust,
