@@ -103,9 +103,12 @@ pub(super) fn without_stray(
     if language != Language::Python || !is_last || !is_new || !has(&old, class) {
         return None;
     }
-    let start = code[..stray.span().start]
-        .rfind('\n')
-        .map_or(0, |at| at + 1);
+    let lines: Vec<&str> = code[..stray.span().start].split_inclusive('\n').collect();
+    // Its indentation stands before it, and comments right above it belong to it.
+    let own = lines.iter().rev().skip(1);
+    let own = own.take_while(|line| line.trim_start().starts_with('#'));
+    let above = lines.len() - 1 - own.count();
+    let start: usize = lines[..above].iter().map(|line| line.len()).sum();
     let rest = format!("{}\n", code[..start].trim_end());
     Some((rest, code[start..].to_owned()))
 }

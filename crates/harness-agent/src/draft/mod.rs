@@ -4,6 +4,7 @@ mod definition;
 
 use std::borrow::Cow;
 
+use harness_code::edit;
 use harness_code::language::Language;
 use harness_code::passage::{self, PassageProblem};
 use harness_code::path::RelPath;
@@ -158,13 +159,11 @@ fn with_whole(
         && let Some((rest, member)) = definition::without_stray(language, before, focus, code)
     {
         // What else came is placed first, then what was asked for.
-        let mut between = FileDraft {
-            path: draft.path.clone(),
-            before: draft.before.clone(),
-            after: draft.after.clone(),
-        };
-        between.after = Some(with_whole(&between, None, "", &rest)?);
-        return with_whole(&between, Some(focus), &focus.name, &member);
+        let after = with_whole(draft, None, "", &rest)?;
+        let class = focus.name.rsplit_once('.').map(|(class, _)| class);
+        if let Ok(after) = edit::add_definition(language, &after, class, &member) {
+            return Ok(after);
+        }
     }
     let edit = definition::Whole {
         path: &draft.path,
@@ -273,7 +272,6 @@ fn patched(
         return Ok(lines);
     };
     let mut text = before.to_owned();
-    let mut done_before = 0;
     for hunk in hunks {
         if hunk.old.trim().is_empty() {
             text = added(language, &text, hunk);
@@ -289,20 +287,9 @@ fn patched(
         };
         text = match done {
             // Of several passages some may have been replaced before.
-            Err(PassageProblem::Absent { .. }) if hunks.len() > 1 && is_done(&text, hunk) => {
-                done_before += 1;
-                continue;
-            }
+            Err(PassageProblem::Absent { .. }) if hunks.len() > 1 && is_done(&text, hunk) => text,
             done => done.map_err(|problem| misplaced(path, &problem))?,
         };
-    }
-    if done_before == hunks.len() {
-        return Err(misplaced(
-            path,
-            &PassageProblem::Absent {
-                closest: String::new(),
-            },
-        ));
     }
     if symbols::parses(language, before) && !symbols::parses(language, &text) {
         return Err(misplaced(path, &PassageProblem::Broken));
@@ -312,6 +299,7 @@ fn patched(
 
 /// Says whether a text has what a passage should become: whole lines that tell enough and stand there once.
 fn is_done(text: &str, hunk: &Hunk) -> bool {
+    /// Fewer letters stand in many places by chance.
     const LEAST: usize = 12;
     let lines = |text: &str| -> Vec<String> {
         let lines = text.lines().map(|line| line.trim_end().to_owned());
@@ -369,9 +357,7 @@ fn added(language: Language, text: &str, hunk: &Hunk) -> String {
     let ending = line_ending(text);
     let new = with_line_ending(&hunk.new, ending);
     let has_definitions = !symbols::definitions(language, &hunk.new).is_empty();
-    if has_definitions
-        && let Ok(whole) = harness_code::edit::add_definition(language, text, None, &hunk.new)
-    {
+    if has_definitions && let Ok(whole) = edit::add_definition(language, text, None, &hunk.new) {
         return whole;
     }
     let body = text.trim_end_matches(['\r', '\n']);

@@ -529,7 +529,7 @@ fn a_method_behind_a_new_class_goes_where_it_was_asked_for() {
         name: "Term.negate".to_owned(),
     };
     let class = "class Negation(Term):\n    def sql(self):\n        return \"-\"\n";
-    let method = "    def negate(self):\n        return Negation()\n";
+    let method = "    # The other sign.\n    def negate(self):\n        return Negation()\n";
     let code = format!("{class}\n{method}");
     let drafts = drafted(&files, Some(&focus), &edit("", "", &code)).unwrap();
     let expected = text.replacen("return 1\n", &format!("return 1\n\n{method}"), 1);

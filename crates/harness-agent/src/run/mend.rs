@@ -93,14 +93,13 @@ fn declare_modules(session: &mut Session<'_>, trial: &Trial, draft: &mut Draft) 
 fn module_home(session: &Session<'_>, path: &RelPath) -> Option<RelPath> {
     const ROOTS: [&str; 3] = ["lib.rs", "mod.rs", "main.rs"];
     let folder = path.parent()?;
-    // Each file of these folders is a program of its own.
-    let is_name = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let is_sign = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let is_name = path.stem().chars().all(is_sign);
+    // A file of tests is declared under a condition, which nobody has said.
     let is_test = tree::is_test(path) || path.stem().ends_with("tests");
-    if is_test || !path.stem().chars().all(is_name) {
-        return None;
-    }
+    // Each file of these folders is a program of its own.
     let stands_alone = ["bin", "examples", "tests", "benches"].contains(&folder.file_name());
-    if stands_alone || ROOTS.contains(&path.file_name()) {
+    if is_test || !is_name || stands_alone || ROOTS.contains(&path.file_name()) {
         return None;
     }
     let inside = ROOTS.iter().filter_map(|name| folder.join(name).ok());

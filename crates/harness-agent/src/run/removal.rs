@@ -26,7 +26,7 @@ pub(super) fn take_away(session: &mut Session<'_>, trial: &mut Trial) -> bool {
         changes: changes(session, trial, &spots),
         ..Draft::default()
     };
-    !draft.changes.is_empty() && trial.apply_removal(session, &draft, &spots).is_ok()
+    !draft.changes.is_empty() && trial.apply_as_part(session, &draft, &spots).is_ok()
 }
 
 /// Returns what should go and may.

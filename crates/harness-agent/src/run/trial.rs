@@ -313,8 +313,8 @@ impl Trial {
         self.apply_allowing(session, draft, &[])
     }
 
-    /// Guards and stages a draft by which these definitions go. It counts as a part of the one before it.
-    pub(super) fn apply_removal(
+    /// Guards and stages a draft that counts as a part of the one before it. These definitions may go by it.
+    pub(super) fn apply_as_part(
         &mut self,
         session: &mut Session<'_>,
         draft: &Draft,
@@ -340,6 +340,11 @@ impl Trial {
         }
     }
 
+    /// Forgets the drafts that wait for a name or a module.
+    pub(super) fn forget_waiting(&mut self) {
+        self.waiting.clear();
+    }
+
     /// Stages drafts that lack nothing any more, where their files are as they were. They count as parts of the draft
     /// before them.
     pub(super) fn apply_waiting(&mut self, session: &mut Session<'_>) {
@@ -349,7 +354,7 @@ impl Trial {
             if !draft.changes.iter().all(is_as_it_was) {
                 continue;
             }
-            match self.apply_removal(session, &draft, &[]) {
+            match self.apply_as_part(session, &draft, &[]) {
                 Ok(()) => {
                     let words = "a change that waited for this is in place now";
                     session.tell(EventKind::Fixed, words, []);

@@ -77,19 +77,15 @@ fn with_import(language: Language, content: &str, kind: &str, import: &str) -> O
     let places: Vec<usize> = (0..known.len())
         .filter(|at| known[*at].is_import(content))
         .collect();
-    let wanted = bound(import);
-    let mut bound: Vec<String> = places
+    let mut there: Vec<String> = places
         .iter()
-        .flat_map(|at| bound(text_of(&known[*at])))
+        .flat_map(|at| brought(text_of(&known[*at])))
         .collect();
     // A module with a body is there too.
     let modules = known.iter().filter(|one| one.kind == "mod_item");
-    bound.extend(
-        modules
-            .filter_map(|one| text_of(one).split('{').next())
-            .map(|head| squeezed(head.trim_start_matches("pub "))),
-    );
-    if wanted.iter().all(|name| bound.contains(name)) {
+    let heads = modules.filter_map(|one| text_of(one).split('{').next());
+    there.extend(heads.map(|head| without_visibility(&squeezed(head)).to_owned()));
+    if brought(import).iter().all(|name| there.contains(name)) {
         return Some(content.to_owned());
     }
     let below = |at: usize| {
@@ -153,7 +149,8 @@ fn is_head(content: &str, one: &Statement) -> bool {
     let is_note = one.kind.contains("comment")
         && !["///", "/**"].into_iter().any(is_own)
         && content[..one.span.start].lines().all(|line| !is_code(line));
-    ABOVE.contains(&one.kind.as_str())
+    // A namespace with a body is no head: what it holds is inside.
+    ABOVE.contains(&one.kind.as_str()) && !text.contains('{')
         || is_note
         || text.trim_end_matches(';').trim_matches(['"', '\'']) == "use strict"
 }
@@ -176,11 +173,12 @@ fn is_code(line: &str) -> bool {
     !line.is_empty() && !signs.into_iter().any(|sign| line.starts_with(sign))
 }
 
-/// Returns the names that an import brings, with where they come from; all of it where that is not understood.
-fn bound(import: &str) -> Vec<String> {
-    let text = squeezed(import.trim_start_matches("pub ").trim_end_matches(';'));
+/// Returns what an import brings, with where it comes from; all of its text where that is not understood.
+fn brought(import: &str) -> Vec<String> {
+    let text = squeezed(import.trim_end_matches(';'));
+    let text = without_visibility(&text);
     let Some(path) = text.strip_prefix("use ") else {
-        return vec![text];
+        return vec![text.to_owned()];
     };
     match path.split_once("::{") {
         Some((from, names)) if !names.contains("::{") => {
@@ -190,6 +188,18 @@ fn bound(import: &str) -> Vec<String> {
         }
         _ => vec![path.to_owned()],
     }
+}
+
+/// Returns a statement of Rust without who may use it: `pub`, `pub(crate)`.
+fn without_visibility(text: &str) -> &str {
+    let Some(rest) = text.strip_prefix("pub") else {
+        return text;
+    };
+    let rest = match rest.strip_prefix('(') {
+        Some(inner) => inner.split_once(')').map_or(rest, |(_, rest)| rest),
+        None => rest,
+    };
+    rest.strip_prefix(' ').unwrap_or(text)
 }
 
 fn squeezed(text: &str) -> String {
@@ -316,6 +326,7 @@ mod tests {
         for (content, code) in [
             ("use std::{fmt, io};\n", "use std::io;\n"),
             ("pub mod a;\n", "mod a;\n"),
+            ("pub(crate) use a::B;\n", "use a::B;\n"),
             ("use std::io;\n", "mod a {\n    fn f() {}\n}\n"),
             ("mod a {\n    fn f() {}\n}\n", "mod a;\n"),
         ] {

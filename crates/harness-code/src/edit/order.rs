@@ -123,13 +123,12 @@ impl Part {
             _ => words(text, span),
         };
         let mut names = bound(std::slice::from_ref(statement));
-        let is_plain = matches!(
+        let binds = matches!(
             statement,
-            Stmt::FunctionDef(_) | Stmt::ClassDef(_) | Stmt::Import(_)
+            Stmt::Assign(_) | Stmt::ImportFrom(_) | Stmt::For(_) | Stmt::With(_) | Stmt::Match(_)
         );
-        if !is_plain
-            && (names.is_empty() || names.iter().any(|name| name == "*" || name.is_empty()))
-        {
+        let is_unread = |name: &String| name == "*" || name.is_empty();
+        if binds && (names.is_empty() || names.iter().any(is_unread)) {
             // What it binds is not read: it may be anything that it speaks of.
             names = words(text, span).into_iter().collect();
         }
@@ -227,6 +226,11 @@ mod tests {
         let windows = "class A(B):\r\n    pass\r\n\r\n\r\nclass B:\r\n    pass\r\n";
         let after = "class B:\r\n    pass\r\n\r\n\r\nclass A(B):\r\n    pass\r\n";
         check(windows, &["B"], Some(after));
+        check(
+            "register(row)\n\n\ndef row():\n    return 1\n",
+            &["row"],
+            Some("def row():\n    return 1\n\n\nregister(row)\n"),
+        );
         // A function that a statement calls by way of another.
         check(
             "def table():\n    return row()\n\n\nTABLE = table()\n\n\ndef row():\n    return 1\n",

@@ -224,7 +224,18 @@ impl<'a> Asked<'a> {
     /// a file, or a definition and its file, and what is named there is changed.
     pub(super) fn is_answered(&self) -> bool {
         const FEWEST_WORDS: usize = 3;
-        const WHOLE: [&str; 10] = [
+        /// Words that tell of more than one fault, in the languages that tasks are read in.
+        const WHOLE: [&str; 20] = [
+            "alle",
+            "alles",
+            "tous",
+            "toutes",
+            "todos",
+            "todas",
+            "tutti",
+            "tutte",
+            "wszystkie",
+            "все",
             "all",
             "every",
             "everything",
