@@ -190,6 +190,13 @@ mod tests {
             ],
         );
         check(
+            "Add a class Base to m.py and derive Square from it",
+            &[
+                "add add: Add a class Base to m.py and",
+                "derive change: derive Square from `Base`",
+            ],
+        );
+        check(
             "Add `c` to m.py. Also rename `b` to `d`.",
             &[
                 "add add: Add `c` to m.py.",

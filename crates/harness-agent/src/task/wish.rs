@@ -1,5 +1,7 @@
 //! What an `add` task wants to have: the name of something new, and whether a test is to come with it.
 
+use std::collections::HashSet;
+
 use harness_code::language::Language;
 
 use crate::task::Task;
@@ -131,46 +133,53 @@ struct Word<'t> {
 impl Task {
     /// Returns what the task wants to be added, by its name.
     pub fn wish(&self) -> Option<Wish> {
+        self.wishes().into_iter().next()
+    }
+
+    /// Returns everything that the task wants to be added, by its name; what comes behind the first is told by "a" or
+    /// "new" from what is there: "a class A with a method b".
+    pub(crate) fn wishes(&self) -> Vec<Wish> {
         let words: Vec<Word> = words(self.beginning()).map(word).collect();
         let is = |at: usize, list: &[&str]| {
             let word: Option<&Word> = words.get(at);
             word.is_some_and(|word| !word.like_code && list.contains(&word.lower.as_str()))
         };
         let after_fillers = |from: usize| (from..words.len()).find(|at| !is(*at, &FILLERS));
-        let mut found = None;
-        for at in 0..words.len() {
+        let wish = |at: usize| {
             let noun = is(at, &NOUNS);
             if !noun && !is(at, &ORDERS) {
-                continue;
+                return None;
             }
-            let Some(next) = after_fillers(at + 1) else {
-                continue;
-            };
-            let Some(name) = words[next].name.filter(|_| !is(next, &NOT_NAMES)) else {
-                continue;
-            };
+            let next = after_fillers(at + 1)?;
+            let name = words[next].name.filter(|_| !is(next, &NOT_NAMES))?;
             // Behind a noun any name will do; "add logging" alone names nothing.
             // "Add Prerelease function": a capital inside of a sentence is one of a name.
             let is_placed = is(next + 2, &["onto", "to", "into", "in", "on"]);
             let is_proper =
                 is_placed && is(next + 1, &NOUNS) && name.starts_with(char::is_uppercase);
-            if (noun || words[next].like_code || is_proper) && !is(next, &NOUNS) {
-                // "Add a to_dict method": the noun may stand behind.
-                let told = if !noun && is(next + 1, &NOUNS) {
-                    next + 1
-                } else {
-                    at
-                };
-                let member = name.contains('.') || is(told, &MEMBERS);
-                found = Some(Wish {
-                    name: name.to_owned(),
-                    member,
-                    noun: Noun::of(&words[told].lower),
-                });
-                break;
+            if !noun && !words[next].like_code && !is_proper || is(next, &NOUNS) {
+                return None;
             }
-        }
-        found
+            // "Add a to_dict method": the noun may stand behind.
+            let told = if !noun && is(next + 1, &NOUNS) {
+                next + 1
+            } else {
+                at
+            };
+            Some(Wish {
+                name: name.to_owned(),
+                member: name.contains('.') || is(told, &MEMBERS),
+                noun: Noun::of(&words[told].lower),
+            })
+        };
+        let is_new = |at: usize| at > 0 && is(at - 1, &["a", "an", "new"]) && is(at, &NOUNS);
+        let mut all = (0..words.len()).filter_map(|at| Some((at, wish(at)?)));
+        let first = all.next().map(|(_, wish)| wish);
+        let rest = all.filter(|(at, _)| is_new(*at)).map(|(_, wish)| wish);
+        let mut wishes: Vec<Wish> = first.into_iter().chain(rest).collect();
+        let mut seen = HashSet::new();
+        wishes.retain(|wish| seen.insert(wish.name.clone()));
+        wishes
     }
 
     /// Returns whether the task asks for a definition without naming it: "a function that reverses a string".
@@ -357,6 +366,24 @@ mod tests {
             (expected, test),
             "{text}"
         );
+    }
+
+    #[test]
+    fn all_that_should_be_new_is_read() {
+        let names = |text: &str| {
+            let wishes = Task::bare(text).wishes().into_iter();
+            wishes.map(|wish| wish.name).collect::<Vec<_>>().join(" ")
+        };
+        let check = |text: &str, expected: &str| assert_eq!(names(text), expected, "{text}");
+        check(
+            "Add a class Base with a method kind to shapes.py",
+            "Base kind",
+        );
+        check(
+            "add a function sum and a function mean to m.py, like the function top",
+            "sum mean",
+        );
+        check("add a class Base with the method that counts", "Base");
     }
 
     #[test]

@@ -191,22 +191,21 @@ impl<'a> Asked<'a> {
         if self.task.kind != Kind::Add {
             return Vec::new();
         }
-        let wish = self
-            .task
-            .wish()
-            .map(|wish| last_part(&wish.name).to_owned());
-        let wish = wish.filter(|name| self.homes_of(name).is_empty());
+        let wishes = self.task.wishes().into_iter();
+        let wishes = wishes.map(|wish| last_part(&wish.name).to_owned());
+        let wishes = wishes.filter(|name| self.homes_of(name).is_empty());
         let new = self
             .new_names()
             .into_iter()
             .map(|name| last_part(name).to_owned());
-        wish.into_iter().chain(new).collect()
+        wishes.chain(new).collect()
     }
 
     pub(super) fn missing_addition(&self) -> Option<Missing> {
         // What is there already is where something goes.
         let is_new = |wish: &Wish| self.homes_of(last_part(&wish.name)).is_empty();
-        let wish = self.task.wish().filter(is_new);
+        let mut wishes = self.task.wishes().into_iter();
+        let wish = wishes.next().filter(is_new);
         // "Add euros()" may be a function or a method.
         let is_told = wish
             .as_ref()
@@ -215,6 +214,11 @@ impl<'a> Asked<'a> {
             && !self.defines(last_part(name), *noun, is_told.then_some(*member))
             && !(*noun == Noun::Anything && (self.assigns(name) || self.takes_any_keyword(name)))
         {
+            return Some((NOT_ADDED, format!("`{name}` is not there yet: add it")));
+        }
+        let mut others =
+            wishes.filter(|other| is_new(other) && !self.brings(last_part(&other.name)));
+        if let Some(Wish { name, .. }) = others.next() {
             return Some((NOT_ADDED, format!("`{name}` is not there yet: add it")));
         }
         let wish = wish.map(|wish| wish.name);
