@@ -165,9 +165,9 @@ impl Evidence<'_> {
             return Err(Verdict::Unverified("the tests have not run".to_owned()));
         };
         if let Some(problem) = unusable(after).or_else(|| other_copy(after)) {
-            return Err(self
-                .not_compiling(after)
-                .unwrap_or(Verdict::Unverified(problem)));
+            let verdict = self.not_compiling(after);
+            let verdict = verdict.or_else(|| self.runs_no_more(after, &problem));
+            return Err(verdict.unwrap_or(Verdict::Unverified(problem)));
         }
         if let Some(problem) = &self.observed.uncovered {
             return Err(Verdict::Unverified(problem.clone()));
@@ -201,10 +201,6 @@ impl Evidence<'_> {
     /// waits for more, or about code that compiled before: then it is no fault of the machine.
     fn not_compiling(&self, after: &SuiteReport) -> Option<Verdict> {
         let has_failed = matches!(after.outcome, Outcome::NoReport | Outcome::CouldNotStart);
-        let ends_with = |name: &str, path: &RelPath| {
-            let rest = name.strip_suffix(path.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-        };
         let changed = self.changes.iter().map(|change| &change.path);
         let has_compiled = self.before.is_some_and(|before| unusable(before).is_none());
         let others = self.tree.files().iter();
@@ -212,13 +208,28 @@ impl Evidence<'_> {
         let files = changed.chain(others.map(|file| &file.path));
         let compiled = |path: &&RelPath| Language::of(path) != Language::Python;
         let files: Vec<&RelPath> = files.filter(compiled).collect();
-        let counts = |name: &str| files.iter().any(|path| ends_with(name, path));
+        let counts = |name: &str| files.iter().any(|path| is_at(name, path));
         let error = why::compile_error(&after.output_tail, counts).filter(|_| has_failed)?;
         let reason = format!("the code does not compile: {error}");
         Some(match self.before.and_then(unusable) {
             None if self.before.is_some() => Verdict::Worse(reason),
             _ => unfinished("finish.does_not_compile", &reason),
         })
+    }
+
+    /// Tests that ran before and do not run at all now are broken by the change, unless something is not installed.
+    fn runs_no_more(&self, after: &SuiteReport, problem: &str) -> Option<Verdict> {
+        let has_run = |before: &SuiteReport| before.passed > 0 && unusable(before).is_none();
+        let is_end = matches!(
+            after.outcome,
+            Outcome::Ran | Outcome::NoTests | Outcome::NoReport | Outcome::CouldNotStart
+        );
+        let is_broken = is_end
+            && after.collected == 0
+            && after.missing_dependency.is_none()
+            && why::compile_error(&after.output_tail, |_| true).is_none()
+            && self.before.is_some_and(has_run);
+        is_broken.then(|| Verdict::Worse(format!("tests ran before, and now {problem}")))
     }
 
     /// Returns what became of each thing that the task asks for. Where the whole is not proven, only those parts are met
@@ -604,7 +615,7 @@ impl Evidence<'_> {
             });
         }
         // Words that name nothing tell of one fault; what was named to answer which one may have others. Those that
-        // speak of what is named or changed have to do with it.
+        // speak of what is named or changed, or are called like those that pass now or like the task, have to do with it.
         let is_mended = |id: &&String| has_passed(self.before, after, id);
         let mended: Vec<String> = all.iter().filter(is_mended).cloned().collect();
         if !asked.is_answered() || mended.is_empty() {
@@ -622,9 +633,13 @@ impl Evidence<'_> {
             .failures
             .iter()
             .filter(|failure| all.contains(&failure.id));
-        let left = left.filter(|failure| speaks(failure));
+        let is_told = |failure: &Failure| {
+            let name = own_name(&failure.id);
+            mended.iter().any(|id| own_name(id) == name) || asked.shares_words(name)
+        };
+        let left = left.filter(|failure| speaks(failure) || is_told(failure));
         let left = left.map(|failure| failure.id.clone());
-        mended.into_iter().chain(left).collect()
+        mended.iter().cloned().chain(left).collect()
     }
 
     /// Says whether a test that failed each time passes now.
@@ -635,6 +650,19 @@ impl Evidence<'_> {
         };
         let mut red = self.before.into_iter().flat_map(|before| &before.failures);
         red.any(|failure| is_steady(&failure.id) && has_passed(self.before, after, &failure.id))
+            || self.compiles_again(after)
+    }
+
+    /// Says whether a compiler refused the project, which its tests are part of, and everything passes now.
+    fn compiles_again(&self, after: &SuiteReport) -> bool {
+        let refused = |before: &SuiteReport| {
+            let is_own = |name: &str| {
+                let mut files = self.tree.files().iter();
+                files.any(|file| is_at(name, &file.path))
+            };
+            unusable(before).is_some() && why::compile_error(&before.output_tail, is_own).is_some()
+        };
+        after.passed > 0 && after.failed + after.errors == 0 && self.before.is_some_and(refused)
     }
 
     /// Says whether the text of a test has a word.
@@ -803,10 +831,22 @@ impl Evidence<'_> {
     }
 }
 
+/// Says whether a path as a tool tells it, from wherever that ran, is this file.
+fn is_at(told: &str, path: &RelPath) -> bool {
+    let rest = told.strip_suffix(path.as_str());
+    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
 /// Returns the file that a test lies in, by its id, or what is as far from its name.
 pub(super) fn file_of(id: &str) -> &str {
     let end = id.find("::").or_else(|| id.rfind('.'));
     &id[..end.unwrap_or(id.len())]
+}
+
+/// Returns the name of a test's own, without its file, its class and its case.
+pub(super) fn own_name(id: &str) -> &str {
+    let test = id.split('[').next().unwrap_or(id);
+    test.rsplit(['.', ':', '/', ' ']).next().unwrap_or(test)
 }
 
 fn unfinished(rule: &'static str, reason: &str) -> Verdict {

@@ -364,6 +364,29 @@ fn words_that_name_nothing_and_a_file_are_about_that_file() {
 }
 
 #[test]
+fn a_red_test_that_is_called_like_the_task_must_pass() {
+    let euros = REPORT.replace(".2f", ".3f");
+    let files = [("shop/report.py", euros.as_str())];
+    for (before, after, expected) in [
+        ("total+ odd- far-", "total+ odd+ far-", "proven"),
+        (
+            "total+ odd- finer_sums-",
+            "total+ odd+ finer_sums-",
+            FAILING,
+        ),
+        (
+            "total+ odd- other_sums-",
+            "total+ odd+ other_sums-",
+            "proven",
+        ),
+    ] {
+        let task = "finer sums come out wrong\nshop/report.py";
+        let found = told(task, &files, before, after, Observed::default());
+        assert_eq!(found, expected, "{before}");
+    }
+}
+
+#[test]
 fn what_was_seen_beside_the_reports_counts() {
     let (fixed, no_better) = (fixed(), no_better());
     let right: [(&str, &str); 1] = [("shop/pricing.py", &fixed)];
@@ -915,6 +938,20 @@ fn code_that_does_not_compile_is_told_as_such() {
 }
 
 #[test]
+fn tests_that_do_not_run_any_more_are_broken() {
+    let fixed = fixed();
+    let files = [("shop/pricing.py", fixed.as_str())];
+    for (before, after, expected) in [
+        ("total+ discount-", "", "worse"),
+        ("", "", "unverified"),
+        ("discount-", "", "unverified"),
+    ] {
+        let found = told(FIX, &files, before, after, Observed::default());
+        assert_eq!(found, expected, "{before}");
+    }
+}
+
+#[test]
 fn what_is_added_may_be_a_method_and_may_stand_for_what_is_imported() {
     let method = PARSE.replace(
         "        return text\n\n\nclass Word",
@@ -1062,4 +1099,48 @@ fn a_stub_need_not_change_with_its_code() {
     let said = |task: &str| told(task, &files, green, green, Observed::default());
     assert_eq!(said("change fee to return two"), "proven");
     assert_eq!(said("change fee in shop/fee.pyi to take a float"), NOTHING);
+}
+
+#[test]
+fn what_something_is_for_need_only_be_used_where_everything_is_green_by_it() {
+    let far = PRICING.replace("price * quantity", "quantity * price");
+    let served =
+        format!("{PRICING}\n\ndef reduced(total):\n    return apply_discount(total, 10)\n");
+    let task = "Add some presets for apply_discount";
+    let said = |task: &str, text: &str, is_listed: bool, before: &SuiteReport, after: &str| {
+        let story = Story {
+            task,
+            files: &[("shop/pricing.py", text)],
+            before: None,
+            after: Some(after),
+            observed: Observed::default(),
+            elsewhere: false,
+            is_listed,
+        };
+        let before = Some(before);
+        word(&story.look(|evidence| {
+            Evidence {
+                before,
+                ..*evidence
+            }
+            .verdict()
+        }))
+    };
+    let red = report("total+ odd-");
+    assert_eq!(said(task, &served, true, &red, "total+ odd+"), "proven");
+    assert_eq!(said(task, &served, false, &red, "total+ odd+"), NOTHING);
+    assert_eq!(said(task, &served, true, &red, "total+ odd-"), NOTHING);
+    assert_eq!(said(task, &far, true, &red, "total+ odd+"), NOTHING);
+    let green = report("total+ odd+");
+    assert_eq!(said(task, &served, true, &green, "total+ odd+"), NOTHING);
+    let other = "Change apply_discount to take presets";
+    assert_eq!(said(other, &served, true, &red, "total+ odd+"), NOTHING);
+    // Tests that did not compile were red too.
+    let mut refused = report("");
+    refused.outcome = Outcome::NoReport;
+    for (place, expected) in [("src/lib.rs", "proven"), ("vendor/other.rs", NOTHING)] {
+        refused.output_tail = format!("error[E0425]: cannot find `reduced`\n --> {place}:2:7\n");
+        let verdict = said(task, &served, true, &refused, "total+ odd+");
+        assert_eq!(verdict, expected, "{place}");
+    }
 }

@@ -23,9 +23,10 @@ use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
 use crate::plan::{Place, Spot};
 use crate::record::RecordedChange;
+use crate::run::asked::is_part_of_name;
 use crate::run::coverage;
 use crate::run::event::{Decision, EventKind, Proposal, ProposedFile};
-use crate::run::evidence::{self, Evidence, Observed, Verdict, file_of};
+use crate::run::evidence::{self, Evidence, Observed, Verdict, file_of, own_name};
 use crate::run::flaky;
 use crate::run::probe::returning_nothing;
 use crate::run::result::{Counts, FailedTest, Stopped, Tests};
@@ -54,17 +55,6 @@ struct Best {
     judged_at: SystemTime,
     /// Whether the model said what is left, and it could not be done.
     is_left_open: bool,
-}
-
-/// Says whether a name is a part of another one, as in `test_outside` and `TestOutside`.
-fn is_part_of_name(whole: &str, name: &str) -> bool {
-    whole.match_indices(name).any(|(at, found)| {
-        let before = whole[..at].chars().next_back();
-        let after = whole[at + found.len()..].chars().next();
-        let is_new_word = name.starts_with(char::is_uppercase);
-        before.is_none_or(|sign| !sign.is_alphanumeric() || is_new_word)
-            && after.is_none_or(|sign| !sign.is_alphanumeric() || sign.is_uppercase())
-    })
 }
 
 /// Changes under trial.
@@ -652,20 +642,25 @@ impl Trial {
     }
 
     /// Returns how tests fail as they did before, though they may belong to what is staged. Where it made others pass,
-    /// they lie in a file with those, or fail in one that it changes; where it made none pass, any may be meant.
+    /// they lie in a file with those, are called like one of them, or fail in a file that it changes; where it made none
+    /// pass, any may be meant.
     pub(super) fn still_red(&self) -> Vec<&Failure> {
         let (Some(before), Some(after)) = (&self.before, &self.after) else {
             return Vec::new();
         };
         let was_red = |id: &str| before.failures.iter().any(|failure| failure.id == id);
-        let mended = after.passed_ids.iter().filter(|id| was_red(id));
-        let mended: HashSet<&str> = mended.map(|id| file_of(id)).collect();
+        let mended = || after.passed_ids.iter().filter(|id| was_red(id));
+        let names: HashSet<&str> = mended().map(|id| own_name(id)).collect();
+        let mended: HashSet<&str> = mended().map(|id| file_of(id)).collect();
         let is_changed = |failure: &Failure| {
             let place = failure.file.as_deref();
             place.is_some_and(|file| self.staged.paths().any(|path| path.as_str() == file))
         };
         let may_be_meant = |failure: &&Failure| {
-            mended.is_empty() || mended.contains(file_of(&failure.id)) || is_changed(failure)
+            mended.is_empty()
+                || mended.contains(file_of(&failure.id))
+                || names.contains(own_name(&failure.id))
+                || is_changed(failure)
         };
         let failures = after.failures.iter().filter(|failure| was_red(&failure.id));
         failures.filter(may_be_meant).collect()

@@ -188,6 +188,42 @@ impl Task {
             .unwrap_or(Role::Object)
     }
 
+    /// Says whether a name is nowhere marked as code: no quotes, brackets, dots or nouns such as "function" beside it.
+    pub(crate) fn is_plain_word(&self, name: &str) -> bool {
+        const NOUNS: [&str; 5] = ["function", "method", "class", "constant", "struct"];
+        let text = self.beginning();
+        let is_noun = |word: Option<&str>| word.is_some_and(|word| NOUNS.contains(&word));
+        let is_plain = |at: usize| {
+            let (before, behind) = (&text[..at], &text[at + name.len()..]);
+            let is_bare = before.chars().next_back().is_none_or(char::is_whitespace)
+                && !behind.starts_with(['(', '.', '`', ':', '\'', '"']);
+            is_bare
+                && !is_noun(before.split_whitespace().next_back())
+                && !is_noun(behind.split_whitespace().next())
+        };
+        let letters = name.chars().all(char::is_lowercase);
+        letters && whole_words(text, name).all(is_plain)
+    }
+
+    /// Says whether a name tells, wherever it stands, what something is for or what it takes: "add options for `Timer`",
+    /// "show the result of `total`".
+    pub(crate) fn is_served(&self, name: &str) -> bool {
+        const TAKEN: [&str; 6] = ["output", "outputs", "result", "results", "value", "values"];
+        let text = self.beginning();
+        let is_behind = |at: usize| {
+            let words = words_before(&text[..at]);
+            let mut words = words.iter().rev().map(String::as_str);
+            match words.next() {
+                Some("for") => true,
+                Some("of") => words.next().is_some_and(|word| TAKEN.contains(&word)),
+                _ => false,
+            }
+        };
+        let places = whole_words(text, name).filter(|at| !in_path(text, *at, name));
+        let places: Vec<usize> = places.collect();
+        !places.is_empty() && places.into_iter().all(is_behind)
+    }
+
     /// Returns whether the sentence has this name as a whole word that is not only part of a file's path.
     pub fn names(&self, name: &str) -> bool {
         let mut places = whole_words(self.beginning(), name);
@@ -375,16 +411,20 @@ fn in_path(text: &str, at: usize, name: &str) -> bool {
             .is_ok_and(|path| Language::of(&path).is_source() && word.contains('.'))
 }
 
-fn role_behind(before: &str) -> Role {
+/// Returns the words before a name, in small letters, without articles and nouns for what it is.
+fn words_before(text: &str) -> Vec<String> {
     // The rest of a dotted name or a path belongs to the name.
-    let cut = before
+    let cut = text
         .trim_end_matches(|c: char| !c.is_whitespace() && !"`(\"'".contains(c))
         .trim_end_matches(['`', '"', '\'', '(']);
-    let words: Vec<String> = cut
-        .split_whitespace()
+    cut.split_whitespace()
         .map(|word| plain(word).to_lowercase())
         .filter(|word| !BETWEEN.contains(&word.as_str()))
-        .collect();
+        .collect()
+}
+
+fn role_behind(before: &str) -> Role {
+    let words = words_before(before);
     let word = |back: usize| {
         let at = words.len().checked_sub(back);
         at.and_then(|at| words.get(at)).map_or("", String::as_str)
@@ -440,6 +480,26 @@ mod tests {
 
     use super::Role;
     use crate::task::Task;
+
+    #[test]
+    fn words_that_are_marked_as_code_are_told_from_plain_ones() {
+        let is_plain = |text: &str| Task::bare(text).is_plain_word("math");
+        assert!(is_plain("improve the speed of math and text"));
+        for text in ["speed up `math`", "speed up math()", "the function math"] {
+            assert!(!is_plain(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_something_is_for_is_read() {
+        let is_for = |text: &str| Task::bare(text).is_served("Timer");
+        assert!(is_for("Add options for the class `Timer` in clock.py"));
+        assert!(is_for("Show the result of `Timer` in the help"));
+        assert!(!is_for("Show the name of `Timer` in the help"));
+        assert!(!is_for("Add options for Timer to Timer"));
+        assert!(!is_for("Add a method to Timer for tests"));
+        assert!(!is_for("Add options for clocks"));
+    }
 
     #[test]
     fn names_are_objects_places_or_explain() {

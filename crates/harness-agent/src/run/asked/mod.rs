@@ -6,6 +6,7 @@ mod code;
 mod gone;
 mod tested;
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use harness_code::language::Language;
@@ -269,6 +270,21 @@ impl<'a> Asked<'a> {
                 .any(|path| told.contains(path.file_name()))
             && !words().any(is_whole)
             && words().filter(|word| word.len() > 2).count() >= FEWEST_WORDS
+    }
+
+    /// Says whether a test's name has several words of the task's first line.
+    pub(super) fn shares_words(&self, test: &str) -> bool {
+        const FEWEST: usize = 2;
+        const SHORTEST: usize = 4;
+        let title = self.task.text.lines().next().unwrap_or_default();
+        let title = title.to_lowercase();
+        let words = title.split(|sign: char| !sign.is_alphanumeric());
+        let long = words.filter(|word| word.len() >= SHORTEST && !word.starts_with("test"));
+        let shared = long.filter(|word| {
+            is_part_of_name(test, word) || is_part_of_name(test, &capitalized(word))
+        });
+        let shared: HashSet<&str> = shared.collect();
+        shared.len() >= FEWEST
     }
 
     /// Returns the definitions that the task names as what should change.
@@ -571,10 +587,46 @@ impl<'a> Asked<'a> {
             return Vec::new();
         }
         let groups = grouped(&self.named, self.task, &self.paths);
-        let is_done = |one: &&Target| self.is_changed(one) || self.is_namesake_changed(one);
+        let is_done = |one: &&Target| {
+            self.is_changed(one)
+                || self.is_namesake_changed(one)
+                || self.is_served(one)
+                || self.is_module_changed(one)
+        };
         let open = groups.iter().filter(|group| !group.iter().any(is_done));
         open.filter_map(|group| group.first().cloned().cloned())
             .collect()
+    }
+
+    /// Says whether a plain word is also the name of the file, that is changed, and everything is green by what the model
+    /// listed: "improve the speed of math" may speak of `math.py`.
+    fn is_module_changed(&self, target: &Target) -> bool {
+        let name = target.last_name();
+        let stem = target.path.file_name().split('.').next();
+        self.is_green
+            && stem == Some(name)
+            && self.task.is_plain_word(name)
+            && self.is_changed(&whole_file(&target.path))
+    }
+
+    /// Says whether the task only tells that something is for this definition or takes what it gives, everything is green by what the model
+    /// listed, and a changed definition uses it: "add options for `Timer`".
+    fn is_served(&self, target: &Target) -> bool {
+        let name = target.last_name();
+        let uses = |change: &Change| {
+            let text = |content: &str, one: &Definition| content[one.span()].to_owned();
+            let before = change.before.as_deref().unwrap_or_default();
+            let old = symbols::definitions(change.language, before);
+            let old: Vec<String> = old.iter().map(|one| text(before, one)).collect();
+            let new = symbols::definitions(change.language, &change.after);
+            let mut new = new.iter().map(|one| text(&change.after, one));
+            !tree::is_test(&change.path)
+                && new.any(|one| has_word(&one, name) && !old.contains(&one))
+        };
+        self.is_green
+            && self.task.is_served(name)
+            && self.task.parameter().is_none()
+            && self.changes.iter().any(uses)
     }
 
     /// Says whether another definition of the same name is changed, everything is green by what the model listed, and the
@@ -885,6 +937,23 @@ fn has_joint(text: &str, name: &str) -> bool {
         before.is_none_or(|sign| !sign.is_alphanumeric() || starts_hump && sign.is_lowercase())
             && after.is_none_or(|sign| !sign.is_lowercase())
     })
+}
+
+/// Says whether a name is a part of another one, as in `test_outside` and `TestOutside`.
+pub(super) fn is_part_of_name(whole: &str, name: &str) -> bool {
+    whole.match_indices(name).any(|(at, found)| {
+        let before = whole[..at].chars().next_back();
+        let after = whole[at + found.len()..].chars().next();
+        let is_new_word = name.starts_with(char::is_uppercase);
+        before.is_none_or(|sign| !sign.is_alphanumeric() || is_new_word)
+            && after.is_none_or(|sign| !sign.is_alphanumeric() || sign.is_uppercase())
+    })
+}
+
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }
 
 fn has_word(text: &str, name: &str) -> bool {
