@@ -14,6 +14,8 @@ REST = ""  # the name of the lines that belong to no definition
 class Unit:
     """One part: its name (`Class.method` for a method), where it stands, and whether it holds others."""
 
+    is_overload = False
+
     def __init__(self, name, first, last, holds=False):
         self.name, self.first, self.last, self.holds = name, first, last, holds
 
@@ -38,7 +40,11 @@ def python(source):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 first = min([node.lineno] + [one.lineno for one in node.decorator_list])
                 is_class = isinstance(node, ast.ClassDef)
+                if found and found[-1].name == prefix + node.name and found[-1].is_overload:
+                    # A function is one part with its overloads.
+                    first = found.pop().first
                 found.append(Unit(prefix + node.name, first, node.end_lineno, is_class))
+                found[-1].is_overload = any(ast.unparse(one).split(".")[-1] == "overload" for one in node.decorator_list)
                 if is_class:
                     walk(node.body, f"{prefix}{node.name}.")
             elif isinstance(node, (ast.Assign, ast.AnnAssign)):

@@ -126,7 +126,12 @@ impl Whole<'_> {
         };
         let old = symbols::definitions(self.language, before);
         let new = symbols::definitions(self.language, self.code);
-        let tops: Vec<&Definition> = new.iter().filter(|known| known.parent.is_none()).collect();
+        // Overloads come with the function that they are of.
+        let is_own = |known: &&Definition| {
+            let all = edit::overloads(&new, &known.qualified);
+            known.parent.is_none() && all.is_none_or(|all| all.end == known.span().end)
+        };
+        let tops: Vec<&Definition> = new.iter().filter(is_own).collect();
         let keeps_all = old
             .iter()
             .all(|known| new.iter().any(|other| other.qualified == known.qualified));
@@ -184,9 +189,15 @@ impl Whole<'_> {
         Ok(edit::with_companions(self.language, &text, self.code))
     }
 
-    /// Returns a definition of the reply as its lines stand there: with its indentation, and with a comment behind it.
+    /// Returns a definition of the reply as its lines stand there: with its indentation, its overloads, the comment that
+    /// documents it, and one behind it.
     fn piece(&self, definition: &Definition) -> &str {
-        let span = definition.span();
+        let all = symbols::definitions(self.language, self.code);
+        let all = edit::overloads(&all, &definition.qualified);
+        let mut span = all.unwrap_or_else(|| definition.span());
+        if let Some(start) = edit::documentation(self.language, self.code, definition) {
+            span.start = start;
+        }
         let start = self.code[..span.start].rfind('\n').map_or(0, |at| at + 1);
         let rest = self.code[span.end..].lines().next().unwrap_or_default();
         let is_comment = rest.trim_start().starts_with(['#', '/']);

@@ -7,6 +7,7 @@ pub(crate) mod outline;
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
+use harness_code::edit::overloads;
 use harness_code::locate::{self, LocateOptions, Located, Noted};
 use harness_code::mention::{Mentions, NamedDefinition, near_miss};
 use harness_code::path::RelPath;
@@ -800,17 +801,22 @@ pub(crate) fn definition(
     line: u32,
 ) -> Option<Spot> {
     let file = tree.file(path)?;
-    let same = file
-        .facts
-        .definitions
-        .iter()
-        .filter(|known| &*known.qualified == qualified);
-    let found = same.min_by_key(|known| known.line.abs_diff(line))?;
+    let definitions = file.facts.definitions.iter();
+    let same = definitions.filter(|known| &*known.qualified == qualified);
+    let mut found = same.clone().min_by_key(|known| known.line.abs_diff(line))?;
+    let mut span = found.span();
+    // A function is shown with its overloads.
+    if let Some(all) = overloads(&file.facts.definitions, qualified)
+        && all.contains(&span.start)
+    {
+        found = same.min_by_key(|known| known.line)?;
+        span = all;
+    }
     Some(Spot {
         path: path.clone(),
         name: found.qualified.to_string(),
         line: found.line,
-        span: found.span(),
+        span,
     })
 }
 

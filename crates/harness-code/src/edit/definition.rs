@@ -1,5 +1,7 @@
 //! Whole definitions: replaced by name, or added where they belong. Only the text of the definition changes.
 
+use std::ops::Range;
+
 use crate::edit::EditProblem;
 use crate::edit::companions::with_constants;
 use crate::edit::indent::{Unit, Wanted, moved};
@@ -19,17 +21,22 @@ pub fn replace_definition(
     code: &str,
 ) -> Result<String, EditProblem> {
     let definitions = symbols::definitions(language, content);
-    let definition = find_definition(&definitions, name, code)?;
     if code.trim().is_empty() {
         return Err(EditProblem::Empty);
     }
     let code = with_line_ending(code, LineEnding::Lf);
-    let code = unwrapped(language, &code, definition).unwrap_or(&code);
-    let span = definition.span();
-    let start = if brings_decorators(code) {
-        span.start
-    } else {
-        definition.header_start()
+    let (code, span, start) = match overloads(&definitions, name) {
+        Some(span) if brings_overloads(language, &code, name) => (&*code, span.clone(), span.start),
+        Some(_) | None => {
+            let definition = find_definition(&definitions, name, &code)?;
+            let code = unwrapped(language, &code, definition).unwrap_or(&code);
+            let start = match brings_decorators(code) {
+                true => definition.span().start,
+                false => definition.header_start(),
+            };
+            let (code, start) = with_documentation(language, content, definition, (code, start));
+            (code, definition.span(), start)
+        }
     };
     let line_start = content[..span.start]
         .rfind('\n')
@@ -55,6 +62,96 @@ pub fn replace_definition(
     result.push_str(&with_line_ending(&body, line_ending(content)));
     result.push_str(&content[end..]);
     Ok(result)
+}
+
+/// Returns the code and where it goes, where it may come with the comment that documents it: that takes the place of the
+/// old one, unless it is shorter.
+fn with_documentation<'c>(
+    language: Language,
+    content: &str,
+    definition: &Definition,
+    (code, start): (&'c str, usize),
+) -> (&'c str, usize) {
+    let new = symbols::definitions(language, code);
+    let Some(first) = new.first() else {
+        return (code, start);
+    };
+    let own = line_start(code, first.span().start);
+    let Some(above) = documentation(language, code, first) else {
+        return (code, start);
+    };
+    let lines = |text: &str| text.lines().count();
+    let old = definition.span().start;
+    let old_above = documentation(language, content, definition).unwrap_or(old);
+    let is_shorter = lines(&code[above..own]) < lines(&content[old_above..old]);
+    if is_shorter || start != old {
+        return (&code[own..], start);
+    }
+    (code, old_above)
+}
+
+/// Returns where the comment begins that stands right above a definition and documents it. Python has none: what is
+/// documented there is inside.
+pub fn documentation(language: Language, text: &str, definition: &Definition) -> Option<usize> {
+    let end = line_start(text, definition.span().start);
+    let mut first = end;
+    let mut is_block = false;
+    for line in text[..end].split_inclusive('\n').rev() {
+        let bare = line.trim();
+        is_block |= bare.ends_with("*/");
+        let is_comment = is_block || bare.starts_with("//") && !bare.starts_with("//!");
+        if !is_comment {
+            break;
+        }
+        first -= line.len();
+        if is_block && bare.starts_with("/*") {
+            break;
+        }
+    }
+    let block = text[first..end].trim_start();
+    let is_documentation = match language {
+        Language::Python => false,
+        Language::Go => {
+            let words = block.trim_start_matches('/').split_whitespace();
+            words.into_iter().next() == Some(definition.name())
+        }
+        _ => block.starts_with("///") || block.starts_with("/**"),
+    };
+    is_documentation.then(|| first + (text[first..end].len() - block.len()))
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+/// Returns where a Python function lies with all its overloads, where it has some.
+pub fn overloads(definitions: &[Definition], name: &str) -> Option<Range<usize>> {
+    let all: Vec<&Definition> = definitions
+        .iter()
+        .filter(|one| *one.qualified == *name)
+        .collect();
+    let (last, rest) = all.split_last()?;
+    let is_group =
+        !rest.is_empty() && !is_overload(last) && rest.iter().all(|one| is_overload(one));
+    is_group.then(|| rest[0].span().start..last.span().end)
+}
+
+fn is_overload(definition: &Definition) -> bool {
+    let mut decorators = definition.decorators.iter();
+    decorators.any(|text| {
+        let name = text.split('#').next().unwrap_or_default().trim();
+        name == "overload" || name.ends_with(".overload")
+    })
+}
+
+/// Says whether code is a function with its overloads.
+fn brings_overloads(language: Language, code: &str, name: &str) -> bool {
+    let own = name.rsplit('.').next().unwrap_or(name);
+    let found = symbols::definitions(language, code);
+    overloads(&found, own).is_some()
+        && found
+            .iter()
+            .all(|one| one.parent.is_some() || one.name() == own)
 }
 
 /// Returns `content` with a method added in a language whose methods lie beside their type: behind the last one of the
@@ -436,6 +533,67 @@ mod tests {
         assert_eq!(result, before.replace("str: ...", "str:\n    pass"));
         let code = "@overload\ndef f(x: bytes) -> bytes: ...\n";
         assert!(replace_definition(Language::Python, before, "f", code).is_err());
+    }
+
+    #[test]
+    fn the_comment_that_documents_a_definition_comes_with_it() {
+        let rust = "impl A {\n    /// One.\n    fn f(&self) -> u8 {\n        1\n    }\n\n    fn g(&self) {}\n}\n";
+        let go = "package a\n\n// F is\n// one.\nfunc F() int {\n\treturn 1\n}\n";
+        for (language, before, name, code, after) in [
+            (
+                Language::Rust,
+                rust,
+                "A.f",
+                "/// Two,\n/// not one.\nfn f(&self) -> u8 {\n    2\n}\n",
+                rust.replace("/// One.", "/// Two,\n    /// not one.")
+                    .replace("        1", "        2"),
+            ),
+            (
+                Language::Rust,
+                rust,
+                "A.g",
+                "    /// Nothing.\n    fn g(&self) {}\n",
+                rust.replace("    fn g", "    /// Nothing.\n    fn g"),
+            ),
+            // A shorter comment is no reason to lose a longer one, and another comment documents nothing.
+            (
+                Language::Go,
+                go,
+                "F",
+                "// F is two.\nfunc F() int {\n\treturn 2\n}\n",
+                go.replace("return 1", "return 2"),
+            ),
+            (
+                Language::Go,
+                go,
+                "F",
+                "// F is\n// two.\nfunc F() int {\n\treturn 2\n}\n",
+                go.replace("one", "two").replace("return 1", "return 2"),
+            ),
+        ] {
+            let result = replace_definition(language, before, name, code).unwrap();
+            assert_eq!(result, after, "{code}");
+        }
+        let remark = "// a.go, mended\nfunc F() int {\n\treturn 2\n}\n";
+        let found = symbols::definitions(Language::Go, remark);
+        assert_eq!(documentation(Language::Go, remark, &found[0]), None);
+    }
+
+    #[test]
+    fn a_function_is_replaced_with_its_overloads() {
+        let before = "class A:\n    @overload\n    def f(self, x: int) -> int: ...\n\n    @typing.overload\n    def f(self, x: str) -> str: ...\n\n    def f(self, x):\n        return x\n\n    def g(self): ...\n";
+        check(
+            before,
+            "A.f",
+            "@overload\ndef f(self, x: int) -> str: ...\n\n@overload\ndef f(self, x: str) -> str: ...\n\ndef f(self, x):\n    return str(x)\n",
+            &expect![[
+                "class A:\n    @overload\n    def f(self, x: int) -> str: ...\n\n    @overload\n    def f(self, x: str) -> str: ...\n\n    def f(self, x):\n        return str(x)\n\n    def g(self): ...\n"
+            ]],
+        );
+        // The function alone leaves its overloads.
+        let code = "def f(self, x):\n    return str(x)\n";
+        let result = replace_definition(Language::Python, before, "A.f", code).unwrap();
+        assert_eq!(result, before.replace("return x", "return str(x)"));
     }
 
     #[test]

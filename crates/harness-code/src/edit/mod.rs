@@ -15,7 +15,7 @@ use crate::language::Language;
 use crate::path::RelPath;
 
 pub use companions::with_companions;
-pub use definition::{add_definition, replace_definition};
+pub use definition::{add_definition, documentation, overloads, replace_definition};
 pub use imports::is_only_imports;
 pub use order::above_what_needs_them;
 
