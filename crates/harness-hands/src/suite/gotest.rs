@@ -63,7 +63,34 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
             }
         }
     }
+    for package in unbuilt(text) {
+        packages.insert(package.to_owned(), true);
+        let told = complaints(&answer.output_tail, package);
+        answer.count(Verdict::Error, failure(package.to_owned(), &told));
+    }
     !packages.is_empty() && packages.values().all(|ended| *ended)
+}
+
+/// Returns the packages that could not be built: before Go 1.24 these are told in words, and not as events.
+fn unbuilt(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let told = line.strip_prefix("FAIL\t")?;
+        let package = told
+            .strip_suffix(" [build failed]")
+            .or_else(|| told.strip_suffix(" [setup failed]"));
+        package.map(str::trim)
+    })
+}
+
+/// Returns what the compiler says of a package.
+fn complaints(output: &str, package: &str) -> String {
+    let is_own = |line: &&str| {
+        let name = line.strip_prefix("# ");
+        name.is_some_and(|name| name.split(' ').next() == Some(package))
+    };
+    let mut lines = output.lines().skip_while(|line| !is_own(line)).skip(1);
+    let own = lines.by_ref().take_while(|line| line.contains(".go:"));
+    own.fold(String::new(), |text, line| text + line + "\n")
 }
 
 /// Returns how a test panicked, and where in its own package.
@@ -129,6 +156,19 @@ mod tests {
             "example.org/a.TestF (a.go:8): panic: runtime error: invalid memory address or nil pointer dereference"
         );
         assert!(panic("a.TestF", "a", "    a_test.go:9: got 1\n").is_none());
+    }
+
+    #[test]
+    fn a_package_that_does_not_build_is_an_error() {
+        let text = "FAIL\tm/a [build failed]\n{\"Action\":\"pass\",\"Package\":\"m/b\",\"Test\":\"TestB\"}\n{\"Action\":\"pass\",\"Package\":\"m/b\"}\n";
+        let said = "# m/a [m/a.test]\na/a_test.go:9:2: undefined: F\n".to_owned();
+        let mut answer = SuiteReport::empty(Outcome::NoReport, said, Sandbox::None);
+        assert!(read(text, &mut answer));
+        assert_eq!((answer.passed, answer.errors), (1, 1));
+        assert_eq!(
+            answer.failures[0].shown(),
+            "m/a (a/a_test.go:9): undefined: F"
+        );
     }
 
     #[test]

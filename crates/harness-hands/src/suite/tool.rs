@@ -8,12 +8,14 @@ use std::time::SystemTime;
 
 use harness_code::suite::{Runner as Framework, Suite};
 
+use crate::process::Ended;
 use crate::process::output::Output;
 use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
 use crate::suite::usual::Usual;
 use crate::suite::{
-    Outcome, Selection, SuiteReport, gotest, jest, junit, libtest, ruby, shown_path, tap,
+    Failure, Outcome, Selection, SuiteReport, Verdict, gotest, jest, junit, libtest, ruby,
+    shown_path, tap,
 };
 use crate::user;
 use crate::{environment, prepared};
@@ -134,12 +136,35 @@ fn try_run(
         tell_missing_package(&manifest.unwrap_or_default(), &mut answer);
     }
     if is_whole && answer.outcome == Outcome::NoReport {
+        tell_other_end(&finished.ended, &mut answer);
         answer.complete();
     }
     if *selection == Selection::All {
         usual.keep_suite(&answer);
     }
     Ok(answer)
+}
+
+/// Counts an end that a tool calls bad though no test of its report failed: the report is not all that there is to say.
+fn tell_other_end(ended: &Ended, answer: &mut SuiteReport) {
+    let told = match ended {
+        Ended::Exit(0) => return,
+        Ended::Exit(code) => format!("it ended with code {code}, and no test failed"),
+        Ended::Signal(_) | Ended::TimedOut | Ended::Interrupted | Ended::Lost => {
+            "it was stopped, and no test failed".to_owned()
+        }
+    };
+    if answer.passed > 0 && answer.failed + answer.errors == 0 {
+        let failure = Failure {
+            id: "the test command".to_owned(),
+            message: told,
+            traceback: answer.output_tail.clone(),
+            file: None,
+            line: None,
+            hung: None,
+        };
+        answer.count(Verdict::Error, failure);
+    }
 }
 
 /// Reads what a tool printed or wrote to one file. Returns whether it is whole.
@@ -639,6 +664,28 @@ mod tests {
         let ruby = rake(plain(), &names("CalcTest#test_add CalcTest#test_zero"));
         let expected = "--verbose --name='/^(CalcTest#test_add|CalcTest#test_zero)$/'";
         assert_eq!(ruby.environment, [("TESTOPTS", OsString::from(expected))]);
+    }
+
+    #[test]
+    fn a_bad_end_without_a_failed_test_is_no_green_suite() {
+        let errors = |ended: Ended, verdict: Verdict| {
+            let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+            let failure = |id: &str| Failure {
+                id: id.to_owned(),
+                message: String::new(),
+                traceback: String::new(),
+                file: None,
+                line: None,
+                hung: None,
+            };
+            answer.count(Verdict::Passed, failure("a"));
+            answer.count(verdict, failure("b"));
+            tell_other_end(&ended, &mut answer);
+            answer.errors
+        };
+        assert_eq!(errors(Ended::Exit(0), Verdict::Passed), 0);
+        assert_eq!(errors(Ended::Exit(1), Verdict::Passed), 1);
+        assert_eq!(errors(Ended::Exit(1), Verdict::Failed), 0);
     }
 
     #[test]
