@@ -419,9 +419,13 @@ impl Trial {
                 .map(Text::into_content)
                 .unwrap_or_default()
         };
-        // What nobody was shown was made from the text that the change says.
+        // What nobody was shown was made from what it was before the first draft of it, or from what the change says.
         let shown = self.shown.get(&change.path).map(|bytes| text(bytes));
-        let shown = shown.or_else(|| change.before.clone());
+        let staged = || {
+            let mut staged = self.staged.changes().into_iter();
+            staged.find(|one| one.path == change.path)?.before
+        };
+        let shown = shown.or_else(staged).or_else(|| change.before.clone());
         let now = session.project.door().read(&change.path).ok();
         let (Some(shown), Some(now)) = (shown, now) else {
             return Ok(());

@@ -1,0 +1,7 @@
+"""Rates."""
+
+RATE = 12300
+
+NAME = "rates"
+
+FEE = 456

@@ -1,0 +1,7 @@
+"""Rates."""
+
+RATE = 7
+
+NAME = "rates"
+
+FEE = 3
