@@ -209,6 +209,7 @@ pub(super) fn turns(
             open.talk.say(CONTINUE);
             continue;
         }
+        open.cut = Cut::default();
         let reading = reply::read(&text);
         let mut step = step_of(session, reading.action.as_ref(), &turn);
         let outcome = open.act(session, &reading, trial.as_deref_mut(), search);

@@ -7,7 +7,7 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::symbols::{self, Definition};
 use harness_code::tree::{self, SourceTree};
-use harness_hands::suite::{Failure, Lines, Outcome, SuiteReport};
+use harness_hands::suite::{COMMAND, Failure, Lines, Outcome, SuiteReport, UNBUILT};
 
 use crate::guard::Change;
 use crate::plan::Plan;
@@ -220,6 +220,10 @@ impl Evidence<'_> {
     /// Tests that ran before and do not run at all now are broken by the change, unless something is not installed.
     fn runs_no_more(&self, after: &SuiteReport, problem: &str) -> Option<Verdict> {
         let has_run = |before: &SuiteReport| before.passed > 0 && unusable(before).is_none();
+        let is_foreign = |name: &str| {
+            let mut files = self.tree.files().iter();
+            !name.ends_with(".py") && !files.any(|file| is_at(name, &file.path))
+        };
         let is_end = matches!(
             after.outcome,
             Outcome::Ran | Outcome::NoTests | Outcome::NoReport | Outcome::CouldNotStart
@@ -227,7 +231,7 @@ impl Evidence<'_> {
         let is_broken = is_end
             && after.collected == 0
             && after.missing_dependency.is_none()
-            && why::compile_error(&after.output_tail, |_| true).is_none()
+            && why::compile_error(&after.output_tail, is_foreign).is_none()
             && self.before.is_some_and(has_run);
         is_broken.then(|| Verdict::Worse(format!("tests ran before, and now {problem}")))
     }
@@ -450,11 +454,19 @@ impl Evidence<'_> {
             let all = report.failed + report.errors;
             let failures = report.failures.iter();
             // What could not be imported hid tests: those inside of it are no new ones.
-            let was_hidden = |id: &str| before.failures.iter().any(|old| is_inside(id, &old.id));
+            let outer = |old: &Failure| old.id.trim_end_matches(UNBUILT).to_owned();
+            let was_hidden =
+                |id: &str| before.failures.iter().any(|old| is_inside(id, &outer(old)));
             let excused = |failure: &&Failure| was_unsteady(&failure.id) || was_hidden(&failure.id);
+            let excused = |failure: &&Failure| excused(failure) || failure.id == COMMAND;
             let by_chance = failures.filter(excused).count();
             all.saturating_sub(u32::try_from(by_chance).unwrap_or(u32::MAX))
         };
+        let was_green = before.failed + before.errors == 0;
+        if was_green && failing(after, COMMAND) {
+            let told = after.failures.iter().find(|failure| failure.id == COMMAND);
+            return told.map(|failure| failure.shown());
+        }
         if broken.is_empty() && red(after) <= red(before) {
             return None;
         }
@@ -635,7 +647,8 @@ impl Evidence<'_> {
             .filter(|failure| all.contains(&failure.id));
         let is_told = |failure: &Failure| {
             let name = own_name(&failure.id);
-            mended.iter().any(|id| own_name(id) == name) || asked.shares_words(name)
+            let is_alike = mended.iter().any(|id| own_name(id) == name);
+            is_alike && !name.is_empty() || asked.shares_words(name)
         };
         let left = left.filter(|failure| speaks(failure) || is_told(failure));
         let left = left.map(|failure| failure.id.clone());
@@ -660,7 +673,10 @@ impl Evidence<'_> {
                 let mut files = self.tree.files().iter();
                 files.any(|file| is_at(name, &file.path))
             };
-            unusable(before).is_some() && why::compile_error(&before.output_tail, is_own).is_some()
+            let has_refused = matches!(before.outcome, Outcome::NoReport | Outcome::CouldNotStart);
+            has_refused
+                && before.missing_dependency.is_none()
+                && why::compile_error(&before.output_tail, is_own).is_some()
         };
         after.passed > 0 && after.failed + after.errors == 0 && self.before.is_some_and(refused)
     }
@@ -680,6 +696,16 @@ impl Evidence<'_> {
     fn reaches(&self, asked: &Asked<'_>, failure: &Failure) -> bool {
         let lines = self.observed.lines.get(&failure.id);
         let mut targets = asked.targets().iter();
+        if is_no_test(&failure.id) {
+            // What does not build is about what lies beside it.
+            let folder = |path: &str| {
+                path.rsplit_once('/')
+                    .map_or("", |(folder, _)| folder)
+                    .to_owned()
+            };
+            let place = failure.file.as_deref().map(folder);
+            return targets.any(|target| place == Some(folder(target.path.as_str())));
+        }
         let mut definitions = asked.definitions().into_iter();
         targets.any(|target| passes_through(&failure.traceback, target))
             || definitions.any(|target| match lines {
@@ -798,7 +824,8 @@ impl Evidence<'_> {
                 .map(|failure| failure.id.as_str())
                 .collect()
         });
-        let red = after.failed + after.errors;
+        let ends_badly = failing(after, COMMAND);
+        let red = after.failed + after.errors - u32::from(ends_badly);
         let pass = tests_pass(after.passed);
         let mut words = match fixed.as_slice() {
             [] if self.task.kind == Kind::Fix && after.passed == 1 => {
@@ -813,6 +840,7 @@ impl Evidence<'_> {
             let named: Vec<&str> = after
                 .failures
                 .iter()
+                .filter(|failure| failure.id != COMMAND)
                 .take(RED_NAMED)
                 .map(|failure| failure.id.as_str())
                 .collect();
@@ -826,6 +854,9 @@ impl Evidence<'_> {
                 };
                 words.push_str(&format!(" ({}{more})", named.join(", ")));
             }
+        }
+        if ends_badly {
+            words.push_str("; the test command itself ends with an error");
         }
         words
     }
@@ -845,8 +876,11 @@ pub(super) fn file_of(id: &str) -> &str {
 
 /// Returns the name of a test's own, without its file, its class and its case.
 pub(super) fn own_name(id: &str) -> &str {
+    if let Some((_, sentence)) = id.rsplit_once(" > ") {
+        return sentence;
+    }
     let test = id.split('[').next().unwrap_or(id);
-    test.rsplit(['.', ':', '/', ' ']).next().unwrap_or(test)
+    test.rsplit(['.', ':', ' ']).next().unwrap_or(test)
 }
 
 fn unfinished(rule: &'static str, reason: &str) -> Verdict {
@@ -953,6 +987,11 @@ fn set_up_again(after: &SuiteReport, id: &str) -> bool {
     !is_red && after.passed_ids.iter().any(|test| is_inside(test, inner))
 }
 
+/// Says whether something that failed is no test: the command itself, or a package that does not build.
+fn is_no_test(id: &str) -> bool {
+    id == COMMAND || id.ends_with(UNBUILT)
+}
+
 /// Says whether a test lies in something, by its id.
 fn is_inside(test: &str, outer: &str) -> bool {
     let rest = test.strip_prefix(outer);
@@ -961,7 +1000,9 @@ fn is_inside(test: &str, outer: &str) -> bool {
 
 /// Says whether a test that was red passes now: itself, under another name of its case, or with what it set up.
 pub(super) fn has_passed(before: Option<&SuiteReport>, after: &SuiteReport, id: &String) -> bool {
+    let ends_well = id != COMMAND || after.failed + after.errors == 0;
     after.passed_ids.contains(id)
+        || is_no_test(id) && ends_well && after.outcome == Outcome::Ran && !failing(after, id)
         || set_up_again(after, id)
         || before.is_some_and(|before| all_cases_pass(before, after, id))
 }

@@ -938,6 +938,72 @@ fn code_that_does_not_compile_is_told_as_such() {
 }
 
 #[test]
+fn a_command_that_ends_with_an_error_is_no_test() {
+    let fixed = fixed();
+    let with_command = |line: &str, ends_badly: bool| {
+        let mut report = report(line);
+        if ends_badly {
+            report.errors += 1;
+            report.failures.push(Failure {
+                id: COMMAND.to_owned(),
+                message: "it ended with code 1, and no test failed".to_owned(),
+                traceback: String::new(),
+                file: None,
+                line: None,
+                hung: None,
+            });
+        }
+        report
+    };
+    for (before, after, expected) in [
+        (
+            ("total+ discount+", true),
+            ("total+ discount+", true),
+            "proven",
+        ),
+        (
+            ("total+ discount+", true),
+            ("total+ discount+", false),
+            "proven",
+        ),
+        (
+            ("total+ discount-", false),
+            ("total+ discount+", true),
+            "proven",
+        ),
+        (
+            ("total+ discount+", false),
+            ("total+ discount+", true),
+            "worse",
+        ),
+        // It hides no new red test.
+        (("total+", true), ("total+ far-", false), "worse"),
+    ] {
+        let story = Story {
+            task: FIX,
+            files: &[("shop/pricing.py", fixed.as_str())],
+            before: None,
+            after: Some(""),
+            observed: Observed::default(),
+            elsewhere: false,
+            is_listed: false,
+        };
+        let before = with_command(before.0, before.1);
+        let after = with_command(after.0, after.1);
+        let (before, after) = (Some(&before), Some(&after));
+        let verdict = story.look(|evidence| {
+            Evidence {
+                before,
+                after,
+                ..*evidence
+            }
+            .verdict()
+        });
+        assert_eq!(word(&verdict), expected, "{before:?} {after:?}");
+    }
+}
+
+#[test]
 fn tests_that_do_not_run_any_more_are_broken() {
     let fixed = fixed();
     let files = [("shop/pricing.py", fixed.as_str())];
@@ -1102,6 +1168,26 @@ fn a_stub_need_not_change_with_its_code() {
 }
 
 #[test]
+fn a_plain_word_may_be_the_name_of_a_file() {
+    let euros = REPORT.replace(".2f", ".3f");
+    for (task, expected) in [
+        ("improve the speed of report", "proven"),
+        ("improve the speed of `report`", NOTHING),
+    ] {
+        let story = Story {
+            task,
+            files: &[("shop/report.py", &euros)],
+            before: Some("total+ discount-"),
+            after: Some("total+ discount+"),
+            observed: Observed::default(),
+            elsewhere: false,
+            is_listed: true,
+        };
+        assert_eq!(word(&story.verdict()), expected, "{task}");
+    }
+}
+
+#[test]
 fn what_something_is_for_need_only_be_used_where_everything_is_green_by_it() {
     let far = PRICING.replace("price * quantity", "quantity * price");
     let served =
@@ -1131,6 +1217,11 @@ fn what_something_is_for_need_only_be_used_where_everything_is_green_by_it() {
     assert_eq!(said(task, &served, false, &red, "total+ odd+"), NOTHING);
     assert_eq!(said(task, &served, true, &red, "total+ odd-"), NOTHING);
     assert_eq!(said(task, &far, true, &red, "total+ odd+"), NOTHING);
+    let told = far.replace(
+        "return quantity",
+        "\"\"\"See apply_discount.\"\"\"\n    return quantity",
+    );
+    assert_eq!(said(task, &told, true, &red, "total+ odd+"), NOTHING);
     let green = report("total+ odd+");
     assert_eq!(said(task, &served, true, &green, "total+ odd+"), NOTHING);
     let other = "Change apply_discount to take presets";

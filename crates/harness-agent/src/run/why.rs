@@ -132,6 +132,9 @@ pub(super) fn compile_error(output: &str, counts: impl Fn(&str) -> bool) -> Opti
     let rust = compiler_error(output);
     let mut lines = rust.as_deref().into_iter().chain(output.lines());
     lines.find_map(|line| {
+        if line.to_lowercase().contains("warning") {
+            return None;
+        }
         let file = place.captures(line)?.name("file")?.as_str();
         let shown = || line.trim().chars().take(LONGEST).collect();
         counts(file.trim_start_matches("./")).then(shown)

@@ -377,8 +377,7 @@ const CHANGING: &str = "\
     comment annotate translate get eliminate purge strip polish rework edit revert undo disable pin hide \
     limit cache combine consolidate decouple break swap make keep log type docstrings vectorize \
     parallelize kill ditch rearrange group adapt apply wrap freeze lint flatten call invoke pass enhance \
-    ignore internationalise internationalize recognise recognize derive inherit subclass decorate attach wire \
-    connect delegate validate reuse emit";
+    ignore internationalise internationalize recognise recognize derive inherit subclass decorate";
 const ASKING_ORDERS: &str = "\
     explain describe list show tell summarize summarise walk review find locate compare outline analyze \
     analyse look check count give clarify identify investigate search inspect suggest recommend point \

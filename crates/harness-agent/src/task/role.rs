@@ -202,7 +202,8 @@ impl Task {
                 && !is_noun(behind.split_whitespace().next())
         };
         let letters = name.chars().all(char::is_lowercase);
-        letters && whole_words(text, name).all(is_plain)
+        let places: Vec<usize> = whole_words(text, name).collect();
+        letters && !places.is_empty() && places.into_iter().all(is_plain)
     }
 
     /// Says whether a name tells, wherever it stands, what something is for or what it takes: "add options for `Timer`",

@@ -66,6 +66,17 @@ const NOT_NAMES: [&str; 25] = [
     "it",
     "at",
 ];
+/// Words right behind the name of something new.
+const BEHIND_NAME: [&str; 8] = [
+    "and",
+    "to",
+    "in",
+    "that",
+    "which",
+    "with",
+    "for",
+    "returning",
+];
 /// What stands before `test` where one is asked for.
 const BEFORE_TEST: [&str; 12] = [
     "a",
@@ -172,7 +183,20 @@ impl Task {
                 noun: Noun::of(&words[told].lower),
             })
         };
-        let is_new = |at: usize| at > 0 && is(at - 1, &["a", "an", "new"]) && is(at, &NOUNS);
+        // "Calls a function twice" names nothing: a plain word is a name where it comes with the first thing.
+        let is_named = |at: usize| {
+            let name = after_fillers(at + 1);
+            let is_like_code = name.is_some_and(|name| {
+                let has_capital = |name: &str| name.contains(char::is_uppercase);
+                words[name].like_code || words[name].name.is_some_and(has_capital)
+            });
+            let is_end =
+                name.is_some_and(|name| name + 1 == words.len() || is(name + 1, &BEHIND_NAME));
+            let is_beside = at > 1 && is(at - 2, &["with", "and", "plus", "having"]);
+            is_like_code || is_beside && is_end
+        };
+        let is_new =
+            |at: usize| at > 0 && is(at - 1, &["a", "an", "new"]) && is(at, &NOUNS) && is_named(at);
         let mut all = (0..words.len()).filter_map(|at| Some((at, wish(at)?)));
         let first = all.next().map(|(_, wish)| wish);
         let rest = all.filter(|(at, _)| is_new(*at)).map(|(_, wish)| wish);
@@ -384,6 +408,13 @@ mod tests {
             "sum mean",
         );
         check("add a class Base with the method that counts", "Base");
+        check(
+            "add a function parse that raises an exception instead of None",
+            "parse",
+        );
+        check("add retry() that calls a function three times", "retry");
+        check("add retry() that calls a function twice", "retry");
+        check("add a class Cache with a class variable limit", "Cache");
     }
 
     #[test]

@@ -98,7 +98,8 @@ pub fn documentation(language: Language, text: &str, definition: &Definition) ->
     let mut is_block = false;
     for line in text[..end].split_inclusive('\n').rev() {
         let bare = line.trim();
-        is_block |= bare.ends_with("*/");
+        // Code may stand before a comment that ends its line.
+        is_block |= bare.ends_with("*/") && (bare.starts_with("/*") || !bare.contains("/*"));
         let is_comment = is_block || bare.starts_with("//") && !bare.starts_with("//!");
         if !is_comment {
             break;
@@ -117,6 +118,9 @@ pub fn documentation(language: Language, text: &str, definition: &Definition) ->
         }
         _ => block.starts_with("///") || block.starts_with("/**"),
     };
+    const DIRECTIVES: [&str; 5] = ["//go:", "//export ", "//nolint", "// eslint", "// @ts-"];
+    let is_directive = |line: &str| DIRECTIVES.iter().any(|sign| line.trim().starts_with(sign));
+    let is_documentation = is_documentation && !block.lines().any(is_directive);
     is_documentation.then(|| first + (text[first..end].len() - block.len()))
 }
 
@@ -131,9 +135,16 @@ pub fn overloads(definitions: &[Definition], name: &str) -> Option<Range<usize>>
         .filter(|one| *one.qualified == *name)
         .collect();
     let (last, rest) = all.split_last()?;
-    let is_group =
-        !rest.is_empty() && !is_overload(last) && rest.iter().all(|one| is_overload(one));
-    is_group.then(|| rest[0].span().start..last.span().end)
+    let span = rest.first()?.span().start..last.span().end;
+    let is_own = |one: &Definition| {
+        let rest = one.qualified.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let mut inside = definitions
+        .iter()
+        .filter(|one| span.contains(&one.span().start));
+    let is_group = !is_overload(last) && rest.iter().all(|one| is_overload(one));
+    (is_group && inside.all(is_own)).then_some(span)
 }
 
 fn is_overload(definition: &Definition) -> bool {
@@ -574,6 +585,10 @@ mod tests {
             let result = replace_definition(language, before, name, code).unwrap();
             assert_eq!(result, after, "{code}");
         }
+        let behind_code = "/** Of A. */\nconst A = 1; /* one */\nfunction f() {}\n";
+        let found = symbols::definitions(Language::JavaScript, behind_code);
+        let last = found.last().unwrap();
+        assert_eq!(documentation(Language::JavaScript, behind_code, last), None);
         let remark = "// a.go, mended\nfunc F() int {\n\treturn 2\n}\n";
         let found = symbols::definitions(Language::Go, remark);
         assert_eq!(documentation(Language::Go, remark, &found[0]), None);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::suite::{Failure, SuiteReport, Verdict};
+use crate::suite::{Failure, SuiteReport, UNBUILT, Verdict};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -27,6 +27,10 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
         .lines()
         .filter_map(|line| serde_json::from_str::<Event>(line).ok())
     {
+        // What a compiler says belongs to no package.
+        if event.package.is_empty() {
+            continue;
+        }
         let key = (
             event.package.clone(),
             event.test.clone().unwrap_or_default(),
@@ -66,7 +70,10 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
     for package in unbuilt(text) {
         packages.insert(package.to_owned(), true);
         let told = complaints(&answer.output_tail, package);
-        answer.count(Verdict::Error, failure(package.to_owned(), &told));
+        answer.count(
+            Verdict::Error,
+            failure(format!("{package}{UNBUILT}"), &told),
+        );
     }
     !packages.is_empty() && packages.values().all(|ended| *ended)
 }
@@ -76,7 +83,7 @@ fn unbuilt(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let told = line.strip_prefix("FAIL\t")?;
         let package = told
-            .strip_suffix(" [build failed]")
+            .strip_suffix(UNBUILT)
             .or_else(|| told.strip_suffix(" [setup failed]"));
         package.map(str::trim)
     })
@@ -167,7 +174,7 @@ mod tests {
         assert_eq!((answer.passed, answer.errors), (1, 1));
         assert_eq!(
             answer.failures[0].shown(),
-            "m/a (a/a_test.go:9): undefined: F"
+            "m/a [build failed] (a/a_test.go:9): undefined: F"
         );
     }
 

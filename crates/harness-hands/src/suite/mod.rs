@@ -58,6 +58,11 @@ pub struct Watch {
 /// Lines that ran, by file: relative to the project, with forward slashes.
 pub type Lines = BTreeMap<String, Vec<u32>>;
 
+/// The failure of a test command that ends with an error though no test failed.
+pub const COMMAND: &str = "the test command";
+/// What stands behind the name of a package whose tests could not be built.
+pub const UNBUILT: &str = " [build failed]";
+
 /// Whether the tests said anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {

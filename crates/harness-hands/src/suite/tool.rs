@@ -14,8 +14,8 @@ use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
 use crate::suite::usual::Usual;
 use crate::suite::{
-    Failure, Outcome, Selection, SuiteReport, Verdict, gotest, jest, junit, libtest, ruby,
-    shown_path, tap,
+    COMMAND, Failure, Outcome, Selection, SuiteReport, UNBUILT, Verdict, gotest, jest, junit,
+    libtest, ruby, shown_path, tap,
 };
 use crate::user;
 use crate::{environment, prepared};
@@ -156,7 +156,7 @@ fn tell_other_end(ended: &Ended, answer: &mut SuiteReport) {
     };
     if answer.passed > 0 && answer.failed + answer.errors == 0 {
         let failure = Failure {
-            id: "the test command".to_owned(),
+            id: COMMAND.to_owned(),
             message: told,
             traceback: answer.output_tail.clone(),
             file: None,
@@ -281,7 +281,7 @@ fn named(tests: &[String]) -> Vec<String> {
         .iter()
         .map(|test| test.split(" > ").next().unwrap_or(test));
     let mut names: Vec<String> = names
-        .filter(|name| is_name(name))
+        .filter(|name| is_name(name) && *name != COMMAND && !name.ends_with(UNBUILT))
         .map(str::to_string)
         .collect();
     names.dedup();

@@ -13,7 +13,7 @@ use harness_code::language::Language;
 use harness_code::mention::{Mentions, NamedDefinition};
 use harness_code::path::RelPath;
 use harness_code::symbols::code::code_tokens;
-use harness_code::symbols::{self, Definition};
+use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::text::whole_words;
 use harness_code::tree::{self, SourceTree};
 
@@ -276,10 +276,14 @@ impl<'a> Asked<'a> {
     pub(super) fn shares_words(&self, test: &str) -> bool {
         const FEWEST: usize = 2;
         const SHORTEST: usize = 4;
+        const FILLING: [&str; 12] = [
+            "when", "from", "with", "that", "should", "does", "have", "into", "than", "this",
+            "test", "tests",
+        ];
         let title = self.task.text.lines().next().unwrap_or_default();
         let title = title.to_lowercase();
         let words = title.split(|sign: char| !sign.is_alphanumeric());
-        let long = words.filter(|word| word.len() >= SHORTEST && !word.starts_with("test"));
+        let long = words.filter(|word| word.len() >= SHORTEST && !FILLING.contains(word));
         let shared = long.filter(|word| {
             is_part_of_name(test, word) || is_part_of_name(test, &capitalized(word))
         });
@@ -606,22 +610,33 @@ impl<'a> Asked<'a> {
         self.is_green
             && stem == Some(name)
             && self.task.is_plain_word(name)
+            && self.task.role_of(name) == Role::Place
             && self.is_changed(&whole_file(&target.path))
     }
 
-    /// Says whether the task only tells that something is for this definition or takes what it gives, everything is green by what the model
-    /// listed, and a changed definition uses it: "add options for `Timer`".
+    /// Says whether the task only tells that something is for this definition or takes what it gives, everything is
+    /// green by what the model listed, and a changed definition uses it: "add options for `Timer`".
     fn is_served(&self, target: &Target) -> bool {
         let name = target.last_name();
+        let codes = |change: &Change, content: &str| -> Vec<Vec<String>> {
+            let tokens = code_tokens(change.language, content);
+            let definitions = symbols::definitions(change.language, content).into_iter();
+            // A class that holds it does not use it.
+            let others =
+                definitions.filter(|one| one.kind != DefinitionKind::Class && one.name() != name);
+            let code = |one: Definition| {
+                let inside = tokens
+                    .iter()
+                    .filter(|token| one.span().contains(&token.range.start));
+                inside.map(|token| token.text.clone()).collect()
+            };
+            others.map(code).collect()
+        };
         let uses = |change: &Change| {
-            let text = |content: &str, one: &Definition| content[one.span()].to_owned();
-            let before = change.before.as_deref().unwrap_or_default();
-            let old = symbols::definitions(change.language, before);
-            let old: Vec<String> = old.iter().map(|one| text(before, one)).collect();
-            let new = symbols::definitions(change.language, &change.after);
-            let mut new = new.iter().map(|one| text(&change.after, one));
+            let old = codes(change, change.before.as_deref().unwrap_or_default());
+            let mut new = codes(change, &change.after).into_iter();
             !tree::is_test(&change.path)
-                && new.any(|one| has_word(&one, name) && !old.contains(&one))
+                && new.any(|code| code.iter().any(|word| word == name) && !old.contains(&code))
         };
         self.is_green
             && self.task.is_served(name)
