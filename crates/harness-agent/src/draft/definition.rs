@@ -135,7 +135,6 @@ impl Whole<'_> {
         let keeps_all = old
             .iter()
             .all(|known| new.iter().any(|other| other.qualified == known.qualified));
-        // The whole file came back, or code that is no definition at all: then it stands for the file.
         // Imports go to the others; a file that is nothing else came back as a whole.
         if tops.is_empty()
             && edit::is_only_imports(self.language, self.code)
@@ -143,6 +142,7 @@ impl Whole<'_> {
         {
             return Ok(edit::with_companions(self.language, before, self.code));
         }
+        // The whole file came back, or code that is no definition at all: then it stands for the file.
         let is_file =
             keeps_all && (old.len() > 1 && tops.len() > 1 || self.keeps_statements(before, &old));
         if self.name.is_empty() && (tops.is_empty() || is_file) {

@@ -132,7 +132,8 @@ pub(super) fn compile_error(output: &str, counts: impl Fn(&str) -> bool) -> Opti
     let rust = compiler_error(output);
     let mut lines = rust.as_deref().into_iter().chain(output.lines());
     lines.find_map(|line| {
-        if line.to_lowercase().contains("warning") {
+        let told = line.to_lowercase();
+        if told.contains(": warning") || told.contains("[warning]") {
             return None;
         }
         let file = place.captures(line)?.name("file")?.as_str();
@@ -201,6 +202,16 @@ pub(super) fn lacking(report: &SuiteReport) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_warning_is_no_error() {
+        let error = |output: &str| compile_error(output, |_| true);
+        assert_eq!(error("a.c:1:2: warning: unused\n"), None);
+        assert_eq!(error("A.cs(1,2): warning CS0168: unused\n"), None);
+        assert_eq!(error("[WARNING] A.java:[1,2] deprecated\n"), None);
+        let told = "warnings.go:1:2: undefined: F";
+        assert_eq!(error(told).as_deref(), Some(told));
+    }
 
     /// What real tools print is kept in `tests/messages`, and what we say of each in one file beside it.
     #[test]
