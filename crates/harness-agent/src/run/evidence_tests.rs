@@ -1168,26 +1168,6 @@ fn a_stub_need_not_change_with_its_code() {
 }
 
 #[test]
-fn a_plain_word_may_be_the_name_of_a_file() {
-    let euros = REPORT.replace(".2f", ".3f");
-    for (task, expected) in [
-        ("improve the speed of report", "proven"),
-        ("improve the speed of `report`", NOTHING),
-    ] {
-        let story = Story {
-            task,
-            files: &[("shop/report.py", &euros)],
-            before: Some("total+ discount-"),
-            after: Some("total+ discount+"),
-            observed: Observed::default(),
-            elsewhere: false,
-            is_listed: true,
-        };
-        assert_eq!(word(&story.verdict()), expected, "{task}");
-    }
-}
-
-#[test]
 fn what_something_is_for_need_only_be_used_where_everything_is_green_by_it() {
     let far = PRICING.replace("price * quantity", "quantity * price");
     let served =

@@ -188,24 +188,6 @@ impl Task {
             .unwrap_or(Role::Object)
     }
 
-    /// Says whether a name is nowhere marked as code: no quotes, brackets, dots or nouns such as "function" beside it.
-    pub(crate) fn is_plain_word(&self, name: &str) -> bool {
-        const NOUNS: [&str; 5] = ["function", "method", "class", "constant", "struct"];
-        let text = self.beginning();
-        let is_noun = |word: Option<&str>| word.is_some_and(|word| NOUNS.contains(&word));
-        let is_plain = |at: usize| {
-            let (before, behind) = (&text[..at], &text[at + name.len()..]);
-            let is_bare = before.chars().next_back().is_none_or(char::is_whitespace)
-                && !behind.starts_with(['(', '.', '`', ':', '\'', '"']);
-            is_bare
-                && !is_noun(before.split_whitespace().next_back())
-                && !is_noun(behind.split_whitespace().next())
-        };
-        let letters = name.chars().all(char::is_lowercase);
-        let places: Vec<usize> = whole_words(text, name).collect();
-        letters && !places.is_empty() && places.into_iter().all(is_plain)
-    }
-
     /// Says whether a name tells, wherever it stands, what something is for or what it takes: "add options for `Timer`",
     /// "show the result of `total`".
     pub(crate) fn is_served(&self, name: &str) -> bool {
@@ -481,15 +463,6 @@ mod tests {
 
     use super::Role;
     use crate::task::Task;
-
-    #[test]
-    fn words_that_are_marked_as_code_are_told_from_plain_ones() {
-        let is_plain = |text: &str| Task::bare(text).is_plain_word("math");
-        assert!(is_plain("improve the speed of math and text"));
-        for text in ["speed up `math`", "speed up math()", "the function math"] {
-            assert!(!is_plain(text), "{text}");
-        }
-    }
 
     #[test]
     fn what_something_is_for_is_read() {

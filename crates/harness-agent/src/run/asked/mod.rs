@@ -592,26 +592,11 @@ impl<'a> Asked<'a> {
         }
         let groups = grouped(&self.named, self.task, &self.paths);
         let is_done = |one: &&Target| {
-            self.is_changed(one)
-                || self.is_namesake_changed(one)
-                || self.is_served(one)
-                || self.is_module_changed(one)
+            self.is_changed(one) || self.is_namesake_changed(one) || self.is_served(one)
         };
         let open = groups.iter().filter(|group| !group.iter().any(is_done));
         open.filter_map(|group| group.first().cloned().cloned())
             .collect()
-    }
-
-    /// Says whether a plain word is also the name of the file, that is changed, and everything is green by what the model
-    /// listed: "improve the speed of math" may speak of `math.py`.
-    fn is_module_changed(&self, target: &Target) -> bool {
-        let name = target.last_name();
-        let stem = target.path.file_name().split('.').next();
-        self.is_green
-            && stem == Some(name)
-            && self.task.is_plain_word(name)
-            && self.task.role_of(name) == Role::Place
-            && self.is_changed(&whole_file(&target.path))
     }
 
     /// Says whether the task only tells that something is for this definition or takes what it gives, everything is
