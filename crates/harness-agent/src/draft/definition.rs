@@ -235,16 +235,16 @@ impl Whole<'_> {
         let familiar = lines.iter().filter(|line| same(line)).count();
         let is_piece = !old.is_empty() && symbols::definitions(self.language, self.code).is_empty();
         if is_piece {
-            let name = self
-                .focus
-                .map_or("the definition", |focus| focus.name.as_str());
+            let name = self.focus.map(|focus| focus.name.as_str());
+            let name = name.filter(|name| !name.is_empty());
+            let name = name.map_or_else(|| "the file".to_owned(), |name| format!("`{name}`"));
             let what = if familiar > 0 {
                 "only a part of it"
             } else {
                 "no definition"
             };
             let reason = format!(
-                "the code holds {what}: write the whole of `{name}`, from its first line to its last"
+                "the code holds {what}: write the whole of {name}, from its first line to its last"
             );
             return Err(Refusal::new("draft.fragment", reason, self.path.as_str()));
         }

@@ -292,6 +292,8 @@ impl Plan {
             (Some(_), _) => Rung::Question,
             (None, _) if found.plan.is_some() => Rung::Fix,
             (None, _) if new_definition.is_some() => Rung::Rewrite,
+            // What moves is written elsewhere, and not anew where it is.
+            (None, _) if task.moves_somewhere() => Rung::Loop,
             (None, _) if fits_a_reply(&spots, &mentions, options.max_tokens) => Rung::Rewrite,
             (None, _) => Rung::Loop,
         };

@@ -20,6 +20,7 @@ use crate::tool::change::Draft;
 /// Returns a draft with what is certain added to it.
 pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft) -> Draft {
     declare_modules(session, trial, &mut draft);
+    let others = draft.changes.clone();
     for change in &mut draft.changes {
         drop_repeated(session, change);
         add_dropped(session, trial, change);
@@ -28,17 +29,28 @@ pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft)
             put_imports_right(session, change);
             continue;
         }
-        let Some(proposal) = proposal(session, change) else {
-            continue;
-        };
-        if let Ok(after) = edit::apply(&change.after, &proposal.edits) {
-            change.after = after;
-            let text = format!("added to the draft: {}", proposal.summary);
-            let data = [("path", change.path.as_str().into())];
-            session.tell(EventKind::Fixed, &text, data);
-        }
+        add_missing(session, trial, &others, change);
     }
     draft
+}
+
+/// Adds what a changed file of Python uses and does not have, where one thing can be meant. What other places of the
+/// task define is known.
+pub(super) fn add_missing(
+    session: &mut Session<'_>,
+    trial: &Trial,
+    others: &[Change],
+    change: &mut Change,
+) {
+    let Some(proposal) = proposal(session, trial, others, change) else {
+        return;
+    };
+    if let Ok(after) = edit::apply(&change.after, &proposal.edits) {
+        change.after = after;
+        let text = format!("added to the draft: {}", proposal.summary);
+        let data = [("path", change.path.as_str().into())];
+        session.tell(EventKind::Fixed, &text, data);
+    }
 }
 
 /// Adds the line `mod name;` for each new file of Rust: without it the compiler never looks at the file.
@@ -227,7 +239,12 @@ fn lacks(session: &Session<'_>, change: &Change, name: &str) -> bool {
 }
 
 /// Returns what makes every name of a changed file resolve, where that is certain and lies in this file alone.
-fn proposal(session: &mut Session<'_>, change: &Change) -> Option<Proposal> {
+fn proposal(
+    session: &mut Session<'_>,
+    trial: &Trial,
+    others: &[Change],
+    change: &Change,
+) -> Option<Proposal> {
     let names = missing_names(change).into_iter().map(|one| one.name);
     let names: BTreeSet<String> = names.collect();
     let names: Vec<String> = names.into_iter().collect();
@@ -246,9 +263,19 @@ fn proposal(session: &mut Session<'_>, change: &Change) -> Option<Proposal> {
         installed: session.installed().clone(),
         builtins: Vec::new(),
     };
-    let earlier = session.tree.lay_over(path, Some(change.after.clone()));
+    let staged = trial.staged().changes();
+    let others = staged.iter().chain(others);
+    let others = others.filter(|one| one.path != *path);
+    let written: Vec<&Change> = others.chain([change]).collect();
+    let lay_over = |one: &&Change| {
+        let earlier = session.tree.lay_over(&one.path, Some(one.after.clone()));
+        (one.path.clone(), earlier)
+    };
+    let earlier: Vec<_> = written.iter().map(lay_over).collect();
     let answer = fix::misspelled(&session.tree, &request);
-    session.tree.lay_over(path, earlier);
+    for (path, content) in earlier.into_iter().rev() {
+        session.tree.lay_over(&path, content);
+    }
     match answer {
         Answer::Certain(proposal) => {
             let stays =

@@ -14,6 +14,7 @@ use harness_code::tree;
 
 use crate::guard::Change;
 use crate::plan::{Spot, last_part};
+use crate::run::mend;
 use crate::run::session::Session;
 use crate::run::trial::Trial;
 use crate::tool::change::Draft;
@@ -22,8 +23,12 @@ use crate::tool::change::Draft;
 pub(super) fn take_away(session: &mut Session<'_>, trial: &mut Trial) -> bool {
     let spots = may_be_taken(session, trial);
     session.plan.forget_removals();
+    let mut changes = changes(session, trial, &spots);
+    for change in &mut changes {
+        mend::add_missing(session, trial, &[], change);
+    }
     let draft = Draft {
-        changes: changes(session, trial, &spots),
+        changes,
         ..Draft::default()
     };
     !draft.changes.is_empty() && trial.apply_as_part(session, &draft, &spots).is_ok()
@@ -34,7 +39,7 @@ pub(super) fn may_be_taken(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
     let listed = session.plan.removals().iter();
     let listed = listed.filter_map(|spot| trial.place(session, &spot.path, &spot.name));
     let mut spots: Vec<Spot> = listed.collect();
-    if session.task.moved_name().is_some() {
+    if session.task.moved_name().is_some() || session.task.moves_somewhere() {
         let is_known = |copy: &Spot, spots: &[Spot]| {
             let mut known = spots.iter();
             known.any(|spot| spot.path == copy.path && spot.name == copy.name)
@@ -155,7 +160,12 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
         let is_own = *path != spot.path
             && (defines(Language::of(path), text, name) && !imports(text, "", name)
                 || target.is_some_and(|target| imports(text, target.path.stem(), name)));
-        !is_own && uses(Language::of(path), text, name, &gone)
+        // What Python imports from the new place may be used as before.
+        let is_imported = *path == spot.path
+            && Language::of(path) == Language::Python
+            && !spot.name.contains('.')
+            && target.is_some();
+        !is_own && !is_imported && uses(Language::of(path), text, name, &gone)
     };
     // Settings start functions by their names; documents only speak of them.
     let is_document = |path: &RelPath| Language::of(path) == Language::Prose;

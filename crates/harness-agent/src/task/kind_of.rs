@@ -438,6 +438,9 @@ fn order(clause: &Clause, at: usize) -> Option<Reading> {
     if let Some(kind) = abroad::order(clause, at).or_else(|| carried_out(clause, at)) {
         return Some(Reading::Order(kind));
     }
+    if verb("move") && moves_somewhere(clause) {
+        return Some(Reading::Order(Kind::Change));
+    }
     if verb(RENAMING) && !(verb("move") && clause.is(at + 1, "on away")) {
         return Some(Reading::Order(Kind::Rename));
     }
@@ -479,6 +482,11 @@ fn order(clause: &Clause, at: usize) -> Option<Reading> {
         return Some(Reading::Order(Kind::Change));
     }
     verb(ADDING).then_some(Reading::Order(Kind::Add))
+}
+
+/// "Move x to its own module": where to is for the model to say.
+fn moves_somewhere(clause: &Clause) -> bool {
+    clause.has("own separate dedicated") && clause.has("module modules file files package class")
 }
 
 /// "Show totals in the help", "read settings from the environment": what the program should do, and nothing of its code.

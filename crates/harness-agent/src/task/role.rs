@@ -297,6 +297,13 @@ impl Task {
         }
     }
 
+    /// Says whether something should move, and not to which file.
+    pub(crate) fn moves_somewhere(&self) -> bool {
+        let words = order(self.beginning());
+        let first = words.iter().find(|word| starts_order(word));
+        self.kind == Kind::Change && first.is_some_and(|word| word.eq_ignore_ascii_case("move"))
+    }
+
     /// Returns what should be moved, and the file it should be moved to.
     pub(crate) fn moved_name(&self) -> Option<(String, String)> {
         let words = order(self.beginning());

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use ruff_python_ast::Stmt;
+
 use crate::language::Language;
 #[cfg(feature = "grammar")]
-use crate::language::{self, grammar};
+use crate::language::{self, grammar, python};
 use crate::text::line_ending;
 
 /// Statements at the top of a file that bring names of other files.
@@ -61,6 +63,14 @@ pub(super) fn with_imports(language: Language, content: &str, code: &str) -> Opt
 
 /// Says whether code is nothing but imports.
 pub fn is_only_imports(language: Language, code: &str) -> bool {
+    if language == Language::Python {
+        let is_import = |one: &Stmt| matches!(one, Stmt::Import(_) | Stmt::ImportFrom(_));
+        let found = python::with_module(code, |module| {
+            let body = &module.syntax().body;
+            !body.is_empty() && body.iter().all(is_import)
+        });
+        return found.unwrap_or(false);
+    }
     let is_import = |one: &Statement| one.is_import(code) || one.kind.contains("comment");
     let found = statements(language, code).unwrap_or_default();
     found.iter().all(is_import) && found.iter().any(|one| one.is_import(code))

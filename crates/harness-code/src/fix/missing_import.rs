@@ -254,40 +254,36 @@ fn reaches(search: &Search<'_, '_>, from: FileId, to: FileId) -> bool {
     seen.contains(&to)
 }
 
-/// The place of a new import: below the last one at the top, else below the docstring.
+/// The place of a new import: below the last one at the top, else below the docstring with a blank line between.
 fn insertion(file: &File<'_>, statement: &str) -> (Range<usize>, String) {
     let ending = line_ending(file.content()).as_str();
     let body = file.source.body();
     let mut after = None;
     for (place, node) in body.iter().enumerate() {
         match node {
-            Stmt::Import(_) | Stmt::ImportFrom(_) => after = Some(node.end()),
+            Stmt::Import(_) | Stmt::ImportFrom(_) => after = Some((node.end(), "")),
             Stmt::Expr(text)
                 if place == 0 && matches!(text.value.as_ref(), Expr::StringLiteral(_)) =>
             {
-                after = Some(node.end());
+                after = Some((node.end(), ending));
             }
             _ if after.is_some() && !matches!(node, Stmt::If(_) | Stmt::Try(_)) => break,
             _ => {}
         }
     }
-    let Some(after) = after else {
+    let Some((after, blank)) = after else {
         let start = body.first().map_or(file.content().len(), |node| {
             line_start(file.content(), node.start().into())
         });
         return (start..start, format!("{statement}{ending}"));
     };
     let end = usize::from(after);
-    match file.content().get(end..).and_then(|rest| rest.find('\n')) {
-        Some(newline) => (
-            end + newline + 1..end + newline + 1,
-            format!("{statement}{ending}"),
-        ),
-        None => (
-            file.content().len()..file.content().len(),
-            format!("{ending}{statement}{ending}"),
-        ),
-    }
+    let newline = file.content()[end..].find('\n');
+    let (at, first) = match newline {
+        Some(newline) => (end + newline + 1, ""),
+        None => (file.content().len(), ending),
+    };
+    (at..at, format!("{first}{blank}{statement}{ending}"))
 }
 
 fn line_start(content: &str, offset: usize) -> usize {

@@ -1,4 +1,5 @@
 """Words."""
+
 import re
 
 

@@ -587,12 +587,14 @@ impl<'a> Asked<'a> {
 
     /// Returns what the task names as what should change and is not changed.
     fn open(&self) -> Vec<Target> {
-        if self.is_shown {
+        let moves = self.task.moves_somewhere();
+        if self.is_shown && !moves {
             return Vec::new();
         }
         let groups = grouped(&self.named, self.task, &self.paths);
         let is_done = |one: &&Target| {
-            self.is_changed(one) || self.is_namesake_changed(one) || self.is_served(one)
+            let is_elsewhere = || self.is_namesake_changed(one) || self.is_served(one);
+            self.is_changed(one) || !moves && is_elsewhere()
         };
         let open = groups.iter().filter(|group| !group.iter().any(is_done));
         open.filter_map(|group| group.first().cloned().cloned())
@@ -782,9 +784,20 @@ impl<'a> Asked<'a> {
         let may_go = ["inline", "merge", "replace", "split", "extract", "fold"]
             .iter()
             .any(|verb| self.task.text.to_lowercase().starts_with(verb));
+        let may_go = may_go || self.task.moves_somewhere() && self.is_elsewhere(target);
         let is_lost =
             new.is_empty() && !old.is_empty() && self.task.kind != Kind::Rename && !may_go;
         old != new && !is_lost
+    }
+
+    /// Says whether another changed file defines what was defined here.
+    fn is_elsewhere(&self, target: &Target) -> bool {
+        let others = self.changes.iter().filter(|one| one.path != target.path);
+        let mut others = others.filter(|one| !tree::is_test(&one.path));
+        others.any(|change| {
+            let now = symbols::definitions(change.language, &change.after);
+            now.iter().any(|one| one.name() == target.last_name())
+        })
     }
 }
 

@@ -1,0 +1,5 @@
+"""Taxes."""
+
+
+def vat_of(cents):
+    return cents * 19 // 100
