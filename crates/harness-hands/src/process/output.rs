@@ -41,6 +41,24 @@ impl Output {
         format!("{head}\n[{} bytes left out]\n{tail}", self.skipped)
     }
 
+    /// Returns the end, and before it the errors of a compiler that many warnings have pushed out of it.
+    pub fn end_with_errors(&self, limit: usize) -> String {
+        let end = self.end(limit);
+        let text = self.text();
+        let earlier = text.strip_suffix(&end).unwrap_or_default();
+        let mut is_error = false;
+        let mut errors = String::new();
+        for line in earlier.lines() {
+            // An error of Rust goes on up to a blank line.
+            is_error = line.starts_with("error") || is_error && !line.trim().is_empty();
+            if (is_error || line.contains(": error")) && errors.len() + line.len() < limit {
+                errors.push_str(line);
+                errors.push('\n');
+            }
+        }
+        errors + &end
+    }
+
     /// Returns at most `limit` bytes of the end, from the beginning of a line where there is one.
     pub fn end(&self, limit: usize) -> String {
         let text = self.text();
@@ -113,6 +131,20 @@ mod tests {
         }
         assert_eq!(output.text(), "abcd\n[8 bytes left out]\nmnop");
         assert_eq!(Output::default().text(), "");
+    }
+
+    #[test]
+    fn errors_before_the_end_are_kept_with_it() {
+        let error = "error[E1]: y\n --> a.rs:1:2\n";
+        let text = format!(
+            "{error}\na.c:1: error: q\n{}last\n",
+            "warning: z\n".repeat(20)
+        );
+        let mut output = Output::default();
+        output.push(text.as_bytes(), 1000);
+        let kept = format!("{error}a.c:1: error: q\n{}", output.end(60));
+        assert_eq!(output.end_with_errors(60), kept);
+        assert_eq!(output.end_with_errors(1000), text);
     }
 
     #[test]

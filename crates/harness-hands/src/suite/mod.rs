@@ -258,7 +258,7 @@ enum Verdict {
 }
 
 fn tail(stdout: &Output, stderr: &Output) -> String {
-    let (out, err) = (stdout.end(TAIL), stderr.end(TAIL));
+    let (out, err) = (stdout.end(TAIL), stderr.end_with_errors(TAIL));
     match (out.trim().is_empty(), err.trim().is_empty()) {
         (_, true) => out,
         (true, false) => err,
