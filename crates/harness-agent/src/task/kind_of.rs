@@ -237,6 +237,12 @@ fn names_anew(clause: &Clause) -> bool {
 
 /// A wish for something that is not there: told, not ordered.
 fn wish(clause: &Clause) -> Option<Kind> {
+    // "Fix the crash when a method has no arguments" tells when, and not what is wanted.
+    let is_order = clause.is(skip_politeness(clause).at, FIXING);
+    let clause = &match is_order {
+        true => clause.until("when where if because since while which whose that with for"),
+        false => clause.clone(),
+    };
     let lacking = clause.says(
         "\
              there is no|there are no|there's no|there isn't a|there isn't any|there is not a|has no|\
@@ -703,6 +709,10 @@ mod tests {
             ("add", "Added support to strip stop words"),
             ("tests", "Added test for wrapped cells"),
             ("fix", "fix(files): accept paths"),
+            ("fix", "Fixed a crash when a method has no arguments"),
+            ("add", "the method has no arguments yet"),
+            ("change", "Move total to a module of its own"),
+            ("rename", "move total to shop/pricing.py"),
             ("add", "feat: a second cache"),
             ("change", "Removed the old parser"),
             ("fix", "added rows vanish"),

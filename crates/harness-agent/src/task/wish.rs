@@ -39,33 +39,14 @@ const ORDERS: [&str; 7] = [
 /// Words between an order, or a noun, and the name.
 const FILLERS: [&str; 6] = ["a", "an", "the", "new", "called", "named"];
 /// Words after a noun that are no names.
-const NOT_NAMES: [&str; 25] = [
-    "onto",
-    "that",
-    "to",
-    "for",
-    "in",
-    "which",
-    "and",
-    "with",
-    "of",
-    "on",
-    "into",
-    "from",
-    "or",
-    "by",
-    "as",
-    "is",
-    "returning",
-    "taking",
-    "so",
-    "like",
-    "using",
-    "where",
-    "when",
-    "it",
-    "at",
-];
+const NOT_NAMES: &str = "\
+    onto that to for in which and with of on into from or by as is returning taking so like using where when it at \
+    has have had was are were does do not can should must will would if because without than but while after before \
+    via be been returns raises itself arguments parameters signatures definitions objects calls";
+/// What may stand before a noun with the name behind it: "add a static method kind".
+const BEFORE_NOUN: &str = "\
+    a an the new add implement write create introduce define make need needs and with plus having missing static \
+    async class abstract helper private public instance utility";
 /// Words right behind the name of something new.
 const BEHIND_NAME: [&str; 8] = [
     "and",
@@ -162,7 +143,13 @@ impl Task {
                 return None;
             }
             let next = after_fillers(at + 1)?;
-            let name = words[next].name.filter(|_| !is(next, &NOT_NAMES))?;
+            let is_among = |at: usize, list: &str| list.split(' ').any(|one| is(at, &[one]));
+            let name = words[next].name.filter(|_| !is_among(next, NOT_NAMES))?;
+            // "Busted exception subclasses": a plain word behind a noun that nothing introduces goes on with it.
+            let is_plain = !words[next].like_code && !name.contains(char::is_uppercase);
+            if noun && is_plain && next == at + 1 && at > 0 && !is_among(at - 1, BEFORE_NOUN) {
+                return None;
+            }
             // Behind a noun any name will do; "add logging" alone names nothing.
             // "Add Prerelease function": a capital inside of a sentence is one of a name.
             let is_placed = is(next + 2, &["onto", "to", "into", "in", "on"]);
@@ -296,7 +283,7 @@ impl Task {
         // A default may be written with it.
         let name = next.lower.trim_matches('`').split('=').next()?;
         let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-        let is_plain = NOT_NAMES.contains(&name) || name.is_empty() || !is_name;
+        let is_plain = NOT_NAMES.split(' ').any(|one| one == name) || name.is_empty() || !is_name;
         let written = words_of(self.beginning()).find(|word| word.eq_ignore_ascii_case(name))?;
         (!is_plain).then(|| written.to_owned())
     }

@@ -34,6 +34,16 @@ impl Clause {
         (0..self.words.len()).any(|at| self.is(at, any))
     }
 
+    /// Returns what stands before the first of these words.
+    pub(super) fn until(&self, any: &str) -> Clause {
+        let end = (0..self.words.len()).find(|at| self.is(*at, any));
+        let end = end.unwrap_or(self.words.len());
+        Clause {
+            words: self.words[..end].to_vec(),
+            ..self.clone()
+        }
+    }
+
     /// English only, names as `_`, so that phrases can be looked for.
     pub(super) fn english(&self) -> String {
         let words: Vec<&str> = self

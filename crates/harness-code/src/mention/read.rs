@@ -386,7 +386,10 @@ fn describes(text: &str, start: usize, end: usize) -> bool {
     // "Middleware support" is about no single thing of that name.
     let matter = after.is_some_and(|word| MATTERS.contains(&word));
     let is_difference = after == Some("between") && asks_to_compare(&text[start..end]);
-    article && noun || matter || is_difference
+    // "Matches-style callbacks".
+    let rest = text[end..].strip_prefix('-');
+    let is_joined = rest.is_some_and(|rest| rest.starts_with(char::is_alphabetic));
+    article && noun || matter || is_difference || is_joined
 }
 
 /// Says whether words ask what tells two things apart.
@@ -505,6 +508,15 @@ mod tests {
         assert_eq!(written.errors, [("ValueError", "bad value")]);
         assert_eq!(written.aliases["c"], "shop.cart");
         assert_eq!(written.aliases["np"], "numpy");
+    }
+
+    #[test]
+    fn a_word_that_is_joined_to_another_names_nothing() {
+        let read = read("Support matches-style callbacks, keep total");
+        let names = read.names.iter();
+        let names: Vec<_> = names.filter(|name| !name.describes).collect();
+        assert!(!names.iter().any(|name| name.text == "matches"));
+        assert!(names.iter().any(|name| name.text == "total"));
     }
 
     #[test]
