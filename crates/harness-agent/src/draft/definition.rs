@@ -276,11 +276,13 @@ impl Whole<'_> {
         let shown = focus.and_then(|focus| focus.name.rsplit_once('.'));
         let shown = shown.filter(|(class, _)| old.iter().any(|known| *known.qualified == **class));
         let signature = new.signature.replace(' ', "");
-        let is_method = self.language == Language::Python
-            && new.kind.is_function()
-            && ["(self)", "(self,", "(cls)", "(cls,"]
-                .iter()
-                .any(|first| signature.contains(first));
+        let first: &[&str] = match self.language {
+            Language::Python => &["(self)", "(self,", "(cls)", "(cls,"],
+            Language::Rust => &["(self", "(&self", "(&mutself", "(mutself", "self:"],
+            _ => &[],
+        };
+        let is_method =
+            new.kind.is_function() && first.iter().any(|first| signature.contains(first));
         match shown {
             Some((class, member)) if is_method || member == new.name() => return Ok(Some(class)),
             _ if !is_method => return Ok(None),
@@ -295,15 +297,23 @@ impl Whole<'_> {
             .collect();
         let asked = focus.map(|focus| focus.name.as_str());
         let asked = asked.and_then(|name| classes.iter().find(|class| **class == name));
+        // In Rust one reply may bring methods of several types.
+        let kin = || self.kin(text, old, new);
         match (asked, classes.as_slice()) {
+            (Some(_), _)
+                if self.language == Language::Rust
+                    && let Some(class) = kin() =>
+            {
+                Ok(Some(class))
+            }
             (Some(class), _) => Ok(Some(class)),
             (None, []) => Ok(None),
             (None, [only]) => Ok(Some(only)),
-            (None, _) if let Some(class) = self.kin(text, old, new) => Ok(Some(class)),
+            (None, _) if let Some(class) = kin() => Ok(Some(class)),
             (None, _) => {
                 let name = new.name();
                 let reason = format!(
-                    "`{name}` is a method, and of which class is not said: write it with the line `class …:` of its class above it"
+                    "`{name}` is a method, and of which class is not said: write it with the first line of its class above it"
                 );
                 Err(Refusal::new("draft.method", reason, self.path.as_str()))
             }
@@ -322,10 +332,23 @@ impl Whole<'_> {
         let is_class =
             |known: &&Definition| known.kind == DefinitionKind::Class && known.parent.is_none();
         let has = |class: &Definition| {
-            let code = text.get(class.span()).unwrap_or_default();
-            let mut names = own(code);
-            let members = symbols::definitions(self.language, code).into_iter();
-            names.extend(members.map(|member| member.name().to_owned()));
+            let is_member = |one: &&Definition| {
+                let parent = one.qualified.rsplit_once('.').map(|(parent, _)| parent);
+                parent == Some(&*class.qualified)
+            };
+            let members = old.iter().filter(is_member);
+            let mut names = BTreeSet::new();
+            for one in members.chain([class]) {
+                let code = text.get(one.span()).unwrap_or_default();
+                names.insert(one.name().to_owned());
+                names.extend(own(code));
+                // Fields of a struct.
+                let fields = code.lines().filter_map(|line| line.split_once(':'));
+                names.extend(fields.map(|(field, _)| {
+                    let words = field.split_whitespace();
+                    words.last().unwrap_or_default().to_owned()
+                }));
+            }
             names.intersection(&wanted).count()
         };
         let mut classes: Vec<(usize, &Definition)> = old

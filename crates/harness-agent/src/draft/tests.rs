@@ -337,6 +337,15 @@ fn a_function_and_a_method_of_one_name_are_two_things() {
         after("a.rs", rust, "B.new", new),
         format!("{rust}\nimpl B {{\n    fn new() -> B {{\n        B\n    }}\n}}\n")
     );
+    // Methods of two types in one reply, where the first was asked for.
+    let rust = "struct A {\n    size: u8,\n}\n\nimpl A {\n    fn a(&self) {}\n}\n\nstruct B {\n    pub name: u8,\n}\n\nimpl B {\n    fn b(&self) {}\n}\n";
+    let methods = "    fn x(&self) -> u8 {\n        self.size\n    }\n\n    fn y(&mut self) -> u8 {\n        self.name\n    }\n";
+    let both = after("a.rs", rust, "A", methods);
+    let (a, b) = both.split_once("struct B").unwrap();
+    assert!(
+        a.contains("    fn x(&self)") && b.contains("    fn y(&mut self)"),
+        "{both}"
+    );
     let again = "func (r *Router) Use() { r.x() }\n";
     assert_eq!(
         after("a.go", go, "Router", again),

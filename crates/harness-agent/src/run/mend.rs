@@ -8,7 +8,7 @@ use harness_code::fix::{self, Answer, MisspellingRequest, Proposal};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::symbols::code::code_tokens;
-use harness_code::symbols::{self, Definition};
+use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::tree;
 
 use crate::guard::{Change, missing_names};
@@ -25,6 +25,9 @@ pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft)
         drop_repeated(session, change);
         add_dropped(session, trial, change);
         move_above_uses(session, change);
+        let before = change.before.as_deref().unwrap_or_default();
+        let once = edit::without_repeated_imports(change.language, before, &change.after);
+        change.after = once.unwrap_or_else(|| std::mem::take(&mut change.after));
         if change.language == Language::Go {
             put_imports_right(session, change);
             continue;
@@ -150,7 +153,7 @@ fn drop_repeated(session: &mut Session<'_>, change: &mut Change) {
     }
 }
 
-/// Returns a changed file without one function that stands in it twice, word for word, and did not before.
+/// Returns a changed file without one definition that stands in it twice, word for word, and did not before.
 fn without_repeated(change: &Change) -> Option<(String, String)> {
     let (language, text) = (change.language, change.after.as_str());
     let before = symbols::definitions(language, change.before.as_deref().unwrap_or_default());
@@ -160,15 +163,17 @@ fn without_repeated(change: &Change) -> Option<(String, String)> {
         let tokens = code_tokens(language, code).into_iter();
         tokens.map(|token| token.text).collect()
     };
-    let is_called =
-        |one: &&Definition, name: &str| one.kind.is_function() && *one.qualified == *name;
+    let is_compiled = matches!(language, Language::Go | Language::Rust);
+    // A variable may be set twice where that is no error.
+    let counts = |one: &Definition| is_compiled || one.kind != DefinitionKind::Variable;
+    let is_called = |one: &&Definition, name: &str| counts(one) && *one.qualified == *name;
     let count = |name: &str| before.iter().filter(|one| is_called(one, name)).count();
     let repeated = all.iter().enumerate().find_map(|(at, one)| {
         let mut earlier = all[..at]
             .iter()
             .filter(|other| is_called(other, &one.qualified));
         let is_same = |other: &Definition| words(other) == words(one);
-        let is_new = one.kind.is_function() && count(&one.qualified) < 2;
+        let is_new = counts(one) && count(&one.qualified) < 2;
         (is_new && earlier.any(is_same)).then_some(one)
     })?;
     let is_comment = |line: &str| line.trim_start().starts_with(['#', '/']);
@@ -303,10 +308,14 @@ mod tests {
         let twice = format!("{class}\n    # One.\n    def f(self):\n        return 1\n\n\nX = 1\n");
         let go = "package a\n\n// One.\nfunc one() int {\n\treturn 1\n}\n";
         let go_twice = format!("{go}\n// One.\nfunc one() int {{\n\treturn 1\n}}\n");
+        let kinds = "package a\n\ntype kind struct{}\n\nvar Kind = kind{}\n";
+        let kinds_twice = format!("{kinds}\ntype kind struct{{}}\n\nvar Kind = kind{{}}\n");
         let cases = [
             ("a.py", f, format!("{f}\n\n{f}"), Some(f.to_owned())),
             ("a.py", class, twice, Some(format!("{class}\n\nX = 1\n"))),
             ("a.go", go, go_twice, Some(go.to_owned())),
+            ("a.go", kinds, kinds_twice, Some(kinds.to_owned())),
+            ("a.py", "A = 1\n", "A = 1\n\nA = 1\n".to_owned(), None),
             // Not the same, there before, and a block that would be empty.
             ("a.py", f, format!("{f}\n\n{other}"), None),
             ("a.py", &format!("{f}{f}"), format!("{f}\n\n{f}"), None),
@@ -318,7 +327,11 @@ mod tests {
             ),
         ];
         for (path, before, after, expected) in cases {
-            assert_eq!(rest(path, before, &after), expected, "{after}");
+            let mut found = rest(path, before, &after);
+            while let Some(more) = found.as_ref().and_then(|text| rest(path, before, text)) {
+                found = Some(more);
+            }
+            assert_eq!(found, expected, "{after}");
         }
     }
 }

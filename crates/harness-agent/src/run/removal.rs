@@ -176,7 +176,15 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
         let text = trial.content(session, path);
         !is_document(path) && text.is_some_and(|text| text.contains(name) && is_used(path, &text))
     };
-    is_meant && !paths.any(is_used)
+    // A name that others have too tells nothing of its uses: the compiler does.
+    let is_compiled = matches!(Language::of(&spot.path), Language::Go | Language::Rust);
+    let is_other = |one: &Definition| one.name() == name && *one.qualified != *spot.name;
+    let is_shared = is_compiled
+        && trial.content(session, &spot.path).is_some_and(|text| {
+            let own = symbols::definitions(Language::of(&spot.path), &text);
+            own.iter().any(is_other)
+        });
+    is_meant && (is_shared || !paths.any(is_used))
 }
 
 fn is_special(path: &RelPath, name: &str) -> bool {
@@ -212,7 +220,16 @@ fn is_private(language: Language, text: &str, spot: &Spot) -> bool {
         Language::Go => {
             name.starts_with(char::is_lowercase) && !is_method && !matches!(name, "init" | "main")
         }
-        Language::Rust => !is_method && name != "main" && !text[spot.span.clone()].contains("pub "),
+        Language::Rust => {
+            let is_own = !is_method || !edit::is_of_trait(text, spot.span.start);
+            let head = text[spot.span.clone()]
+                .lines()
+                .find(|line| line.contains("fn "));
+            is_own
+                && name != "main"
+                && !head.is_some_and(|head| head.contains("pub"))
+                && !text[spot.span.clone()].trim_start().starts_with("pub")
+        }
         _ => false,
     }
 }
@@ -328,6 +345,19 @@ mod tests {
             ("a.py", "_missing_", "def _missing_():\n    pass\n", false),
             ("a.rs", "a", "fn a() {}\n", true),
             ("a.rs", "a", "pub fn a() {}\n", false),
+            ("a.rs", "A.a", "impl A {\n    fn a(&self) {}\n}\n", true),
+            (
+                "a.rs",
+                "A.a",
+                "impl A {\n    pub fn a(&self) {}\n}\n",
+                false,
+            ),
+            (
+                "a.rs",
+                "A.a",
+                "impl B for A {\n    fn a(&self) {}\n}\n",
+                false,
+            ),
             ("a.js", "a", "function a() {}\n", false),
         ] {
             let spot = spot(path, name, text);

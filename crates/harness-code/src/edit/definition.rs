@@ -165,6 +165,14 @@ fn brings_overloads(language: Language, code: &str, name: &str) -> bool {
             .all(|one| one.parent.is_some() || one.name() == own)
 }
 
+/// Says whether what stands at a place of a file of Rust implements a trait.
+pub fn is_of_trait(content: &str, at: usize) -> bool {
+    let mut above = content[..at].lines().rev().map(str::trim_start);
+    let is_head = |line: &&str| line.starts_with("impl") || line.starts_with("unsafe impl");
+    let head = above.find(is_head);
+    head.is_some_and(|head| head.contains(" for "))
+}
+
 /// Returns `content` with a method added in a language whose methods lie beside their type: behind the last one of the
 /// type, else behind the type itself. Go's may also lie in another file.
 fn beside_type(language: Language, content: &str, parent: &str, code: &str) -> Option<String> {
@@ -176,7 +184,13 @@ fn beside_type(language: Language, content: &str, parent: &str, code: &str) -> O
         let rest = one.qualified.strip_prefix(parent);
         one.kind.is_function() && rest.is_some_and(|rest| rest.starts_with('.'))
     };
-    let method = definitions.iter().rfind(is_method);
+    // What implements a trait takes nothing else.
+    let is_own = |one: &&Definition| !is_of_trait(content, one.span().start);
+    let methods = || definitions.iter().filter(is_method);
+    let method = match language {
+        Language::Rust => methods().rfind(is_own),
+        _ => methods().next_back(),
+    };
     let owner = definitions.iter().find(|one| *one.qualified == *parent);
     let is_wrapped = code.trim_start().starts_with("impl");
     let (after, indent) = match (method, owner) {
@@ -796,6 +810,12 @@ mod tests {
                 "struct R;\n\nimpl R {\n    fn a(&self) {}\n}\n",
                 "fn b(&self) {\n    self.a();\n}\n",
                 "struct R;\n\nimpl R {\n    fn a(&self) {}\n\n    fn b(&self) {\n        self.a();\n    }\n}\n",
+            ),
+            (
+                Language::Rust,
+                "struct R;\n\nimpl R {\n    fn a(&self) {}\n}\n\nimpl Drop for R {\n    fn drop(&mut self) {}\n}\n",
+                "fn b(&self) {}\n",
+                "struct R;\n\nimpl R {\n    fn a(&self) {}\n\n    fn b(&self) {}\n}\n\nimpl Drop for R {\n    fn drop(&mut self) {}\n}\n",
             ),
             (
                 Language::Rust,

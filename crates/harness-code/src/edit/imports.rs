@@ -61,6 +61,69 @@ pub(super) fn with_imports(language: Language, content: &str, code: &str) -> Opt
     Some(text)
 }
 
+/// Returns `after` without the imports that others repeat, where `before` repeats none. Of two the one that was there
+/// goes: the new one stands where it was wanted.
+pub fn without_repeated_imports(language: Language, before: &str, after: &str) -> Option<String> {
+    repeated(language, "", before).is_none().then_some(())?;
+    let mut text = after.to_owned();
+    while let Some(lines) = repeated(language, before, &text) {
+        text.replace_range(lines, "");
+    }
+    (text != after).then_some(text)
+}
+
+/// Returns the lines of an import whose names all come from other imports too: first of those that `before` has.
+fn repeated(language: Language, before: &str, text: &str) -> Option<Range<usize>> {
+    let known = statements(language, text)?;
+    let is_plain = |at: &usize| {
+        let is_bound = |above: usize| known[above].kind == "attribute_item";
+        known[*at].is_import(text) && !at.checked_sub(1).is_some_and(is_bound)
+    };
+    let spans = (0..known.len())
+        .filter(is_plain)
+        .map(|at| known[at].span.clone());
+    let mut lines: Vec<Range<usize>> = match language {
+        Language::Go => spans.flat_map(|span| lines_of(text, span)).collect(),
+        _ => spans.flat_map(|span| whole_lines(text, span)).collect(),
+    };
+    let brought_by = |span: &Range<usize>| brought(text[span.clone()].trim());
+    let is_new = |span: &Range<usize>| !before.contains(&text[span.clone()]);
+    lines.sort_by_key(|span| (is_new(span), std::cmp::Reverse(span.start)));
+    let is_repeated = |span: &&Range<usize>| {
+        let others = lines.iter().filter(|other| other != span);
+        let others: Vec<String> = others.flat_map(brought_by).collect();
+        let own = brought_by(span);
+        let is_import = language != Language::Go || own.iter().all(|one| one.ends_with('"'));
+        is_import && own.iter().all(|name| others.contains(name))
+    };
+    lines.iter().find(is_repeated).cloned()
+}
+
+/// Returns the lines of a statement, where nothing else stands on them.
+fn whole_lines(text: &str, span: Range<usize>) -> Option<Range<usize>> {
+    let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+    let rest = text[span.end..].find('\n');
+    let end = rest.map_or(text.len(), |at| span.end + at + 1);
+    let around = [&text[start..span.start], &text[span.end..end]].concat();
+    // Some grammars count the end of the line in.
+    let end = if text[span.clone()].ends_with('\n') {
+        span.end
+    } else {
+        end
+    };
+    (around.trim().is_empty() || end == span.end).then_some(start..end)
+}
+
+/// Returns each line of a span.
+fn lines_of(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
+    let mut at = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+    let lines = text[at..].split_inclusive('\n').map(|line| {
+        at += line.len();
+        at - line.len()..at
+    });
+    lines.take_while(|line| line.start < span.end).collect()
+}
+
 /// Says whether code is nothing but imports.
 pub fn is_only_imports(language: Language, code: &str) -> bool {
     if language == Language::Python {
@@ -289,6 +352,38 @@ mod tests {
             "#include <stdio.h>\n\nint f(void);\n",
             "#include <string.h>\n#include <stdio.h>\n",
             "#include <stdio.h>\n#include <string.h>\n\nint f(void);\n",
+        );
+    }
+
+    #[test]
+    fn what_is_imported_twice_by_a_change_is_imported_once() {
+        let once =
+            |language, before: &str, after: &str| without_repeated_imports(language, before, after);
+        let before = "use a::B;\nuse b::C;\n\nfn f() {}\n";
+        let after = "use b::C;\nuse a::B;\nuse b::C;\n\nfn f() {}\n";
+        let more = "use b::{C, D};\nuse a::B;\nuse b::C;\n\nfn f() {}\n";
+        assert_eq!(
+            once(Language::Rust, before, after).as_deref(),
+            Some("use b::C;\nuse a::B;\n\nfn f() {}\n")
+        );
+        assert_eq!(
+            once(Language::Rust, before, more).as_deref(),
+            Some("use b::{C, D};\nuse a::B;\n\nfn f() {}\n")
+        );
+        // What was so before, and what a condition stands above, stays.
+        assert_eq!(once(Language::Rust, after, after), None);
+        let guarded = "#[cfg(test)]\nuse a::B;\n#[cfg(not(test))]\nuse a::B;\n";
+        assert_eq!(once(Language::Rust, before, guarded), None);
+        assert_eq!(once(Language::Rust, before, before), None);
+        let go = "package a\n\nimport (\n\t\"fmt\"\n\t\"io\"\n)\n";
+        let twice = go.replace("(\n", "(\n\t\"io\"\n");
+        let single = "package a\n\nimport (\n\t\"io\"\n\t\"fmt\"\n)\n";
+        assert_eq!(once(Language::Go, go, &twice).as_deref(), Some(single));
+        let js = "import { a } from './a.js';\nimport { b } from './b.js';\n";
+        let double = format!("{js}import {{ a }} from './a.js';\n");
+        let rest = "import { b } from './b.js';\nimport { a } from './a.js';\n";
+        assert!(
+            once(Language::JavaScript, js, &double).is_some_and(|text| text.len() == rest.len())
         );
     }
 

@@ -15,8 +15,8 @@ use crate::language::Language;
 use crate::path::RelPath;
 
 pub use companions::with_companions;
-pub use definition::{add_definition, documentation, overloads, replace_definition};
-pub use imports::is_only_imports;
+pub use definition::{add_definition, documentation, is_of_trait, overloads, replace_definition};
+pub use imports::{is_only_imports, without_repeated_imports};
 pub use order::above_what_needs_them;
 
 /// One splice: the bytes of `range` in the content of `path` become `text`.
