@@ -11,8 +11,15 @@ const TAIL: usize = 2;
 const AROUND: usize = 3;
 
 /// Returns a piece of code in at most so many bytes. `first` is its first line in the file, `hints` is what is known of
-/// what must change there: the task, the message of a failing test.
-pub(super) fn folded(code: &str, first: u32, hints: &str, room: usize) -> String {
+/// what must change there: the task, the message of a failing test. `outside` are the lines, counted from nought, that
+/// come before all others.
+pub(super) fn folded(
+    code: &str,
+    first: u32,
+    hints: &str,
+    outside: &BTreeSet<usize>,
+    room: usize,
+) -> String {
     if code.len() <= room {
         return code.to_owned();
     }
@@ -20,8 +27,13 @@ pub(super) fn folded(code: &str, first: u32, hints: &str, room: usize) -> String
     let mut shown: BTreeSet<usize> = (0..HEAD.min(lines.len())).collect();
     shown.extend(lines.len().saturating_sub(TAIL)..lines.len());
     let mut used: usize = shown.iter().map(|at| lines[*at].len() + 1).sum();
-    for at in by_worth(&lines, hints) {
-        let near = at.saturating_sub(AROUND)..(at + AROUND + 1).min(lines.len());
+    let (mut before, rest): (Vec<usize>, Vec<usize>) = by_worth(&lines, hints)
+        .into_iter()
+        .partition(|at| outside.contains(at));
+    before.sort_by_key(|at| is_comment(lines[*at]));
+    let before = before.into_iter().map(|at| (at, 0));
+    for (at, around) in before.chain(rest.into_iter().map(|at| (at, AROUND))) {
+        let near = at.saturating_sub(around)..(at + around + 1).min(lines.len());
         let new: Vec<usize> = near.filter(|at| !shown.contains(at)).collect();
         let cost: usize = new.iter().map(|at| lines[*at].len() + 1).sum();
         if used + cost > room {
@@ -31,6 +43,12 @@ pub(super) fn folded(code: &str, first: u32, hints: &str, room: usize) -> String
         shown.extend(new);
     }
     with_gaps(&lines, &shown, first)
+}
+
+fn is_comment(line: &str) -> bool {
+    let line = line.trim_start();
+    let signs = ["//", "/*", "* ", "# ", "#!"];
+    line.is_empty() || signs.iter().any(|sign| line.starts_with(sign))
 }
 
 /// Returns the lines in the order of how much they have to do with the hints; where none has, from the top.
@@ -73,7 +91,11 @@ fn with_gaps(lines: &[&str], shown: &BTreeSet<usize>, first: u32) -> String {
     let mut text = String::new();
     let mut next = 0;
     for at in shown {
-        if *at > next {
+        if *at == next + 1 {
+            // A line of its own would tell of it.
+            text.push_str(lines[next]);
+            text.push('\n');
+        } else if *at > next {
             text.push_str(&format!(
                 "[… lines {} to {} left out …]\n",
                 number(next),
@@ -99,7 +121,13 @@ mod tests {
         lines[120] = "    discount = items * percentage".to_owned();
         lines.push("    return items".to_owned());
         let code = lines.join("\n");
-        let shown = folded(&code, 11, "the percentage is not subtracted", 1_000);
+        let shown = folded(
+            &code,
+            11,
+            "the percentage is not subtracted",
+            &BTreeSet::new(),
+            1_000,
+        );
         assert!(shown.len() < 1_100, "{shown}");
         assert!(
             shown.starts_with("def long(items):\n    step_0 = 0\n"),
@@ -112,9 +140,12 @@ mod tests {
         assert!(shown.ends_with("\n    return items"), "{shown}");
         assert!(shown.contains("left out …]\n"), "{shown}");
         assert_eq!(
-            folded("def f():\n    pass", 1, "", 100),
+            folded("def f():\n    pass", 1, "", &BTreeSet::new(), 100),
             "def f():\n    pass"
         );
+        let outside = BTreeSet::from([150]);
+        let shown = folded(&code, 1, "the percentage is not subtracted", &outside, 300);
+        assert!(shown.contains("\n    step_149 = 149\n[…"), "{shown}");
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! The words for the model: rendered from `prompts/*.md`, every injected part with its cap.
 
+use std::collections::BTreeSet;
+
+use harness_code::language::Language;
 use harness_code::path::RelPath;
+use harness_code::symbols;
 use harness_code::tree::SourceTree;
 
 use crate::model::{Message, Role};
@@ -365,13 +369,35 @@ pub(super) fn fenced(
     } else {
         format!(" ({})", notes.join("; "))
     };
-    let code = fold::folded(&code, spot.line, hints, room);
+    let outside = match spot.name.is_empty() {
+        true => outside_definitions(Language::of(&spot.path), &code),
+        false => BTreeSet::new(),
+    };
+    let code = fold::folded(&code, spot.line, hints, &outside, room);
     // Code may hold fences of its own.
     let fence = if code.contains("```") { "````" } else { "```" };
     Some(format!(
         "{}, line {}{note}:\n{fence}{language}\n{code}\n{fence}",
         spot.path, spot.line
     ))
+}
+
+/// Returns the lines of a file that stand outside of its functions, and the first line of each: what must change there
+/// where no definition is named.
+fn outside_definitions(language: Language, code: &str) -> BTreeSet<usize> {
+    let definitions = symbols::definitions(language, code);
+    let functions: Vec<_> = definitions
+        .iter()
+        .filter(|one| one.kind.is_function())
+        .collect();
+    let line_of = |at: usize| code[..at].matches('\n').count();
+    let inside: BTreeSet<usize> = functions
+        .iter()
+        .flat_map(|one| line_of(one.header_start()) + 1..line_of(one.span().end) + 1)
+        .collect();
+    (0..code.lines().count())
+        .filter(|at| !inside.contains(at))
+        .collect()
 }
 
 /// Returns the line that opens the class of a method; `before` is the file up to the method.
