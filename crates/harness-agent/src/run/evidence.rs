@@ -10,7 +10,7 @@ use harness_code::tree::{self, SourceTree};
 use harness_hands::suite::{COMMAND, Failure, Lines, Outcome, SuiteReport, UNBUILT};
 
 use crate::guard::Change;
-use crate::plan::Plan;
+use crate::plan::{Plan, last_part};
 use crate::run::asked::{Asked, OrderState, Target};
 use crate::run::why;
 use crate::task::Task;
@@ -203,8 +203,16 @@ impl Evidence<'_> {
         let has_failed = matches!(after.outcome, Outcome::NoReport | Outcome::CouldNotStart);
         let changed = self.changes.iter().map(|change| &change.path);
         let has_compiled = self.before.is_some_and(|before| unusable(before).is_none());
+        // A compiler that refused another line of the project before does its work too.
+        let is_own = |name: &str| {
+            let mut files = self.tree.files().iter();
+            files.any(|file| is_at(name, &file.path))
+        };
+        let first = |report: &SuiteReport| why::compile_error(&report.output_tail, is_own);
+        let was_refused = self.before.and_then(first);
+        let is_refused_elsewhere = was_refused.is_some() && was_refused != first(after);
         let others = self.tree.files().iter();
-        let others = others.filter(|file| file.test || has_compiled);
+        let others = others.filter(|file| file.test || has_compiled || is_refused_elsewhere);
         let files = changed.chain(others.map(|file| &file.path));
         let compiled = |path: &&RelPath| Language::of(path) != Language::Python;
         let files: Vec<&RelPath> = files.filter(compiled).collect();
@@ -369,11 +377,12 @@ impl Evidence<'_> {
     fn asked(&self) -> Asked<'_> {
         let asked = Asked::read(self.task, self.plan, self.tree, self.changes, self.gone);
         let is_shown = self.is_shown(&asked);
-        let is_green = self.plan.is_listed()
-            && self
-                .after
-                .is_some_and(|after| after.failed + after.errors == 0 && self.has_mended(after));
-        asked.shown(is_shown, is_green)
+        let is_green = |after: &SuiteReport| {
+            self.has_mended(after) && self.is_green_but_for_others(&asked, after)
+        };
+        let is_green = self.plan.is_listed() && self.after.is_some_and(is_green);
+        let mended = self.after.map_or(Vec::new(), |after| self.mended(after));
+        asked.shown(is_shown, is_green, mended)
     }
 
     /// Says whether tests show a change whose places the model listed: of everything that the task names, some test was
@@ -411,12 +420,6 @@ impl Evidence<'_> {
     /// itself: the change has to do with it, and does not do.
     fn fails_otherwise<'r>(&self, after: &'r SuiteReport) -> Option<&'r Failure> {
         let before = self.before?;
-        let kind = |failure: &Failure| {
-            let end = failure
-                .message
-                .find(|c: char| !c.is_alphanumeric() && c != '_');
-            failure.message[..end.unwrap_or(failure.message.len())].to_owned()
-        };
         let is_related = |failure: &Failure| {
             let mut changes = self.changes.iter();
             let file = failure.file.as_deref();
@@ -428,7 +431,9 @@ impl Evidence<'_> {
         let is_other = |failure: &&Failure| {
             let mut old = before.failures.iter();
             let old = old.find(|old| old.id == failure.id);
-            old.is_some_and(|old| kind(old) != kind(failure) && kind(failure).ends_with("Error"))
+            old.is_some_and(|old| {
+                error_kind(old) != error_kind(failure) && error_kind(failure).ends_with("Error")
+            })
         };
         let mut failures = after.failures.iter().filter(is_other);
         failures.find(|failure| is_related(failure))
@@ -631,39 +636,63 @@ impl Evidence<'_> {
         let is_mended = |id: &&String| has_passed(self.before, after, id);
         let mended: Vec<String> = all.iter().filter(is_mended).cloned().collect();
         if !asked.is_answered() || mended.is_empty() {
+            let is_called_alike = |failure: &Failure| asked.shared_words(own_name(&failure.id)) > 1;
+            red.extend(ids(&is_called_alike));
             return red;
         }
-        let mut own = self.changed_definitions();
-        own.extend(asked.named().iter().cloned());
-        let speaks = |failure: &Failure| {
-            own.iter().any(|target| {
-                passes_through(&failure.traceback, target)
-                    || asked.test_has_word(failure, target.last_name()) == Some(true)
-            })
-        };
+        let own = self.own_definitions(asked);
         let left = after
             .failures
             .iter()
-            .filter(|failure| all.contains(&failure.id));
-        let is_told = |failure: &Failure| {
-            let name = own_name(&failure.id);
-            let is_alike = mended.iter().any(|id| own_name(id) == name);
-            is_alike && !name.is_empty() || asked.shares_words(name)
-        };
-        let left = left.filter(|failure| speaks(failure) || is_told(failure));
+            .filter(|failure| all.contains(&failure.id))
+            .filter(|failure| is_told_of(asked, &own, &mended, failure));
         let left = left.map(|failure| failure.id.clone());
         mended.iter().cloned().chain(left).collect()
     }
 
-    /// Says whether a test that failed each time passes now.
-    pub(super) fn has_mended(&self, after: &SuiteReport) -> bool {
+    /// Returns the definitions that are changed, and those that the task names.
+    fn own_definitions(&self, asked: &Asked<'_>) -> Vec<Target> {
+        let mut own = self.changed_definitions();
+        own.extend(asked.named().iter().cloned());
+        own
+    }
+
+    /// Returns the tests that failed each time and pass now.
+    fn mended<'r>(&'r self, after: &SuiteReport) -> Vec<&'r Failure> {
         let is_steady = |id: &String| {
             !self.observed.unsteady_before.contains(id)
                 && !self.observed.unsteady_after.contains(id)
         };
-        let mut red = self.before.into_iter().flat_map(|before| &before.failures);
-        red.any(|failure| is_steady(&failure.id) && has_passed(self.before, after, &failure.id))
-            || self.compiles_again(after)
+        let red = self.before.into_iter().flat_map(|before| &before.failures);
+        red.filter(|failure| is_steady(&failure.id) && has_passed(self.before, after, &failure.id))
+            .collect()
+    }
+
+    /// Says whether every test that is red still was red for the same reason before and is about something else: no test
+    /// of its file is mended, and neither its name nor its code speaks of what the task names or the change touches.
+    fn is_green_but_for_others(&self, asked: &Asked<'_>, after: &SuiteReport) -> bool {
+        let mended = self.mended(after);
+        let ids: Vec<String> = mended.iter().map(|one| one.id.clone()).collect();
+        let own = self.own_definitions(asked);
+        let was_red_alike = |failure: &Failure| {
+            let mut before = self.before.into_iter().flat_map(|before| &before.failures);
+            before.any(|old| old.id == failure.id && error_kind(old) == error_kind(failure))
+        };
+        let is_foreign = |failure: &Failure| {
+            let mut new = asked.new_names().into_iter();
+            was_red_alike(failure)
+                && !ids.iter().any(|id| file_of(id) == file_of(&failure.id))
+                && !is_told_of(asked, &own, &ids, failure)
+                && asked.shared_words(own_name(&failure.id)) == 0
+                && !new.any(|name| asked.test_has_word(failure, last_part(name)) != Some(false))
+        };
+        let red = usize::try_from(after.failed + after.errors).unwrap_or(usize::MAX);
+        red == after.failures.len() && after.failures.iter().all(is_foreign)
+    }
+
+    /// Says whether a test that failed each time passes now.
+    pub(super) fn has_mended(&self, after: &SuiteReport) -> bool {
+        !self.mended(after).is_empty() || self.compiles_again(after)
     }
 
     /// Says whether a compiler refused the project, which its tests are part of, and everything passes now.
@@ -881,6 +910,25 @@ pub(super) fn own_name(id: &str) -> &str {
     }
     let test = id.split('[').next().unwrap_or(id);
     test.rsplit(['.', ':', ' ']).next().unwrap_or(test)
+}
+
+/// Returns the first word of what a test failed with: the kind of its error.
+fn error_kind(failure: &Failure) -> &str {
+    let message = &failure.message;
+    let end = message.find(|c: char| !c.is_alphanumeric() && c != '_');
+    &message[..end.unwrap_or(message.len())]
+}
+
+/// Says whether a test goes through what is named or changed or speaks of it, or is called like one that passes now or
+/// like the task.
+fn is_told_of(asked: &Asked<'_>, own: &[Target], mended: &[String], failure: &Failure) -> bool {
+    let speaks = own.iter().any(|target| {
+        passes_through(&failure.traceback, target)
+            || asked.test_has_word(failure, target.last_name()) == Some(true)
+    });
+    let name = own_name(&failure.id);
+    let is_alike = mended.iter().any(|id| own_name(id) == name);
+    speaks || is_alike && !name.is_empty() || asked.shared_words(name) > 1
 }
 
 fn unfinished(rule: &'static str, reason: &str) -> Verdict {

@@ -15,6 +15,9 @@ const RUST: &str = "pub fn lower(s: &str) -> String {\n    s.to_lowercase()\n}\n
 
 const PARSE: &str = "class Line:\n    def parse_line(self, text):\n        return text\n\n\nclass Word:\n    def parse_line(self, text):\n        return text\n";
 
+const FAR: &str =
+    "pub const FAR: u8 = 1;\n\npub struct Far {\n    at: u8,\n}\n\npub struct Near {}\n";
+
 /// The project of every story.
 const FILES: [(&str, &str); 14] = [
     ("a/parse.py", PARSE),
@@ -26,7 +29,7 @@ const FILES: [(&str, &str); 14] = [
     ("shop/fee.pyi", "def fee(total: int) -> int: ...\n"),
     ("tests/test_shop.py", TESTS),
     ("src/lib.rs", RUST),
-    ("src/far.rs", "pub const FAR: u8 = 1;\n"),
+    ("src/far.rs", FAR),
     (
         "tests/test_more.py",
         "from shop.pricing import subtotal\n\n\ndef test_subtotal():\n    assert subtotal([1]) == 1\n",
@@ -43,14 +46,17 @@ const FILES: [(&str, &str); 14] = [
 ];
 
 /// Returns what a report says from a line such as `total+ discount-`: passed, failed, skipped (`~`). Behind `@` stands a
-/// place that the traceback names. `more?` is a file of tests that lacks a package.
+/// place that the traceback names. `more?` is a file of tests that lacks a package, `more/total-` a test of another file.
 fn report(line: &str) -> SuiteReport {
     let mut report = SuiteReport::could_not_start(String::new(), Sandbox::None);
     report.outcome = Outcome::Ran;
     for word in line.split_whitespace() {
         let (word, place) = word.split_once('@').unwrap_or((word, ""));
         let (name, sign) = word.split_at(word.len() - 1);
-        let id = format!("tests.test_shop.PricingTest.test_{name}");
+        let id = match name.split_once('/') {
+            Some((file, name)) => format!("tests/test_{file}.py::test_{name}"),
+            None => format!("tests.test_shop.PricingTest.test_{name}"),
+        };
         report.collected += 1;
         match sign {
             "+" => {
@@ -930,6 +936,18 @@ fn code_that_does_not_compile_is_told_as_such() {
     // What compiled before does not any more.
     assert_eq!(said("src/far.rs", Some(&report("total+"))), "worse");
     assert_eq!(said("src/far.rs", None), "unverified");
+    // Nor does it where the compiler refused something else before.
+    let refused = |place: &str| {
+        let mut report = report("");
+        report.outcome = Outcome::NoReport;
+        let error = "error[E0599]: no method named `to_lower`";
+        report.output_tail = format!("{error}\n --> {place}:2:7\n");
+        report
+    };
+    let before = refused("src/lib.rs");
+    assert_eq!(said("src/far.rs", Some(&before)), "finish.does_not_compile");
+    let before = refused("src/far.rs");
+    assert_eq!(said("src/far.rs", Some(&before)), "unverified");
     // A fault of what is not the project's.
     assert_eq!(
         said("vendor/other.rs", Some(&report("total+"))),
@@ -1061,34 +1079,92 @@ fn an_example_of_the_documentation_that_only_moved_is_no_lost_test() {
 
 #[test]
 fn a_word_like_a_name_is_none_where_the_red_tests_pass_and_do_not_write_it() {
+    const TASK: &str = "Support requiring anyOf some percentages";
+    const CENTS: &str = "Implemented support for in_cents";
     let fixed = fixed();
-    for (task, after, expected) in [
-        (
-            "Support requiring anyOf some percentages",
-            "total+ discount+",
-            "proven",
-        ),
-        (
-            "Support requiring anyOf some percentages",
-            "total+ discount-",
-            NOT_ADDED,
-        ),
-        (
-            "Support requiring a TestCase of percentages",
-            "total+ discount+",
-            NOT_ADDED,
-        ),
-    ] {
+    #[rustfmt::skip]
+    let stories = [
+        (TASK, "total+ discount-", "total+ discount+", "proven"),
+        (TASK, "total+ discount-", "total+ discount-", NOT_ADDED),
+        ("Support requiring a TestCase of percentages", "total+ discount-", "total+ discount+", NOT_ADDED),
+        // What a mended test writes is shown by it.
+        (CENTS, "total+ cents-", "total+ cents+", "proven"),
+        (CENTS, "total+ discount-", "total+ discount+", NOT_ADDED),
+        // A test of another file that fails as before, and speaks of something else.
+        (TASK, "discount- more/subtotal-", "discount+ more/subtotal-", "proven"),
+        (TASK, "discount- more/subtotal-", "discount+ more/subtotal!", NOT_ADDED),
+        (TASK, "discount- odd-", "discount+ odd-", NOT_ADDED),
+        (TASK, "discount- cents/cents-", "discount+ cents/cents-", NOT_ADDED),
+        ("Support requiring anyOf subtotal", "discount- more/subtotal-", "discount+ more/subtotal-", NOT_ADDED),
+    ];
+    for (task, before, after, expected) in stories {
         let story = Story {
             task,
             files: &[("shop/pricing.py", &fixed)],
-            before: Some("total+ discount-"),
+            before: Some(before),
             after: Some(after),
             observed: Observed::default(),
             elsewhere: false,
             is_listed: true,
         };
         assert_eq!(word(&story.verdict()), expected, "{task} {after}");
+    }
+}
+
+#[test]
+fn words_of_the_task_may_end_otherwise_in_a_test() {
+    let files = [("shop/pricing.py", &*fixed())];
+    for task in [
+        "Preserve empty columns through transforms",
+        "Preserve empty columns through transforms\nshop/pricing.py",
+    ] {
+        for (before, after, expected) in [
+            (
+                "total+ transform_preserves_columns-",
+                "total+ transform_preserves_columns-",
+                FAILING,
+            ),
+            (
+                "total- transform_preserves_columns-",
+                "total+ transform_preserves_columns-",
+                FAILING,
+            ),
+            (
+                "total- transform_preserves_columns-",
+                "total+ transform_preserves_columns+",
+                "proven",
+            ),
+        ] {
+            let verdict = told(task, &files, before, after, Observed::default());
+            assert_eq!(verdict, expected, "{task}: {before} {after}");
+        }
+    }
+}
+
+#[test]
+fn a_type_of_rust_changes_where_it_gets_a_trait() {
+    let task = "impl Send for Far in src/far.rs";
+    for (line, expected) in [
+        ("unsafe impl Send for Far {}\n", "proven"),
+        ("unsafe impl Send for Near {}\n", NOTHING),
+    ] {
+        let after = format!("{FAR}\n{line}");
+        let files = [("src/far.rs", after.as_str())];
+        let verdict = told(task, &files, "total-", "total+", Observed::default());
+        assert_eq!(verdict, expected, "{line}");
+    }
+}
+
+#[test]
+fn a_caller_of_what_is_named_may_change_with_it() {
+    let pricing = PRICING.replace("price * quantity", "quantity * price");
+    let caller = REPORT.replace("sum(", "0 + sum(");
+    let other = REPORT.replace("cents / 100", "cents / 100.0");
+    let task = "fix line_total in shop/pricing.py";
+    for (report, expected) in [(caller, "proven"), (other, "finish.unrelated")] {
+        let files = [("shop/pricing.py", &*pricing), ("shop/report.py", &*report)];
+        let verdict = told(task, &files, "total-", "total+", Observed::default());
+        assert_eq!(verdict, expected, "{report}");
     }
 }
 

@@ -579,14 +579,19 @@ impl Trial {
         is_better
     }
 
+    /// Says whether a test that failed each time passes with what is staged.
+    pub(super) fn has_mended(&self, session: &Session<'_>) -> bool {
+        let after = self.after.as_ref();
+        let has_mended =
+            |evidence: &Evidence<'_>| after.is_some_and(|now| evidence.has_mended(now));
+        self.with_evidence(session, has_mended)
+    }
+
     /// Counts what is staged as a part of the task where the model says that more is left, and a test that speaks of that,
     /// or any test where none was mended, fails as before. Returns the reason.
     pub(super) fn note_left(&mut self, session: &Session<'_>, left: &[Place]) -> Option<String> {
         let red = self.still_red();
-        let after = self.after.as_ref();
-        let has_mended =
-            |evidence: &Evidence<'_>| after.is_some_and(|now| evidence.has_mended(now));
-        let has_mended = self.with_evidence(session, has_mended);
+        let has_mended = self.has_mended(session);
         let speaks = |failure: &&&Failure, place: &Place| {
             let mut names = place.spot.name.split('.').filter(|name| !name.is_empty());
             names.any(|name| {

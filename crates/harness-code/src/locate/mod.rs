@@ -27,6 +27,7 @@ use crate::tree::SourceTree;
 pub use crate::mention::project::Place;
 pub use note::Noted;
 pub use weights::Signals;
+pub use words::stems;
 
 /// What is wanted of a search.
 #[derive(Clone, Copy, Debug, Default)]

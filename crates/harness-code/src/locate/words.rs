@@ -1,5 +1,7 @@
 //! Words as identifiers and sentences share them: cut at case and underscore, lowercase, plain endings taken off.
 
+use std::collections::BTreeSet;
+
 /// Calls `each` with every word of `text`: `parseHTTPBody2` gives parse, http, body, parsehttpbody2.
 ///
 /// Words are lowercase ASCII; other letters are kept as they are. Single letters and bare numbers are left out.
@@ -72,6 +74,16 @@ fn boundary(bytes: &[u8], at: usize) -> bool {
         && here.is_ascii_uppercase()
         && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
     underscore || digit || rises || last_capital
+}
+
+/// Returns the words of a text that say something, names cut at their joints, without their endings.
+pub fn stems(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    each_word(text, |word| {
+        found.insert(word.to_owned());
+    });
+    found.retain(|word| !is_everyday(word));
+    found
 }
 
 /// Takes plain English endings off, so that "sorting", "sorted" and "sorts" meet "sort". Short words stay.
@@ -356,6 +368,19 @@ pub(crate) fn is_everyday(stem: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_meet_without_their_endings() {
+        let meet = |one: &str, other: &str| stems(one).intersection(&stems(other)).count();
+        assert_eq!(
+            meet(
+                "Preserve columns through transforms",
+                "test_transform_preserves_it"
+            ),
+            2
+        );
+        assert_eq!(meet("add the total", "TestAddThe"), 0);
+    }
 
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();

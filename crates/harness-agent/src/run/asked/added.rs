@@ -9,6 +9,7 @@ use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::text::whole_words;
 use harness_code::tree;
+use harness_hands::suite::Failure;
 use regex::Regex;
 
 use super::code::{self, ReadText, added_tokens, all_code, is_seen};
@@ -226,7 +227,7 @@ impl<'a> Asked<'a> {
             .new_names()
             .into_iter()
             .filter(|name| wish.as_deref() != Some(*name) && !self.brings(last_part(name)))
-            .filter(|name| !self.is_green || self.tests_write(last_part(name)))
+            .filter(|name| !self.is_green || self.is_untried(last_part(name)))
             .collect();
         if !missing.is_empty() {
             let words = format!("`{}` is not there yet: add it", missing.join("`, `"));
@@ -285,8 +286,12 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Says whether a test has this word.
-    fn tests_write(&self, name: &str) -> bool {
+    /// Says whether tests have this word, and none of those that were red and pass now.
+    fn is_untried(&self, name: &str) -> bool {
+        let tries = |test: &&Failure| self.test_has_word(test, name) == Some(true);
+        if self.mended.iter().any(tries) {
+            return false;
+        }
         let mut tests = self.tree.files().iter().filter(|file| file.test);
         tests.any(|file| {
             let text = self.tree.text(&file.path);
@@ -398,7 +403,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Returns the names that the task writes like code and that nothing has yet.
-    pub(super) fn new_names(&self) -> Vec<&'a str> {
+    pub(in crate::run) fn new_names(&self) -> Vec<&'a str> {
         let known = |name: &str| {
             let last = last_part(name);
             let mut definitions = self.mentioned.iter();
@@ -434,6 +439,12 @@ impl<'a> Asked<'a> {
                 })
             })
         };
+        // "In TypedDict" speaks of what code of the project imports.
+        let is_foreign = |name: &str| {
+            let files = self.tree.files().iter().filter(|file| !file.test);
+            let mut names = files.flat_map(|file| &file.facts.imports);
+            names.any(|import| import.names.iter().any(|one| &*one.name == name))
+        };
         // "For ClickHouse": a word of others that names of the project are made of.
         let is_part = |name: &str| {
             let mut definitions = self.tree.definitions();
@@ -451,7 +462,7 @@ impl<'a> Asked<'a> {
         names
             .filter(|name| is_wish(name) || !is_part(name))
             .filter(|name| !known(name) && !is_path(name) && !is_told_about(name))
-            .filter(|name| !is_imported(name))
+            .filter(|name| !is_imported(name) && (is_wish(name) || !is_foreign(name)))
             .filter(|name| !is_misspelled(name))
             .collect()
     }

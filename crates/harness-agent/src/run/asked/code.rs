@@ -68,6 +68,15 @@ pub(super) fn outside(language: Language, text: &str) -> Vec<String> {
     lines
 }
 
+/// Returns the lines of Rust by which a type implements traits.
+pub(super) fn traits_of(text: &str, name: &str) -> Vec<String> {
+    let heads = text.lines().map(str::trim);
+    let heads = heads.filter(|line| line.starts_with("impl") || line.starts_with("unsafe impl"));
+    let heads = heads.filter_map(|line| Some((line, line.split_once(" for ")?.1)));
+    let own = heads.filter(|(_, owner)| whole_words(owner, name).next().is_some());
+    own.map(|(line, _)| line.to_owned()).collect()
+}
+
 /// Returns the innermost definitions that one of two texts has otherwise than the other, by their last names.
 pub(super) fn changed_names(language: Language, before: &str, after: &str) -> Vec<String> {
     let of = |text: &str| -> Vec<(String, String)> {

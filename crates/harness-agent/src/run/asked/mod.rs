@@ -6,16 +6,17 @@ mod code;
 mod gone;
 mod tested;
 
-use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use harness_code::language::Language;
+use harness_code::locate;
 use harness_code::mention::{Mentions, NamedDefinition};
 use harness_code::path::RelPath;
 use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::text::whole_words;
 use harness_code::tree::{self, SourceTree};
+use harness_hands::suite::Failure;
 
 use crate::guard::Change;
 use crate::plan::{Plan, Spot, last_part};
@@ -62,8 +63,10 @@ pub(super) struct Asked<'a> {
     targets: Vec<Target>,
     /// Whether red tests of what the task names pass now by a change of places that the model listed.
     is_shown: bool,
-    /// Whether such a change left no red test, where there were some.
+    /// Whether such a change left no red test that has to do with the task, where there were some.
     is_green: bool,
+    /// The tests that were red and pass now.
+    mended: Vec<&'a Failure>,
 }
 
 /// One order of a task, held against what is changed.
@@ -161,7 +164,7 @@ impl<'a> Asked<'a> {
                 | Kind::Tests
                 | Kind::Question => role != Role::Reference,
             };
-            if is_meant && !tree::is_test(&hit.path) {
+            if is_meant && !is_test_code(&hit.path, &hit.qualified) {
                 named.push(Target {
                     path: hit.path.clone(),
                     lines: lines(&hit.path, &hit.qualified).unwrap_or(hit.line..=hit.line),
@@ -175,7 +178,7 @@ impl<'a> Asked<'a> {
             let spots = plan
                 .spots()
                 .iter()
-                .filter(|spot| !tree::is_test(&spot.path));
+                .filter(|spot| !is_test_code(&spot.path, &spot.name));
             let target = |spot: &Spot| Target {
                 path: spot.path.clone(),
                 lines: match spot.name.as_str() {
@@ -204,14 +207,21 @@ impl<'a> Asked<'a> {
             targets,
             is_shown: false,
             is_green: false,
+            mended: Vec::new(),
         }
     }
 
     /// Takes what tests show into account: what the task names need not change itself.
-    pub(super) fn shown(self, is_shown: bool, is_green: bool) -> Asked<'a> {
+    pub(super) fn shown(
+        self,
+        is_shown: bool,
+        is_green: bool,
+        mended: Vec<&'a Failure>,
+    ) -> Asked<'a> {
         Asked {
             is_shown,
             is_green,
+            mended,
             ..self
         }
     }
@@ -272,23 +282,14 @@ impl<'a> Asked<'a> {
             && words().filter(|word| word.len() > 2).count() >= FEWEST_WORDS
     }
 
-    /// Says whether a test's name has several words of the task's first line.
-    pub(super) fn shares_words(&self, test: &str) -> bool {
-        const FEWEST: usize = 2;
-        const SHORTEST: usize = 4;
-        const FILLING: [&str; 12] = [
-            "when", "from", "with", "that", "should", "does", "have", "into", "than", "this",
-            "test", "tests",
-        ];
+    /// Returns how many words of the task's first line a test's name has, whatever their endings.
+    pub(super) fn shared_words(&self, test: &str) -> usize {
+        const SHORTEST: usize = 3;
         let title = self.task.text.lines().next().unwrap_or_default();
-        let title = title.to_lowercase();
-        let words = title.split(|sign: char| !sign.is_alphanumeric());
-        let long = words.filter(|word| word.len() >= SHORTEST && !FILLING.contains(word));
-        let shared = long.filter(|word| {
-            is_part_of_name(test, word) || is_part_of_name(test, &capitalized(word))
-        });
-        let shared: HashSet<&str> = shared.collect();
-        shared.len() >= FEWEST
+        let (title, test) = (locate::stems(title), locate::stems(test));
+        let shared = title.intersection(&test);
+        let shared = shared.filter(|word| word.len() >= SHORTEST && *word != "test");
+        shared.count()
     }
 
     /// Returns the definitions that the task names as what should change.
@@ -550,10 +551,18 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Says whether a change lies in the file of something that the task names, or in something that this file uses.
+    /// Says whether a change lies in the file of something that the task names, in something that this file uses, or in a
+    /// definition that uses what is named.
     fn is_near(&self, change: &Change) -> bool {
+        let before = change.before.as_deref().unwrap_or_default();
+        let callers = symbols::definitions(change.language, before).into_iter();
+        let callers = callers.map(|one| &before[one.span()]);
+        let callers: Vec<&str> = callers
+            .filter(|code| !change.after.contains(code))
+            .collect();
         self.named.iter().any(|one| {
-            if one.path == change.path {
+            let calls = |code: &&str| has_word(code, one.last_name());
+            if one.path == change.path || one.is_definition() && callers.iter().any(calls) {
                 return true;
             }
             let Ok(text) = self.tree.text(&one.path) else {
@@ -787,7 +796,10 @@ impl<'a> Asked<'a> {
         let may_go = may_go || self.task.moves_somewhere() && self.is_elsewhere(target);
         let is_lost =
             new.is_empty() && !old.is_empty() && self.task.kind != Kind::Rename && !may_go;
-        old != new && !is_lost
+        let traits = |text: &str| -> Vec<String> { code::traits_of(text, target.last_name()) };
+        let gets_trait =
+            change.language == Language::Rust && traits(before) != traits(&change.after);
+        (old != new || gets_trait) && !is_lost
     }
 
     /// Says whether another changed file defines what was defined here.
@@ -963,10 +975,11 @@ pub(super) fn is_part_of_name(whole: &str, name: &str) -> bool {
     })
 }
 
-fn capitalized(word: &str) -> String {
-    let mut letters = word.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(letters).collect()
+/// Says whether a definition is one of tests: those of Rust may lie in a module of the file that they test.
+fn is_test_code(path: &RelPath, qualified: &str) -> bool {
+    let module = qualified.split('.').next().unwrap_or_default();
+    let is_inside = Language::of(path) == Language::Rust && matches!(module, "test" | "tests");
+    tree::is_test(path) || is_inside
 }
 
 fn has_word(text: &str, name: &str) -> bool {
