@@ -277,7 +277,8 @@ class Oracle:
         inside = [group for group in groups if start <= group[0][1] and group[-1][2] <= end]
         if not place.name:
             parts = [(part.first - 1, part.last) for part in units.units(place.path, one["before"])]
-            inside = [group for group in inside if not any(first <= group[0][1] and group[-1][2] <= last for first, last in parts)]
+            # What comes between two parts belongs to none of them.
+            inside = [group for group in inside if not any(first <= group[0][1] and group[-1][2] <= last and (group[0][1] < group[-1][2] or first < group[0][1] < last) for first, last in parts)]
         spans = [(group[0][1], group[-1][2], group[0][3], group[-1][4]) for group in inside]
         if len(spans) > 1 and place.name:
             whole = (spans[0][0], spans[-1][1], spans[0][2], spans[-1][3])

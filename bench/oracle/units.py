@@ -150,6 +150,10 @@ class Place:
         return f"{self.path}: {self.state} {self.name or '(other lines)'}"
 
 
+def is_inside(one, other):
+    return other.first <= one.first and one.last <= other.last
+
+
 def places(path, before, after):
     """The places that lead from one text of a file to the other. The state is new, changed or removed."""
     if before is None:
@@ -163,7 +167,7 @@ def places(path, before, after):
     found = []
     for one in new:
         parent = one.name.rpartition(".")[0]
-        if parent and parent in is_now and parent not in was:
+        if parent and parent in is_now and parent not in was and is_inside(one, is_now[parent]):
             continue  # the whole class is new
         if one.name not in was:
             found.append(Place(path, one.name, "new", one.text(new_lines)))
@@ -171,7 +175,8 @@ def places(path, before, after):
             found.append(Place(path, one.name, "changed", one.text(new_lines)))
     for one in old:
         parent = one.name.rpartition(".")[0]
-        if one.name not in is_now and not (parent and parent in was and parent not in is_now):
+        goes_with = parent and parent in was and parent not in is_now and is_inside(one, was[parent])
+        if one.name not in is_now and not goes_with:
             found.append(Place(path, one.name, "removed", ""))
     if rest(before, old) != rest(after, new):
         found.append(Place(path, REST, "changed", rest(after, new)))
