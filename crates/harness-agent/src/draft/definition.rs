@@ -145,6 +145,19 @@ impl Whole<'_> {
         // The whole file came back, or code that is no definition at all: then it stands for the file.
         let is_file =
             keeps_all && (old.len() > 1 && tops.len() > 1 || self.keeps_statements(before, &old));
+        if self.language == Language::Rust
+            && !(self.name.is_empty() && is_file)
+            && let Some((text, rest)) = edit::with_trait_blocks(before, self.code)
+        {
+            let rest = Whole {
+                code: &rest,
+                ..*self
+            };
+            return match rest.code.trim().is_empty() {
+                true => Ok(with_line_ending(&text, line_ending(before)).into_owned()),
+                false => rest.placed(Some(&text)),
+            };
+        }
         if self.name.is_empty() && (tops.is_empty() || is_file) {
             return self.whole_file(before, &old);
         }
@@ -278,11 +291,11 @@ impl Whole<'_> {
         let signature = new.signature.replace(' ', "");
         let first: &[&str] = match self.language {
             Language::Python => &["(self)", "(self,", "(cls)", "(cls,"],
-            Language::Rust => &["(self", "(&self", "(&mutself", "(mutself", "self:"],
             _ => &[],
         };
-        let is_method =
-            new.kind.is_function() && first.iter().any(|first| signature.contains(first));
+        let takes_self = self.language == Language::Rust && takes_self(&new.signature);
+        let is_method = new.kind.is_function()
+            && (takes_self || first.iter().any(|first| signature.contains(first)));
         match shown {
             Some((class, member)) if is_method || member == new.name() => return Ok(Some(class)),
             _ if !is_method => return Ok(None),
@@ -499,4 +512,11 @@ pub(super) fn strangers_home(
         return None;
     }
     files.home_of(only.name()).filter(|home| home != path)
+}
+
+/// Says whether the first parameter of a function of Rust is `self`.
+fn takes_self(signature: &str) -> bool {
+    let first = signature.split_once('(').map_or("", |(_, rest)| rest);
+    let first = first.split([',', ')', ':']).next().unwrap_or_default();
+    first.rsplit([' ', '&', '\'']).next() == Some("self")
 }

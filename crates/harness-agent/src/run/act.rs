@@ -158,16 +158,12 @@ fn try_change(
     );
     let draft = match proposed {
         Ok(draft) => draft.with_package_files(session.whole_tree()),
-        // What was written for another place of the list may have covered this one. A place that was asked for because
-        // the task names it comes back as it is where it need not change: then tests must show the whole.
+        // What was written for another place of the list may have covered this one.
         Err(refusal)
             if refusal.rule == "draft.no_change"
-                && (session.plan.is_listed() || trial.has_mended(session))
+                && session.plan.is_listed()
                 && !trial.staged().changes().is_empty() =>
         {
-            if !session.plan.is_listed() {
-                session.plan.list_places(Vec::new());
-            }
             return go_on(session, &Draft::default(), trial, search);
         }
         Err(refusal) => return Outcome::Refused(refusal),

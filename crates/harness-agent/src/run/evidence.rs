@@ -676,7 +676,11 @@ impl Evidence<'_> {
         let own = self.own_definitions(asked);
         let was_red_alike = |failure: &Failure| {
             let mut before = self.before.into_iter().flat_map(|before| &before.failures);
-            before.any(|old| old.id == failure.id && error_kind(old) == error_kind(failure))
+            let words = |one: &Failure| -> String {
+                let line = one.message.lines().next().unwrap_or_default();
+                line.chars().filter(|sign| !sign.is_ascii_digit()).collect()
+            };
+            before.any(|old| old.id == failure.id && words(old) == words(failure))
         };
         let is_foreign = |failure: &Failure| {
             let mut new = asked.new_names().into_iter();
@@ -685,6 +689,9 @@ impl Evidence<'_> {
                 && !is_told_of(asked, &own, &ids, failure)
                 && asked.shared_words(own_name(&failure.id)) == 0
                 && !new.any(|name| asked.test_has_word(failure, last_part(name)) != Some(false))
+                && own
+                    .iter()
+                    .all(|one| asked.test_has_word(failure, one.last_name()) == Some(false))
         };
         let red = usize::try_from(after.failed + after.errors).unwrap_or(usize::MAX);
         red == after.failures.len() && after.failures.iter().all(is_foreign)

@@ -1147,11 +1147,62 @@ fn a_type_of_rust_changes_where_it_gets_a_trait() {
     for (line, expected) in [
         ("unsafe impl Send for Far {}\n", "proven"),
         ("unsafe impl Send for Near {}\n", NOTHING),
+        (
+            "impl Drop for Far {\n    fn drop(&mut self) {}\n}\n",
+            NOTHING,
+        ),
+        ("impl Far {\n    fn send(&self) {}\n}\n", NOTHING),
     ] {
         let after = format!("{FAR}\n{line}");
         let files = [("src/far.rs", after.as_str())];
         let verdict = told(task, &files, "total-", "total+", Observed::default());
         assert_eq!(verdict, expected, "{line}");
+    }
+}
+
+#[test]
+fn what_moves_is_gone_from_its_file_and_new_in_another() {
+    let task = "move apply_discount to a module of its own";
+    let (head, rest) = PRICING.split_at(PRICING.find("def apply_discount").unwrap());
+    let changed = PRICING.replace("total - percent", "total - percent + 0");
+    let fee = format!(
+        "def fee(total):\n    return 1\n\n\nclass Fee:\n    {}",
+        rest.replace('\n', "\n    ")
+    );
+    for (files, expected) in [
+        (
+            vec![("shop/pricing.py", head), ("shop/discount.py", rest)],
+            "proven",
+        ),
+        (vec![("shop/pricing.py", &*changed)], NOTHING),
+        (
+            vec![("shop/pricing.py", PRICING), ("shop/discount.py", rest)],
+            NOTHING,
+        ),
+        (
+            vec![("shop/pricing.py", head), ("shop/fee.py", &*fee)],
+            NOTHING,
+        ),
+    ] {
+        let verdict = told(task, &files, "total-", "total+", Observed::default());
+        assert_eq!(verdict, expected, "{files:?}");
+    }
+}
+
+#[test]
+fn a_name_that_is_asked_for_is_not_waived_because_some_file_imports_it() {
+    let files = [("shop/pricing.py", &*fixed())];
+    for (task, expected) in [
+        ("Support `line_total` and Decimals in `Frame`", NOT_ADDED),
+        ("Add a simple function yell to shop/pricing.py", NOT_ADDED),
+        (
+            "add the following function double to shop/pricing.py",
+            NOT_ADDED,
+        ),
+        ("add a function calls to shop/pricing.py", NOT_ADDED),
+    ] {
+        let verdict = told(task, &files, "discount-", "discount+", Observed::default());
+        assert_eq!(verdict, expected, "{task}");
     }
 }
 

@@ -165,13 +165,23 @@ fn without_repeated(change: &Change) -> Option<(String, String)> {
     };
     let is_compiled = matches!(language, Language::Go | Language::Rust);
     // A variable may be set twice where that is no error.
-    let counts = |one: &Definition| is_compiled || one.kind != DefinitionKind::Variable;
-    let is_called = |one: &&Definition, name: &str| counts(one) && *one.qualified == *name;
+    let counts = |one: &Definition| {
+        let line = text[..one.header_start()]
+            .rfind('\n')
+            .map_or(0, |at| at + 1);
+        let is_alone = ["var ", "const ", "static ", "type "]
+            .iter()
+            .any(|word| text[line..].starts_with(word));
+        let is_value = one.kind == DefinitionKind::Variable;
+        let is_of_trait = language == Language::Rust && edit::is_of_trait(text, one.span().start);
+        one.name() != "_" && !is_of_trait && (!is_value || is_compiled && is_alone)
+    };
+    let is_called = |one: &&Definition, name: &str| *one.qualified == *name;
     let count = |name: &str| before.iter().filter(|one| is_called(one, name)).count();
     let repeated = all.iter().enumerate().find_map(|(at, one)| {
         let mut earlier = all[..at]
             .iter()
-            .filter(|other| is_called(other, &one.qualified));
+            .filter(|other| is_called(other, &one.qualified) && counts(other));
         let is_same = |other: &Definition| words(other) == words(one);
         let is_new = counts(one) && count(&one.qualified) < 2;
         (is_new && earlier.any(is_same)).then_some(one)
@@ -315,6 +325,9 @@ mod tests {
             ("a.py", class, twice, Some(format!("{class}\n\nX = 1\n"))),
             ("a.go", go, go_twice, Some(go.to_owned())),
             ("a.go", kinds, kinds_twice, Some(kinds.to_owned())),
+            ("a.go", kinds, format!("{kinds}\nconst (\n\tA = iota\n\t_\n\t_\n\tD\n)\n"), None),
+            ("a.go", kinds, format!("{kinds}\nvar _ = f(1)\nvar _ = f(1)\n"), None),
+            ("a.rs", "", "impl Add for V {\n    type Output = V;\n}\n\nimpl Sub for V {\n    type Output = V;\n}\n".to_owned(), None),
             ("a.py", "A = 1\n", "A = 1\n\nA = 1\n".to_owned(), None),
             // Not the same, there before, and a block that would be empty.
             ("a.py", f, format!("{f}\n\n{other}"), None),

@@ -160,12 +160,17 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
         let is_own = *path != spot.path
             && (defines(Language::of(path), text, name) && !imports(text, "", name)
                 || target.is_some_and(|target| imports(text, target.path.stem(), name)));
-        // What Python imports from the new place may be used as before.
+        // What Python imports from the new place may be used as before, but not by its name in a text.
         let is_imported = *path == spot.path
             && Language::of(path) == Language::Python
             && !spot.name.contains('.')
             && target.is_some();
-        !is_own && !is_imported && uses(Language::of(path), text, name, &gone)
+        let kinds = if is_imported {
+            Uses::InStrings
+        } else {
+            Uses::All
+        };
+        !is_own && uses(Language::of(path), text, name, &gone, kinds)
     };
     // Settings start functions by their names; documents only speak of them.
     let is_document = |path: &RelPath| Language::of(path) == Language::Prose;
@@ -179,10 +184,13 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
     // A name that others have too tells nothing of its uses: the compiler does.
     let is_compiled = matches!(Language::of(&spot.path), Language::Go | Language::Rust);
     let is_other = |one: &Definition| one.name() == name && *one.qualified != *spot.name;
+    // Code of other platforms is not compiled here.
+    let is_everywhere =
+        |text: &str| text.matches("cfg(").count() == text.matches("cfg(test)").count();
     let is_shared = is_compiled
         && trial.content(session, &spot.path).is_some_and(|text| {
             let own = symbols::definitions(Language::of(&spot.path), &text);
-            own.iter().any(is_other)
+            own.iter().any(is_other) && is_everywhere(&text)
         });
     is_meant && (is_shared || !paths.any(is_used))
 }
@@ -221,14 +229,16 @@ fn is_private(language: Language, text: &str, spot: &Spot) -> bool {
             name.starts_with(char::is_lowercase) && !is_method && !matches!(name, "init" | "main")
         }
         Language::Rust => {
-            let is_own = !is_method || !edit::is_of_trait(text, spot.span.start);
-            let head = text[spot.span.clone()]
-                .lines()
-                .find(|line| line.contains("fn "));
-            is_own
-                && name != "main"
-                && !head.is_some_and(|head| head.contains("pub"))
-                && !text[spot.span.clone()].trim_start().starts_with("pub")
+            let all = symbols::definitions(language, text);
+            let one = all.iter().find(|one| *one.qualified == *spot.name);
+            let parent = one.and_then(|one| all.get(one.parent? as usize));
+            let is_own = !is_method
+                || !edit::is_of_trait(text, spot.span.start)
+                    && parent.is_none_or(|parent| parent.kind != DefinitionKind::Interface);
+            let line = one.map_or(spot.span.start, Definition::header_start);
+            let line = text[..line].rfind('\n').map_or(0, |at| at + 1);
+            let head = text[line..].lines().next().unwrap_or_default();
+            is_own && name != "main" && whole_words(head, "pub").next().is_none()
         }
         _ => false,
     }
@@ -246,8 +256,15 @@ fn defines(language: Language, text: &str, qualified: &str) -> bool {
     definitions.iter().any(|one| *one.qualified == *qualified)
 }
 
+/// Which uses of a name count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Uses {
+    All,
+    InStrings,
+}
+
 /// Says whether code names something, be it in a string, outside of what goes and of definitions of this name.
-fn uses(language: Language, text: &str, name: &str, gone: &[&Spot]) -> bool {
+fn uses(language: Language, text: &str, name: &str, gone: &[&Spot], kinds: Uses) -> bool {
     let definitions = symbols::definitions(language, text);
     let is_definition = |at: usize| {
         let named = definitions.iter().filter(|one| one.name() == name);
@@ -262,8 +279,8 @@ fn uses(language: Language, text: &str, name: &str, gone: &[&Spot]) -> bool {
     let tokens = code_tokens(language, text).into_iter();
     let mut used = tokens.filter(|token| {
         let is_string = token.text.contains(['"', '\'', '`']);
-        let is_name =
-            token.text == name || is_string && whole_words(&token.text, name).next().is_some();
+        let is_name = kinds == Uses::All && token.text == name
+            || is_string && whole_words(&token.text, name).next().is_some();
         let is_inside = gone.iter().any(|one| one.span.contains(&token.range.start));
         is_name && !is_inside && !is_definition(token.range.start)
     });
@@ -291,8 +308,9 @@ mod tests {
     fn what_goes_together_does_not_use_each_other() {
         let text = "def _a():\n    return _b()\n\n\ndef _b():\n    return 1\n";
         let (a, b) = (spot("m.py", "_a", text), spot("m.py", "_b", text));
-        assert!(uses(Language::Python, text, "_b", &[&b]));
-        assert!(!uses(Language::Python, text, "_b", &[&a, &b]));
+        let uses = |gone: &[&Spot]| uses(Language::Python, text, "_b", gone, Uses::All);
+        assert!(uses(&[&b]));
+        assert!(!uses(&[&a, &b]));
     }
 
     #[test]
@@ -307,7 +325,7 @@ mod tests {
         ] {
             let text = format!("{text}\n\n{more}");
             assert_eq!(
-                uses(Language::Python, &text, "_a", &[&a]),
+                uses(Language::Python, &text, "_a", &[&a], Uses::All),
                 expected,
                 "{more}"
             );
@@ -346,6 +364,20 @@ mod tests {
             ("a.rs", "a", "fn a() {}\n", true),
             ("a.rs", "a", "pub fn a() {}\n", false),
             ("a.rs", "A.a", "impl A {\n    fn a(&self) {}\n}\n", true),
+            (
+                "a.rs",
+                "A.a",
+                "impl B\n    for A\n{\n    fn a(&self) {}\n}\n",
+                false,
+            ),
+            ("a.rs", "A", "#[derive(Debug)]\npub struct A(u8);\n", false),
+            (
+                "a.rs",
+                "A",
+                "/// A.\n#[allow(x)]\npub const A: u8 = 1;\n",
+                false,
+            ),
+            ("a.rs", "A", "#[derive(Debug)]\nstruct A(u8);\n", true),
             (
                 "a.rs",
                 "A.a",

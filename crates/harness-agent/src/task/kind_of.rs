@@ -1,6 +1,8 @@
 //! What kind of task a sentence is, and whether it would change files. Reads words only; never looks at the project.
 
 use harness_code::fix::read_rename;
+use harness_code::language::Language;
+use harness_code::path::RelPath;
 
 use crate::task::abroad;
 use crate::task::kind::Kind;
@@ -238,9 +240,12 @@ fn names_anew(clause: &Clause) -> bool {
 /// A wish for something that is not there: told, not ordered.
 fn wish(clause: &Clause) -> Option<Kind> {
     // "Fix the crash when a method has no arguments" tells when, and not what is wanted.
-    let is_order = clause.is(skip_politeness(clause).at, FIXING);
-    let clause = &match is_order {
-        true => clause.until("when where if because since while which whose that with for"),
+    let at = skip_politeness(clause).at;
+    if clause.is(at, "ensure prevent avoid stop handle") {
+        return None;
+    }
+    let clause = &match clause.is(at, FIXING) {
+        true => clause.until("when whenever where if because since while"),
         false => clause.clone(),
     };
     let lacking = clause.says(
@@ -492,7 +497,13 @@ fn order(clause: &Clause, at: usize) -> Option<Reading> {
 
 /// "Move x to its own module": where to is for the model to say.
 fn moves_somewhere(clause: &Clause) -> bool {
-    clause.has("own separate dedicated") && clause.has("module modules file files package class")
+    let is_path = |word: &Word| {
+        word.text.contains('/')
+            || RelPath::parse(&word.text).is_ok_and(|path| Language::of(&path) != Language::Other)
+    };
+    clause.has("own separate dedicated")
+        && clause.has("module modules file files package")
+        && !clause.words.iter().any(is_path)
 }
 
 /// "Show totals in the help", "read settings from the environment": what the program should do, and nothing of its code.
@@ -713,6 +724,9 @@ mod tests {
             ("add", "the method has no arguments yet"),
             ("change", "Move total to a module of its own"),
             ("rename", "move total to shop/pricing.py"),
+            ("rename", "move total to its own file shop/total.py"),
+            ("add", "Fix that Cart has no method remove"),
+            ("fix", "ensure there is no negative total"),
             ("add", "feat: a second cache"),
             ("change", "Removed the old parser"),
             ("fix", "added rows vanish"),

@@ -41,12 +41,9 @@ const FILLERS: [&str; 6] = ["a", "an", "the", "new", "called", "named"];
 /// Words after a noun that are no names.
 const NOT_NAMES: &str = "\
     onto that to for in which and with of on into from or by as is returning taking so like using where when it at \
-    has have had was are were does do not can should must will would if because without than but while after before \
-    via be been returns raises itself arguments parameters signatures definitions objects calls";
-/// What may stand before a noun with the name behind it: "add a static method kind".
-const BEFORE_NOUN: &str = "\
-    a an the new add implement write create introduce define make need needs and with plus having missing static \
-    async class abstract helper private public instance utility";
+    has have had was are were does not should must will would if because without than but while";
+/// What introduces a noun that no order stands before: "Box needs a method close".
+const BEFORE_NOUN: &str = "a an the new need needs and with plus having missing lacks";
 /// Words right behind the name of something new.
 const BEHIND_NAME: [&str; 8] = [
     "and",
@@ -147,7 +144,9 @@ impl Task {
             let name = words[next].name.filter(|_| !is_among(next, NOT_NAMES))?;
             // "Busted exception subclasses": a plain word behind a noun that nothing introduces goes on with it.
             let is_plain = !words[next].like_code && !name.contains(char::is_uppercase);
-            if noun && is_plain && next == at + 1 && at > 0 && !is_among(at - 1, BEFORE_NOUN) {
+            let is_ordered = (0..at).any(|before| is(before, &ORDERS));
+            let is_introduced = is_ordered || at == 0 || is_among(at - 1, BEFORE_NOUN);
+            if noun && is_plain && next == at + 1 && !is_introduced {
                 return None;
             }
             // Behind a noun any name will do; "add logging" alone names nothing.
@@ -191,6 +190,16 @@ impl Task {
         let mut seen = HashSet::new();
         wishes.retain(|wish| seen.insert(wish.name.clone()));
         wishes
+    }
+
+    /// Returns the trait that the task wants a type to implement: "implement Drop for Lock".
+    pub(crate) fn wanted_trait(&self, name: &str) -> Option<String> {
+        let name = regex::escape(name);
+        let names = r"`?(?P<trait>[A-Z]\w*)[^.\n]*?";
+        let pattern = format!(r"(?i:\bimpl(?:ement(?:s|ed|ing)?)?)\s+{names}\s+for\s+`?{name}\b");
+        let found = regex::Regex::new(&pattern).ok()?;
+        let found = found.captures(&self.text)?;
+        Some(found.name("trait")?.as_str().to_owned())
     }
 
     /// Returns whether the task asks for a definition without naming it: "a function that reverses a string".

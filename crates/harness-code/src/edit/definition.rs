@@ -167,10 +167,20 @@ fn brings_overloads(language: Language, code: &str, name: &str) -> bool {
 
 /// Says whether what stands at a place of a file of Rust implements a trait.
 pub fn is_of_trait(content: &str, at: usize) -> bool {
-    let mut above = content[..at].lines().rev().map(str::trim_start);
-    let is_head = |line: &&str| line.starts_with("impl") || line.starts_with("unsafe impl");
-    let head = above.find(is_head);
-    head.is_some_and(|head| head.contains(" for "))
+    let is_head = |line: &str| {
+        let line = line.trim_start();
+        let line = line.strip_prefix("unsafe ").unwrap_or(line);
+        line.starts_with("impl ") || line.starts_with("impl<")
+    };
+    let mut start = content[..at].len();
+    let lines = content[..at].split_inclusive('\n').rev();
+    let mut starts = lines.map(|line| {
+        start -= line.len();
+        (start, line)
+    });
+    let head = starts.find(|(_, line)| is_head(line));
+    let head = head.map(|(start, _)| content[start..at].split('{').next().unwrap_or_default());
+    head.is_some_and(|head| head.split_whitespace().any(|word| word == "for"))
 }
 
 /// Returns `content` with a method added in a language whose methods lie beside their type: behind the last one of the

@@ -1,5 +1,7 @@
 //! Imports that a reply brings along, in the languages that are read by a grammar. Go's are put right by their uses.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use ruff_python_ast::Stmt;
@@ -7,6 +9,7 @@ use ruff_python_ast::Stmt;
 use crate::language::Language;
 #[cfg(feature = "grammar")]
 use crate::language::{self, grammar, python};
+use crate::symbols;
 use crate::text::line_ending;
 
 /// Statements at the top of a file that bring names of other files.
@@ -62,9 +65,10 @@ pub(super) fn with_imports(language: Language, content: &str, code: &str) -> Opt
 }
 
 /// Returns `after` without the imports that others repeat, where `before` repeats none. Of two the one that was there
-/// goes: the new one stands where it was wanted.
+/// goes: the new one stands where it was wanted. Only where importing twice is an error.
 pub fn without_repeated_imports(language: Language, before: &str, after: &str) -> Option<String> {
-    repeated(language, "", before).is_none().then_some(())?;
+    let is_error = matches!(language, Language::Go | Language::Rust);
+    (is_error && repeated(language, "", before).is_none()).then_some(())?;
     let mut text = after.to_owned();
     while let Some(lines) = repeated(language, before, &text) {
         text.replace_range(lines, "");
@@ -72,46 +76,57 @@ pub fn without_repeated_imports(language: Language, before: &str, after: &str) -
     (text != after).then_some(text)
 }
 
-/// Returns the lines of an import whose names all come from other imports too: first of those that `before` has.
+/// Returns the lines of an import whose names all come from other imports too: first of those that `before` has. What
+/// others may see, and what an attribute or documentation stands above, stays.
 fn repeated(language: Language, before: &str, text: &str) -> Option<Range<usize>> {
     let known = statements(language, text)?;
-    let is_plain = |at: &usize| {
-        let is_bound = |above: usize| known[above].kind == "attribute_item";
-        known[*at].is_import(text) && !at.checked_sub(1).is_some_and(is_bound)
+    let is_bound = |at: usize| {
+        let above = known[..at].iter().rev();
+        let mut above =
+            above.take_while(|one| one.kind.contains("comment") || one.kind == "attribute_item");
+        above.any(|one| {
+            !one.kind.contains("line_comment") || text[one.span.clone()].starts_with("///")
+        })
     };
-    let spans = (0..known.len())
-        .filter(is_plain)
-        .map(|at| known[at].span.clone());
-    let mut lines: Vec<Range<usize>> = match language {
-        Language::Go => spans.flat_map(|span| lines_of(text, span)).collect(),
-        _ => spans.flat_map(|span| whole_lines(text, span)).collect(),
+    let imports = (0..known.len()).filter(|at| known[*at].is_import(text));
+    let mut lines: Vec<(Range<usize>, Vec<String>, bool)> = Vec::new();
+    for at in imports {
+        let span = known[at].span.clone();
+        let may_go = !is_bound(at) && !text[span.clone()].trim_start().starts_with("pub");
+        let own = match language {
+            Language::Go => lines_of(text, span),
+            _ => whole_lines(text, span).into_iter().collect(),
+        };
+        for line in own {
+            let names = brought(text[line.clone()].trim());
+            let is_import = language != Language::Go || names.iter().all(|one| one.ends_with('"'));
+            lines.push((line, names, may_go && is_import));
+        }
+    }
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in lines.iter().flat_map(|(_, names, _)| names) {
+        *counts.entry(name).or_default() += 1;
+    }
+    let is_repeated = |(_, names, may_go): &&(Range<usize>, Vec<String>, bool)| {
+        *may_go && names.iter().all(|name| counts[name.as_str()] > 1)
     };
-    let brought_by = |span: &Range<usize>| brought(text[span.clone()].trim());
     let is_new = |span: &Range<usize>| !before.contains(&text[span.clone()]);
-    lines.sort_by_key(|span| (is_new(span), std::cmp::Reverse(span.start)));
-    let is_repeated = |span: &&Range<usize>| {
-        let others = lines.iter().filter(|other| other != span);
-        let others: Vec<String> = others.flat_map(brought_by).collect();
-        let own = brought_by(span);
-        let is_import = language != Language::Go || own.iter().all(|one| one.ends_with('"'));
-        is_import && own.iter().all(|name| others.contains(name))
-    };
-    lines.iter().find(is_repeated).cloned()
+    let found = lines.iter().filter(is_repeated);
+    let found = found.min_by_key(|(span, ..)| (is_new(span), Reverse(span.start)));
+    found.map(|(span, ..)| span.clone())
 }
 
 /// Returns the lines of a statement, where nothing else stands on them.
 fn whole_lines(text: &str, span: Range<usize>) -> Option<Range<usize>> {
     let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
     let rest = text[span.end..].find('\n');
-    let end = rest.map_or(text.len(), |at| span.end + at + 1);
-    let around = [&text[start..span.start], &text[span.end..end]].concat();
-    // Some grammars count the end of the line in.
-    let end = if text[span.clone()].ends_with('\n') {
-        span.end
-    } else {
-        end
+    let end = match text[span.clone()].ends_with('\n') {
+        // Some grammars count the end of the line in.
+        true => span.end,
+        false => rest.map_or(text.len(), |at| span.end + at + 1),
     };
-    (around.trim().is_empty() || end == span.end).then_some(start..end)
+    let around = [&text[start..span.start], &text[span.end..end]].concat();
+    around.trim().is_empty().then_some(start..end)
 }
 
 /// Returns each line of a span.
@@ -122,6 +137,52 @@ fn lines_of(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
         at - line.len()..at
     });
     lines.take_while(|line| line.start < span.end).collect()
+}
+
+/// Takes over the blocks of a reply by which types of Rust implement traits, as they are: in the place of the block with
+/// the same head, where that loses nothing, else at the end. Returns the file and what is left of the reply.
+pub fn with_trait_blocks(content: &str, code: &str) -> Option<(String, String)> {
+    let head = |text: &str| squeezed(text.split('{').next().unwrap_or_default());
+    let is_block = |one: &Statement, text: &str| {
+        let head = head(&text[one.span.clone()]);
+        one.kind == "impl_item" && head.split(' ').any(|word| word == "for")
+    };
+    let names = |text: &str| -> Vec<String> {
+        let definitions = symbols::definitions(Language::Rust, text).into_iter();
+        definitions.map(|one| one.qualified.to_string()).collect()
+    };
+    let (mut text, mut rest) = (content.to_owned(), code.to_owned());
+    loop {
+        let found = statements(Language::Rust, &rest)?;
+        let Some(at) = (0..found.len())
+            .rev()
+            .find(|at| is_block(&found[*at], &rest))
+        else {
+            break;
+        };
+        let start = above(&rest, &found, at);
+        let block = rest[start..found[at].span.end].to_owned();
+        let own = &rest[found[at].span.clone()];
+        let known = statements(Language::Rust, &text)?;
+        let same = (0..known.len()).find(|at| {
+            let old = &text[known[*at].span.clone()];
+            is_block(&known[*at], &text) && head(old) == head(own)
+        });
+        match same {
+            Some(at) => {
+                let old = &text[known[at].span.clone()];
+                let new = names(own);
+                if names(old).iter().any(|name| !new.contains(name)) {
+                    return None;
+                }
+                let own = own.to_owned();
+                text.replace_range(known[at].span.clone(), &own);
+            }
+            None => text = format!("{}\n\n{}\n", text.trim_end(), block.trim()),
+        }
+        rest.replace_range(start..found[at].span.end, "");
+    }
+    (text != content).then_some((text, rest))
 }
 
 /// Says whether code is nothing but imports.
@@ -379,11 +440,31 @@ mod tests {
         let twice = go.replace("(\n", "(\n\t\"io\"\n");
         let single = "package a\n\nimport (\n\t\"io\"\n\t\"fmt\"\n)\n";
         assert_eq!(once(Language::Go, go, &twice).as_deref(), Some(single));
-        let js = "import { a } from './a.js';\nimport { b } from './b.js';\n";
-        let double = format!("{js}import {{ a }} from './a.js';\n");
-        let rest = "import { b } from './b.js';\nimport { a } from './a.js';\n";
-        assert!(
-            once(Language::JavaScript, js, &double).is_some_and(|text| text.len() == rest.len())
+        // What others may see, and what an attribute binds, stays where it is.
+        let shown = "pub use a::B;\n";
+        let both = "use a::{B, C};\npub use a::B;\n";
+        assert_eq!(once(Language::Rust, shown, both), None);
+        let bound = "#[cfg(unix)]\n// There.\nuse a::B;\n\nfn f() {}\n";
+        let more = format!("use a::B;\n{bound}");
+        assert_eq!(once(Language::Rust, bound, &more).as_deref(), Some(bound));
+        let includes = "#define X\n#include \"x.def\"\n";
+        assert_eq!(once(Language::C, includes, &includes.repeat(2)), None);
+    }
+
+    #[test]
+    fn a_type_gets_a_trait_with_its_whole_block() {
+        let file = "struct V;\n\nimpl Add for V {\n    fn add(self) {}\n}\n";
+        let sub = "impl Sub for V {\n    fn sub(self) {}\n}\n";
+        let (text, rest) = with_trait_blocks(file, sub).unwrap();
+        assert_eq!((text, rest.trim()), (format!("{file}\n{sub}"), ""));
+        let again = "use a::B;\n\nimpl Add for V {\n    fn add(self) {\n        1\n    }\n}\n";
+        let (text, rest) = with_trait_blocks(file, again).unwrap();
+        assert_eq!(text, format!("struct V;\n\n{}", &again[11..]));
+        assert_eq!(rest.trim(), "use a::B;");
+        assert_eq!(with_trait_blocks(file, "impl Add for V {}\n"), None);
+        assert_eq!(
+            with_trait_blocks(file, "impl V {\n    fn f(&self) {}\n}\n"),
+            None
         );
     }
 

@@ -16,7 +16,7 @@ use crate::path::RelPath;
 
 pub use companions::with_companions;
 pub use definition::{add_definition, documentation, is_of_trait, overloads, replace_definition};
-pub use imports::{is_only_imports, without_repeated_imports};
+pub use imports::{is_only_imports, with_trait_blocks, without_repeated_imports};
 pub use order::above_what_needs_them;
 
 /// One splice: the bytes of `range` in the content of `path` become `text`.

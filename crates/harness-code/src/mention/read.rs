@@ -388,7 +388,9 @@ fn describes(text: &str, start: usize, end: usize) -> bool {
     let is_difference = after == Some("between") && asks_to_compare(&text[start..end]);
     // "Matches-style callbacks".
     let rest = text[end..].strip_prefix('-');
-    let is_joined = rest.is_some_and(|rest| rest.starts_with(char::is_alphabetic));
+    let rest = rest.and_then(|rest| rest.split(|sign: char| !sign.is_alphabetic()).next());
+    let is_joined = rest
+        .is_some_and(|rest| !rest.is_empty() && !OF_CODE.contains(&rest.to_lowercase().as_str()));
     article && noun || matter || is_difference || is_joined
 }
 
@@ -423,6 +425,12 @@ fn beside(text: &str, start: usize, end: usize) -> [Option<&str>; 2] {
         after.and_then(|after| after.split(is_end).next()),
     ]
 }
+
+/// Nouns for what a name may be joined to: "the total-function", "die Cart-Klasse".
+const OF_CODE: &[&str] = &[
+    "class", "datei", "file", "function", "funktion", "klasse", "method", "methode", "modul",
+    "module",
+];
 
 /// Nouns that make what stands before them a subject.
 const MATTERS: &[&str] = &[
@@ -517,6 +525,13 @@ mod tests {
         let names: Vec<_> = names.filter(|name| !name.describes).collect();
         assert!(!names.iter().any(|name| name.text == "matches"));
         assert!(names.iter().any(|name| name.text == "total"));
+        let german = super::read("In der Cart-Klasse fehlt etwas");
+        assert!(
+            german
+                .names
+                .iter()
+                .any(|name| name.text == "Cart" && !name.describes)
+        );
     }
 
     #[test]

@@ -441,6 +441,10 @@ impl<'a> Asked<'a> {
         };
         // "In TypedDict" speaks of what code of the project imports.
         let is_foreign = |name: &str| {
+            let place = ["in", "of", "like", "from"].map(|word| format!(" {word} {name}"));
+            if !place.iter().any(|words| self.task.text.contains(words)) {
+                return false;
+            }
             let files = self.tree.files().iter().filter(|file| !file.test);
             let mut names = files.flat_map(|file| &file.facts.imports);
             names.any(|import| import.names.iter().any(|one| &*one.name == name))

@@ -68,6 +68,26 @@ pub(super) fn outside(language: Language, text: &str) -> Vec<String> {
     lines
 }
 
+/// Returns the words of the innermost definitions of a file as they were where they are others now.
+pub(super) fn changed_code(change: &Change) -> Vec<String> {
+    let before = change.before.as_deref().unwrap_or_default();
+    let definitions = symbols::definitions(change.language, before);
+    let is_innermost = |one: &&Definition| {
+        let span = one.span();
+        !definitions.iter().any(|other| {
+            let inner = other.span();
+            span.start <= inner.start && inner.end <= span.end && inner != span
+        })
+    };
+    let changed = definitions.iter().filter(is_innermost);
+    let changed = changed.filter(|one| !change.after.contains(&before[one.span()]));
+    let spans: Vec<_> = changed.map(Definition::span).collect();
+    let is_inside = |at: usize| spans.iter().any(|span| span.contains(&at));
+    let tokens = code_tokens(change.language, before).into_iter();
+    let tokens = tokens.filter(|token| is_inside(token.range.start));
+    tokens.map(|token| token.text).collect()
+}
+
 /// Returns the lines of Rust by which a type implements traits.
 pub(super) fn traits_of(text: &str, name: &str) -> Vec<String> {
     let heads = text.lines().map(str::trim);

@@ -528,7 +528,8 @@ impl<'a> Asked<'a> {
             let words = "the code itself is not changed yet: change the definition, not its tests";
             return Some((NOTHING_CHANGED, words.to_owned()));
         }
-        if self.named.is_empty() {
+        // An answer to our question names one place; the red tests and the list of the model name the others.
+        if self.named.is_empty() || self.is_answered() && !self.mended.is_empty() {
             return None;
         }
         if !self.changes.iter().any(|one| self.is_near(one)) {
@@ -554,14 +555,9 @@ impl<'a> Asked<'a> {
     /// Says whether a change lies in the file of something that the task names, in something that this file uses, or in a
     /// definition that uses what is named.
     fn is_near(&self, change: &Change) -> bool {
-        let before = change.before.as_deref().unwrap_or_default();
-        let callers = symbols::definitions(change.language, before).into_iter();
-        let callers = callers.map(|one| &before[one.span()]);
-        let callers: Vec<&str> = callers
-            .filter(|code| !change.after.contains(code))
-            .collect();
+        let callers = code::changed_code(change);
         self.named.iter().any(|one| {
-            let calls = |code: &&str| has_word(code, one.last_name());
+            let calls = |word: &String| has_word(word, one.last_name());
             if one.path == change.path || one.is_definition() && callers.iter().any(calls) {
                 return true;
             }
@@ -601,13 +597,46 @@ impl<'a> Asked<'a> {
             return Vec::new();
         }
         let groups = grouped(&self.named, self.task, &self.paths);
-        let is_done = |one: &&Target| {
-            let is_elsewhere = || self.is_namesake_changed(one) || self.is_served(one);
-            self.is_changed(one) || !moves && is_elsewhere()
+        let is_told = self.brings_told_definition();
+        let is_done = |one: &&Target| match moves {
+            true => self.has_moved(one),
+            false => {
+                is_told
+                    || self.is_changed(one)
+                    || self.is_namesake_changed(one)
+                    || self.is_served(one)
+            }
         };
         let open = groups.iter().filter(|group| !group.iter().any(is_done));
         open.filter_map(|group| group.first().cloned().cloned())
             .collect()
+    }
+
+    /// Says whether a task with one order brings a definition that is called like a word of its first line and that tests
+    /// use which were red and pass: "validate `UUID` without creating one" brings `Validate`.
+    fn brings_told_definition(&self) -> bool {
+        let title = self.task.text.lines().next().unwrap_or_default();
+        let title = title.to_lowercase();
+        let new = |change: &Change| -> Vec<String> {
+            let names = |text: &str| -> Vec<String> {
+                let definitions = symbols::definitions(change.language, text).into_iter();
+                let functions = definitions.filter(|one| one.kind.is_function());
+                functions.map(|one| one.name().to_owned()).collect()
+            };
+            let known = names(change.before.as_deref().unwrap_or_default());
+            let mut now = names(&change.after);
+            now.retain(|name| !known.contains(name));
+            now
+        };
+        let is_tried = |name: &String| {
+            let tries = |test: &&Failure| self.test_has_word(test, name) == Some(true);
+            has_word(&title, &name.to_lowercase()) && self.mended.iter().any(tries)
+        };
+        let code = self.changes.iter().filter(|one| !tree::is_test(&one.path));
+        self.task.kind == Kind::Add
+            && self.task.orders().len() == 1
+            && self.named.len() == 1
+            && code.flat_map(new).any(|name| is_tried(&name))
     }
 
     /// Says whether the task only tells that something is for this definition or takes what it gives, everything is
@@ -793,23 +822,44 @@ impl<'a> Asked<'a> {
         let may_go = ["inline", "merge", "replace", "split", "extract", "fold"]
             .iter()
             .any(|verb| self.task.text.to_lowercase().starts_with(verb));
-        let may_go = may_go || self.task.moves_somewhere() && self.is_elsewhere(target);
+        let may_go = may_go || self.task.moves_somewhere() && self.has_moved(target);
         let is_lost =
             new.is_empty() && !old.is_empty() && self.task.kind != Kind::Rename && !may_go;
         let traits = |text: &str| -> Vec<String> { code::traits_of(text, target.last_name()) };
-        let gets_trait =
-            change.language == Language::Rust && traits(before) != traits(&change.after);
-        (old != new || gets_trait) && !is_lost
+        let new_traits = || {
+            let known = traits(before);
+            let mut now = traits(&change.after);
+            now.retain(|line| !known.contains(line));
+            now
+        };
+        if change.language == Language::Rust {
+            // "Implement Drop for Lock" is done by nothing else.
+            if let Some(wanted) = self.task.wanted_trait(target.last_name()) {
+                return new_traits().iter().any(|line| has_word(line, &wanted));
+            }
+            if !new_traits().is_empty() {
+                return true;
+            }
+        }
+        old != new && !is_lost
     }
 
-    /// Says whether another changed file defines what was defined here.
-    fn is_elsewhere(&self, target: &Target) -> bool {
+    /// Says whether a definition is gone from its file, and another file has it that did not.
+    fn has_moved(&self, target: &Target) -> bool {
+        let defines = |language: Language, text: &str| {
+            let definitions = symbols::definitions(language, text);
+            definitions.iter().any(|one| *one.qualified == *target.name)
+        };
+        let is_gone = self
+            .text_now(&target.path)
+            .is_none_or(|text| !defines(Language::of(&target.path), &text));
         let others = self.changes.iter().filter(|one| one.path != target.path);
         let mut others = others.filter(|one| !tree::is_test(&one.path));
-        others.any(|change| {
-            let now = symbols::definitions(change.language, &change.after);
-            now.iter().any(|one| one.name() == target.last_name())
-        })
+        is_gone
+            && others.any(|one| {
+                defines(one.language, &one.after)
+                    && !defines(one.language, one.before.as_deref().unwrap_or_default())
+            })
     }
 }
 
