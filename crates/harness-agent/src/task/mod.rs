@@ -30,6 +30,21 @@ pub struct Task {
     pub kind: Kind,
 }
 
+/// Says whether a word tells how names are spelled, and is none itself.
+pub(crate) fn is_spelling(word: &str) -> bool {
+    let word = word.to_lowercase().replace('_', "");
+    matches!(
+        word.as_str(),
+        "snakecase"
+            | "camelcase"
+            | "pascalcase"
+            | "kebabcase"
+            | "uppercase"
+            | "lowercase"
+            | "titlecase"
+    )
+}
+
 impl Task {
     /// Reads a sentence, without a project.
     pub fn bare(text: &str) -> Task {
@@ -95,7 +110,8 @@ impl Task {
             is_class && is_word(class) && is_word(name) && name.starts_with(char::is_lowercase)
         };
         let written_as_name = |word: &&str| {
-            word.contains('_') || humped(word) || member(word) || word.ends_with("()")
+            !is_spelling(word)
+                && (word.contains('_') || humped(word) || member(word) || word.ends_with("()"))
         };
         let mut names: Vec<&str> = quoted
             .chain(plain.filter(written_as_name))

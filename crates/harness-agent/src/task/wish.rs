@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use harness_code::language::Language;
 
-use crate::task::Task;
+use crate::task::{Task, is_spelling};
 
 /// Words before a name that say what it is.
 const NOUNS: [&str; 15] = [
@@ -366,7 +366,7 @@ fn word(raw: &str) -> Word<'_> {
     Word {
         lower: inner.to_lowercase(),
         name: is_name.then_some(head),
-        like_code: quoted || (is_name && (inner.contains(['(', '.', '_']))),
+        like_code: quoted || is_name && inner.contains(['(', '.', '_']) && !is_spelling(inner),
     }
 }
 
@@ -508,6 +508,7 @@ mod tests {
         check("add logging to shop/cart.py", "", false);
         check("add support for CSV files and a test", "", true);
         check("add type hints", "", false);
+        check("add snake_case shims for logging", "", false);
         check("", "", false);
     }
 }
