@@ -145,18 +145,10 @@ impl Whole<'_> {
         // The whole file came back, or code that is no definition at all: then it stands for the file.
         let is_file =
             keeps_all && (old.len() > 1 && tops.len() > 1 || self.keeps_statements(before, &old));
-        if self.language == Language::Rust
-            && !(self.name.is_empty() && is_file)
-            && let Some((text, rest)) = edit::with_trait_blocks(before, self.code)
+        if !(self.name.is_empty() && is_file)
+            && let Some(placed) = self.with_trait_blocks(before)
         {
-            let rest = Whole {
-                code: &rest,
-                ..*self
-            };
-            return match rest.code.trim().is_empty() {
-                true => Ok(with_line_ending(&text, line_ending(before)).into_owned()),
-                false => rest.placed(Some(&text)),
-            };
+            return placed;
         }
         if self.name.is_empty() && (tops.is_empty() || is_file) {
             return self.whole_file(before, &old);
@@ -200,6 +192,22 @@ impl Whole<'_> {
             };
         }
         Ok(edit::with_companions(self.language, &text, self.code))
+    }
+
+    /// Places a reply of Rust that has whole blocks by which types implement traits.
+    fn with_trait_blocks(&self, before: &str) -> Option<Result<String, Refusal>> {
+        if self.language != Language::Rust {
+            return None;
+        }
+        let (text, rest) = edit::with_trait_blocks(before, self.code)?;
+        if rest.trim().is_empty() {
+            return Some(Ok(with_line_ending(&text, line_ending(before)).into_owned()));
+        }
+        let rest = Whole {
+            code: &rest,
+            ..*self
+        };
+        Some(rest.placed(Some(&text)))
     }
 
     /// Returns a definition of the reply as its lines stand there: with its indentation, its overloads, the comment that

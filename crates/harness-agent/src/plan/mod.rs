@@ -284,17 +284,16 @@ impl Plan {
         let new_definition = home::for_new(task, tree, &mentions);
         let settled = red_tests.is_some() || new_definition.is_some() || located.files.len() == 1;
         let vague = task.kind.writes() && names_nothing && !settled;
-        let question = found
-            .question
-            .or_else(|| vague.then(|| which_place(task, tree, &located)));
+        let question =
+            (found.question).or_else(|| vague.then(|| which_place(task, tree, &located)));
+        // What moves is written elsewhere, and not anew where it is.
+        let is_rewritten =
+            !task.moves_somewhere() && fits_a_reply(&spots, &mentions, options.max_tokens);
         let rung = match (&question, task.kind) {
             (_, Kind::Question) => Rung::Answer,
             (Some(_), _) => Rung::Question,
             (None, _) if found.plan.is_some() => Rung::Fix,
-            (None, _) if new_definition.is_some() => Rung::Rewrite,
-            // What moves is written elsewhere, and not anew where it is.
-            (None, _) if task.moves_somewhere() => Rung::Loop,
-            (None, _) if fits_a_reply(&spots, &mentions, options.max_tokens) => Rung::Rewrite,
+            (None, _) if new_definition.is_some() || is_rewritten => Rung::Rewrite,
             (None, _) => Rung::Loop,
         };
         let lists =
@@ -302,9 +301,8 @@ impl Plan {
         let outline = lists.then(|| outline::of(tree, located.files.iter().map(|hit| &hit.path)));
         let available = skill::available(tree.root());
         let skills = skill::choose(&available, task.kind, &task.text, &options.skills);
-        let tests_home = (task.kind == Kind::Tests)
-            .then(|| home::for_tests(tree, &mentions, spots.first()?))
-            .flatten();
+        let tests_place = || home::for_tests(tree, &mentions, spots.first()?);
+        let tests_home = (task.kind == Kind::Tests).then(tests_place).flatten();
         Plan {
             kind: task.kind_name(),
             goals: planned_goals(task),
