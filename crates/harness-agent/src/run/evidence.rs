@@ -382,7 +382,8 @@ impl Evidence<'_> {
         };
         let is_green = self.plan.is_listed() && self.after.is_some_and(is_green);
         let mended = self.after.map_or(Vec::new(), |after| self.mended(after));
-        asked.shown(is_shown, is_green, mended)
+        let compiles_again = self.after.is_some_and(|after| self.compiles_again(after));
+        asked.shown(is_shown, is_green, mended, compiles_again)
     }
 
     /// Says whether tests show a change whose places the model listed: of everything that the task names, some test was

@@ -1207,6 +1207,18 @@ fn a_name_that_is_asked_for_is_not_waived_because_some_file_imports_it() {
 }
 
 #[test]
+fn what_a_red_test_waited_for_may_be_called_like_a_word_of_the_task() {
+    let task = "feat: subtotal line_total without rounding";
+    for (name, expected) in [("subtotal", "proven"), ("other", NOTHING)] {
+        let after = format!("{PRICING}\n\ndef {name}(lines):\n    return sum(lines)\n");
+        let files = [("shop/pricing.py", after.as_str())];
+        let (before, after) = ("total+ more/subtotal-", "total+ more/subtotal+");
+        let verdict = told(task, &files, before, after, Observed::default());
+        assert_eq!(verdict, expected, "{name}");
+    }
+}
+
+#[test]
 fn a_caller_of_what_is_named_may_change_with_it() {
     let pricing = PRICING.replace("price * quantity", "quantity * price");
     let caller = REPORT.replace("sum(", "0 + sum(");

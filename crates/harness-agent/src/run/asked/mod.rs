@@ -16,7 +16,7 @@ use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::text::whole_words;
 use harness_code::tree::{self, SourceTree};
-use harness_hands::suite::Failure;
+use harness_hands::suite::{Failure, UNBUILT};
 
 use crate::guard::Change;
 use crate::plan::{Plan, Spot, last_part};
@@ -67,6 +67,8 @@ pub(super) struct Asked<'a> {
     is_green: bool,
     /// The tests that were red and pass now.
     mended: Vec<&'a Failure>,
+    /// Whether a compiler refused the tests before, and all of them pass now.
+    compiles_again: bool,
 }
 
 /// One order of a task, held against what is changed.
@@ -208,6 +210,7 @@ impl<'a> Asked<'a> {
             is_shown: false,
             is_green: false,
             mended: Vec::new(),
+            compiles_again: false,
         }
     }
 
@@ -217,11 +220,13 @@ impl<'a> Asked<'a> {
         is_shown: bool,
         is_green: bool,
         mended: Vec<&'a Failure>,
+        compiles_again: bool,
     ) -> Asked<'a> {
         Asked {
             is_shown,
             is_green,
             mended,
+            compiles_again,
             ..self
         }
     }
@@ -628,10 +633,15 @@ impl<'a> Asked<'a> {
             now.retain(|name| !known.contains(name));
             now
         };
-        let is_tried = |name: &String| {
+        // Where tests did not compile for want of it, no single one of them was red.
+        let tries = |name: &str| {
             let tries = |test: &&Failure| self.test_has_word(test, name) == Some(true);
-            has_word(&title, &name.to_lowercase()) && self.mended.iter().any(tries)
+            let is_built = self.mended.iter().any(|test| test.id.ends_with(UNBUILT));
+            self.mended.iter().any(tries)
+                || (is_built || self.compiles_again) && self.tests_write(name)
         };
+        let is_tried =
+            |name: &String| has_word(&title, &name.to_lowercase()) && tries(name.as_str());
         let code = self.changes.iter().filter(|one| !tree::is_test(&one.path));
         self.task.kind == Kind::Add
             && self.task.orders().len() == 1
