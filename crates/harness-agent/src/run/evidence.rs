@@ -540,11 +540,31 @@ impl Evidence<'_> {
         if let Some(reason) = self.addition_failing(asked, &added, after) {
             return Some(reason);
         }
+        if let Some(failure) = self.namesake_failing(asked, after) {
+            let shown = failure.shown();
+            return Some(format!("the test still fails: try another change\n{shown}"));
+        }
         if self.task.kind == Kind::Fix || self.wants_all_green() {
             return self.blamed_failing(asked, after);
         }
         let mut fixes = orders.iter().filter(|order| order.task.kind == Kind::Fix);
         fixes.find_map(|order| self.blamed_failing(&asked.read_order(&order.task), after))
+    }
+
+    /// Returns a test that was red each time, is red still, and has two words of the task in its name.
+    fn namesake_failing<'r>(
+        &self,
+        asked: &Asked<'_>,
+        after: &'r SuiteReport,
+    ) -> Option<&'r Failure> {
+        let writes = matches!(self.task.kind, Kind::Add | Kind::Change | Kind::Fix);
+        let before = self.before.filter(|_| writes)?;
+        let mut red = after.failures.iter();
+        red.find(|failure| {
+            failing(before, &failure.id)
+                && !self.observed.unsteady_before.contains(&failure.id)
+                && asked.shared_words(own_name(&failure.id)) > 1
+        })
     }
 
     /// A red test that speaks of what the task asks to be new is a test of that.
@@ -637,8 +657,6 @@ impl Evidence<'_> {
         let is_mended = |id: &&String| has_passed(self.before, after, id);
         let mended: Vec<String> = all.iter().filter(is_mended).cloned().collect();
         if !asked.is_answered() || mended.is_empty() {
-            let is_called_alike = |failure: &Failure| asked.shared_words(own_name(&failure.id)) > 1;
-            red.extend(ids(&is_called_alike));
             return red;
         }
         let own = self.own_definitions(asked);

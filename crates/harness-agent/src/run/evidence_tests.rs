@@ -1117,6 +1117,7 @@ fn words_of_the_task_may_end_otherwise_in_a_test() {
     for task in [
         "Preserve empty columns through transforms",
         "Preserve empty columns through transforms\nshop/pricing.py",
+        "Change apply_discount in shop/pricing.py to preserve columns through transforms",
     ] {
         for (before, after, expected) in [
             (
