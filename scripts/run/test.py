@@ -198,7 +198,10 @@ def lints():
         print(indented("\n".join(warnings.group().splitlines()[:MOST_LINES])))
         if is_newer:
             print(f"{'':<10} warnings of a compiler that is newer than `rust-version` in Cargo.toml fail nothing")
-    return (0, 1) if code != 0 or (warnings and not is_newer) else (1, 0)
+    # The library promises to build without its grammars, which nothing else here does.
+    bare, _ = said("lints", ["cargo", "check", "--locked", "-p", "harness-code", "--no-default-features"], LINTED)
+    failed = [code != 0 or bool(warnings and not is_newer), bare != 0]
+    return failed.count(False), failed.count(True)
 
 
 def newer_compiler():

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use ruff_python_ast::Stmt;
 
-use crate::language::Language;
 #[cfg(feature = "grammar")]
-use crate::language::{self, grammar, python};
+use crate::language::{self, grammar};
+use crate::language::{Language, python};
 use crate::symbols;
 use crate::text::line_ending;
 

@@ -6,8 +6,8 @@ use ruff_python_ast::token::TokenKind;
 use ruff_text_size::Ranged;
 
 #[cfg(feature = "grammar")]
-use crate::language::grammar;
-use crate::language::{self, Language, python};
+use crate::language::{self, grammar};
+use crate::language::{Language, python};
 
 /// One token of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
