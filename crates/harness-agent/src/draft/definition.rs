@@ -201,7 +201,7 @@ impl Whole<'_> {
         }
         let (text, rest) = edit::with_trait_blocks(before, self.code)?;
         if rest.trim().is_empty() {
-            return Some(Ok(with_line_ending(&text, line_ending(before)).into_owned()));
+            return Some(Ok(text));
         }
         let rest = Whole {
             code: &rest,
@@ -297,13 +297,14 @@ impl Whole<'_> {
         let shown = focus.and_then(|focus| focus.name.rsplit_once('.'));
         let shown = shown.filter(|(class, _)| old.iter().any(|known| *known.qualified == **class));
         let signature = new.signature.replace(' ', "");
-        let first: &[&str] = match self.language {
-            Language::Python => &["(self)", "(self,", "(cls)", "(cls,"],
-            _ => &[],
+        let takes_self = match self.language {
+            Language::Python => ["(self)", "(self,", "(cls)", "(cls,"]
+                .iter()
+                .any(|first| signature.contains(first)),
+            Language::Rust => takes_self(&new.signature),
+            _ => false,
         };
-        let takes_self = self.language == Language::Rust && takes_self(&new.signature);
-        let is_method = new.kind.is_function()
-            && (takes_self || first.iter().any(|first| signature.contains(first)));
+        let is_method = new.kind.is_function() && takes_self;
         match shown {
             Some((class, member)) if is_method || member == new.name() => return Ok(Some(class)),
             _ if !is_method => return Ok(None),
@@ -363,12 +364,11 @@ impl Whole<'_> {
                 let code = text.get(one.span()).unwrap_or_default();
                 names.insert(one.name().to_owned());
                 names.extend(own(code));
-                // Fields of a struct.
-                let fields = code.lines().filter_map(|line| line.split_once(':'));
-                names.extend(fields.map(|(field, _)| {
-                    let words = field.split_whitespace();
-                    words.last().unwrap_or_default().to_owned()
-                }));
+                if self.language == Language::Rust {
+                    let fields = code.lines().filter_map(|line| line.split_once(':'));
+                    let names_of = fields.filter_map(|(field, _)| field.split_whitespace().last());
+                    names.extend(names_of.map(str::to_owned));
+                }
             }
             names.intersection(&wanted).count()
         };

@@ -10,7 +10,7 @@ use ruff_python_ast::Stmt;
 use crate::language::{self, grammar};
 use crate::language::{Language, python};
 use crate::symbols;
-use crate::text::line_ending;
+use crate::text::{line_ending, with_line_ending};
 
 /// Statements at the top of a file that bring names of other files.
 const IMPORTS: &[&str] = &[
@@ -161,24 +161,27 @@ pub fn with_trait_blocks(content: &str, code: &str) -> Option<(String, String)> 
             break;
         };
         let start = above(&rest, &found, at);
-        let block = rest[start..found[at].span.end].to_owned();
-        let own = &rest[found[at].span.clone()];
+        let ending = line_ending(content);
+        let block = with_line_ending(&rest[start..found[at].span.end], ending).into_owned();
+        let own = with_line_ending(&rest[found[at].span.clone()], ending).into_owned();
         let known = statements(Language::Rust, &text)?;
         let same = (0..known.len()).find(|at| {
             let old = &text[known[*at].span.clone()];
-            is_block(&known[*at], &text) && head(old) == head(own)
+            is_block(&known[*at], &text) && head(old) == head(&own)
         });
         match same {
             Some(at) => {
                 let old = &text[known[at].span.clone()];
-                let new = names(own);
+                let new = names(&own);
                 if names(old).iter().any(|name| !new.contains(name)) {
                     return None;
                 }
-                let own = own.to_owned();
                 text.replace_range(known[at].span.clone(), &own);
             }
-            None => text = format!("{}\n\n{}\n", text.trim_end(), block.trim()),
+            None => {
+                let (end, head) = (ending.as_str(), text.trim_end());
+                text = format!("{head}{end}{end}{}{end}", block.trim());
+            }
         }
         rest.replace_range(start..found[at].span.end, "");
     }
@@ -457,6 +460,9 @@ mod tests {
         let sub = "impl Sub for V {\n    fn sub(self) {}\n}\n";
         let (text, rest) = with_trait_blocks(file, sub).unwrap();
         assert_eq!((text, rest.trim()), (format!("{file}\n{sub}"), ""));
+        let dos = file.replace('\n', "\r\n");
+        let (text, _) = with_trait_blocks(&dos, sub).unwrap();
+        assert_eq!(text, format!("{file}\n{sub}").replace('\n', "\r\n"));
         let again = "use a::B;\n\nimpl Add for V {\n    fn add(self) {\n        1\n    }\n}\n";
         let (text, rest) = with_trait_blocks(file, again).unwrap();
         assert_eq!(text, format!("struct V;\n\n{}", &again[11..]));
