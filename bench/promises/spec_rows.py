@@ -144,7 +144,7 @@ ROWS = [
         (AGENT + "run/fix.rs", "    let verdict = trial.judge(session);\n", "    trial.baseline(session);\n    let verdict = trial.judge(session);\n"),
     ], "test_agent.py test_a_fix_without_a_model_runs_the_tests_once"),
     ("a vague task asks", "a vague task is not asked about", [
-        (AGENT + "plan/mod.rs", ".or_else(|| vague.then(|| which_place(task, tree, &located)));", ".or_else(|| (vague && task.text.is_empty()).then(|| which_place(task, tree, &located)));"),
+        (AGENT + "plan/mod.rs", "let ask = || vague.then(", "let ask = || (vague && task.text.is_empty()).then("),
     ], "test_scenarios.py test_scenario[003_vague_task_is_asked_back]"),
     ("forward slashes", "backslashes stay", [
         (CODE + "path.rs", "        let slashed = text.replace('\\\\', \"/\");", "        let slashed = text.to_owned();"),

@@ -284,8 +284,8 @@ impl Plan {
         let new_definition = home::for_new(task, tree, &mentions);
         let settled = red_tests.is_some() || new_definition.is_some() || located.files.len() == 1;
         let vague = task.kind.writes() && names_nothing && !settled;
-        let question =
-            (found.question).or_else(|| vague.then(|| which_place(task, tree, &located)));
+        let ask = || vague.then(|| which_place(task, tree, &located));
+        let question = found.question.or_else(ask);
         // What moves is written elsewhere, and not anew where it is.
         let is_rewritten =
             !task.moves_somewhere() && fits_a_reply(&spots, &mentions, options.max_tokens);

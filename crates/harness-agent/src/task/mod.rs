@@ -30,21 +30,6 @@ pub struct Task {
     pub kind: Kind,
 }
 
-/// Says whether a word tells how names are spelled, and is none itself.
-pub(crate) fn is_spelling(word: &str) -> bool {
-    let word = word.to_lowercase().replace('_', "");
-    matches!(
-        word.as_str(),
-        "snakecase"
-            | "camelcase"
-            | "pascalcase"
-            | "kebabcase"
-            | "uppercase"
-            | "lowercase"
-            | "titlecase"
-    )
-}
-
 impl Task {
     /// Reads a sentence, without a project.
     pub fn bare(text: &str) -> Task {
@@ -91,6 +76,23 @@ impl Task {
         new.flat_map(RelPath::parse).collect()
     }
 
+    /// Says whether a word only tells how names are spelled: "snake_case shims", and not "add snake_case to text.py".
+    pub(crate) fn describes_spelling(&self, word: &str) -> bool {
+        const CASES: [&str; 5] = [
+            "snake_case",
+            "camelCase",
+            "PascalCase",
+            "CamelCase",
+            "UPPER_CASE",
+        ];
+        const DESCRIBED: [&str; 8] = [
+            "alias", "aliases", "keys", "names", "shims", "spelling", "variants", "wrappers",
+        ];
+        let behind = self.beginning().split_once(word).map(|(_, rest)| rest);
+        let next = behind.and_then(|rest| rest.split_whitespace().next());
+        CASES.contains(&word) && next.is_some_and(|next| DESCRIBED.contains(&next))
+    }
+
     /// Returns words that are written like names of code: in back-ticks, with underscores, dots, calls or humps.
     pub(crate) fn code_names(&self) -> Vec<&str> {
         let quoted = self.beginning().split('`').skip(1).step_by(2);
@@ -110,7 +112,7 @@ impl Task {
             is_class && is_word(class) && is_word(name) && name.starts_with(char::is_lowercase)
         };
         let written_as_name = |word: &&str| {
-            !is_spelling(word)
+            !self.describes_spelling(word)
                 && (word.contains('_') || humped(word) || member(word) || word.ends_with("()"))
         };
         let mut names: Vec<&str> = quoted

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use harness_code::language::Language;
 
-use crate::task::{Task, is_spelling};
+use crate::task::Task;
 
 /// Words before a name that say what it is.
 const NOUNS: [&str; 15] = [
@@ -142,6 +142,9 @@ impl Task {
             let next = after_fillers(at + 1)?;
             let is_among = |at: usize, list: &str| list.split(' ').any(|one| is(at, &[one]));
             let name = words[next].name.filter(|_| !is_among(next, NOT_NAMES))?;
+            if self.describes_spelling(name) {
+                return None;
+            }
             // "Busted exception subclasses": a plain word behind a noun that nothing introduces goes on with it.
             let is_plain = !words[next].like_code && !name.contains(char::is_uppercase);
             let is_ordered = (0..at).any(|before| is(before, &ORDERS));
@@ -366,7 +369,7 @@ fn word(raw: &str) -> Word<'_> {
     Word {
         lower: inner.to_lowercase(),
         name: is_name.then_some(head),
-        like_code: quoted || is_name && inner.contains(['(', '.', '_']) && !is_spelling(inner),
+        like_code: quoted || (is_name && (inner.contains(['(', '.', '_']))),
     }
 }
 
@@ -509,6 +512,8 @@ mod tests {
         check("add support for CSV files and a test", "", true);
         check("add type hints", "", false);
         check("add snake_case shims for logging", "", false);
+        check("add snake_case to text.py", "snake_case", false);
+        check("add a snake_case function to text.py", "snake_case", false);
         check("", "", false);
     }
 }
