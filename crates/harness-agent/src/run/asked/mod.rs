@@ -534,7 +534,8 @@ impl<'a> Asked<'a> {
             return Some((NOTHING_CHANGED, words.to_owned()));
         }
         // An answer to our question names one place; the red tests and the list of the model name the others.
-        if self.named.is_empty() || self.is_answered() && !self.mended.is_empty() {
+        let is_told = self.plan.is_listed() && !self.mended.is_empty() && self.is_answered();
+        if self.named.is_empty() || is_told {
             return None;
         }
         if !self.changes.iter().any(|one| self.is_near(one)) {
