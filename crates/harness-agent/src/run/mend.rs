@@ -163,18 +163,20 @@ fn without_repeated(change: &Change) -> Option<(String, String)> {
         let tokens = code_tokens(language, code).into_iter();
         tokens.map(|token| token.text).collect()
     };
-    let is_compiled = matches!(language, Language::Go | Language::Rust);
-    // A variable may be set twice where that is no error.
+    // Types and values only where two of a name are an error, and values only outside of a group.
+    let is_error = matches!(language, Language::Go | Language::Rust);
     let counts = |one: &Definition| {
-        let line = text[..one.header_start()]
-            .rfind('\n')
-            .map_or(0, |at| at + 1);
+        let line = text[..one.header_start()].rfind('\n');
+        let line = &text[line.map_or(0, |at| at + 1)..];
         let is_alone = ["var ", "const ", "static ", "type "]
             .iter()
-            .any(|word| text[line..].starts_with(word));
+            .any(|word| line.starts_with(word));
         let is_value = one.kind == DefinitionKind::Variable;
-        let is_of_trait = language == Language::Rust && edit::is_of_trait(text, one.span().start);
-        one.name() != "_" && !is_of_trait && (!is_value || is_compiled && is_alone)
+        let is_of_trait = language == Language::Rust
+            && one.qualified.contains('.')
+            && edit::is_of_trait(text, one.span().start);
+        let may_count = one.kind.is_function() || is_error && (!is_value || is_alone);
+        may_count && one.name() != "_" && !is_of_trait
     };
     let is_called = |one: &&Definition, name: &str| *one.qualified == *name;
     let count = |name: &str| before.iter().filter(|one| is_called(one, name)).count();
@@ -318,6 +320,8 @@ mod tests {
         let twice = format!("{class}\n    # One.\n    def f(self):\n        return 1\n\n\nX = 1\n");
         let go = "package a\n\n// One.\nfunc one() int {\n\treturn 1\n}\n";
         let go_twice = format!("{go}\n// One.\nfunc one() int {{\n\treturn 1\n}}\n");
+        let rust =
+            "impl Drop for V {\n    fn drop(&mut self) {}\n}\n\nfn one() -> u8 {\n    1\n}\n";
         let kinds = "package a\n\ntype kind struct{}\n\nvar Kind = kind{}\n";
         let kinds_twice = format!("{kinds}\ntype kind struct{{}}\n\nvar Kind = kind{{}}\n");
         let cases = [
@@ -329,6 +333,13 @@ mod tests {
             ("a.go", kinds, format!("{kinds}\nvar _ = f(1)\nvar _ = f(1)\n"), None),
             ("a.rs", "", "impl Add for V {\n    type Output = V;\n}\n\nimpl Sub for V {\n    type Output = V;\n}\n".to_owned(), None),
             ("a.py", "A = 1\n", "A = 1\n\nA = 1\n".to_owned(), None),
+            // A function behind the block of a trait is none of its methods.
+            (
+                "a.rs",
+                rust,
+                format!("{rust}\nfn one() -> u8 {{\n    1\n}}\n"),
+                Some(rust.to_owned()),
+            ),
             // Not the same, there before, and a block that would be empty.
             ("a.py", f, format!("{f}\n\n{other}"), None),
             ("a.py", &format!("{f}{f}"), format!("{f}\n\n{f}"), None),

@@ -370,7 +370,7 @@ pub(super) fn fenced(
         format!(" ({})", notes.join("; "))
     };
     let outside = match spot.name.is_empty() {
-        true => outside_definitions(Language::of(&spot.path), &code),
+        true => outside_functions(Language::of(&spot.path), &code),
         false => BTreeSet::new(),
     };
     let code = fold::folded(&code, spot.line, hints, &outside, room);
@@ -384,16 +384,11 @@ pub(super) fn fenced(
 
 /// Returns the lines of a file that stand outside of its functions, and the first line of each: what must change there
 /// where no definition is named.
-fn outside_definitions(language: Language, code: &str) -> BTreeSet<usize> {
+fn outside_functions(language: Language, code: &str) -> BTreeSet<usize> {
     let definitions = symbols::definitions(language, code);
-    let functions: Vec<_> = definitions
-        .iter()
-        .filter(|one| one.kind.is_function())
-        .collect();
-    let line_of = |at: usize| code[..at].matches('\n').count();
+    let functions = definitions.iter().filter(|one| one.kind.is_function());
     let inside: BTreeSet<usize> = functions
-        .iter()
-        .flat_map(|one| line_of(one.header_start()) + 1..line_of(one.span().end) + 1)
+        .flat_map(|one| one.line as usize..one.end_line as usize)
         .collect();
     (0..code.lines().count())
         .filter(|at| !inside.contains(at))

@@ -68,19 +68,22 @@ pub(super) fn outside(language: Language, text: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the words of the innermost definitions of a file as they were where they are others now.
-pub(super) fn changed_code(change: &Change) -> Vec<String> {
-    let before = change.before.as_deref().unwrap_or_default();
-    let definitions = symbols::definitions(change.language, before);
-    let is_innermost = |one: &&Definition| {
+/// Returns the definitions that hold no other.
+fn innermost(definitions: &[Definition]) -> impl Iterator<Item = &Definition> {
+    definitions.iter().filter(|one| {
         let span = one.span();
         !definitions.iter().any(|other| {
             let inner = other.span();
             span.start <= inner.start && inner.end <= span.end && inner != span
         })
-    };
-    let changed = definitions.iter().filter(is_innermost);
-    let changed = changed.filter(|one| !change.after.contains(&before[one.span()]));
+    })
+}
+
+/// Returns the words of the innermost definitions of a file as they were where they are others now.
+pub(super) fn changed_code(change: &Change) -> Vec<String> {
+    let before = change.before.as_deref().unwrap_or_default();
+    let definitions = symbols::definitions(change.language, before);
+    let changed = innermost(&definitions).filter(|one| !change.after.contains(&before[one.span()]));
     let spans: Vec<_> = changed.map(Definition::span).collect();
     let is_inside = |at: usize| spans.iter().any(|span| span.contains(&at));
     let tokens = code_tokens(change.language, before).into_iter();
@@ -101,15 +104,7 @@ pub(super) fn traits_of(text: &str, name: &str) -> Vec<String> {
 pub(super) fn changed_names(language: Language, before: &str, after: &str) -> Vec<String> {
     let of = |text: &str| -> Vec<(String, String)> {
         let definitions = symbols::definitions(language, text);
-        let is_innermost = |one: &Definition| {
-            let span = one.span();
-            !definitions.iter().any(|other| {
-                let inner = other.span();
-                span.start <= inner.start && inner.end <= span.end && inner != span
-            })
-        };
-        let inner = definitions.iter().filter(|one| is_innermost(one));
-        inner
+        innermost(&definitions)
             .map(|one| {
                 let code = text.get(one.span()).unwrap_or_default();
                 (one.qualified.to_string(), code.trim_end().to_owned())
