@@ -183,13 +183,26 @@ pub(crate) fn possibilities(
     }
 }
 
-/// Returns the one of several modules that a file means: the only one that it takes other names from.
+/// Returns the one of several modules that a file means: the only one that it takes other names from. What
+/// `typing_extensions` gives to older versions comes from `typing`, unless the file knows the former alone.
 fn settled(file: &File<'_>, statements: &[(String, String)]) -> Option<(String, String)> {
-    let is_source = |(module, _): &&(String, String)| {
+    let takes_from = |module: &str| {
         let from = |import: &Import<'_>| {
-            import.member.is_some() && import.level == 0 && import.module == *module
+            import.member.is_some() && import.level == 0 && import.module == module
         };
-        !TYPING.contains(&module.as_str()) && file.scopes.imports.iter().any(from)
+        file.scopes.imports.iter().any(from)
+    };
+    if let [typing, extensions] = statements
+        && (&*typing.0, &*extensions.0) == ("typing", "typing_extensions")
+    {
+        return match (takes_from(&typing.0), takes_from(&extensions.0)) {
+            (true, true) => None,
+            (false, true) => Some(extensions.clone()),
+            _ => Some(typing.clone()),
+        };
+    }
+    let is_source = |(module, _): &&(String, String)| {
+        !TYPING.contains(&module.as_str()) && takes_from(module)
     };
     let mut sources = statements.iter().filter(is_source);
     let source = sources.next()?;

@@ -209,6 +209,19 @@ fn of_several_modules_the_one_that_the_file_imports_from_is_meant() {
         "from typing import List\nx: List = OrderedDict()\n",
         "ask: `OrderedDict` in a.py:2 is not defined; which name is meant? [\"from collections import OrderedDict\", \"from typing import OrderedDict\", \"from typing_extensions import OrderedDict\"]",
     );
+    // What `typing_extensions` has too is `typing`'s, unless the file takes from the former.
+    check(
+        "@overload\ndef f(): ...\n",
+        "from typing import overload\n@overload\ndef f(): ...\n",
+    );
+    check(
+        "from typing_extensions import Self\nx: Literal = Self\n",
+        "from typing_extensions import Self\nfrom typing_extensions import Literal\nx: Literal = Self\n",
+    );
+    check(
+        "from typing import List\nfrom typing_extensions import Self\nx: Literal = Self, List\n",
+        "ask: `Literal` in a.py:3 is not defined; which name is meant? [\"from typing import Literal\", \"from typing_extensions import Literal\"]",
+    );
 }
 
 #[test]
