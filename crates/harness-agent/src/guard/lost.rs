@@ -1,5 +1,6 @@
 //! Definitions that would be gone, though the task does not speak of them.
 
+use harness_code::language::Language;
 use harness_code::symbols::{self, Definition};
 
 use super::{Change, Facts};
@@ -34,6 +35,7 @@ pub(super) fn check(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<R
             };
             !facts.may_go.iter().any(is_it)
         })
+        .filter(|old| !facts.beside.iter().any(|other| has_it(other, change, old)))
         .map(|old| format!("`{}`", old.qualified))
         .collect();
     if lost.is_empty() {
@@ -46,9 +48,26 @@ pub(super) fn check(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<R
     Some(Refusal::new("draft.lost", reason, path.as_str()))
 }
 
+/// Says whether another file of the same Go package brings a definition: it may then stand in no other.
+fn has_it(other: &Change, change: &Change, old: &Definition) -> bool {
+    let defines = |text: &str| {
+        let all = symbols::definitions(Language::Go, text);
+        all.iter().any(|one| one.qualified == old.qualified)
+    };
+    change.language == Language::Go
+        && other.path != change.path
+        && other.path.folder() == change.path.folder()
+        && Language::of(&other.path) == Language::Go
+        && !defines(other.before.as_deref().unwrap_or_default())
+        && defines(&other.after)
+}
+
 #[cfg(test)]
 mod tests {
+    use harness_code::fix::Installed;
+
     use super::super::testing::{change, verdict};
+    use super::*;
 
     const TWO: &str = "def f():\n    return 1\n\n\ndef g():\n    return 2\n";
 
@@ -56,7 +75,7 @@ mod tests {
     fn a_definition_may_not_vanish() {
         let after = "def f():\n    return 3\n";
         assert_eq!(
-            verdict(super::check, "fix f", &change("a.py", TWO, after)),
+            verdict(check, "fix f", &change("a.py", TWO, after)),
             "draft.lost"
         );
     }
@@ -66,7 +85,7 @@ mod tests {
         let before = "def f():\n    def inner():\n        return 1\n\n    return inner()\n";
         let after = "def f():\n    return 2\n";
         assert_eq!(
-            verdict(super::check, "fix g", &change("a.py", before, after)),
+            verdict(check, "fix g", &change("a.py", before, after)),
             "ok"
         );
     }
@@ -75,20 +94,36 @@ mod tests {
     fn what_the_task_names_may_go() {
         let after = "def f():\n    return 1\n";
         assert_eq!(
-            verdict(
-                super::check,
-                "remove `g` from a.py",
-                &change("a.py", TWO, after)
-            ),
+            verdict(check, "remove `g` from a.py", &change("a.py", TWO, after)),
             "ok"
         );
         assert_eq!(
-            verdict(
-                super::check,
-                "fix f",
-                &change("a.py", TWO, &TWO.replace('1', "3"))
-            ),
+            verdict(check, "fix f", &change("a.py", TWO, &TWO.replace('1', "3"))),
             "ok"
         );
+    }
+
+    #[test]
+    fn what_another_file_of_a_go_package_brings_may_go() {
+        let (code, rest) = ("var Wrong = 1\n", "func f() {}\n");
+        let gone = change(
+            "a/id.go",
+            &format!("package a\n\n{code}\n{rest}"),
+            &format!("package a\n\n{rest}"),
+        );
+        let installed = Installed::default();
+        let refused = |path: &str, before: &str| {
+            let beside = [change(path, before, &format!("package a\n\n{code}"))];
+            let facts = Facts {
+                tree: None,
+                installed: &installed,
+                beside: &beside,
+                may_go: &[],
+            };
+            check(&gone, &Task::bare("faster f"), &facts).is_some()
+        };
+        assert!(!refused("a/error.go", ""));
+        assert!(refused("b/error.go", ""));
+        assert!(refused("a/error.go", &format!("package a\n\n{code}")));
     }
 }

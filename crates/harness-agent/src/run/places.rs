@@ -151,6 +151,20 @@ pub(super) enum Listed {
     Nothing,
 }
 
+/// Returns when a place that is there has its turn: what stands outside of definitions first, because the others need
+/// its imports, and a class behind its methods, so that only its own lines are left.
+fn turn_of(spot: &Spot, all: &[Spot]) -> u8 {
+    let is_inner = |other: &Spot| {
+        let inner = other.name.strip_prefix(&*spot.name);
+        other.path == spot.path && inner.is_some_and(|rest| rest.starts_with('.'))
+    };
+    match spot.name.is_empty() {
+        true => 0,
+        false if all.iter().any(is_inner) => 2,
+        false => 1,
+    }
+}
+
 /// Reads a list of places. What is new comes first, so that the code can be imported at any time; tests are not changed
 /// unless they are asked for.
 pub(super) fn read(
@@ -177,11 +191,12 @@ pub(super) fn read(
             Err(problem) => problems.push(problem),
         }
     }
+    let spots: Vec<Spot> = places.iter().map(|place| place.spot.clone()).collect();
     places.sort_by_key(|place| match (tree.file(&place.spot.path), place.is_new) {
-        (None, _) => 0,
-        (Some(_), true) => 1,
-        (Some(file), false) if !file.test => 2,
-        (Some(_), false) => 3,
+        (None, _) => (0, 0),
+        (Some(_), true) => (1, 0),
+        (Some(file), false) if !file.test => (2, turn_of(&place.spot, &spots)),
+        (Some(_), false) => (3, 0),
     });
     match (problems.is_empty(), places.is_empty()) {
         (false, _) => Listed::Problems(problems.join("\n"), places),
@@ -356,6 +371,20 @@ mod tests {
                 "shop/tax.py: new rate: the rate",
                 "shop/cart.py: new tax: computes it",
                 "shop/report.py: report: show it",
+            ]
+        );
+    }
+
+    #[test]
+    fn imports_come_before_what_needs_them_and_a_class_behind_its_methods() {
+        let reply = "shop/cart.py: Cart: a\nshop/report.py: report: b\nshop/cart.py: Cart.add: c\nshop/cart.py: module: d";
+        assert_eq!(
+            listed(reply),
+            [
+                "shop/cart.py: : d",
+                "shop/report.py: report: b",
+                "shop/cart.py: Cart.add: c",
+                "shop/cart.py: Cart: a",
             ]
         );
     }

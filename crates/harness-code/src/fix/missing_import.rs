@@ -201,9 +201,8 @@ fn settled(file: &File<'_>, statements: &[(String, String)]) -> Option<(String, 
             _ => Some(typing.clone()),
         };
     }
-    let is_source = |(module, _): &&(String, String)| {
-        !TYPING.contains(&module.as_str()) && takes_from(module)
-    };
+    let is_source =
+        |(module, _): &&(String, String)| !TYPING.contains(&module.as_str()) && takes_from(module);
     let mut sources = statements.iter().filter(is_source);
     let source = sources.next()?;
     sources.next().is_none().then(|| source.clone())
