@@ -174,7 +174,7 @@ def main():
                 trial = pathlib.Path(place, kept.name)
                 try:
                     case = lay(repository, folder.name.replace("+", "/"), found, trial, options.python)
-                except (SyntaxError, ValueError, OSError, KeyError) as error:
+                except (SyntaxError, ValueError, OSError, KeyError, tarfile.TarError) as error:
                     print(f"  {kept.name}: {error}", flush=True)
                     continue
                 if case:

@@ -355,8 +355,8 @@ impl Evidence<'_> {
         self.changes.iter().flat_map(changed).collect()
     }
 
-    /// Returns the innermost definition among those that are changed which a failing test passes through: first of the
-    /// tests that passed before.
+    /// Returns the innermost definition among those that are changed which a failing test passes through, first of the
+    /// tests that passed before, else the one that a compiler refuses.
     pub(super) fn blamed_place(&self) -> Option<Target> {
         let changed = self.changed_definitions();
         let mut failures: Vec<&Failure> = self.after?.failures.iter().collect();
@@ -365,13 +365,19 @@ impl Evidence<'_> {
             before.map(|known| &known.id).any(|id| *id == failure.id)
         };
         failures.sort_by_key(|failure| was_red(failure));
-        failures.into_iter().find_map(|failure| {
+        let innermost = |place: &str| {
             let blamed = changed.iter();
-            let blamed = blamed.filter(|target| passes_through(&failure.traceback, target));
+            let blamed = blamed.filter(|target| passes_through(place, target));
             blamed
                 .min_by_key(|target| target.lines.end() - target.lines.start())
                 .cloned()
-        })
+        };
+        let mut tracebacks = failures.iter().map(|failure| &*failure.traceback);
+        let is_changed = |name: &str| self.changes.iter().any(|one| is_at(name, &one.path));
+        let refused = || why::compile_error(&self.after?.output_tail, is_changed);
+        tracebacks
+            .find_map(innermost)
+            .or_else(|| innermost(&refused()?))
     }
 
     fn asked(&self) -> Asked<'_> {
@@ -1089,7 +1095,7 @@ fn passes_through(traceback: &str, target: &Target) -> bool {
         let before = traceback[..at].chars().next_back();
         let rest = traceback.get(at + found.len()..).unwrap_or_default();
         let digits = rest
-            .trim_start_matches([':', '"', ',', ' '])
+            .trim_start_matches([':', '"', ',', ' ', '(', '['])
             .trim_start_matches("line ");
         let end = digits
             .find(|c: char| !c.is_ascii_digit())

@@ -956,6 +956,33 @@ fn code_that_does_not_compile_is_told_as_such() {
 }
 
 #[test]
+fn what_a_compiler_refuses_is_asked_for_again() {
+    let broken = RUST.replace("s.to_lowercase()", "s.to_lower()");
+    let broken = broken.replace("lower(s) + \"!\"", "lower(s) + \"?\"");
+    let story = Story {
+        task: "make lower in src/lib.rs faster",
+        files: &[("src/lib.rs", broken.as_str())],
+        before: Some("total+"),
+        after: Some("total+"),
+        observed: Observed::default(),
+        elsewhere: false,
+        is_listed: true,
+    };
+    for (output, name) in [
+        ("error[E0599]: no method\n --> src/lib.rs:2:7\n", "lower"),
+        ("src/lib.rs(6,1): error: no such thing", "shout"),
+        ("src/far.rs:1:1: error: no such thing", ""),
+    ] {
+        let mut after = report("");
+        after.outcome = Outcome::NoReport;
+        after.output_tail = output.to_owned();
+        let after = Some(&after);
+        let blamed = story.look(|evidence| Evidence { after, ..*evidence }.blamed_place());
+        assert_eq!(blamed.map_or(String::new(), |one| one.name), name);
+    }
+}
+
+#[test]
 fn a_command_that_ends_with_an_error_is_no_test() {
     let fixed = fixed();
     let with_command = |line: &str, ends_badly: bool| {

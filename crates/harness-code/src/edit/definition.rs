@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::edit::EditProblem;
 use crate::edit::companions::with_constants;
+use crate::edit::impl_block;
 use crate::edit::indent::{Unit, Wanted, moved};
 use crate::language::Language;
 use crate::symbols::{self, Definition, DefinitionKind};
@@ -165,24 +166,6 @@ fn brings_overloads(language: Language, code: &str, name: &str) -> bool {
             .all(|one| one.parent.is_some() || one.name() == own)
 }
 
-/// Says whether what stands at a place of a file of Rust implements a trait.
-pub fn is_of_trait(content: &str, at: usize) -> bool {
-    let is_head = |line: &str| {
-        let line = line.trim_start();
-        let line = line.strip_prefix("unsafe ").unwrap_or(line);
-        line.starts_with("impl ") || line.starts_with("impl<")
-    };
-    let mut start = content[..at].len();
-    let lines = content[..at].split_inclusive('\n').rev();
-    let mut starts = lines.map(|line| {
-        start -= line.len();
-        (start, line)
-    });
-    let head = starts.find(|(_, line)| is_head(line));
-    let head = head.map(|(start, _)| content[start..at].split('{').next().unwrap_or_default());
-    head.is_some_and(|head| head.split_whitespace().any(|word| word == "for"))
-}
-
 /// Returns `content` with a method added in a language whose methods lie beside their type: behind the last one of the
 /// type, else behind the type itself. Go's may also lie in another file.
 fn beside_type(language: Language, content: &str, parent: &str, code: &str) -> Option<String> {
@@ -194,12 +177,10 @@ fn beside_type(language: Language, content: &str, parent: &str, code: &str) -> O
         let rest = one.qualified.strip_prefix(parent);
         one.kind.is_function() && rest.is_some_and(|rest| rest.starts_with('.'))
     };
-    // What implements a trait takes nothing else.
-    let is_own = |one: &&Definition| !is_of_trait(content, one.span().start);
-    let methods = || definitions.iter().filter(is_method);
+    let methods: Vec<&Definition> = definitions.iter().filter(is_method).collect();
     let method = match language {
-        Language::Rust => methods().rfind(is_own),
-        _ => methods().next_back(),
+        Language::Rust => impl_block::neighbour(content, &methods, code),
+        _ => methods.last().copied(),
     };
     let owner = definitions.iter().find(|one| *one.qualified == *parent);
     let is_wrapped = code.trim_start().starts_with("impl");
@@ -223,7 +204,11 @@ fn beside_type(language: Language, content: &str, parent: &str, code: &str) -> O
     };
     let body = moved(language, code, &wanted);
     let body = match needs_block {
-        true => format!("impl {parent} {{\n{inside}{body}\n}}"),
+        true => {
+            let signature = owner.map_or("", |owner| &*owner.signature);
+            let head = impl_block::first_head(parent, signature);
+            format!("{head} {{\n{inside}{body}\n}}")
+        }
         false => format!("{indent}{body}"),
     };
     let added = format!("\n\n{}", body.trim_end());

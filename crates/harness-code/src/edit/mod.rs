@@ -2,6 +2,7 @@
 
 mod companions;
 mod definition;
+mod impl_block;
 mod imports;
 mod indent;
 mod order;
@@ -15,7 +16,8 @@ use crate::language::Language;
 use crate::path::RelPath;
 
 pub use companions::with_companions;
-pub use definition::{add_definition, documentation, is_of_trait, overloads, replace_definition};
+pub use definition::{add_definition, documentation, overloads, replace_definition};
+pub use impl_block::is_of_trait;
 pub use imports::{is_only_imports, with_trait_blocks, without_repeated_imports};
 pub use order::above_what_needs_them;
 
