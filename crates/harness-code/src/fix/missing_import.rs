@@ -183,8 +183,26 @@ pub(crate) fn possibilities(
     }
 }
 
+/// Names that `typing` has had for so long that nobody needs `typing_extensions` for them.
+const LONG_IN_TYPING: [&str; 14] = [
+    "overload",
+    "Literal",
+    "TypedDict",
+    "Protocol",
+    "Final",
+    "final",
+    "runtime_checkable",
+    "ClassVar",
+    "NoReturn",
+    "NewType",
+    "Text",
+    "TYPE_CHECKING",
+    "SupportsIndex",
+    "get_type_hints",
+];
+
 /// Returns the one of several modules that a file means: the only one that it takes other names from. What
-/// `typing_extensions` gives to older versions comes from `typing`, unless the file knows the former alone.
+/// `typing_extensions` has too comes from it where the file knows no other, else from `typing` where that is certain.
 fn settled(file: &File<'_>, statements: &[(String, String)]) -> Option<(String, String)> {
     let takes_from = |module: &str| {
         let from = |import: &Import<'_>| {
@@ -195,10 +213,13 @@ fn settled(file: &File<'_>, statements: &[(String, String)]) -> Option<(String, 
     if let [typing, extensions] = statements
         && (&*typing.0, &*extensions.0) == ("typing", "typing_extensions")
     {
+        let is_old = LONG_IN_TYPING
+            .iter()
+            .any(|name| typing.1.ends_with(&format!(" {name}")));
         return match (takes_from(&typing.0), takes_from(&extensions.0)) {
-            (true, true) => None,
             (false, true) => Some(extensions.clone()),
-            _ => Some(typing.clone()),
+            (_, false) if is_old => Some(typing.clone()),
+            _ => None,
         };
     }
     let is_source =

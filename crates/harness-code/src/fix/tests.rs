@@ -215,12 +215,32 @@ fn of_several_modules_the_one_that_the_file_imports_from_is_meant() {
         "from typing import overload\n@overload\ndef f(): ...\n",
     );
     check(
+        "x: Self = 1\n",
+        "ask: `Self` in a.py:1 is not defined; which name is meant? [\"from typing import Self\", \"from typing_extensions import Self\"]",
+    );
+    check(
         "from typing_extensions import Self\nx: Literal = Self\n",
         "from typing_extensions import Self\nfrom typing_extensions import Literal\nx: Literal = Self\n",
     );
     check(
         "from typing import List\nfrom typing_extensions import Self\nx: Literal = Self, List\n",
         "ask: `Literal` in a.py:3 is not defined; which name is meant? [\"from typing import Literal\", \"from typing_extensions import Literal\"]",
+    );
+}
+
+#[test]
+fn what_a_call_is_assigned_to_is_not_called() {
+    let files = [
+        ("m.py", "class TextResult: ...\n"),
+        ("v.py", "text_result = TextResult()\n"),
+    ];
+    let request = MisspellingRequest {
+        names: vec!["TextResult".into()],
+        ..MisspellingRequest::default()
+    };
+    assert_eq!(
+        corrected(&files, &request),
+        "-- v.py\nfrom m import TextResult\ntext_result = TextResult()\n"
     );
 }
 

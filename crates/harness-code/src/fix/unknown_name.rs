@@ -1,5 +1,7 @@
 //! Variables, functions, classes, decorators and exceptions that nothing binds; and entries of `__all__`.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashSet;
 
 use super::finding::{Finding, Repaired, Search, Verdict, is_special};
@@ -42,7 +44,10 @@ pub(crate) fn findings(
             continue;
         }
         let candidates = visible(file, suspect, repaired, &stars);
-        let near = closest_name(name, candidates.iter().map(String::as_str));
+        // `text_result = TextResult(…)`: nobody calls what the call is to give.
+        let given = given_by(file.content(), suspect.span.into());
+        let candidates = candidates.iter().map(String::as_str);
+        let near = closest_name(name, candidates.filter(|one| Some(*one) != given));
         let mut imports = missing_import::possibilities(search, file, suspect, name);
         if let Closest::One(right) = near
             && nearness(name, right) == Some(Nearness::Case)
@@ -67,6 +72,16 @@ pub(crate) fn findings(
     }
     found.extend(exported(search, file, &stars));
     found
+}
+
+/// Returns the variable that a call at a place is assigned to.
+fn given_by(content: &str, call: Range<usize>) -> Option<&str> {
+    let line = content[..call.start].rsplit('\n').next()?;
+    let target = line.trim().strip_suffix('=')?;
+    let target = target.split(':').next()?.trim();
+    let is_call = content[call.end..].starts_with('(');
+    let is_name = target.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (is_call && is_name && !target.is_empty()).then_some(target)
 }
 
 fn verdict(
@@ -236,7 +251,7 @@ fn exported(search: &Search<'_, '_>, file: &File<'_>, stars: &FxHashSet<String>)
         let Closest::One(right) = closest_name(export.name, candidates) else {
             continue;
         };
-        let literal: std::ops::Range<usize> = export.span.into();
+        let literal: Range<usize> = export.span.into();
         let Some(at) = file.text(literal.clone()).find(export.name) else {
             continue;
         };
