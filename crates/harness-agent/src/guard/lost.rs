@@ -48,13 +48,23 @@ pub(super) fn check(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<R
     Some(Refusal::new("draft.lost", reason, path.as_str()))
 }
 
-/// Says whether another file of the same Go package brings a definition: it may then stand in no other.
+/// Says whether another file of the same Go package brings a definition, which may then stand in no other: neither file
+/// is only for some platforms or for tests.
 fn has_it(other: &Change, change: &Change, old: &Definition) -> bool {
     let defines = |text: &str| {
         let all = symbols::definitions(Language::Go, text);
         all.iter().any(|one| one.qualified == old.qualified)
     };
+    let is_built = |one: &Change| {
+        let conditions = ["//go:build", "// +build"];
+        let mut lines = one.after.lines();
+        one.path.stem().split('_').count() == 1
+            && !lines.any(|line| conditions.iter().any(|word| line.starts_with(word)))
+    };
     change.language == Language::Go
+        && !matches!(old.name(), "init" | "_")
+        && is_built(change)
+        && is_built(other)
         && other.path != change.path
         && other.path.folder() == change.path.folder()
         && Language::of(&other.path) == Language::Go

@@ -178,11 +178,13 @@ fn beside_type(language: Language, content: &str, parent: &str, code: &str) -> O
         one.kind.is_function() && rest.is_some_and(|rest| rest.starts_with('.'))
     };
     let methods: Vec<&Definition> = definitions.iter().filter(is_method).collect();
+    let owner = definitions.iter().find(|one| *one.qualified == *parent);
+    // A trait holds its methods itself.
+    let is_trait = owner.is_some_and(|owner| owner.kind == DefinitionKind::Interface);
     let method = match language {
-        Language::Rust => impl_block::neighbour(content, &methods, code),
+        Language::Rust if !is_trait => impl_block::neighbour(content, &methods, code),
         _ => methods.last().copied(),
     };
-    let owner = definitions.iter().find(|one| *one.qualified == *parent);
     let is_wrapped = code.trim_start().starts_with("impl");
     let (after, indent) = match (method, owner) {
         (Some(method), _) if !is_wrapped => (method.span().end, leading(content, method)),
@@ -205,8 +207,8 @@ fn beside_type(language: Language, content: &str, parent: &str, code: &str) -> O
     let body = moved(language, code, &wanted);
     let body = match needs_block {
         true => {
-            let signature = owner.map_or("", |owner| &*owner.signature);
-            let head = impl_block::first_head(parent, signature);
+            let definition = owner.map_or("", |owner| &content[owner.span()]);
+            let head = impl_block::first_head(parent, definition);
             format!("{head} {{\n{inside}{body}\n}}")
         }
         false => format!("{indent}{body}"),
@@ -811,6 +813,12 @@ mod tests {
                 "struct R;\n\nimpl R {\n    fn a(&self) {}\n}\n\nimpl Drop for R {\n    fn drop(&mut self) {}\n}\n",
                 "fn b(&self) {}\n",
                 "struct R;\n\nimpl R {\n    fn a(&self) {}\n\n    fn b(&self) {}\n}\n\nimpl Drop for R {\n    fn drop(&mut self) {}\n}\n",
+            ),
+            (
+                Language::Rust,
+                "trait R {\n    fn a(&self) {}\n}\n",
+                "fn b(&self) {}\n",
+                "trait R {\n    fn a(&self) {}\n\n    fn b(&self) {}\n}\n",
             ),
             (
                 Language::Rust,
