@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use harness_code::language::Language;
 use harness_code::path::RelPath;
-use harness_code::symbols;
+use harness_code::symbols::{self, DefinitionKind};
+use harness_code::text::Text;
 use harness_code::tree::SourceTree;
 
 use crate::model::{Message, Role};
@@ -369,7 +370,13 @@ pub(super) fn fenced(
     } else {
         format!(" ({})", notes.join("; "))
     };
-    let outside = match spot.name.is_empty() {
+    // Where methods of a class were written, its own lines are left.
+    let is_as_it_was = |text: &Text| text.content().contains(&content[spot.span.clone()]);
+    let is_class = symbols::definitions(Language::of(&spot.path), &code)
+        .first()
+        .is_some_and(|one| one.kind == DefinitionKind::Class);
+    let is_written = is_class && tree.text(&spot.path).is_ok_and(|text| !is_as_it_was(&text));
+    let outside = match spot.name.is_empty() || is_written {
         true => outside_functions(Language::of(&spot.path), &code),
         false => BTreeSet::new(),
     };
@@ -382,8 +389,8 @@ pub(super) fn fenced(
     ))
 }
 
-/// Returns the lines of a file that stand outside of its functions, and the first line of each: what must change there
-/// where no definition is named.
+/// Returns the lines of a file or a class that stand outside of its functions, and the first line of each: what must
+/// change there where no definition is named.
 fn outside_functions(language: Language, code: &str) -> BTreeSet<usize> {
     let definitions = symbols::definitions(language, code);
     let functions = definitions.iter().filter(|one| one.kind.is_function());
@@ -547,5 +554,14 @@ mod tests {
             shown("m"),
             "box.py, line 14:\n```python\ndef m():\n    return 3\n```"
         );
+        let long: String = (0..200).map(|n| format!("        one = {n}\n")).collect();
+        let more = format!("{long}\n    size = 3\n\n    def n(self):\n{long}");
+        let content = content.replace("        return 2\n", &more);
+        let spot = Spot {
+            span: spot("Box").span.start..content.find("\n\ndef m").expect("the end"),
+            ..spot("Box")
+        };
+        let shown = fenced(&tree, &spot, &content, "", 400).expect("a class");
+        assert!(shown.contains("\n    size = 3\n"), "{shown}");
     }
 }
