@@ -545,7 +545,9 @@ impl<'m> Conversation<'m> {
                 return Err((stopped, summary));
             }
         };
-        self.untold = (draws && failed)
+        // What tests said of a draft tells more than why another one was refused.
+        let is_told = failed || self.untold.is_none() && step.refused != SAME_AGAIN;
+        self.untold = (draws && is_told)
             .then(|| words.clone())
             .or_else(|| self.untold.take().filter(|_| draws));
         Ok(Heard {
