@@ -10,6 +10,7 @@ use harness_code::tree::SourceTree;
 use crate::plan::Spot;
 use crate::task::Task;
 use crate::task::kind::Kind;
+use crate::task::wish::Noun;
 
 /// A definition that a task asks for and that is not there yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +53,16 @@ pub(super) fn for_new(
             known.any(|one| *one.qualified == hit.qualified && one.kind == DefinitionKind::Class)
         })
     };
-    let (path, name) = if wish.member {
+    // "add __slots__", and the answer to where it goes is a class.
+    let answered = task.answer().and_then(|(name, path)| {
+        let mut all = classes();
+        all.find(|hit| hit.path.as_str() == path && hit.qualified == name)
+    });
+    let may_be_member = wish.member || wish.noun == Noun::Anything;
+    let (path, name) = if let Some(class) = answered.filter(|_| may_be_member) {
+        let member = wish.name.rsplit('.').next().unwrap_or_default();
+        (class.path.clone(), format!("{}.{member}", class.qualified))
+    } else if wish.member {
         // The class as the task writes it before the dot, else the only one that it names.
         let (class, member) = match wish.name.rsplit_once('.') {
             Some((class, member)) => {
@@ -246,6 +256,10 @@ mod tests {
         check_new("add Cart.clear() that empties it", clear);
         check_new("add a function net to shop/price.py", None);
         check_new("add a function gross", None);
+        check_new(
+            "define __slots__\nCart in shop/cart.py",
+            Some(("shop/cart.py", "Cart.__slots__", false)),
+        );
         check_new(
             "add a function gross to shop/price.py or shop/cart.py",
             None,

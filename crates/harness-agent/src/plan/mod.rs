@@ -12,6 +12,7 @@ use harness_code::locate::{self, LocateOptions, Located, Noted};
 use harness_code::mention::{Mentions, NamedDefinition, near_miss};
 use harness_code::path::RelPath;
 use harness_code::report::overview;
+use harness_code::symbols::DefinitionKind;
 use harness_code::tree::SourceTree;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -961,7 +962,13 @@ fn which_place(task: &Task, tree: &SourceTree, located: &Located) -> Question {
     let making = task.making();
     paths.retain(|path| !making.is_in(path));
     let mut names: Vec<&str> = paths.iter().map(RelPath::as_str).collect();
-    names.extend(task.code_names());
+    let wishes = match task.kind {
+        Kind::Add => task.wishes(),
+        _ => Vec::new(),
+    };
+    // What is to be new is not misspelled.
+    let is_new = |name: &&str| wishes.iter().any(|wish| wish.name == **name);
+    names.extend(task.code_names().into_iter().filter(|name| !is_new(name)));
     keep_first(&mut names);
     if let Some(near) = near_miss(tree, &names) {
         let text = format!("there is no `{}`; did you mean one of these?", near.written);
@@ -970,10 +977,27 @@ fn which_place(task: &Task, tree: &SourceTree, located: &Located) -> Question {
     let mut options = near_words(task, tree);
     let definitions = located.definitions.iter();
     let code = definitions.filter(|hit| !harness_code::tree::is_test(&hit.path));
-    options.extend(
-        code.take(2)
-            .map(|hit| format!("{} in {}", hit.name, hit.path)),
-    );
+    // A new method goes into a class, and not into a function.
+    let is_member = wishes
+        .iter()
+        .any(|wish| wish.member || wish.name.starts_with("__"));
+    let home = |hit: &locate::DefinitionHit| {
+        let is_class = |name: &str| {
+            let known = tree.file(&hit.path).map(|file| &file.facts.definitions);
+            let mut known = known.into_iter().flatten();
+            known.any(|one| *one.qualified == *name && one.kind == DefinitionKind::Class)
+        };
+        let outer = hit.name.rsplit_once('.').map(|(outer, _)| outer);
+        let name = match outer.filter(|_| is_member && !is_class(&hit.name)) {
+            Some(outer) => outer,
+            None => &hit.name,
+        };
+        (!is_member || is_class(name)).then(|| format!("{name} in {}", hit.path))
+    };
+    let mut homes: Vec<String> = code.filter_map(home).collect();
+    let mut seen: HashSet<String> = options.iter().cloned().collect();
+    homes.retain(|home| seen.insert(home.clone()));
+    options.extend(homes.into_iter().take(2));
     options.extend(located.files.iter().map(|hit| hit.path.to_string()));
     let gist: String = task
         .text

@@ -46,6 +46,8 @@ fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
     let follows = order == Some(Kind::Tests) && clauses.iter().any(|clause| clause.says("should"));
     let order = match clauses.last() {
         Some(last) if follows && last.says("too|as well|accordingly") => Some(Kind::Change),
+        // "Add some tests and a fix".
+        Some(last) if order == Some(Kind::Tests) && is_a_fix(last) => Some(Kind::Fix),
         _ => order,
     };
     first(Reading::naming)
@@ -55,6 +57,11 @@ fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
         .or_else(|| (!read_rename(text).is_empty()).then_some(Kind::Rename))
         .or(order)
         .or_else(|| first(Reading::remark))
+}
+
+/// Says whether a clause names a fix and orders nothing.
+fn is_a_fix(clause: &Clause) -> bool {
+    clause.is(0, "a the") && clause.is(1, "fix bugfix") || clause.says("with a fix|plus a fix")
 }
 
 /// What one clause of the task says.
@@ -696,6 +703,15 @@ mod tests {
             }
         }
         f64::from(right) / f64::from(all)
+    }
+
+    #[test]
+    fn a_fix_with_its_tests_is_a_fix() {
+        let kind = |text: &str| Kind::of(text).name();
+        assert_eq!(kind("add some tests and a fix"), "fix");
+        assert_eq!(kind("Add tests for the parser, with a fix"), "fix");
+        assert_eq!(kind("add tests for the fix"), "tests");
+        assert_eq!(kind("add some tests and a fixture"), "tests");
     }
 
     #[test]

@@ -88,9 +88,18 @@ impl Task {
         const DESCRIBED: [&str; 8] = [
             "alias", "aliases", "keys", "names", "shims", "spelling", "variants", "wrappers",
         ];
-        let behind = self.beginning().split_once(word).map(|(_, rest)| rest);
-        let next = behind.and_then(|rest| rest.split_whitespace().next());
-        CASES.contains(&word) && next.is_some_and(|next| DESCRIBED.contains(&next))
+        const BEFORE: [&str; 8] = ["to", "in", "as", "from", "for", "and", "or", "with"];
+        if !CASES.contains(&word) {
+            return false;
+        }
+        let Some((before, behind)) = self.beginning().split_once(word) else {
+            return false;
+        };
+        let next = behind.split_whitespace().next().unwrap_or_default();
+        let next = next.trim_end_matches(['.', ',', ';', ':', '!']);
+        let last = before.split_whitespace().next_back().unwrap_or_default();
+        let last = last.to_lowercase();
+        DESCRIBED.contains(&next) || BEFORE.contains(&last.as_str())
     }
 
     /// Returns words that are written like names of code: in back-ticks, with underscores, dots, calls or humps.

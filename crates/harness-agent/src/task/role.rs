@@ -52,10 +52,34 @@ const PLACING: [&str; 9] = [
     "to", "in", "into", "from", "on", "inside", "of", "for", "within",
 ];
 /// Words between these and the name.
-const BETWEEN: [&str; 19] = [
-    "the", "a", "an", "our", "my", "this", "that", "its", "existing", "old", "function", "method",
-    "class", "helper", "module", "file", "constant", "variable", "struct",
+const BETWEEN: [&str; 23] = [
+    "the",
+    "a",
+    "an",
+    "our",
+    "my",
+    "this",
+    "that",
+    "its",
+    "existing",
+    "old",
+    "function",
+    "method",
+    "class",
+    "helper",
+    "module",
+    "file",
+    "constant",
+    "variable",
+    "struct",
+    "functions",
+    "methods",
+    "classes",
+    "helpers",
 ];
+
+/// Orders that put one thing into another.
+pub(crate) const PUTTING: [&str; 4] = ["include", "embed", "store", "attach"];
 
 /// Orders after which something should be gone.
 const REMOVING: [&str; 4] = ["remove", "delete", "drop", "eliminate"];
@@ -205,6 +229,18 @@ impl Task {
         let places = whole_words(text, name).filter(|at| !in_path(text, *at, name));
         let places: Vec<usize> = places.collect();
         !places.is_empty() && places.into_iter().all(is_behind)
+    }
+
+    /// Says whether a name is what one thing gets into it, and stays as it is: "include `Result` in `Failed`".
+    pub(crate) fn is_put_into(&self, name: &str, place: &str) -> bool {
+        let text = self.beginning();
+        let is_put = |at: usize| {
+            let words = words_before(&text[..at]);
+            words
+                .last()
+                .is_some_and(|word| PUTTING.contains(&word.as_str()))
+        };
+        name != place && self.role_of(place) == Role::Place && whole_words(text, name).any(is_put)
     }
 
     /// Returns whether the sentence has this name as a whole word that is not only part of a file's path.

@@ -41,7 +41,8 @@ const FILLERS: [&str; 6] = ["a", "an", "the", "new", "called", "named"];
 /// Words after a noun that are no names.
 const NOT_NAMES: &str = "\
     onto that to for in which and with of on into from or by as is returning taking so like using where when it at \
-    has have had was are were does not should must will would if because without than but while";
+    has have had was are were does not should must will would if because without than but while \
+    description descriptions docs docstring docstrings documentation comments signature signatures names";
 /// What introduces a noun that no order stands before: "Box needs a method close".
 const BEFORE_NOUN: &str = "a an the new need needs and with plus having missing lacks";
 /// Words right behind the name of something new.
@@ -117,6 +118,8 @@ struct Word<'t> {
     name: Option<&'t str>,
     /// Written like code: in back-ticks, as a call, with a dot or an underscore inside.
     like_code: bool,
+    /// A comma stands behind it.
+    has_comma: bool,
 }
 
 impl Task {
@@ -187,7 +190,32 @@ impl Task {
         let is_new =
             |at: usize| at > 0 && is(at - 1, &["a", "an", "new"]) && is(at, &NOUNS) && is_named(at);
         let mut all = (0..words.len()).filter_map(|at| Some((at, wish(at)?)));
-        let first = all.next().map(|(_, wish)| wish);
+        let first = all.next().or_else(|| {
+            // "Add functions a_b and c_d", and not "add a limit to the functions".
+            let plural = |at: &usize| {
+                let order = (0..*at).rev().find(|at| !is(*at, &FILLERS));
+                singular(&words[*at].lower).is_some() && order.is_some_and(|at| is(at, &ORDERS))
+            };
+            let at = (0..words.len()).find(plural)?;
+            let name = words.get(at + 1).filter(|word| word.like_code)?.name?;
+            let told = singular(&words[at].lower)?;
+            let wish = Wish {
+                name: name.to_owned(),
+                member: name.contains('.') || MEMBERS.contains(&told),
+                noun: Noun::of(told),
+            };
+            Some((at, wish))
+        });
+        let listed = first.as_ref().map_or(Vec::new(), |(at, wish)| {
+            let begin = (at + 1..words.len()).find(|at| words[*at].name == Some(&*wish.name));
+            begin.map_or(Vec::new(), |begin| names_from(&words, begin, wish))
+        });
+        let first = first.map(|(_, wish)| wish);
+        // "Add `a`, `b` and `c` methods": all of them are new.
+        let first = match listed.len() {
+            0 | 1 => first.into_iter().collect(),
+            _ => listed,
+        };
         let rest = all.filter(|(at, _)| is_new(*at)).map(|(_, wish)| wish);
         let mut wishes: Vec<Wish> = first.into_iter().chain(rest).collect();
         let mut seen = HashSet::new();
@@ -311,6 +339,51 @@ impl Task {
     }
 }
 
+/// Returns the noun of something new that a word is the plural of.
+fn singular(word: &str) -> Option<&'static str> {
+    let is_many = |noun: &&str| match noun.strip_suffix('y') {
+        Some(stem) => word.strip_prefix(stem) == Some("ies"),
+        None => matches!(word.strip_prefix(noun), Some("s" | "es")),
+    };
+    NOUNS.iter().copied().find(is_many)
+}
+
+/// Returns the names written like code that stand one after the other from a word on, where nothing says that they are
+/// parameters, options or the like. They are what the first is, unless a word behind them says it.
+fn names_from(words: &[Word<'_>], begin: usize, first: &Wish) -> Vec<Wish> {
+    let lower = |at: usize| words.get(at).map_or("", |word: &Word<'_>| &*word.lower);
+    let mut names: Vec<&str> = Vec::new();
+    let mut at = begin;
+    while let Some(word) = words.get(at).filter(|word| word.like_code)
+        && let Some(name) = word.name
+    {
+        names.push(name);
+        at += 1;
+        if !word.has_comma && lower(at) != "and" {
+            break;
+        }
+        at += usize::from(lower(at) == "and");
+    }
+    let one = NOUNS.iter().copied().find(|noun| *noun == lower(at));
+    let told = one.or_else(|| singular(lower(at)));
+    let is_end = at >= words.len()
+        || told.is_some()
+        || lower(at).starts_with('(')
+        || matches!(
+            lower(at),
+            "to" | "onto" | "into" | "in" | "on" | "for" | "from"
+        );
+    if !is_end {
+        return Vec::new();
+    }
+    let wish = |name: &str| Wish {
+        name: name.to_owned(),
+        member: name.contains('.') || told.map_or(first.member, |noun| MEMBERS.contains(&noun)),
+        noun: told.map_or(first.noun, Noun::of),
+    };
+    names.into_iter().map(wish).collect()
+}
+
 /// Reads a word as a value that code would have in it.
 fn value(word: &str) -> Option<String> {
     let bare = word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
@@ -370,6 +443,7 @@ fn word(raw: &str) -> Word<'_> {
         lower: inner.to_lowercase(),
         name: is_name.then_some(head),
         like_code: quoted || (is_name && (inner.contains(['(', '.', '_']))),
+        has_comma: raw.ends_with(','),
     }
 }
 
@@ -414,6 +488,51 @@ mod tests {
         check("add retry() that calls a function three times", "retry");
         check("add retry() that calls a function twice", "retry");
         check("add a class Cache with a class variable limit", "Cache");
+        check(
+            "Add `unwrap_err` and `expect_err` methods (#26)",
+            "unwrap_err expect_err",
+        );
+        check(
+            "Add `unwrap`, `unwrap_or`, and `expect` (#9)",
+            "unwrap unwrap_or expect",
+        );
+        check(
+            "add functions to_json and from_json to io.py",
+            "to_json from_json",
+        );
+        check("add `low` and `high` parameters to clamp()", "low");
+        check("add methods for the command line", "");
+        check("add a limit to the functions `low` and `high`", "");
+    }
+
+    #[test]
+    fn things_of_one_list_are_of_one_sort() {
+        let sorts = |text: &str| -> Vec<(Noun, bool)> {
+            let wishes = Task::bare(text).wishes().into_iter();
+            wishes.map(|wish| (wish.noun, wish.member)).collect()
+        };
+        let twice = |noun: Noun, member: bool| vec![(noun, member); 2];
+        for (text, noun, member) in [
+            ("add a class `Cart` and `Order` to a.py", Noun::Class, false),
+            (
+                "add a method `open` and `close` to Word",
+                Noun::Function,
+                true,
+            ),
+            (
+                "add a `to_dict` and `from_dict` method",
+                Noun::Function,
+                true,
+            ),
+            (
+                "add methods `open` and `close` to Word",
+                Noun::Function,
+                true,
+            ),
+            ("add `one` and `two` to a.py", Noun::Anything, false),
+        ] {
+            assert_eq!(sorts(text), twice(noun, member), "{text}");
+        }
     }
 
     #[test]
@@ -512,6 +631,9 @@ mod tests {
         check("add support for CSV files and a test", "", true);
         check("add type hints", "", false);
         check("add snake_case shims for logging", "", false);
+        check("add snake_case aliases.", "", false);
+        check("add support for snake_case and camelCase keys", "", false);
+        check("add function description and fix imports", "", false);
         check("add snake_case to text.py", "snake_case", false);
         check("add a snake_case function to text.py", "snake_case", false);
         check("", "", false);

@@ -17,7 +17,7 @@ use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, Target, has
 use crate::guard::{self, Change};
 use crate::task::kind::Kind;
 use crate::task::order::Order;
-use crate::task::role::Role;
+use crate::task::role::{PUTTING, Role};
 use crate::task::wish::{Noun, Wish};
 
 impl<'a> Asked<'a> {
@@ -67,7 +67,9 @@ impl<'a> Asked<'a> {
     /// "Call a from b": b has a in it.
     pub(super) fn missing_call(&self, order: &Order) -> Option<Missing> {
         const CALLING: [&str; 4] = ["call", "invoke", "use", "pass"];
-        if !CALLING.contains(&order.verb.as_str()) {
+        let verb = order.verb.as_str();
+        let puts = PUTTING.contains(&verb);
+        if !puts && !CALLING.contains(&verb) {
             return None;
         }
         let names = self.task.code_names().into_iter();
@@ -79,7 +81,10 @@ impl<'a> Asked<'a> {
             let text = self.text_now(&one.path).unwrap_or_default();
             let code = code::definition(Language::of(&one.path), &text, &one.name);
             let names = called_here(&text, object);
-            one.is_definition() && !code.iter().any(|token| names.contains(&token.as_str()))
+            // A type may be written as a text.
+            let is_written = |token: &String| puts && has_word(token, object);
+            let uses = |token: &String| names.contains(&token.as_str()) || is_written(token);
+            one.is_definition() && !code.iter().any(uses)
         })?;
         let words = format!("`{}` does not use `{object}` yet: change it", place.name);
         Some((NOTHING_CHANGED, words))
@@ -331,12 +336,19 @@ impl<'a> Asked<'a> {
             named.filter(|one| fits(one)).count()
         };
         let homes = self.homes();
+        let first = self.task.text.lines().next().unwrap_or_default();
+        let is_told = homes.iter().any(|home| first.contains(home.file_name()));
         let is_at_home = |change: &Change| {
             let is_home = |home: &RelPath| {
                 *home == change.path || change.path.as_str().ends_with(&format!("/{home}"))
             };
             homes.is_empty() || homes.iter().any(is_home)
         };
+        // An answer names one place of several: where the red tests pass, the others are found too.
+        let answer = self.task.answer().map(|(_, path)| path);
+        let is_answer = matches!(homes.as_slice(), [home] if answer == Some(home.as_str()));
+        let is_elsewhere =
+            |change: &Change| self.is_green && is_answer && !tree::is_test(&change.path);
         let defines = |change: &&Change| {
             let old = change.before.as_deref().unwrap_or_default();
             count(change.language, &change.after) > count(change.language, old)
@@ -344,8 +356,6 @@ impl<'a> Asked<'a> {
         let mut defining = self.changes.iter().filter(defines);
         // What a file imports newly is there too, where the task itself does not say that it goes into that file: it may
         // be the answer to a question.
-        let first = self.task.text.lines().next().unwrap_or_default();
-        let is_told = homes.iter().any(|home| first.contains(home.file_name()));
         let imports = |change: &Change| {
             let old = change.before.as_deref().unwrap_or_default();
             !is_told
@@ -354,7 +364,9 @@ impl<'a> Asked<'a> {
                 && !code::imports(change.language, old, name)
         };
         defining.any(|change| {
-            is_at_home(change) || !tree::is_test(&change.path) && self.changes.iter().any(imports)
+            is_at_home(change)
+                || is_elsewhere(change)
+                || !tree::is_test(&change.path) && self.changes.iter().any(imports)
         })
     }
 

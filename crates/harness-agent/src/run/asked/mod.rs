@@ -154,7 +154,12 @@ impl<'a> Asked<'a> {
         let names_something_new = task.wish().is_some();
         let mut named: Vec<Target> = Vec::new();
         for hit in &mentioned {
-            let role = task.role_of(last_part(&hit.qualified));
+            let name = last_part(&hit.qualified);
+            let role = task.role_of(name);
+            let mut others = mentioned.iter().map(|other| last_part(&other.qualified));
+            if others.any(|other| task.is_put_into(name, other)) {
+                continue;
+            }
             let is_meant = match task.kind {
                 // What answers the question is where something new goes, which may be told by way of what is there.
                 Kind::Add if answers_where(task, changes, &hit.qualified) => false,
