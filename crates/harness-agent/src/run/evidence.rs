@@ -374,7 +374,11 @@ impl Evidence<'_> {
         };
         let mut tracebacks = failures.iter().map(|failure| &*failure.traceback);
         let is_changed = |name: &str| self.changes.iter().any(|one| is_at(name, &one.path));
-        let refused = || why::compile_error(&self.after?.output_tail, is_changed);
+        // `a.ts(1,2): …` and `A.java:[1,2] …` name a line too.
+        let refused = || {
+            let error = why::compile_error(&self.after?.output_tail, is_changed)?;
+            Some(error.replacen(":[", ":", 1).replacen('(', ":", 1))
+        };
         tracebacks
             .find_map(innermost)
             .or_else(|| innermost(&refused()?))
@@ -583,7 +587,11 @@ impl Evidence<'_> {
         let mut red = after.failures.iter();
         let failure = red.find(|failure| {
             let mut names = names.iter();
-            names.any(|name| asked.test_has_word(failure, name) == Some(true))
+            names.any(|name| {
+                let is_steady = !self.observed.unsteady_before.contains(&failure.id);
+                asked.test_has_word(failure, name) == Some(true)
+                    || is_steady && is_called_after(own_name(&failure.id), name)
+            })
         })?;
         let shown = failure.shown();
         Some(format!("the test still fails: try another change\n{shown}"))
@@ -1087,6 +1095,16 @@ pub(super) fn has_passed(before: Option<&SuiteReport>, after: &SuiteReport, id: 
         || before.is_some_and(|before| all_cases_pass(before, after, id))
 }
 
+/// Says whether the name of a test begins with another: `test_slots` with that of `__slots__`.
+fn is_called_after(test: &str, name: &str) -> bool {
+    const SHORTEST: usize = 4;
+    let name = name.trim_matches('_').to_lowercase();
+    let test = test.to_lowercase();
+    let rest = test.trim_start_matches("test").trim_start_matches('_');
+    let rest = rest.strip_prefix(&name);
+    name.len() >= SHORTEST && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+}
+
 /// Says whether a traceback names a line of a definition, or of a file that is meant as a whole.
 fn passes_through(traceback: &str, target: &Target) -> bool {
     let path = target.path.as_str();
@@ -1095,7 +1113,7 @@ fn passes_through(traceback: &str, target: &Target) -> bool {
         let before = traceback[..at].chars().next_back();
         let rest = traceback.get(at + found.len()..).unwrap_or_default();
         let digits = rest
-            .trim_start_matches([':', '"', ',', ' ', '(', '['])
+            .trim_start_matches([':', '"', ',', ' '])
             .trim_start_matches("line ");
         let end = digits
             .find(|c: char| !c.is_ascii_digit())

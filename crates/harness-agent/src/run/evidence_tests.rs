@@ -1298,6 +1298,104 @@ fn a_red_test_of_what_is_to_be_added_must_pass() {
 }
 
 #[test]
+fn a_red_test_that_is_called_like_what_is_new_must_pass() {
+    let added = format!("__slots__ = ()\n{PRICING}");
+    let files = [("shop/pricing.py", added.as_str())];
+    let task = "define `__slots__` in shop/pricing.py to save memory";
+    for (after, expected) in [("total+ slots-", FAILING), ("total+ slots+", "proven")] {
+        let verdict = told(task, &files, "total+ slots-", after, Observed::default());
+        assert_eq!(verdict, expected, "{after}");
+    }
+}
+
+#[test]
+fn an_answer_names_one_home_of_what_is_new() {
+    let added = format!("{PRICING}\n\ndef subtotal(lines):\n    return 0\n");
+    let files = [("shop/pricing.py", added.as_str())];
+    let said = |task: &str, is_listed: bool| {
+        let story = Story {
+            task,
+            files: &files,
+            before: Some("total+ subtotal-"),
+            after: Some("total+ subtotal+"),
+            observed: Observed::default(),
+            elsewhere: false,
+            is_listed,
+        };
+        word(&story.verdict())
+    };
+    // The model listed the places and the red test passes: the other file is where it belongs.
+    let answered = "add `subtotal`\nshop/report.py";
+    assert_eq!(said(answered, true), "proven");
+    assert_eq!(said(answered, false), NOT_ADDED);
+    for told in [
+        "add `subtotal` to shop/report.py",
+        "add `subtotal`.\nIt goes into shop/report.py",
+        "add `subtotal` to shop.report",
+    ] {
+        assert_eq!(said(told, true), NOT_ADDED, "{told}");
+    }
+}
+
+#[test]
+fn names_behind_a_plural_or_a_verb_are_asked_for() {
+    let one = PRICING.replace("price * quantity", "quantity * price");
+    let other = format!("{PRICING}\n\ndef slugify(text):\n    return text\n");
+    let report = REPORT
+        .replace("return sum(", "return euros(sum(")
+        .replace("lines)", "lines))");
+    let report = report.replace("def report(lines)):", "def report(lines):");
+    for (task, path, text, expected) in [
+        (
+            "add a timeout to the functions `line_total` and `apply_discount`",
+            "shop/pricing.py",
+            &one,
+            NOTHING,
+        ),
+        (
+            "implement rounding in the functions line_total and apply_discount",
+            "shop/pricing.py",
+            &one,
+            NOTHING,
+        ),
+        (
+            "expose `retry_count` in shop/pricing.py",
+            "shop/pricing.py",
+            &other,
+            NOT_ADDED,
+        ),
+        (
+            "export `retry_count` from shop/pricing.py",
+            "shop/pricing.py",
+            &other,
+            NOT_ADDED,
+        ),
+        (
+            "include `tax_rate` in the result of line_total",
+            "shop/pricing.py",
+            &one,
+            NOT_ADDED,
+        ),
+        (
+            "include `euros` in `report`",
+            "shop/report.py",
+            &report,
+            "proven",
+        ),
+        (
+            "include `apply_discount` in `line_total`",
+            "shop/pricing.py",
+            &one,
+            NOTHING,
+        ),
+    ] {
+        let files = [(path, text.as_str())];
+        let verdict = told(task, &files, "total+", "total+", Observed::default());
+        assert_eq!(verdict, expected, "{task}");
+    }
+}
+
+#[test]
 fn cases_may_be_named_by_the_time_of_day() {
     let files = [("shop/pricing.py", PRICING)];
     let changed = PRICING.replace("total - percent", "total * (100 - percent) / 100");
