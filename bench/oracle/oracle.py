@@ -48,8 +48,16 @@ class Oracle:
     def answer(self, messages, most):
         last = messages[-1]["content"]
         said = [message["content"] for message in messages if message["role"] == "assistant"]
-        pairs = zip(messages, messages[1:])
-        self.dropped = {one["content"] for one, answer in pairs if one["role"] == "assistant" and "was taken back" in answer["content"]}
+        self.dropped = set()
+        for at, message in enumerate(messages):
+            content = message["content"]
+            if message["role"] == "user" and ("was taken back" in content or content.startswith("Refused:")):
+                # A reply that was cut has several parts.
+                while at > 0 and messages[at - 1]["role"] == "assistant":
+                    self.dropped.add(messages[at - 1]["content"])
+                    at -= 2
+                    if not messages[at]["content"].startswith("Your reply was cut"):
+                        break
         if re.search(r"(?i)\blist every place", last):
             problems = re.findall(r"There is no `([^`]+)`|There is no (\S+?)[;.]", last)
             unknown = {one or other for one, other in problems}
@@ -192,7 +200,8 @@ class Oracle:
         before, after = (self.files[path][state].splitlines(keepends=True) for state in ("before", "after"))
         head = first_line(code)
         is_now = {one.name: one for one in units.units(path, "".join(after))}
-        for one in units.units(path, "".join(before)):
+        # A method may stand in the first lines of its class.
+        for one in sorted(units.units(path, "".join(before)), key=lambda one: one.last - one.first):
             text = one.text(before)
             is_shown = text.strip() == code.strip() or head and any(line.strip() == head for line in text.splitlines()[:6])
             if is_shown and one.name in is_now and text != is_now[one.name].text(after):
@@ -275,8 +284,10 @@ class Oracle:
         start, end = bounds[0] if bounds else (0, len(old))
         groups = difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(0)
         inside = [group for group in groups if start <= group[0][1] and group[-1][2] <= end]
-        if not place.name:
-            parts = [(part.first - 1, part.last) for part in units.units(place.path, one["before"])]
+        # What stands in a part that is a place of its own is written there.
+        known = {other.name for other in self.places if other.path == place.path}
+        parts = [(part.first - 1, part.last) for part in units.units(place.path, one["before"]) if not place.name or part.name.startswith(f"{place.name}.") and part.name in known]
+        if parts:
             # What comes between two parts belongs to none of them.
             inside = [group for group in inside if not any(first <= group[0][1] and group[-1][2] <= last and (group[0][1] < group[-1][2] or first < group[0][1] < last) for first, last in parts)]
         spans = [(group[0][1], group[-1][2], group[0][3], group[-1][4]) for group in inside]
@@ -297,11 +308,19 @@ class Oracle:
     def choose(self, question):
         """The answer to a question with options: the one that names what the commit changes, else a place in words."""
         options = re.findall(r"^  \d\. (.+)$", question, re.M)
+        symbols = {option: option.partition(" in ")[0].strip("`") for option in options if " in " in option}
         for place in self.listed():
-            for option in options:
-                symbol = option.partition(" in ")[0].strip("`")
-                if place.name and symbol in (place.name, place.name.rpartition(".")[2]) or option == place.path:
+            for option, symbol in symbols.items():
+                if place.name and symbol in (place.name, place.name.rpartition(".")[2]):
                     return option
+        for place in self.listed():
+            for option, symbol in symbols.items():
+                if "." in place.name and symbol == place.name.rpartition(".")[0] and option.endswith(place.path):
+                    return option
+        files = [place.path for place in self.listed()]
+        options = [option for option in options if option in files]
+        if options:
+            return max(options, key=files.count)
         place = self.listed()[0]
         return f"{place.name} in {place.path}" if place.name else place.path
 
