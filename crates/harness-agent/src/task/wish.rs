@@ -132,10 +132,7 @@ impl Task {
     /// "new" from what is there: "a class A with a method b".
     pub(crate) fn wishes(&self) -> Vec<Wish> {
         let words: Vec<Word> = words(self.beginning()).map(word).collect();
-        let is = |at: usize, list: &[&str]| {
-            let word: Option<&Word> = words.get(at);
-            word.is_some_and(|word| !word.like_code && list.contains(&word.lower.as_str()))
-        };
+        let is = |at: usize, list: &[&str]| is_one_of(&words, at, list);
         let after_fillers = |from: usize| (from..words.len()).find(|at| !is(*at, &FILLERS));
         let wish = |at: usize| {
             let noun = is(at, &NOUNS);
@@ -190,32 +187,8 @@ impl Task {
         let is_new =
             |at: usize| at > 0 && is(at - 1, &["a", "an", "new"]) && is(at, &NOUNS) && is_named(at);
         let mut all = (0..words.len()).filter_map(|at| Some((at, wish(at)?)));
-        let first = all.next().or_else(|| {
-            // "Add functions a_b and c_d", and not "add a limit to the functions".
-            let plural = |at: &usize| {
-                let order = (0..*at).rev().find(|at| !is(*at, &FILLERS));
-                singular(&words[*at].lower).is_some() && order.is_some_and(|at| is(at, &ORDERS))
-            };
-            let at = (0..words.len()).find(plural)?;
-            let name = words.get(at + 1).filter(|word| word.like_code)?.name?;
-            let told = singular(&words[at].lower)?;
-            let wish = Wish {
-                name: name.to_owned(),
-                member: name.contains('.') || MEMBERS.contains(&told),
-                noun: Noun::of(told),
-            };
-            Some((at, wish))
-        });
-        let listed = first.as_ref().map_or(Vec::new(), |(at, wish)| {
-            let begin = (at + 1..words.len()).find(|at| words[*at].name == Some(&*wish.name));
-            begin.map_or(Vec::new(), |begin| names_from(&words, begin, wish))
-        });
-        let first = first.map(|(_, wish)| wish);
-        // "Add `a`, `b` and `c` methods": all of them are new.
-        let first = match listed.len() {
-            0 | 1 => first.into_iter().collect(),
-            _ => listed,
-        };
+        let first = all.next().or_else(|| wish_of_many(&words));
+        let first = first.map_or(Vec::new(), |(at, wish)| with_listed(&words, at, wish));
         let rest = all.filter(|(at, _)| is_new(*at)).map(|(_, wish)| wish);
         let mut wishes: Vec<Wish> = first.into_iter().chain(rest).collect();
         let mut seen = HashSet::new();
@@ -346,6 +319,40 @@ fn singular(word: &str) -> Option<&'static str> {
         None => matches!(word.strip_prefix(noun), Some("s" | "es")),
     };
     NOUNS.iter().copied().find(is_many)
+}
+
+/// Says whether a word is one of these and not written like code.
+fn is_one_of(words: &[Word<'_>], at: usize, list: &[&str]) -> bool {
+    let word = words.get(at);
+    word.is_some_and(|word| !word.like_code && list.contains(&word.lower.as_str()))
+}
+
+/// Returns the first thing of "add functions a_b and c_d", and nothing of "add a limit to the functions".
+fn wish_of_many(words: &[Word<'_>]) -> Option<(usize, Wish)> {
+    let is_ordered = |at: usize| {
+        let order = (0..at).rev().find(|at| !is_one_of(words, *at, &FILLERS));
+        order.is_some_and(|at| is_one_of(words, at, &ORDERS))
+    };
+    let nouns = words.iter().map(|word| singular(&word.lower));
+    let mut nouns = nouns.enumerate().filter_map(|(at, noun)| Some((at, noun?)));
+    let (at, noun) = nouns.find(|(at, _)| is_ordered(*at))?;
+    let name = words.get(at + 1).filter(|word| word.like_code)?.name?;
+    let wish = Wish {
+        name: name.to_owned(),
+        member: name.contains('.') || MEMBERS.contains(&noun),
+        noun: Noun::of(noun),
+    };
+    Some((at, wish))
+}
+
+/// Returns what is listed together with the first thing: in "add `a`, `b` and `c` methods" all of them are new.
+fn with_listed(words: &[Word<'_>], at: usize, first: Wish) -> Vec<Wish> {
+    let begin = (at + 1..words.len()).find(|at| words[*at].name == Some(&*first.name));
+    let listed = begin.map_or(Vec::new(), |begin| names_from(words, begin, &first));
+    match listed.len() {
+        0 | 1 => vec![first],
+        _ => listed,
+    }
 }
 
 /// Returns the names written like code that stand one after the other from a word on, where nothing says that they are
