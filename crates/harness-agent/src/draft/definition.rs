@@ -505,6 +505,7 @@ impl Whole<'_> {
 /// Returns the file that code belongs to when none of its definitions stands in the one that was shown.
 pub(super) fn strangers_home(
     files: &dyn Files,
+    focus: Option<&Focus>,
     path: &RelPath,
     shown: &str,
     code: &str,
@@ -516,7 +517,10 @@ pub(super) fn strangers_home(
     let [only] = tops.as_slice() else {
         return None;
     };
-    if old.iter().any(|known| known.name() == only.name()) {
+    // What was asked for in this file is new in it, whoever else has the name.
+    let asked = focus.and_then(|focus| focus.name.rsplit('.').next());
+    let is_asked = asked == Some(only.name());
+    if is_asked || old.iter().any(|known| known.name() == only.name()) {
         return None;
     }
     files.home_of(only.name()).filter(|home| home != path)

@@ -104,7 +104,7 @@ fn draft(
             if action.path().is_empty()
                 && let Some(text) = drafts[at].after.as_deref()
                 && let Some(other) =
-                    definition::strangers_home(files, &drafts[at].path, text, content)
+                    definition::strangers_home(files, focus, &drafts[at].path, text, content)
             {
                 at = opened(files, None, other.as_str(), drafts)?;
             }

@@ -314,6 +314,25 @@ fn after(path: &str, content: &str, asked: &str, code: &str) -> String {
 }
 
 #[test]
+fn what_is_asked_for_in_a_file_goes_there_whoever_else_has_the_name() {
+    let files = Map(BTreeMap::from([
+        ("shop/a.py".to_owned(), A.to_owned()),
+        ("shop/b.py".to_owned(), B.to_owned()),
+    ]));
+    let focus = Focus {
+        path: RelPath::parse("shop/a.py").unwrap(),
+        name: "g".to_owned(),
+    };
+    let drafts = drafted(
+        &files,
+        Some(&focus),
+        &edit("", "", "def g():\n    return 4\n"),
+    )
+    .unwrap();
+    assert_eq!(drafts[0].path.as_str(), "shop/a.py");
+}
+
+#[test]
 fn a_function_and_a_method_of_one_name_are_two_things() {
     let class = "class Scheduler:\n    def jobs(self):\n        return 1\n";
     let function = "def jobs():\n    return Scheduler().jobs()\n";
