@@ -47,7 +47,7 @@ fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
     let order = match clauses.last() {
         Some(last) if follows && last.says("too|as well|accordingly") => Some(Kind::Change),
         // "Add some tests and a fix".
-        Some(last) if order == Some(Kind::Tests) && is_a_fix(last) => Some(Kind::Fix),
+        _ if order == Some(Kind::Tests) && clauses.iter().any(is_a_fix) => Some(Kind::Fix),
         _ => order,
     };
     first(Reading::naming)
@@ -709,6 +709,7 @@ mod tests {
     fn a_fix_with_its_tests_is_a_fix() {
         let kind = |text: &str| Kind::of(text).name();
         assert_eq!(kind("add some tests and a fix"), "fix");
+        assert_eq!(kind("add some tests and a fix\nmake_url in url.py"), "fix");
         assert_eq!(kind("Add tests for the parser, with a fix"), "fix");
         assert_eq!(kind("add tests for the fix"), "tests");
         assert_eq!(kind("add some tests and a fixture"), "tests");
