@@ -16,10 +16,17 @@ pub(super) fn check(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<R
         let holder = old.parent.and_then(|at| known.get(at as usize));
         holder.is_some_and(|holder| holder.kind.is_function())
     };
+    let imported = symbols::read(change.language, &change.after).imports;
+    let imported = || imported.iter().flat_map(|import| &import.names);
+    // What the file imports now is there still; whether the import leads anywhere is asked elsewhere.
+    let is_imported = |old: &Definition| {
+        let mut names = imported().map(|one| one.alias.as_ref().unwrap_or(&one.name));
+        old.parent.is_none() && names.any(|name| **name == *old.name())
+    };
     let lost: Vec<String> = known
         .iter()
         // A function inside another is its own affair.
-        .filter(|old| !is_local(old))
+        .filter(|old| !is_local(old) && !is_imported(old))
         // One that moved out of or into a class, or was asked away, is not lost.
         .filter(|old| {
             // A member goes with what it belongs to.
@@ -97,6 +104,23 @@ mod tests {
         assert_eq!(
             verdict(check, "fix g", &change("a.py", before, after)),
             "ok"
+        );
+    }
+
+    #[test]
+    fn what_is_imported_instead_is_not_lost() {
+        let told = |after: &str| verdict(check, "fix f", &change("a.py", TWO, after));
+        assert_eq!(
+            told("from b import g\n\n\ndef f():\n    return g()\n"),
+            "ok"
+        );
+        assert_eq!(
+            told("from b import (\n    h as g,\n)\n\n\ndef f():\n    return g()\n"),
+            "ok"
+        );
+        assert_eq!(
+            told("from b import h\n\n\ndef f():\n    return h()\n"),
+            "draft.lost"
         );
     }
 
