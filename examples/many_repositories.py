@@ -14,6 +14,7 @@ did not end well. On a cluster CLONES and FOLDER lie on storage that every machi
 
 import argparse
 import concurrent.futures
+import itertools
 import json
 import multiprocessing
 import os
@@ -61,13 +62,14 @@ def write(file: pathlib.Path, text: str) -> None:
 def here(calls, workers, _address):
     """A pool of processes on this machine."""
     with concurrent.futures.ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures = [pool.submit(work, *call) for call in calls]
-        try:
-            for future in concurrent.futures.as_completed(futures):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        left, running = iter(calls), set()
+        while True:
+            # No more than can run: what waits in the pool would still be begun after Ctrl-C.
+            running |= {pool.submit(work, *call) for call in itertools.islice(left, workers - len(running))}
+            if not running:
+                return
+            ended, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+            yield from (future.result() for future in ended)
 
 
 def dask(calls, workers, address):

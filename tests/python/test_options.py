@@ -102,6 +102,15 @@ def test_a_missing_project_is_named():
         AgentOptions()
 
 
+def test_a_stop_while_a_path_is_read_stays_one():
+    class Path:
+        def __fspath__(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        AgentOptions(project=Path())
+
+
 def test_settings_are_given_by_name(project):
     with pytest.raises(TypeError, match="project"):
         AgentOptions(project.as_posix())

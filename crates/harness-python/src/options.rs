@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use harness_agent as agent;
-use pyo3::exceptions::PyAttributeError;
+use pyo3::exceptions::{PyAttributeError, PyException};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -359,16 +359,25 @@ fn path(field: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
         .import("pathlib")?
         .getattr("Path")?
         .call1((value,))
-        .map_err(|_| wrong(field, value, "a path"))?;
-    let expanded = path.call_method0("expanduser").map_err(|_| {
-        python_side::wrong_value(
+        .map_err(|error| unless_stopped(py, error, wrong(field, value, "a path")))?;
+    let expanded = path.call_method0("expanduser").map_err(|error| {
+        let message = "its home folder cannot be found";
+        let hint = "write the path out in full";
+        unless_stopped(
             py,
-            field,
-            "its home folder cannot be found",
-            "write the path out in full",
+            error,
+            python_side::wrong_value(py, field, message, hint),
         )
     })?;
     expanded.extract()
+}
+
+/// Returns what to raise in place of an error. Ctrl-C and `sys.exit` stay what they are.
+fn unless_stopped(py: Python<'_>, error: PyErr, ours: PyErr) -> PyErr {
+    match error.is_instance_of::<PyException>(py) {
+        true => ours,
+        false => error,
+    }
 }
 
 fn scope(field: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
