@@ -1,6 +1,9 @@
 //! Definitions that would be gone, though the task does not speak of them.
 
+use std::collections::BTreeSet;
+
 use harness_code::language::Language;
+use harness_code::scope::{Depth, Guard, Import, Source};
 use harness_code::symbols::{self, Definition};
 
 use super::{Change, Facts};
@@ -16,13 +19,12 @@ pub(super) fn check(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<R
         let holder = old.parent.and_then(|at| known.get(at as usize));
         holder.is_some_and(|holder| holder.kind.is_function())
     };
-    let imported = symbols::read(change.language, &change.after).imports;
-    let imported = || imported.iter().flat_map(|import| &import.names);
-    // What the file imports now is there still; whether the import leads anywhere is asked elsewhere.
-    let is_imported = |old: &Definition| {
-        let mut names = imported().map(|one| one.alias.as_ref().unwrap_or(&one.name));
-        old.parent.is_none() && names.any(|name| **name == *old.name())
+    // What the file newly imports is there still; whether the import leads anywhere is asked elsewhere.
+    let imported = match change.language {
+        Language::Python => &imported(&change.after) - &imported(before),
+        _ => BTreeSet::new(),
     };
+    let is_imported = |old: &Definition| old.parent.is_none() && imported.contains(old.name());
     let lost: Vec<String> = known
         .iter()
         // A function inside another is its own affair.
@@ -53,6 +55,25 @@ pub(super) fn check(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<R
         "{names} would be gone from `{path}`: change only the definition that the task is about"
     );
     Some(Refusal::new("draft.lost", reason, path.as_str()))
+}
+
+/// Returns the names that a Python file gets from others wherever it is imported.
+fn imported(text: &str) -> BTreeSet<String> {
+    let source = Source::parse(text.to_owned());
+    let scopes = source.scopes(Depth::Names);
+    let imports = scopes.imports.iter();
+    let always = imports.filter(|import| import.scope == 0 && import.guard == Guard::default());
+    let bound = |import: &Import| match (import.alias, import.member) {
+        (Some(alias), _) => text[alias.to_std_range()].to_owned(),
+        (None, Some(member)) => member.to_owned(),
+        (None, None) => import
+            .module
+            .split('.')
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+    };
+    always.map(bound).collect()
 }
 
 /// Says whether another file of the same Go package brings a definition, which may then stand in no other: neither file
@@ -118,8 +139,21 @@ mod tests {
             told("from b import (\n    h as g,\n)\n\n\ndef f():\n    return g()\n"),
             "ok"
         );
+        for after in [
+            "from b import h\n\n\ndef f():\n    return h()\n",
+            "def f():\n    from b import g\n    return g()\n",
+            "if TYPE_CHECKING:\n    from b import g\n\n\ndef f():\n    return 1\n",
+        ] {
+            assert_eq!(told(after), "draft.lost", "{after}");
+        }
+        // What stands in for an import that may fail.
+        let import = "try:\n    from b import g\nexcept ImportError:\n    pass\n\n\n";
+        let (before, after) = (
+            format!("{import}{TWO}"),
+            format!("{import}def f():\n    return 1\n"),
+        );
         assert_eq!(
-            told("from b import h\n\n\ndef f():\n    return h()\n"),
+            verdict(check, "fix f", &change("a.py", &before, &after)),
             "draft.lost"
         );
     }
@@ -157,7 +191,9 @@ mod tests {
             check(&gone, &Task::bare("faster f"), &facts).is_some()
         };
         assert!(!refused("a/error.go", ""));
-        assert!(refused("b/error.go", ""));
+        for path in ["b/error.go", "a/error_test.go", "a/error_windows.go"] {
+            assert!(refused(path, ""), "{path}");
+        }
         assert!(refused("a/error.go", &format!("package a\n\n{code}")));
     }
 }
