@@ -362,7 +362,8 @@ pub(super) fn fenced(
         .map(|line| format!("in `{}`", line.trim()))
         .into_iter()
         .collect();
-    if code.len() > room {
+    let is_folded = code.len() > room;
+    if is_folded {
         notes.push("long; read what is left out with `Action: read`".to_owned());
     }
     let note = if notes.is_empty() {
@@ -370,13 +371,7 @@ pub(super) fn fenced(
     } else {
         format!(" ({})", notes.join("; "))
     };
-    // Where methods of a class were written, its own lines are left.
-    let is_as_it_was = |text: &Text| text.content().contains(&content[spot.span.clone()]);
-    let is_class = symbols::definitions(Language::of(&spot.path), &code)
-        .first()
-        .is_some_and(|one| one.kind == DefinitionKind::Class);
-    let is_written = is_class && tree.text(&spot.path).is_ok_and(|text| !is_as_it_was(&text));
-    let outside = match spot.name.is_empty() || is_written {
+    let outside = match is_folded && (spot.name.is_empty() || is_written_class(tree, spot, &code)) {
         true => outside_functions(Language::of(&spot.path), &code),
         false => BTreeSet::new(),
     };
@@ -387,6 +382,15 @@ pub(super) fn fenced(
         "{}, line {}{note}:\n{fence}{language}\n{code}\n{fence}",
         spot.path, spot.line
     ))
+}
+
+/// Says whether code is a class in which something was written by now: its methods had their turn.
+fn is_written_class(tree: &SourceTree, spot: &Spot, code: &str) -> bool {
+    let definitions = symbols::definitions(Language::of(&spot.path), code);
+    let first = definitions.first();
+    let is_class = first.is_some_and(|one| one.kind == DefinitionKind::Class);
+    let is_as_it_was = |text: Text| text.content().replace("\r\n", "\n").contains(code);
+    is_class && !tree.text(&spot.path).is_ok_and(is_as_it_was)
 }
 
 /// Returns the lines of a file or a class that stand outside of its functions, and the first line of each: what must

@@ -88,7 +88,7 @@ impl Task {
         const DESCRIBED: [&str; 8] = [
             "alias", "aliases", "keys", "names", "shims", "spelling", "variants", "wrappers",
         ];
-        const BEFORE: [&str; 8] = ["to", "in", "as", "from", "for", "and", "or", "with"];
+        const BEFORE: [&str; 6] = ["to", "in", "as", "from", "for", "with"];
         if !CASES.contains(&word) {
             return false;
         }
