@@ -458,6 +458,33 @@ fn what_was_seen_beside_the_reports_counts() {
         Observed::default(),
     );
     assert_eq!(unrelated, "finish.unrelated");
+    // An answer names one place; where nothing is red any more, the list told the others.
+    let (lib, fixed) = ("pub fn lower() {}\n", fixed.as_str());
+    let both = [("shop/pricing.py", fixed), ("src/lib.rs", lib)];
+    for (task, is_listed, expected) in [
+        (
+            "fix issue #84\napply_discount in shop/pricing.py",
+            true,
+            "proven",
+        ),
+        (
+            "fix issue #84\napply_discount in shop/pricing.py",
+            false,
+            "finish.unrelated",
+        ),
+        (FIX, true, "finish.unrelated"),
+    ] {
+        let story = Story {
+            task,
+            files: &both,
+            before: Some(red),
+            after: Some("total+ discount+"),
+            observed: Observed::default(),
+            elsewhere: false,
+            is_listed,
+        };
+        assert_eq!(word(&story.verdict()), expected, "{task} {is_listed}");
+    }
     let elsewhere = Story {
         task: FIX,
         files: &right,

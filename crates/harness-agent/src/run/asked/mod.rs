@@ -539,7 +539,10 @@ impl<'a> Asked<'a> {
             return Some((NOTHING_CHANGED, words.to_owned()));
         }
         // An answer to our question names one place; the red tests and the list of the model name the others.
-        let is_told = self.plan.is_listed() && !self.mended.is_empty() && self.is_answered();
+        let is_told = match self.is_green {
+            true => self.task.answer().is_some(),
+            false => self.plan.is_listed() && !self.mended.is_empty() && self.is_answered(),
+        };
         if self.named.is_empty() || is_told {
             return None;
         }
