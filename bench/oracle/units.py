@@ -154,6 +154,11 @@ def is_inside(one, other):
     return other.first <= one.first and one.last <= other.last
 
 
+def words(text):
+    """The lines without the blanks at their ends: nobody can be asked for those."""
+    return [line.rstrip() for line in text.splitlines()]
+
+
 def places(path, before, after):
     """The places that lead from one text of a file to the other. The state is new, changed or removed."""
     if before is None:
@@ -171,13 +176,13 @@ def places(path, before, after):
             continue  # the whole class is new
         if one.name not in was:
             found.append(Place(path, one.name, "new", one.text(new_lines)))
-        elif own_text(one, new, new_lines) != own_text(was[one.name], old, old_lines):
+        elif words(own_text(one, new, new_lines)) != words(own_text(was[one.name], old, old_lines)):
             found.append(Place(path, one.name, "changed", one.text(new_lines)))
     for one in old:
         parent = one.name.rpartition(".")[0]
         goes_with = parent and parent in was and parent not in is_now and is_inside(one, was[parent])
         if one.name not in is_now and not goes_with:
             found.append(Place(path, one.name, "removed", ""))
-    if rest(before, old) != rest(after, new):
+    if words(rest(before, old)) != words(rest(after, new)):
         found.append(Place(path, REST, "changed", rest(after, new)))
     return found

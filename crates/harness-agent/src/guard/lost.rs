@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use harness_code::language::Language;
-use harness_code::scope::{Depth, Guard, Import, Source};
+use harness_code::scope::{Depth, Guard, Source};
 use harness_code::symbols::{self, Definition};
 
 use super::{Change, Facts};
@@ -63,17 +63,7 @@ fn imported(text: &str) -> BTreeSet<String> {
     let scopes = source.scopes(Depth::Names);
     let imports = scopes.imports.iter();
     let always = imports.filter(|import| import.scope == 0 && import.guard == Guard::default());
-    let bound = |import: &Import| match (import.alias, import.member) {
-        (Some(alias), _) => text[alias.to_std_range()].to_owned(),
-        (None, Some(member)) => member.to_owned(),
-        (None, None) => import
-            .module
-            .split('.')
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
-    };
-    always.map(bound).collect()
+    always.map(|import| import.bound(text).to_owned()).collect()
 }
 
 /// Says whether another file of the same Go package brings a definition, which may then stand in no other: neither file

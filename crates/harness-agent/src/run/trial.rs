@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use harness_code::edit;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite};
@@ -335,16 +336,14 @@ impl Trial {
         self.waiting.clear();
     }
 
-    /// Stages drafts that lack nothing any more, where their files are as they were. They count as parts of the draft
-    /// before them.
+    /// Stages drafts that lack nothing any more, where the same lines were not changed meanwhile. They count as parts of
+    /// the draft before them.
     pub(super) fn apply_waiting(&mut self, session: &mut Session<'_>) {
         for draft in std::mem::take(&mut self.waiting) {
-            let is_as_it_was =
-                |change: &Change| self.content(session, &change.path) == change.before;
-            if !draft.changes.iter().all(is_as_it_was) {
+            let Some(now) = self.rebased(session, &draft) else {
                 continue;
-            }
-            match self.apply_as_part(session, &draft, &[]) {
+            };
+            match self.apply_as_part(session, &now, &[]) {
                 Ok(()) => {
                     let words = "a change that waited for this is in place now";
                     session.tell(EventKind::Fixed, words, []);
@@ -352,6 +351,20 @@ impl Trial {
                 Err(_) => self.waiting.push(draft),
             }
         }
+    }
+
+    /// Returns a draft as it is for the files as they are staged now.
+    fn rebased(&self, session: &Session<'_>, draft: &Draft) -> Option<Draft> {
+        let mut draft = draft.clone();
+        for change in &mut draft.changes {
+            let now = self.content(session, &change.path);
+            if now != change.before {
+                let (base, now) = (change.before.as_deref()?, now?);
+                change.after = edit::rebased(base, &change.after, &now)?;
+                change.before = Some(now);
+            }
+        }
+        Some(draft)
     }
 
     /// Guards and stages a draft by which these definitions may go.

@@ -10,7 +10,9 @@ mod order;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
+use similar::{
+    Algorithm, DiffOp, DiffTag, capture_diff_slices, capture_diff_slices_deadline, group_diff_ops,
+};
 
 use crate::language::Language;
 use crate::path::RelPath;
@@ -128,6 +130,36 @@ pub fn apply(content: &str, edits: &[Edit]) -> Result<String, EditProblem> {
     Ok(result)
 }
 
+/// Returns a text with a change that was made to an earlier form of it, `base`, unless both changed the same lines or
+/// lines next to each other.
+pub fn rebased(base: &str, changed: &str, now: &str) -> Option<String> {
+    let old: Vec<&str> = base.split_inclusive('\n').collect();
+    let hunks = |text: &str| -> Vec<(Range<usize>, String)> {
+        let new: Vec<&str> = text.split_inclusive('\n').collect();
+        capture_diff_slices(Algorithm::Myers, &old, &new)
+            .iter()
+            .filter(|op| op.tag() != DiffTag::Equal)
+            .map(|op| (op.old_range(), new[op.new_range()].concat()))
+            .collect()
+    };
+    let mut both = hunks(changed);
+    both.extend(hunks(now));
+    both.sort_by_key(|(lines, _)| (lines.start, lines.end));
+    both.dedup();
+    if both.windows(2).any(|pair| pair[0].0.end >= pair[1].0.start) {
+        return None;
+    }
+    let mut result = String::new();
+    let mut done = 0;
+    for (lines, text) in both {
+        result.push_str(&old[done..lines.start].concat());
+        result.push_str(&text);
+        done = lines.end;
+    }
+    result.push_str(&old[done..].concat());
+    Some(result)
+}
+
 /// Lines of unchanged text around a change, as `diff -u` and `git diff` have it.
 const CONTEXT: usize = 3;
 
@@ -210,6 +242,22 @@ fn push_line(diff: &mut String, sign: char, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_change_of_an_earlier_text_is_kept_where_both_can_stand() {
+        let base = "import a\n\n\ndef f():\n    return 1\n";
+        let changed = base.replace("return 1", "return b.c");
+        let now = base.replace("import a\n", "import a\nimport b\n");
+        let both = now.replace("return 1", "return b.c");
+        assert_eq!(rebased(base, &changed, &now), Some(both.clone()));
+        assert_eq!(rebased(base, &now, &changed), Some(both.clone()));
+        // What both brought is there once.
+        assert_eq!(rebased(base, &both, &now), Some(both));
+        assert_eq!(rebased(base, &changed, base), Some(changed.clone()));
+        let other = base.replace("return 1", "return 2");
+        assert_eq!(rebased(base, &changed, &other), None);
+        assert_eq!(rebased("a", "b", "a\nc"), None);
+    }
 
     #[test]
     fn a_definition_goes_with_its_comment_and_the_blank_lines_that_set_it_apart() {

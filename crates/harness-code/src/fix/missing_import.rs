@@ -1,5 +1,6 @@
 //! Names that only lack their import, and imports of names that live in another module of the project by now.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ruff_python_ast::{Expr, Stmt};
@@ -10,10 +11,11 @@ use super::import_name::names_of;
 use super::program::File;
 use super::resolved::{FileId, Module};
 use crate::path::RelPath;
-use crate::scope::{Import, Suspect, known};
+use crate::scope::{Guard, Import, Suspect, known};
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
 use crate::text::line_ending;
+use crate::tree;
 
 /// Shorter names are taken for variables: `st`, `df`, `x`.
 const SHORTEST: usize = 4;
@@ -154,6 +156,9 @@ pub(crate) fn possibilities(
         };
         statements.push((module.clone(), format!("from {module} import {name}")));
     }
+    if statements.is_empty() {
+        statements = as_elsewhere(search, file, suspect, name);
+    }
     statements.dedup();
     if let Some(settled) = settled(file, &statements) {
         statements = vec![settled];
@@ -181,6 +186,56 @@ pub(crate) fn possibilities(
         }
         several => Possible::Several(several.iter().map(|(module, _)| module.clone()).collect()),
     }
+}
+
+/// Returns how other files of the project import a name that neither it nor the standard library has. A short name must
+/// be used as a module is.
+fn as_elsewhere(
+    search: &Search<'_, '_>,
+    file: &File<'_>,
+    suspect: &Suspect,
+    name: &str,
+) -> Vec<(String, String)> {
+    let is_test = |id: FileId| search.program.path(id).is_some_and(tree::is_test);
+    let mut attributes = file.scopes.attributes.iter();
+    let has_member = attributes.any(|attribute| attribute.node.value.range() == suspect.span);
+    let mut statements = BTreeSet::new();
+    for id in search.program.sources.holding(name) {
+        // What tests import is not at hand everywhere.
+        let Some(other) = search
+            .program
+            .file(id)
+            .filter(|_| is_test(file.id) || !is_test(id))
+        else {
+            continue;
+        };
+        for import in &other.scopes.imports {
+            let is_module = import.member.is_none();
+            let is_plain = import.scope == 0 && import.guard == Guard::default();
+            let is_outside = import.level == 0
+                && !matches!(
+                    search.program.imported_module(&other, import),
+                    Module::File(_)
+                );
+            let is_used = match is_module {
+                true => has_member && (import.alias.is_some() || import.module == name),
+                false => name.chars().count() >= SHORTEST,
+            };
+            if !is_plain || !is_outside || !is_used || import.bound(other.content()) != name {
+                continue;
+            }
+            let renamed = match import.alias {
+                Some(_) => format!(" as {name}"),
+                None => String::new(),
+            };
+            let statement = match import.member {
+                Some(member) => format!("from {} import {member}{renamed}", import.module),
+                None => format!("import {}{renamed}", import.module),
+            };
+            statements.insert((import.module.to_owned(), statement));
+        }
+    }
+    statements.into_iter().collect()
 }
 
 /// Names that `typing` has had for so long that nobody needs `typing_extensions` for them.

@@ -200,6 +200,33 @@ fn a_missing_import_is_added_where_one_module_has_the_name() {
 }
 
 #[test]
+fn a_missing_import_is_as_other_files_have_it() {
+    let rich =
+        "from rich.prompt import Confirm, InvalidResponse\n\nprint(Confirm, InvalidResponse)\n";
+    let numpy = "import numpy as np\n\nprint(np.pi)\n";
+    let caught = "try:\n    f = 1\nexcept InvalidResponse:\n    f = 2\n";
+    let added = format!("-- a.py\nfrom rich.prompt import InvalidResponse\n{caught}");
+    let told = |files: &[(&str, &str)]| corrected(files, &named_file("a.py"));
+    assert_eq!(told(&[("a.py", caught), ("b.py", rich)]), added);
+    assert_eq!(
+        told(&[("a.py", "print(np.e)\n"), ("b.py", numpy)]),
+        "-- a.py\nimport numpy as np\nprint(np.e)\n"
+    );
+    let other = "from other import InvalidResponse\n\nprint(InvalidResponse)\n";
+    let two = told(&[("a.py", caught), ("b.py", rich), ("c.py", other)]);
+    assert!(two.starts_with("ask: "), "{two}");
+    // What only tests or type checkers import, and a variable of that name.
+    let checked =
+        "if TYPE_CHECKING:\n    from rich import InvalidResponse\n\nx: \"InvalidResponse\"\n";
+    for (path, text) in [("tests/test_b.py", rich), ("b.py", checked)] {
+        let said = told(&[("a.py", caught), (path, text)]);
+        assert!(!said.contains("import"), "{said}");
+    }
+    let said = told(&[("a.py", "print(np + 1)\n"), ("b.py", numpy)]);
+    assert!(!said.contains("import"), "{said}");
+}
+
+#[test]
 fn of_several_modules_the_one_that_the_file_imports_from_is_meant() {
     check(
         "from xml.sax.saxutils import quoteattr\n\nprint(quoteattr(\"a\"), escape(\"b\"))\n",

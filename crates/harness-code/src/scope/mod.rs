@@ -139,6 +139,17 @@ pub struct Import<'a> {
     pub statement: TextRange,
 }
 
+impl Import<'_> {
+    /// Returns the name that the import gives to its file, whose text this is.
+    pub fn bound<'t>(&'t self, text: &'t str) -> &'t str {
+        match (self.alias, self.member) {
+            (Some(alias), _) => &text[alias.to_std_range()],
+            (None, Some(member)) => member,
+            (None, None) => self.module.split('.').next().unwrap_or_default(),
+        }
+    }
+}
+
 /// What stands around a use and could make a failure harmless.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guard(u8);

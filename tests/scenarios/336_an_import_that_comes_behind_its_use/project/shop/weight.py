@@ -1,0 +1,2 @@
+def rounded(amount):
+    return -(-amount // 100) * 100
