@@ -38,7 +38,14 @@ fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
     if let Some(kind) = abroad::unspaced(text).or_else(|| arrow(clauses)) {
         return Some(kind);
     }
-    let readings: Vec<Reading> = clauses.iter().map(read_clause).collect();
+    let mut readings: Vec<Reading> = clauses.iter().map(read_clause).collect();
+    for (at, pair) in clauses.windows(2).enumerate() {
+        // "… documentation and tests of it" goes with what was said before.
+        let last = pair[0].words.len().saturating_sub(1);
+        if pair[0].is(last, PROSE_NOUNS) && head_is_tests(&pair[1], 0) {
+            readings[at + 1] = Reading::Silent;
+        }
+    }
     // An order outweighs a remark: "why is it wrong? fix it" is a fix, whatever the question before it.
     let first = |wanted: fn(&Reading) -> Option<Kind>| readings.iter().find_map(wanted);
     let order = specific_order(&readings);
@@ -713,6 +720,12 @@ mod tests {
         assert_eq!(kind("Add tests for the parser, with a fix"), "fix");
         assert_eq!(kind("add tests for the fix"), "tests");
         assert_eq!(kind("add some tests and a fixture"), "tests");
+        let told = "Escape delimiters with `re.escape` #213 Change documentation and tests of them";
+        assert_eq!(kind(told), "fix");
+        assert_eq!(
+            kind("documentation is fine, tests of the parser are missing"),
+            "tests"
+        );
     }
 
     #[test]
