@@ -1,6 +1,6 @@
 //! Existing tests and what they compare with stay as they are, unless changing them is what the task asks for.
 
-use harness_code::fix;
+use harness_code::fix::{self, RenameRequest};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::weaken;
@@ -178,11 +178,20 @@ fn renamed(before: &str, task: &Task) -> Vec<String> {
         Ok(path) if Language::of(&path) != Language::Other => path.stem().to_owned(),
         _ => name.rsplit(['.', '/']).next().unwrap_or(name).to_owned(),
     };
-    let readings = fix::read_rename(&task.text);
-    let readings = readings.iter();
-    readings
-        .map(|request| with_new_name(before, &last(&request.old), &last(&request.new)))
-        .collect()
+    let renames = fix::read_renames(&task.text);
+    if renames.is_empty() {
+        return Vec::new();
+    }
+    let mut texts = vec![before.to_owned()];
+    for readings in &renames {
+        let each = |text: &String| -> Vec<String> {
+            let renamed =
+                |one: &RenameRequest| with_new_name(text, &last(&one.old), &last(&one.new));
+            readings.iter().map(renamed).collect()
+        };
+        texts = texts.iter().flat_map(each).collect();
+    }
+    texts
 }
 
 /// Returns a text with a new name wherever the old one stands as a whole word.

@@ -183,20 +183,20 @@ fn misspelled(
     if spoken_of { answer } else { Answer::Nothing }
 }
 
-/// A rename that the task asks for by name.
+/// The renames that the task asks for by name.
 fn renamed(
     task: &Task,
     tree: &SourceTree,
     environment: &Environment,
     scope: Option<RelPath>,
 ) -> Answer {
-    let mut readings = fix::read_rename(&task.text);
+    let mut renames = fix::read_renames(&task.text);
     let installed = installed(tree, environment);
-    for reading in &mut readings {
+    for reading in renames.iter_mut().flatten() {
         reading.scope.clone_from(&scope);
         reading.installed.clone_from(&installed);
     }
-    fix::rename_read(tree, &readings)
+    fix::rename_all(tree, &renames)
 }
 
 /// A definition that the task asks to be gone, and nothing else.

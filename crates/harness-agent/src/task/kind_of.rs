@@ -1,6 +1,6 @@
 //! What kind of task a sentence is, and whether it would change files. Reads words only; never looks at the project.
 
-use harness_code::fix::read_rename;
+use harness_code::fix::read_renames;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 
@@ -61,7 +61,7 @@ fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
         .or(order.filter(|kind| *kind != Kind::Change))
         .or_else(|| first(Reading::asking).filter(|_| order.is_none()))
         // "across the code base rename a to b, please": what stands before the order hides it from a clause's reader.
-        .or_else(|| (!read_rename(text).is_empty()).then_some(Kind::Rename))
+        .or_else(|| (!read_renames(text).is_empty()).then_some(Kind::Rename))
         .or(order)
         .or_else(|| first(Reading::remark))
 }

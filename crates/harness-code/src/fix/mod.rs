@@ -29,7 +29,7 @@ pub use go_imports::go_imports;
 pub use installed::Installed;
 pub use misspelled::misspelled;
 pub use remove::{RemovalRequest, removed};
-pub use rename::{Doubts, RenameRequest, read_rename, rename, rename_read};
+pub use rename::{Doubts, RenameRequest, read_rename, read_renames, rename, rename_all};
 
 /// A change that is certain.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harness_code::fix;
+use harness_code::fix::{self, RenameRequest};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::symbols::code::{CodeToken, code_tokens};
@@ -38,17 +38,25 @@ const SETTINGS: [&str; 8] = [
 
 impl<'a> Asked<'a> {
     pub(super) fn missing_rename(&self) -> Option<Missing> {
-        let readings = fix::read_rename(&self.task.text);
-        let is_known = |old: &str| !self.homes_of(last_part(old)).is_empty();
-        let known = readings.iter().find(|request| is_known(&request.old));
-        let Some(request) = known.or(readings.first()) else {
+        let renames = fix::read_renames(&self.task.text);
+        if renames.is_empty() {
             return match self.task.moved_name() {
                 Some((name, to)) => self
                     .missing_move(&name, &to)
                     .or_else(|| self.missing_other_moves(&name, &to)),
                 None => self.missing_change(),
             };
-        };
+        }
+        renames
+            .iter()
+            .find_map(|readings| self.missing_of_rename(readings))
+    }
+
+    /// Returns what is missing of one rename, of which these are the readings.
+    fn missing_of_rename(&self, readings: &[RenameRequest]) -> Option<Missing> {
+        let is_known = |old: &str| !self.homes_of(last_part(old)).is_empty();
+        let known = readings.iter().find(|request| is_known(&request.old));
+        let request = known.or(readings.first())?;
         // A file that is no module gets its new name by its path alone.
         if let Ok(from) = RelPath::parse(&request.old)
             && Language::of(&from) != Language::Python

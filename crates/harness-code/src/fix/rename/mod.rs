@@ -32,7 +32,7 @@ use crate::scope::known;
 use crate::tree::SourceTree;
 use target::Target;
 
-pub use request::read_rename;
+pub use request::{read_rename, read_renames};
 
 /// What is to be renamed, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,8 +109,48 @@ pub(super) struct Renaming<'r, 's> {
     doubts: Vec<doubt::Doubt>,
 }
 
+/// Does the renames that a sentence asks for, each with its readings, all of them or none.
+pub fn rename_all(tree: &SourceTree, renames: &[Vec<RenameRequest>]) -> Answer {
+    let mut whole: Option<Proposal> = None;
+    for readings in renames {
+        let next = match rename_read(tree, readings) {
+            Answer::Certain(next) => next,
+            answer => return answer,
+        };
+        let Some(before) = &mut whole else {
+            whole = Some(next);
+            continue;
+        };
+        let meets = |one: &Edit, other: &Edit| {
+            one.path == other.path
+                && one.range.start <= other.range.end
+                && other.range.start <= one.range.end
+        };
+        let is_taken = |name: &String| before.names.contains(name);
+        let meet = before
+            .edits
+            .iter()
+            .any(|one| next.edits.iter().any(|other| meets(one, other)));
+        if meet
+            || next.names.iter().any(is_taken)
+            || !before.moves.is_empty() && !next.moves.is_empty()
+        {
+            let reason = "these renames get into each other's way: ask for one after the other";
+            return Answer::Refuse {
+                reason: reason.to_owned(),
+                places: Vec::new(),
+            };
+        }
+        before.edits.extend(next.edits);
+        before.moves.extend(next.moves);
+        before.names.extend(next.names);
+        before.summary = format!("{}; {}", before.summary, next.summary);
+    }
+    whole.map_or(Answer::Nothing, Answer::Certain)
+}
+
 /// Renames what a sentence asks for, of which these are the readings; several that fit are a question.
-pub fn rename_read(tree: &SourceTree, readings: &[RenameRequest]) -> Answer {
+fn rename_read(tree: &SourceTree, readings: &[RenameRequest]) -> Answer {
     let fitting: Vec<(&RenameRequest, Answer)> = readings
         .iter()
         .map(|request| (request, rename(tree, request)))

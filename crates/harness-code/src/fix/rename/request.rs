@@ -38,6 +38,8 @@ const NO_NAMES: &str = "it this that these those the something anything everythi
 /// What a verb acts on: a word before one of these is a verb and no name.
 const OBJECTS: &str =
     "it them things this that these the a an sure everything everyone us me you our my its their";
+/// Words between one rename and the next.
+const JOINING: &str = "and then rename change";
 /// Places in a sentence that hold no name: "in the whole code base".
 const NO_HOLDERS: &str = "project projects code codebase base repo repository workspace tree source sources file files \
     module modules package packages place places use uses usage usages call calls caller callers test tests comment \
@@ -63,21 +65,49 @@ static INCLUDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Returns every way to read a rename out of a task; empty when it asks for none, or for more than that.
 pub fn read_rename(task: &str) -> Vec<RenameRequest> {
-    let (task, doubts) = without_doubts(task.trim());
-    // The answer to the question about doubts stands on a line of its own and says all of it again.
-    if let (Doubts::Include | Doubts::Leave, Some((_, answer))) = (doubts, task.rsplit_once('\n'))
-        && let [chosen] = read_certain(answer).as_slice()
+    let mut renames = read_renames(task);
+    match renames.len() {
+        1 => renames.remove(0),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the renames that a task asks for, each with every way to read it; empty when it asks for something else too.
+pub fn read_renames(task: &str) -> Vec<Vec<RenameRequest>> {
+    let (certain, doubts) = without_doubts(task.trim());
+    if MORE.as_ref().is_some_and(|more| more.is_match(certain)) {
+        return Vec::new();
+    }
+    // The answer to a question stands on a line of its own and says all of it again.
+    if let Some((before, answer)) = certain.rsplit_once('\n')
+        && let [answered] = read(answer).as_slice()
+        && let [chosen] = answered.as_slice()
     {
-        return vec![RenameRequest {
+        let mut renames = read_renames(before);
+        let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
+        let is_meant = |one: &RenameRequest| {
+            last(&one.old) == last(&chosen.old) && last(&one.new) == last(&chosen.new)
+        };
+        let mut chosen = RenameRequest {
             doubts,
             ..chosen.clone()
-        }];
+        };
+        let said = renames.iter_mut().find(|one| one.iter().any(is_meant));
+        let Some(said) = said else {
+            return vec![vec![chosen]];
+        };
+        chosen.in_comments |= said.iter().any(|one| one.in_comments);
+        if chosen.file.is_none() && chosen.class.is_none() {
+            chosen.file = said.first().and_then(|one| one.file.clone());
+        }
+        *said = vec![chosen];
+        return renames;
     }
-    let mut readings = read_certain(task);
-    for reading in &mut readings {
+    let mut renames = read(certain);
+    for reading in renames.iter_mut().flatten() {
         reading.doubts = doubts;
     }
-    readings
+    renames
 }
 
 /// Returns a task without its ending that says what happens to places in doubt.
@@ -91,80 +121,119 @@ fn without_doubts(task: &str) -> (&str, Doubts) {
     (task, Doubts::Ask)
 }
 
-fn read_certain(task: &str) -> Vec<RenameRequest> {
-    if MORE.as_ref().is_some_and(|more| more.is_match(task)) {
-        return Vec::new();
-    }
-    let readings = read(task);
-    // An answer to a question stands on a line of its own and says what is meant.
-    match (readings.len(), task.rsplit_once('\n')) {
-        (2.., Some((_, answer))) => Some(read(answer))
-            .filter(|chosen| chosen.len() == 1)
-            .unwrap_or(readings),
-        _ => readings,
-    }
-}
-
-fn read(task: &str) -> Vec<RenameRequest> {
+/// Reads the renames of a sentence.
+fn read(task: &str) -> Vec<Vec<RenameRequest>> {
     let words = words_of(task);
-    let Some(form) = Form::of(&words) else {
-        return Vec::new();
-    };
-    let old = OldPhrase::read(form.old);
-    let Some((news, behind)) = read_new(form.new, old.kind) else {
-        return Vec::new();
-    };
-    if asks_for_another(behind) {
-        return Vec::new();
+    let forms = Form::of(&words).and_then(Form::each).unwrap_or_default();
+    let mut renames: Vec<Vec<RenameRequest>> = Vec::new();
+    for form in &forms {
+        let readings = form.read(task);
+        if readings.is_empty() {
+            return Vec::new();
+        }
+        renames.push(readings);
     }
-    let mut request = RenameRequest {
-        in_comments: COMMENTS
-            .as_ref()
-            .is_some_and(|comments| comments.is_match(task)),
-        ..RenameRequest::default()
-    };
-    if let Some(place) = words.iter().find(|word| word.line.is_some()) {
-        request.file = RelPath::parse(place.text).ok();
-        (request.line, request.column) = (place.line, place.column);
-    }
-    if let Some(test) = old.names.iter().find_map(|name| name.file) {
-        request.file = RelPath::parse(test).ok();
-    }
-    request.class = old.holder.map(str::to_owned);
-    for phrase in [old.rest, behind, form.before] {
-        read_places(phrase, &mut request);
-    }
-    let names: Vec<&str> = old.names.iter().map(|word| word.text).collect();
-    // A place alone says what stands there.
-    let only_kinds = old.names.iter().all(|word| word.is(KINDS));
-    let olds = if only_kinds && request.line.is_some() {
-        vec![""]
-    } else {
-        names
-    };
-    let mut readings = Vec::new();
-    for old in olds {
-        for new in &news {
-            if old != *new {
-                readings.push(RenameRequest {
-                    old: old.to_owned(),
-                    new: (*new).to_owned(),
-                    ..request.clone()
-                });
-            }
+    // "rename a to b and c to d in shop.py" means both.
+    if let [earlier @ .., last] = renames.as_mut_slice()
+        && let Some(file) = last.first().and_then(|one| one.file.clone())
+    {
+        let nowhere = earlier.iter_mut().flatten();
+        for one in nowhere.filter(|one| one.file.is_none() && one.class.is_none()) {
+            one.file = Some(file.clone());
         }
     }
-    readings
+    renames
 }
 
 /// The parts of a sentence that ask for a rename.
+#[derive(Default)]
 struct Form<'w, 't> {
     before: &'w [Word<'t>],
     old: &'w [Word<'t>],
+    /// The new name, and all that is said behind it.
     new: &'w [Word<'t>],
+    /// What is said of this rename behind its new name.
+    behind: &'w [Word<'t>],
 }
 
 impl<'w, 't> Form<'w, 't> {
+    /// Returns this form and those behind it: "rename a to b and c to d", "rename a and b to c and d".
+    fn each(self) -> Option<Vec<Form<'w, 't>>> {
+        if let Some(olds) = listed(self.old) {
+            let (news, behind) = listed_new(self.new, olds.len())?;
+            let both = olds.into_iter().zip(news);
+            return Some(
+                both.map(|(old, new)| Form {
+                    behind,
+                    ..Form::two(old, new)
+                })
+                .collect(),
+            );
+        }
+        let mut forms = Vec::new();
+        let mut form = self;
+        loop {
+            let (_, behind) = read_new(form.new, OldPhrase::read(form.old).kind)?;
+            let Some((start, joint)) = another(form.new, behind) else {
+                form.behind = behind;
+                forms.push(form);
+                return Some(forms);
+            };
+            form.behind = &behind[..start];
+            forms.push(form);
+            let next = &behind[start..];
+            let verbs = next.iter().take_while(|word| word.is(JOINING)).count();
+            form = Form::two(&next[verbs..joint], &next[joint + 1..]);
+        }
+    }
+
+    /// Returns every way to read one rename.
+    fn read(&self, task: &str) -> Vec<RenameRequest> {
+        let old = OldPhrase::read(self.old);
+        let Some((news, _)) = read_new(self.new, old.kind) else {
+            return Vec::new();
+        };
+        let mut request = RenameRequest {
+            in_comments: COMMENTS
+                .as_ref()
+                .is_some_and(|comments| comments.is_match(task)),
+            ..RenameRequest::default()
+        };
+        let mut own = [self.before, self.old, self.new].into_iter().flatten();
+        if let Some(place) = own.find(|word| word.line.is_some()) {
+            request.file = RelPath::parse(place.text).ok();
+            (request.line, request.column) = (place.line, place.column);
+        }
+        if let Some(test) = old.names.iter().find_map(|name| name.file) {
+            request.file = RelPath::parse(test).ok();
+        }
+        request.class = old.holder.map(str::to_owned);
+        for phrase in [old.rest, self.behind, self.before] {
+            read_places(phrase, &mut request);
+        }
+        let names: Vec<&str> = old.names.iter().map(|word| word.text).collect();
+        // A place alone says what stands there.
+        let only_kinds = old.names.iter().all(|word| word.is(KINDS));
+        let olds = if only_kinds && request.line.is_some() {
+            vec![""]
+        } else {
+            names
+        };
+        let mut readings = Vec::new();
+        for old in olds {
+            for new in &news {
+                if old != *new {
+                    readings.push(RenameRequest {
+                        old: old.to_owned(),
+                        new: (*new).to_owned(),
+                        ..request.clone()
+                    });
+                }
+            }
+        }
+        readings
+    }
+
     fn of(words: &'w [Word<'t>]) -> Option<Form<'w, 't>> {
         let verb = |any: &str| words.iter().position(|word| word.is(any));
         if let Some(at) = verb("rename renames renaming renamed re-name") {
@@ -195,9 +264,9 @@ impl<'w, 't> Form<'w, 't> {
 
     fn two(old: &'w [Word<'t>], new: &'w [Word<'t>]) -> Form<'w, 't> {
         Form {
-            before: &[],
             old,
             new,
+            ..Form::default()
         }
     }
 
@@ -216,7 +285,10 @@ impl<'w, 't> Form<'w, 't> {
         };
         let (old, new) = (&rest[..joint], &rest[joint + 1..]);
         if joint > 0 {
-            return Some(Form { before, old, new });
+            return Some(Form {
+                before,
+                ..Form::two(old, new)
+            });
         }
         let named = before_auxiliaries(before);
         if !OldPhrase::read(named).names.is_empty() {
@@ -226,8 +298,7 @@ impl<'w, 't> Form<'w, 't> {
         let at = new.iter().skip(1).position(starts_old)? + 1;
         Some(Form {
             before,
-            old: &new[at..],
-            new: &new[..at],
+            ..Form::two(&new[at..], &new[..at])
         })
     }
 
@@ -417,23 +488,76 @@ fn is_no_name(word: &Word<'_>) -> bool {
     word.is(NO_NAMES)
 }
 
-/// Whether a second rename follows: "rename a to b and c to d".
-fn asks_for_another(behind: &[Word<'_>]) -> bool {
-    let passed = |word: &&Word<'_>| {
-        !(word.is(BEFORE_NAMES) && !word.is("to") || word.is(KINDS) || word.is("rename change"))
-    };
-    let starts =
-        (0..behind.len()).filter(|&at| behind[at].is("and then") || at > 0 && behind[at - 1].stop);
-    starts.into_iter().any(|start| {
-        let mut words = behind[start..]
-            .iter()
-            .filter(|word| !word.is("and then"))
-            .filter(passed);
-        let name = words.next().is_some_and(Word::is_name);
-        name && words
-            .next()
-            .is_some_and(|word| word.is_arrow() || word.is("to into"))
+/// Returns where another rename begins behind a new name, and where the joint of that is: "and c to d".
+fn another(new: &[Word<'_>], behind: &[Word<'_>]) -> Option<(usize, usize)> {
+    const PLACES: &str = "in of on at from inside within";
+    let before = new.len().checked_sub(behind.len() + 1)?;
+    let is_stopped = |at: usize| new[before + at].stop;
+    let is_start = |at: &usize| behind[*at].is("and then") || is_stopped(*at);
+    (0..behind.len()).filter(is_start).find_map(|start| {
+        let words = &behind[start..];
+        let skipped = |word: &Word<'_>| {
+            word.is(JOINING) || word.is(BEFORE_NAMES) && !word.is("to") || word.is(KINDS)
+        };
+        let mut at = words.iter().position(|word| !skipped(word))?;
+        if !words[at].is_name() || words[at].is(AFTER_NAMES) {
+            return None;
+        }
+        at += 1;
+        // "c in shop.py to d".
+        while words.get(at).is_some_and(|word| word.is(PLACES)) {
+            let rest = &words[at + 1..];
+            at += 2 + rest
+                .iter()
+                .take_while(|word| word.is("the") || word.is(KINDS))
+                .count();
+        }
+        let is_joint = words.get(at)?.is_arrow() || words[at].is("to into");
+        is_joint.then_some((start, at))
     })
+}
+
+/// Returns the names of "the functions a, b and c", each with its words; nothing for one name.
+fn listed<'w, 't>(words: &'w [Word<'t>]) -> Option<Vec<&'w [Word<'t>]>> {
+    const MANY: &str = "functions methods classes variables parameters arguments attributes fields constants modules";
+    let is_before = |word: &&Word<'_>| word.is(BEFORE_NAMES) || word.is(MANY);
+    let words = &words[words.iter().take_while(is_before).count()..];
+    let (names, behind) = names_in(words);
+    let is_place = |word: &Word<'_>| word.is("in of on at from inside within");
+    let is_list = names.len() > 1 && behind.first().is_none_or(is_place);
+    is_list.then_some(names)
+}
+
+/// Returns as many new names as there are old ones, and the words behind them.
+fn listed_new<'w, 't>(
+    words: &'w [Word<'t>],
+    count: usize,
+) -> Option<(Vec<&'w [Word<'t>]>, &'w [Word<'t>])> {
+    let (names, behind) = names_in(words);
+    let ends = behind
+        .first()
+        .is_none_or(|word| word.is(AFTER_NAMES) || word.is("respectively"));
+    (names.len() == count && ends).then_some((names, behind))
+}
+
+/// Returns the names at the start of some words that commas and "and" part, and what is behind them.
+fn names_in<'w, 't>(words: &'w [Word<'t>]) -> (Vec<&'w [Word<'t>]>, &'w [Word<'t>]) {
+    let mut names = Vec::new();
+    let mut at = 0;
+    while let Some(word) = words.get(at)
+        && word.is_name()
+        && !word.is(AFTER_NAMES)
+        && !word.is(KINDS)
+    {
+        names.push(&words[at..=at]);
+        let joins = words.get(at + 1).is_some_and(|next| next.is("and"));
+        if !joins && !word.stop {
+            at += 1;
+            break;
+        }
+        at += 1 + usize::from(joins);
+    }
+    (names, &words[at.min(words.len())..])
 }
 
 /// Reads where the thing is: "in shop/cart.py", "of the class Cart", "in f".

@@ -631,13 +631,104 @@ fn sentences_that_ask_for_a_rename_are_read() {
 }
 
 #[test]
+fn several_renames_of_a_sentence_are_all_read() {
+    for (sentence, expected) in [
+        ("rename foo to bar and baz to qux", "foo>bar baz>qux"),
+        ("Rename foo -> bar, baz -> qux", "foo>bar baz>qux"),
+        (
+            "rename `foo` to `bar`, and `baz` to `qux`",
+            "foo>bar baz>qux",
+        ),
+        (
+            "rename foo to bar, baz to qux and a1 to b1",
+            "foo>bar baz>qux a1>b1",
+        ),
+        (
+            "rename foo to bar, then rename the function baz to qux.",
+            "foo>bar baz>qux",
+        ),
+        (
+            "rename foo and baz to bar and qux in a.py",
+            "foo@a.py>bar baz@a.py>qux",
+        ),
+        (
+            "rename the functions foo, baz to bar, qux respectively",
+            "foo>bar baz>qux",
+        ),
+        (
+            "rename foo to bar and baz to qux in a.py",
+            "foo@a.py>bar baz@a.py>qux",
+        ),
+        (
+            "rename foo in a.py to bar and baz in b.py to qux",
+            "foo@a.py>bar baz@b.py>qux",
+        ),
+        (
+            "rename foo to bar and baz to qux\nrename `baz` to `qux` in b.py",
+            "foo>bar baz@b.py>qux",
+        ),
+        ("rename foo to bar, in order to be clear", "foo>bar"),
+        ("rename foo to bar and push it to main", "foo>bar"),
+        // More than renames, or not as many new names as old ones.
+        ("rename foo to bar and baz to qux and add tests", ""),
+        ("rename foo and baz to bar", ""),
+        ("rename foo and baz to bar, qux and a1", ""),
+    ] {
+        let renames = read_renames(sentence);
+        let shown = |one: &RenameRequest| {
+            let file = one
+                .file
+                .as_ref()
+                .map_or(String::new(), |file| format!("@{file}"));
+            format!("{}{file}>{}", one.old, one.new)
+        };
+        let shown: Vec<String> = renames
+            .iter()
+            .map(|readings| readings.iter().map(shown).collect::<Vec<_>>().join("|"))
+            .collect();
+        assert_eq!(shown.join(" "), expected, "{sentence}");
+    }
+}
+
+#[test]
+fn several_renames_are_one_change_or_none() {
+    let files = [
+        ("a.py", "def foo(): ...\n\n\ndef baz():\n    return foo()\n"),
+        ("b.py", "from a import baz, foo\n\nprint(foo(), baz())\n"),
+    ];
+    let told = |sentence: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        lay_out(folder.path(), &files);
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        match rename_all(&tree, &read_renames(sentence)) {
+            Answer::Certain(proposal) => proposal.summary,
+            other => format!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        told("rename foo to bar and baz to qux"),
+        "renamed `foo` to `bar`: 4 places in 2 files; renamed `baz` to `qux`: 3 places in 2 files"
+    );
+    assert_eq!(
+        told("rename foo to bar and nothing_there to qux"),
+        "Nothing"
+    );
+    for swapped in [
+        "rename foo to baz and baz to foo",
+        "rename foo to bar and baz to bar",
+    ] {
+        assert!(told(swapped).starts_with("Refuse"), "{}", told(swapped));
+    }
+}
+
+#[test]
 fn the_project_decides_between_two_readings() {
     let files = [("a.py", "def helper(): ...\ndef alpha(): ...\n")];
     let read = |sentence: &str| {
         let folder = tempfile::tempdir().unwrap();
         lay_out(folder.path(), &files);
         let tree = SourceTree::read(folder.path(), None).unwrap();
-        match rename_read(&tree, &read_rename(sentence)) {
+        match rename_all(&tree, &read_renames(sentence)) {
             Answer::Certain(proposal) => proposal.summary,
             Answer::Ask { options, .. } => options.join(", "),
             other => format!("{other:?}"),
