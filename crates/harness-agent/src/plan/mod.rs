@@ -374,6 +374,13 @@ impl Plan {
         &self.listed.removals
     }
 
+    /// Says whether the model's list is of nothing but what should go.
+    pub(crate) fn only_removes(&self) -> bool {
+        let queue = self.listed.queue.as_ref();
+        queue.is_some_and(|queue| queue.waiting.is_empty() && queue.taken.is_none())
+            && !self.listed.removals.is_empty()
+    }
+
     /// Forgets what should go: it was tried.
     pub(crate) fn forget_removals(&mut self) {
         self.listed.removals.clear();

@@ -202,11 +202,20 @@ pub(super) fn go_on(
         return Outcome::Next(words);
     }
     let written = trial.staged().clone();
+    let is_whole_fix = removal::is_whole_fix(session);
     let went = removal::take_away(session, trial);
     let mut verdict = trial.judge(session);
-    if went && matches!(verdict, Verdict::Worse(_)) {
+    let is_needed = match is_whole_fix {
+        true => !matches!(verdict, Verdict::Proven(_)),
+        false => matches!(verdict, Verdict::Worse(_)),
+    };
+    if went && is_needed {
         // It was needed after all.
         trial.go_back_to(written);
+        if is_whole_fix {
+            let words = "Without that the tests fail as before, so it was put back.".to_owned();
+            return Outcome::Say { words, new: false };
+        }
         verdict = trial.judge(session);
     }
     if session.cancel.stopped() {

@@ -17,6 +17,7 @@ use crate::plan::{Spot, last_part};
 use crate::run::mend;
 use crate::run::session::Session;
 use crate::run::trial::Trial;
+use crate::task::kind::Kind;
 use crate::tool::change::Draft;
 
 /// Takes away what should go, as far as it may. Returns whether anything went.
@@ -59,6 +60,11 @@ pub(super) fn may_be_taken(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
         }
         spots = going;
     }
+}
+
+/// Says whether a fix is that something goes and nothing else, which red tests must show.
+pub(super) fn is_whole_fix(session: &Session<'_>) -> bool {
+    session.task.kind == Kind::Fix && session.plan.only_removes()
 }
 
 /// Returns the definitions that stand word for word in a file that did not have them.
@@ -136,9 +142,12 @@ fn changes(session: &Session<'_>, trial: &Trial, spots: &[Spot]) -> Vec<Change> 
 fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> bool {
     let name = last_part(&spot.name);
     let staged = trial.staged().changes();
+    let is_whole_fix = is_whole_fix(session);
     // What Python calls by itself goes where another such method of its class comes in its place.
     if is_special(&spot.path, name) {
-        return session.task.speaks_of(name) || staged.iter().any(|one| has_successor(one, spot));
+        return is_whole_fix
+            || session.task.speaks_of(name)
+            || staged.iter().any(|one| has_successor(one, spot));
     }
     let has_moved = |change: &Change| {
         let before = change.before.as_deref().unwrap_or_default();
@@ -148,6 +157,7 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
     };
     let target = staged.iter().find(|change| has_moved(change));
     let is_meant = session.task.speaks_of(name)
+        || is_whole_fix
         || target.is_some()
         || trial
             .content(session, &spot.path)
