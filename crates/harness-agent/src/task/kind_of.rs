@@ -38,14 +38,7 @@ fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
     if let Some(kind) = abroad::unspaced(text).or_else(|| arrow(clauses)) {
         return Some(kind);
     }
-    let mut readings: Vec<Reading> = clauses.iter().map(read_clause).collect();
-    for (at, pair) in clauses.windows(2).enumerate() {
-        // "… documentation and tests of it" goes with what was said before.
-        let last = pair[0].words.len().saturating_sub(1);
-        if pair[0].is(last, PROSE_NOUNS) && head_is_tests(&pair[1], 0) {
-            readings[at + 1] = Reading::Silent;
-        }
-    }
+    let readings = readings(clauses);
     // An order outweighs a remark: "why is it wrong? fix it" is a fix, whatever the question before it.
     let first = |wanted: fn(&Reading) -> Option<Kind>| readings.iter().find_map(wanted);
     let order = specific_order(&readings);
@@ -64,6 +57,19 @@ fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
         .or_else(|| (!read_renames(text).is_empty()).then_some(Kind::Rename))
         .or(order)
         .or_else(|| first(Reading::remark))
+}
+
+/// Reads every clause.
+fn readings(clauses: &[Clause]) -> Vec<Reading> {
+    let mut readings: Vec<Reading> = clauses.iter().map(read_clause).collect();
+    for (at, pair) in clauses.windows(2).enumerate() {
+        // "… documentation and tests of it" goes with what was said before.
+        let last = pair[0].words.len().saturating_sub(1);
+        if pair[0].is(last, PROSE_NOUNS) && head_is_tests(&pair[1], 0) {
+            readings[at + 1] = Reading::Silent;
+        }
+    }
+    readings
 }
 
 /// Says whether a clause names a fix and orders nothing.
@@ -125,11 +131,11 @@ fn specific_order(readings: &[Reading]) -> Option<Kind> {
 /// Returns where the orders of a text begin, each with its verb.
 pub(super) fn orders(text: &str) -> Vec<(usize, String)> {
     let clauses = clauses(text);
-    let orders = clauses
-        .iter()
-        .filter(|clause| read_clause(clause).order().is_some());
+    let readings = readings(&clauses);
+    let orders = clauses.iter().zip(readings);
     orders
-        .map(|clause| {
+        .filter(|(_, reading)| reading.order().is_some())
+        .map(|(clause, _)| {
             let at = skip_politeness(clause).at;
             let verb = clause.words.get(at).map(|word| word.text.as_str());
             let verb = match head_is_tests(clause, at) {

@@ -40,8 +40,17 @@ impl<'s> Renaming<'_, 's> {
                 self.new
             )));
         }
+        let package = format!("{parent}/__init__.py");
         for file in self.files() {
             self.rename_imports(&file, module)?;
+            // A package may offer its module without importing it.
+            let is_package = self
+                .program
+                .path(file.id)
+                .is_some_and(|path| path.as_str() == package);
+            if is_package && !self.defines(file.id) {
+                self.rename_exports(&file)?;
+            }
             for attribute in &file.scopes.attributes {
                 if attribute.node.attr.as_str() == self.old
                     && let Value::Module(outer) =
@@ -175,9 +184,12 @@ impl<'s> Renaming<'_, 's> {
             .scopes
             .name_id(self.old)
             .and_then(|name| file.scopes.symbol_in(scope, name));
-        match symbol {
-            Some(symbol) => self.rename_symbol(file, symbol),
-            None => Ok(()),
+        if let Some(symbol) = symbol {
+            self.rename_symbol(file, symbol)?;
+        }
+        match scope {
+            0 if !self.defines(file.id) => self.rename_exports(file),
+            _ => Ok(()),
         }
     }
 

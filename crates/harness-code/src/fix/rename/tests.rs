@@ -352,6 +352,26 @@ fn modules_and_packages_move_and_their_imports_follow() {
 }
 
 #[test]
+fn a_module_is_renamed_where_it_is_offered() {
+    let all = "from . import old\n\n__all__ = [\"old\", \"other\"]\n";
+    let offered = [
+        ("pkg/__init__.py", all),
+        ("pkg/old.py", ""),
+        ("pkg/other.py", ""),
+    ];
+    let fresh = all.replace("old", "fresh");
+    let moved = format!("-- pkg/__init__.py\n{fresh}-- pkg/fresh.py\n");
+    check(&offered, &named("pkg/old.py", "fresh"), &moved);
+    let all = "__all__ = [\"old\"]\n";
+    let files = [("pkg/__init__.py", all), ("pkg/old.py", "")];
+    let moved = format!(
+        "-- pkg/__init__.py\n{}-- pkg/fresh.py\n",
+        all.replace("old", "fresh")
+    );
+    check(&files, &named("pkg/old.py", "fresh"), &moved);
+}
+
+#[test]
 fn names_that_star_imports_give_on_are_followed() {
     let files = [
         ("pkg/__init__.py", "from .core import *\n"),

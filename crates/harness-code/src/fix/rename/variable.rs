@@ -285,7 +285,7 @@ impl<'s> Renaming<'_, 's> {
         Ok(())
     }
 
-    fn rename_exports(&mut self, file: &Rc<File<'s>>) -> Step<()> {
+    pub(super) fn rename_exports(&mut self, file: &Rc<File<'s>>) -> Step<()> {
         for export in file.scopes.exports.iter().flatten() {
             if export.name == self.old {
                 self.edit_string(file, export.span)?;
