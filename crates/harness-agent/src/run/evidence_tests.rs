@@ -473,6 +473,11 @@ fn what_was_seen_beside_the_reports_counts() {
             "finish.unrelated",
         ),
         (FIX, true, "finish.unrelated"),
+        (
+            "fix issue #84\nline_total in shop/pricing.py",
+            true,
+            "finish.unrelated",
+        ),
     ] {
         let story = Story {
             task,
@@ -581,6 +586,10 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
     );
     let move_it = "move euros from shop/report.py to shop/money.py";
     let green = "total+ discount+";
+    let (row, row_uses) = (
+        PRICING.replace("line_total", "row_total"),
+        REPORT.replace("line_total", "row_total"),
+    );
     let in_word = |line: &str| {
         PARSE.replace(
             "class Word:\n",
@@ -620,6 +629,8 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("renamed", rename, vec![(lib, &renamed)], green, "proven"),
         ("a copy with the new name", rename, vec![(lib, &copied)], green, STILL_THERE),
         ("renamed without its uses", rename, vec![(lib, &half)], green, STILL_THERE),
+        ("a rename that cannot be read, and none made", "rename line_total to row_total as well as gift to present", vec![(pricing, &gift)], green, NOTHING),
+        ("a rename that cannot be read", "rename line_total to row_total as well as gift to present", vec![(pricing, &row), (report, &row_uses)], green, "proven"),
         ("something else changed for a rename", rename, vec![(pricing, &gift)], green, NOT_ADDED),
         ("moved", move_it, vec![("shop/money.py", moved), (report, &without_euros)], green, "proven"),
         ("moved by a description", "move the formatting of money to shop/money.py", vec![("shop/money.py", moved), (report, &without_euros)], green, "proven"),

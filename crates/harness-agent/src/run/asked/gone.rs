@@ -10,7 +10,7 @@ use harness_code::symbols::{self, Definition};
 use harness_code::text::whole_words;
 
 use super::code::is_seen;
-use super::{Asked, Missing, NOT_ADDED, STILL_THERE, has_word, last_part};
+use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, has_word, last_part};
 use crate::guard::Change;
 use crate::task::role::Role;
 use crate::task::wish::Noun;
@@ -44,12 +44,43 @@ impl<'a> Asked<'a> {
                 Some((name, to)) => self
                     .missing_move(&name, &to)
                     .or_else(|| self.missing_other_moves(&name, &to)),
-                None => self.missing_change(),
+                None => self
+                    .missing_change()
+                    .or_else(|| self.missing_unread_rename()),
             };
         }
         renames
             .iter()
             .find_map(|readings| self.missing_of_rename(readings))
+    }
+
+    /// A rename that code could not read, though the task says what is to be called what: a name that the task has is gone
+    /// from a file, or nothing was renamed.
+    fn missing_unread_rename(&self) -> Option<Missing> {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let said: BTreeSet<&str> = self.task.text.split(|c| !is_part(c)).collect();
+        let one = self.named.first().filter(|_| said.contains("to"))?;
+        let names = |language: Language, text: &str| -> BTreeSet<String> {
+            let tokens = code_tokens(language, text).into_iter();
+            tokens.map(|token| token.text).collect()
+        };
+        let renames = |change: &Change| {
+            let before = names(
+                change.language,
+                change.before.as_deref().unwrap_or_default(),
+            );
+            let after = names(change.language, &change.after);
+            before
+                .difference(&after)
+                .any(|name| said.contains(name.as_str()))
+        };
+        let words = || {
+            format!(
+                "`{}` is called as before: rename it, with all its uses",
+                one.last_name()
+            )
+        };
+        (!self.changes.iter().any(renames)).then(|| (NOTHING_CHANGED, words()))
     }
 
     /// Returns what is missing of one rename, of which these are the readings.

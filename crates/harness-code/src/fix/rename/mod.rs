@@ -11,6 +11,7 @@ mod parameter;
 mod plain_file;
 mod request;
 mod sentence;
+mod several;
 mod stub;
 mod target;
 mod text_files;

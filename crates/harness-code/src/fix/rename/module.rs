@@ -48,7 +48,7 @@ impl<'s> Renaming<'_, 's> {
                 .program
                 .path(file.id)
                 .is_some_and(|path| path.as_str() == package);
-            if is_package && !self.defines(file.id) {
+            if is_package && self.bindings(&file) == 0 {
                 self.rename_exports(&file)?;
             }
             for attribute in &file.scopes.attributes {
@@ -187,10 +187,17 @@ impl<'s> Renaming<'_, 's> {
         if let Some(symbol) = symbol {
             self.rename_symbol(file, symbol)?;
         }
+        // With another binding the name may stand for something else in the end, such as a function of the module.
         match scope {
-            0 if !self.defines(file.id) => self.rename_exports(file),
+            0 if self.bindings(file) == 1 => self.rename_exports(file),
             _ => Ok(()),
         }
+    }
+
+    /// Counts the places of a file that bind the old name at its top.
+    fn bindings(&self, file: &File<'s>) -> usize {
+        let symbol = file.scopes.module_symbol(self.old);
+        symbol.map_or(0, |symbol| file.scopes.bindings_of(symbol).count())
     }
 
     /// Refuses when settings, packaging files or strings name the module: they would have to change with it.

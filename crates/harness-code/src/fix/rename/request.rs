@@ -8,19 +8,19 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::sentence::{Mark, Word, words_of};
-use super::{Doubts, RenameRequest};
+use super::{Doubts, RenameRequest, several};
 use crate::path::RelPath;
 
 /// Words that say what kind of thing a name is.
-const KINDS: &str = "function method class variable parameter argument param arg attribute attr field property \
+pub(super) const KINDS: &str = "function method class variable parameter argument param arg attribute attr field property \
     constant module package file name symbol identifier helper decorator exception type enum member local script test";
 /// What may stand before a name or its kind and belongs to neither.
-const BEFORE_NAMES: &str = "the a an my our your this that these those its their every all each both of uses usages \
+pub(super) const BEFORE_NAMES: &str = "the a an my our your this that these those its their every all each both of uses usages \
     occurrences references instances from private public local global static existing current old new python \
     please kindly everywhere globally just now also i we you i'd we'd want would like need to have let make get \
     should could can";
 /// Words of a sentence that go on after a name; none of them is taken for a name behind a word of kind.
-const AFTER_NAMES: &str = "in on of at by for from with within inside into onto across throughout through over under \
+pub(super) const AFTER_NAMES: &str = "in on of at by for from with within inside into onto across throughout through over under \
     around about above below behind between beside besides against everywhere anywhere somewhere wherever where \
     whenever when while before after until till since because so as if unless whether then than and or but nor yet \
     too also only just even again now today tomorrow tonight yesterday soon asap pronto immediately quickly finally \
@@ -33,13 +33,14 @@ const AFTER_NAMES: &str = "in on of at by for from with within inside into onto 
     had not no don't dont never let let's lets want need like which who whose what how why there here up down out off \
     already still anyway though however using keeping leaving making updating ensuring changing note everyone everybody everything mate buddy dear sir folks guys man";
 /// Words that stand where a name would and are none.
-const NO_NAMES: &str = "it this that these those the something anything everything a an be to all them from at in on of by for with \
+pub(super) const NO_NAMES: &str = "it this that these those the something anything everything a an be to all them from at in on of by for with \
     and or as so not like";
+/// Words that go on with "to" and are no old name: "rename a to b, similar to c".
+pub(super) const LEADING_ON: &str = "according due thanks prior similar easier harder nicer better simpler clearer quicker \
+    closer close compared contrary relative owing next up back in it is remember want try need";
 /// What a verb acts on: a word before one of these is a verb and no name.
 const OBJECTS: &str =
     "it them things this that these the a an sure everything everyone us me you our my its their";
-/// Words between one rename and the next.
-const JOINING: &str = "and then rename change";
 /// Places in a sentence that hold no name: "in the whole code base".
 const NO_HOLDERS: &str = "project projects code codebase base repo repository workspace tree source sources file files \
     module modules package packages place places use uses usage usages call calls caller callers test tests comment \
@@ -63,51 +64,53 @@ static INCLUDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)[\s,;:-]*\b(?:(?:and\s+|also\s+|even\s+)*in\s+(?:the\s+|all\s+)?strings\s+(?:too|also|as\s+well)|(?:and\s+)?(?:also|even)\s+in\s+(?:the\s+|all\s+)?strings|(?:and\s+)?including\s+(?:the\s+|all\s+)?strings|(?:and\s+)?rename\s+(?:it|that|them)\s+(?:there\s+)?too)[\s.!]*$").ok()
 });
 
-/// Returns every way to read a rename out of a task; empty when it asks for none, or for more than that.
-pub fn read_rename(task: &str) -> Vec<RenameRequest> {
-    let mut renames = read_renames(task);
-    match renames.len() {
-        1 => renames.remove(0),
-        _ => Vec::new(),
-    }
-}
-
 /// Returns the renames that a task asks for, each with every way to read it; empty when it asks for something else too.
 pub fn read_renames(task: &str) -> Vec<Vec<RenameRequest>> {
     let (certain, doubts) = without_doubts(task.trim());
     if MORE.as_ref().is_some_and(|more| more.is_match(certain)) {
         return Vec::new();
     }
-    // The answer to a question stands on a line of its own and says all of it again.
-    if let Some((before, answer)) = certain.rsplit_once('\n')
-        && let [answered] = read(answer).as_slice()
-        && let [chosen] = answered.as_slice()
-    {
-        let mut renames = read_renames(before);
-        let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
-        let is_meant = |one: &RenameRequest| {
-            last(&one.old) == last(&chosen.old) && last(&one.new) == last(&chosen.new)
-        };
-        let mut chosen = RenameRequest {
-            doubts,
-            ..chosen.clone()
-        };
-        let said = renames.iter_mut().find(|one| one.iter().any(is_meant));
-        let Some(said) = said else {
-            return vec![vec![chosen]];
-        };
-        chosen.in_comments |= said.iter().any(|one| one.in_comments);
-        if chosen.file.is_none() && chosen.class.is_none() {
-            chosen.file = said.first().and_then(|one| one.file.clone());
+    let mut renames = match answered(certain) {
+        Some((before, chosen)) => {
+            let mut renames = several::read(before);
+            renames
+                .iter_mut()
+                .for_each(|one| several::settle(one, &chosen));
+            renames
         }
-        *said = vec![chosen];
-        return renames;
+        None => several::read(certain),
+    };
+    if renames.is_empty() {
+        let single = read_rename(task);
+        return if single.is_empty() {
+            Vec::new()
+        } else {
+            vec![single]
+        };
     }
-    let mut renames = read(certain);
-    for reading in renames.iter_mut().flatten() {
-        reading.doubts = doubts;
+    for one in renames.iter_mut().flatten() {
+        one.doubts = doubts;
     }
     renames
+}
+
+/// Returns every way to read a rename out of a task; empty when it asks for none, or for more than that.
+pub fn read_rename(task: &str) -> Vec<RenameRequest> {
+    let (task, doubts) = without_doubts(task.trim());
+    // The answer to the question about doubts stands on a line of its own and says all of it again.
+    if let (Doubts::Include | Doubts::Leave, Some((_, answer))) = (doubts, task.rsplit_once('\n'))
+        && let [chosen] = read_certain(answer).as_slice()
+    {
+        return vec![RenameRequest {
+            doubts,
+            ..chosen.clone()
+        }];
+    }
+    let mut readings = read_certain(task);
+    for reading in &mut readings {
+        reading.doubts = doubts;
+    }
+    readings
 }
 
 /// Returns a task without its ending that says what happens to places in doubt.
@@ -121,119 +124,98 @@ fn without_doubts(task: &str) -> (&str, Doubts) {
     (task, Doubts::Ask)
 }
 
-/// Reads the renames of a sentence.
-fn read(task: &str) -> Vec<Vec<RenameRequest>> {
+fn read_certain(task: &str) -> Vec<RenameRequest> {
+    if MORE.as_ref().is_some_and(|more| more.is_match(task)) {
+        return Vec::new();
+    }
+    match answered(task) {
+        Some((before, chosen)) => {
+            let mut readings = read(before);
+            several::settle(&mut readings, &chosen);
+            if readings.is_empty() {
+                vec![chosen]
+            } else {
+                readings
+            }
+        }
+        None => read(task),
+    }
+}
+
+/// Returns a task without the answer to our question, and the answer, which says one of its renames again on a line of
+/// its own.
+fn answered(task: &str) -> Option<(&str, RenameRequest)> {
+    let (before, answer) = task.rsplit_once('\n')?;
+    let readings = read(answer);
+    let [chosen] = readings.as_slice() else {
+        return None;
+    };
+    let mut said = several::read(before);
+    said.push(read(before));
+    let is_said = said.iter().any(|one| several::is_same(one, chosen));
+    is_said.then(|| (before, chosen.clone()))
+}
+
+fn read(task: &str) -> Vec<RenameRequest> {
     let words = words_of(task);
-    let forms = Form::of(&words).and_then(Form::each).unwrap_or_default();
-    let mut renames: Vec<Vec<RenameRequest>> = Vec::new();
-    for form in &forms {
-        let readings = form.read(task);
-        if readings.is_empty() {
-            return Vec::new();
-        }
-        renames.push(readings);
+    let Some(form) = Form::of(&words) else {
+        return Vec::new();
+    };
+    let old = OldPhrase::read(form.old);
+    let Some((news, behind)) = read_new(form.new, old.kind) else {
+        return Vec::new();
+    };
+    if asks_for_another(form.new, behind) || are_lists(&old, form.new, behind) {
+        return Vec::new();
     }
-    // "rename a to b and c to d in shop.py" means both.
-    if let [earlier @ .., last] = renames.as_mut_slice()
-        && let Some(file) = last.first().and_then(|one| one.file.clone())
-    {
-        let nowhere = earlier.iter_mut().flatten();
-        for one in nowhere.filter(|one| one.file.is_none() && one.class.is_none()) {
-            one.file = Some(file.clone());
+    let mut request = RenameRequest {
+        in_comments: COMMENTS
+            .as_ref()
+            .is_some_and(|comments| comments.is_match(task)),
+        ..RenameRequest::default()
+    };
+    if let Some(place) = words.iter().find(|word| word.line.is_some()) {
+        request.file = RelPath::parse(place.text).ok();
+        (request.line, request.column) = (place.line, place.column);
+    }
+    if let Some(test) = old.names.iter().find_map(|name| name.file) {
+        request.file = RelPath::parse(test).ok();
+    }
+    request.class = old.holder.map(str::to_owned);
+    for phrase in [old.rest, behind, form.before] {
+        read_places(phrase, &mut request);
+    }
+    let names: Vec<&str> = old.names.iter().map(|word| word.text).collect();
+    // A place alone says what stands there.
+    let only_kinds = old.names.iter().all(|word| word.is(KINDS));
+    let olds = if only_kinds && request.line.is_some() {
+        vec![""]
+    } else {
+        names
+    };
+    let mut readings = Vec::new();
+    for old in olds {
+        for new in &news {
+            if old != *new {
+                readings.push(RenameRequest {
+                    old: old.to_owned(),
+                    new: (*new).to_owned(),
+                    ..request.clone()
+                });
+            }
         }
     }
-    renames
+    readings
 }
 
 /// The parts of a sentence that ask for a rename.
-#[derive(Default)]
 struct Form<'w, 't> {
     before: &'w [Word<'t>],
     old: &'w [Word<'t>],
-    /// The new name, and all that is said behind it.
     new: &'w [Word<'t>],
-    /// What is said of this rename behind its new name.
-    behind: &'w [Word<'t>],
 }
 
 impl<'w, 't> Form<'w, 't> {
-    /// Returns this form and those behind it: "rename a to b and c to d", "rename a and b to c and d".
-    fn each(self) -> Option<Vec<Form<'w, 't>>> {
-        if let Some(olds) = listed(self.old) {
-            let (news, behind) = listed_new(self.new, olds.len())?;
-            let both = olds.into_iter().zip(news);
-            return Some(
-                both.map(|(old, new)| Form {
-                    behind,
-                    ..Form::two(old, new)
-                })
-                .collect(),
-            );
-        }
-        let mut forms = Vec::new();
-        let mut form = self;
-        loop {
-            let (_, behind) = read_new(form.new, OldPhrase::read(form.old).kind)?;
-            let Some((start, joint)) = another(form.new, behind) else {
-                form.behind = behind;
-                forms.push(form);
-                return Some(forms);
-            };
-            form.behind = &behind[..start];
-            forms.push(form);
-            let next = &behind[start..];
-            let verbs = next.iter().take_while(|word| word.is(JOINING)).count();
-            form = Form::two(&next[verbs..joint], &next[joint + 1..]);
-        }
-    }
-
-    /// Returns every way to read one rename.
-    fn read(&self, task: &str) -> Vec<RenameRequest> {
-        let old = OldPhrase::read(self.old);
-        let Some((news, _)) = read_new(self.new, old.kind) else {
-            return Vec::new();
-        };
-        let mut request = RenameRequest {
-            in_comments: COMMENTS
-                .as_ref()
-                .is_some_and(|comments| comments.is_match(task)),
-            ..RenameRequest::default()
-        };
-        let mut own = [self.before, self.old, self.new].into_iter().flatten();
-        if let Some(place) = own.find(|word| word.line.is_some()) {
-            request.file = RelPath::parse(place.text).ok();
-            (request.line, request.column) = (place.line, place.column);
-        }
-        if let Some(test) = old.names.iter().find_map(|name| name.file) {
-            request.file = RelPath::parse(test).ok();
-        }
-        request.class = old.holder.map(str::to_owned);
-        for phrase in [old.rest, self.behind, self.before] {
-            read_places(phrase, &mut request);
-        }
-        let names: Vec<&str> = old.names.iter().map(|word| word.text).collect();
-        // A place alone says what stands there.
-        let only_kinds = old.names.iter().all(|word| word.is(KINDS));
-        let olds = if only_kinds && request.line.is_some() {
-            vec![""]
-        } else {
-            names
-        };
-        let mut readings = Vec::new();
-        for old in olds {
-            for new in &news {
-                if old != *new {
-                    readings.push(RenameRequest {
-                        old: old.to_owned(),
-                        new: (*new).to_owned(),
-                        ..request.clone()
-                    });
-                }
-            }
-        }
-        readings
-    }
-
     fn of(words: &'w [Word<'t>]) -> Option<Form<'w, 't>> {
         let verb = |any: &str| words.iter().position(|word| word.is(any));
         if let Some(at) = verb("rename renames renaming renamed re-name") {
@@ -264,9 +246,9 @@ impl<'w, 't> Form<'w, 't> {
 
     fn two(old: &'w [Word<'t>], new: &'w [Word<'t>]) -> Form<'w, 't> {
         Form {
+            before: &[],
             old,
             new,
-            ..Form::default()
         }
     }
 
@@ -285,10 +267,7 @@ impl<'w, 't> Form<'w, 't> {
         };
         let (old, new) = (&rest[..joint], &rest[joint + 1..]);
         if joint > 0 {
-            return Some(Form {
-                before,
-                ..Form::two(old, new)
-            });
+            return Some(Form { before, old, new });
         }
         let named = before_auxiliaries(before);
         if !OldPhrase::read(named).names.is_empty() {
@@ -298,7 +277,8 @@ impl<'w, 't> Form<'w, 't> {
         let at = new.iter().skip(1).position(starts_old)? + 1;
         Some(Form {
             before,
-            ..Form::two(&new[at..], &new[..at])
+            old: &new[at..],
+            new: &new[..at],
         })
     }
 
@@ -488,76 +468,61 @@ fn is_no_name(word: &Word<'_>) -> bool {
     word.is(NO_NAMES)
 }
 
-/// Returns where another rename begins behind a new name, and where the joint of that is: "and c to d".
-fn another(new: &[Word<'_>], behind: &[Word<'_>]) -> Option<(usize, usize)> {
-    const PLACES: &str = "in of on at from inside within";
-    let before = new.len().checked_sub(behind.len() + 1)?;
-    let is_stopped = |at: usize| new[before + at].stop;
-    let is_start = |at: &usize| behind[*at].is("and then") || is_stopped(*at);
-    (0..behind.len()).filter(is_start).find_map(|start| {
+/// Whether a second rename follows, behind the new name of the first: "rename a to b and c to d".
+fn asks_for_another(new: &[Word<'_>], behind: &[Word<'_>]) -> bool {
+    let joins = |word: &Word<'_>| word.is_arrow() || word.is("to into as");
+    let leads = |word: &Word<'_>| word.is("in of on at from inside within");
+    let is_stopped = |at: usize| match at.checked_sub(1) {
+        Some(before) => behind[before].stop,
+        None => new[..new.len() - behind.len()]
+            .last()
+            .is_some_and(|word| word.stop),
+    };
+    let is_start = |at: &usize| behind[*at].is("and then plus as") || is_stopped(*at);
+    (0..behind.len()).filter(is_start).any(|start| {
         let words = &behind[start..];
-        let skipped = |word: &Word<'_>| {
-            word.is(JOINING) || word.is(BEFORE_NAMES) && !word.is("to") || word.is(KINDS)
+        let verbs = words
+            .iter()
+            .take_while(|word| word.is("and then plus as well also rename change"));
+        let words = &words[verbs.count()..];
+        let is_before = |at: &usize| {
+            let word = &words[*at];
+            let goes_on = |next: &Word<'_>| joins(next) || leads(next);
+            (word.is(BEFORE_NAMES) || word.is(KINDS)) && !words.get(at + 1).is_some_and(goes_on)
         };
-        let mut at = words.iter().position(|word| !skipped(word))?;
-        if !words[at].is_name() || words[at].is(AFTER_NAMES) {
-            return None;
-        }
-        at += 1;
+        let old = (0..words.len()).take_while(is_before).count();
+        let mut joint = old + 1;
+        joint += usize::from(words.get(joint).is_some_and(|word| word.is(KINDS)));
         // "c in shop.py to d".
-        while words.get(at).is_some_and(|word| word.is(PLACES)) {
-            let rest = &words[at + 1..];
-            at += 2 + rest
-                .iter()
+        while words.get(joint).is_some_and(leads) {
+            let rest = words[joint + 1..].iter();
+            joint += 2 + rest
                 .take_while(|word| word.is("the") || word.is(KINDS))
                 .count();
         }
-        let is_joint = words.get(at)?.is_arrow() || words[at].is("to into");
-        is_joint.then_some((start, at))
+        let is_old = |word: &Word<'_>| word.is_name() && !word.is(LEADING_ON);
+        let is_new = |word: &Word<'_>| word.is_name() && !word.is(AFTER_NAMES);
+        words.get(old).is_some_and(is_old)
+            && words.get(joint).is_some_and(joins)
+            && words.get(joint + 1).is_some_and(is_new)
     })
 }
 
-/// Returns the names of "the functions a, b and c", each with its words; nothing for one name.
-fn listed<'w, 't>(words: &'w [Word<'t>]) -> Option<Vec<&'w [Word<'t>]>> {
-    const MANY: &str = "functions methods classes variables parameters arguments attributes fields constants modules";
-    let is_before = |word: &&Word<'_>| word.is(BEFORE_NAMES) || word.is(MANY);
-    let words = &words[words.iter().take_while(is_before).count()..];
-    let (names, behind) = names_in(words);
-    let is_place = |word: &Word<'_>| word.is("in of on at from inside within");
-    let is_list = names.len() > 1 && behind.first().is_none_or(is_place);
-    is_list.then_some(names)
-}
-
-/// Returns as many new names as there are old ones, and the words behind them.
-fn listed_new<'w, 't>(
-    words: &'w [Word<'t>],
-    count: usize,
-) -> Option<(Vec<&'w [Word<'t>]>, &'w [Word<'t>])> {
-    let (names, behind) = names_in(words);
-    let ends = behind
-        .first()
-        .is_none_or(|word| word.is(AFTER_NAMES) || word.is("respectively"));
-    (names.len() == count && ends).then_some((names, behind))
-}
-
-/// Returns the names at the start of some words that commas and "and" part, and what is behind them.
-fn names_in<'w, 't>(words: &'w [Word<'t>]) -> (Vec<&'w [Word<'t>]>, &'w [Word<'t>]) {
-    let mut names = Vec::new();
-    let mut at = 0;
-    while let Some(word) = words.get(at)
-        && word.is_name()
-        && !word.is(AFTER_NAMES)
-        && !word.is(KINDS)
-    {
-        names.push(&words[at..=at]);
-        let joins = words.get(at + 1).is_some_and(|next| next.is("and"));
-        if !joins && !word.stop {
-            at += 1;
-            break;
+/// Whether both sides of a rename are lists, as far as that can be told: "rename a, b to c, d".
+fn are_lists(old: &OldPhrase<'_, '_>, new: &[Word<'_>], behind: &[Word<'_>]) -> bool {
+    let is_name = |word: &Word<'_>| word.is_name() && !word.is(AFTER_NAMES);
+    let goes_on = |last: Option<&Word<'_>>, rest: &[Word<'_>]| match rest {
+        [and, next, rest @ ..] if and.is("and") => {
+            let ends = rest
+                .first()
+                .is_none_or(|word| word.is("in of on to and") || word.is(KINDS));
+            is_name(next) && (next.stop || ends) || next.is("the")
         }
-        at += 1 + usize::from(joins);
-    }
-    (names, &words[at.min(words.len())..])
+        [next, ..] => last.is_some_and(|word| word.stop) && is_name(next),
+        [] => false,
+    };
+    let named = &new[..new.len() - behind.len()];
+    goes_on(old.names.last(), old.rest) && goes_on(named.last(), behind)
 }
 
 /// Reads where the thing is: "in shop/cart.py", "of the class Cart", "in f".

@@ -369,6 +369,16 @@ fn a_module_is_renamed_where_it_is_offered() {
         all.replace("old", "fresh")
     );
     check(&files, &named("pkg/old.py", "fresh"), &moved);
+    // What is offered is a function of that name.
+    let files = [
+        (
+            "pkg/__init__.py",
+            "from .old import old\n\n__all__ = [\"old\"]\n",
+        ),
+        ("pkg/old.py", "def old(): ...\n"),
+    ];
+    let moved = "-- pkg/__init__.py\nfrom .fresh import old\n\n__all__ = [\"old\"]\n-- pkg/fresh.py\ndef old(): ...\n";
+    check(&files, &named("pkg.old", "fresh"), moved);
 }
 
 #[test]
@@ -687,12 +697,46 @@ fn several_renames_of_a_sentence_are_all_read() {
             "rename foo to bar and baz to qux\nrename `baz` to `qux` in b.py",
             "foo>bar baz@b.py>qux",
         ),
+        ("Rename:\n- foo -> bar\n- baz -> qux", "foo>bar baz>qux"),
+        ("rename foo to bar\nrename baz to qux", "foo>bar baz>qux"),
+        (
+            "Rename foo to bar. Rename baz to qux.\nRename a1 to b1.",
+            "foo>bar baz>qux a1>b1",
+        ),
+        (
+            "please rename foo to bar and the baz function to qux, thanks",
+            "foo>bar baz>qux",
+        ),
+        (
+            "rename foo, baz and helper to bar, qux and aide",
+            "foo>bar baz>qux helper>aide",
+        ),
+        (
+            "rename the function foo and the function baz to bar and qux",
+            "foo>bar baz>qux",
+        ),
+        // A file before the new name is that of one.
+        (
+            "rename foo to bar and baz in b.py to qux",
+            "foo>bar baz@b.py>qux",
+        ),
         ("rename foo to bar, in order to be clear", "foo>bar"),
         ("rename foo to bar and push it to main", "foo>bar"),
-        // More than renames, or not as many new names as old ones.
+        ("rename foo to bar, easier to read", "foo>bar"),
+        ("rename foo to bar, according to PEP 8", "foo>bar"),
+        ("rename foo and usages to bar", "foo>bar"),
+        ("rename foo to bar. Remember to update the docs.", "foo>bar"),
+        ("rename foo\nrename `foo` to `bar` in b.py", "foo@b.py>bar"),
+        // More than renames, or not as many new names as old ones: none is done rather than some.
         ("rename foo to bar and baz to qux and add tests", ""),
-        ("rename foo and baz to bar", ""),
+        ("rename foo to bar and its mode parameter to speed", ""),
+        ("rename foo to bar and change mode to strict", ""),
+        ("rename foo to bar as well as baz to qux", ""),
+        ("rename foo as bar and baz as qux", ""),
+        ("rename get to fetch and make to build", ""),
+        ("rename foo to bar and helper in shop.py:9 to aide", ""),
         ("rename foo and baz to bar, qux and a1", ""),
+        ("rename foo, baz and mode to bar, qux", ""),
     ] {
         let renames = read_renames(sentence);
         let shown = |one: &RenameRequest| {
@@ -733,6 +777,10 @@ fn several_renames_are_one_change_or_none() {
         told("rename foo to bar and nothing_there to qux"),
         "Nothing"
     );
+    let many: Vec<String> = (0..20_000)
+        .map(|at| format!("rename a{at} to b{at}"))
+        .collect();
+    assert!(read_renames(&many.join("\n")).is_empty());
     for swapped in [
         "rename foo to baz and baz to foo",
         "rename foo to bar and baz to bar",
