@@ -205,15 +205,17 @@ pub(super) fn go_on(
     let is_whole_fix = removal::is_whole_fix(session);
     let went = removal::take_away(session, trial);
     let mut verdict = trial.judge(session);
-    let is_needed = match is_whole_fix {
-        true => !matches!(verdict, Verdict::Proven(_)),
-        false => matches!(verdict, Verdict::Worse(_)),
+    let is_needed = match (&verdict, is_whole_fix) {
+        // Where no test was red for it, a green suite does not show that it may go.
+        (Verdict::Proven(_), true) => !trial.has_mended(session),
+        (Verdict::Unfinished { .. }, true) | (Verdict::Worse(_), _) => true,
+        _ => false,
     };
     if went && is_needed {
         // It was needed after all.
         trial.go_back_to(written);
         if is_whole_fix {
-            let words = "Without that the tests fail as before, so it was put back.".to_owned();
+            let words = "No red test passes without that, so it was put back.".to_owned();
             return Outcome::Say { words, new: false };
         }
         verdict = trial.judge(session);

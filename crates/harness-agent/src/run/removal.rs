@@ -145,7 +145,8 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
     let is_whole_fix = is_whole_fix(session);
     // What Python calls by itself goes where another such method of its class comes in its place.
     if is_special(&spot.path, name) {
-        return is_whole_fix
+        let is_made_by_it = matches!(name, "__init__" | "__new__");
+        return is_whole_fix && !is_made_by_it
             || session.task.speaks_of(name)
             || staged.iter().any(|one| has_successor(one, spot));
     }

@@ -593,7 +593,7 @@ impl Trial {
     }
 
     /// Says whether a test that failed each time passes with what is staged.
-    fn has_mended(&self, session: &Session<'_>) -> bool {
+    pub(super) fn has_mended(&self, session: &Session<'_>) -> bool {
         let after = self.after.as_ref();
         let has_mended =
             |evidence: &Evidence<'_>| after.is_some_and(|now| evidence.has_mended(now));
