@@ -63,9 +63,14 @@ fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
 fn readings(clauses: &[Clause]) -> Vec<Reading> {
     let mut readings: Vec<Reading> = clauses.iter().map(read_clause).collect();
     for (at, pair) in clauses.windows(2).enumerate() {
-        // "… documentation and tests of it" goes with what was said before.
+        // "Escape it, change documentation and tests of it": the tests go with the order before.
         let last = pair[0].words.len().saturating_sub(1);
-        if pair[0].is(last, PROSE_NOUNS) && head_is_tests(&pair[1], 0) {
+        let is_pair = pair[0].is(last, PROSE_NOUNS) && head_is_tests(&pair[1], 0);
+        // "Update the docs and tests" asks for both.
+        let is_own = |reading: &Reading| reading.order() == Some(Kind::Change);
+        let says_more = last >= 3 && !is_own(&readings[at]);
+        let has_order = says_more || readings[..at].iter().any(|one| one.order().is_some());
+        if is_pair && has_order && !pair[1].opens {
             readings[at + 1] = Reading::Silent;
         }
     }
@@ -728,6 +733,13 @@ mod tests {
         assert_eq!(kind("add some tests and a fixture"), "tests");
         let told = "Escape delimiters with `re.escape` #213 Change documentation and tests of them";
         assert_eq!(kind(told), "fix");
+        for (told, orders) in [
+            ("Fix tax and update the docs. Tests for tax please", 3),
+            ("Update the docs and tests for total in shop.py", 2),
+            ("Improve the typing and unit tests for tax", 2),
+        ] {
+            assert_eq!(super::orders(told).len(), orders, "{told}");
+        }
         assert_eq!(
             kind("documentation is fine, tests of the parser are missing"),
             "tests"

@@ -221,7 +221,10 @@ fn as_elsewhere(
                 true => has_member && (import.alias.is_some() || import.module == name),
                 false => name.chars().count() >= SHORTEST,
             };
-            if !is_plain || !is_outside || !is_used || import.bound(other.content()) != name {
+            // What a file asks of the compiler is no name that another lacks.
+            let is_setting = import.module == "__future__";
+            let is_same = import.bound(other.content()) == name;
+            if !is_plain || !is_outside || !is_used || !is_same || is_setting {
                 continue;
             }
             let renamed = match import.alias {

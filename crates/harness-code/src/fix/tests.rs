@@ -224,6 +224,10 @@ fn a_missing_import_is_as_other_files_have_it() {
     }
     let said = told(&[("a.py", "print(np + 1)\n"), ("b.py", numpy)]);
     assert!(!said.contains("import"), "{said}");
+    // What is said to the compiler is no name.
+    let settings = "from __future__ import annotations\n";
+    let said = told(&[("a.py", "print(annotations)\n"), ("b.py", settings)]);
+    assert!(!said.contains("import"), "{said}");
 }
 
 #[test]

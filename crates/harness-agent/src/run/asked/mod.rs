@@ -540,7 +540,9 @@ impl<'a> Asked<'a> {
         }
         // An answer to our question names one place; the red tests and the list of the model name the others.
         let is_told = match self.is_green {
-            true => self.task.answer().is_some(),
+            true => {
+                self.task.answer().is_some() && self.named.iter().any(|one| self.is_changed(one))
+            }
             false => self.plan.is_listed() && !self.mended.is_empty() && self.is_answered(),
         };
         if self.named.is_empty() || is_told {
