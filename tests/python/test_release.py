@@ -228,6 +228,111 @@ def test_the_scripts_of_a_workflow_are_there_and_can_be_started(name):
             subprocess.run(["sh", "-n", str(ROOT / script)], check=True)
 
 
+# The scripts of the workflows' steps, with stand-ins for what they start
+
+ON_UNIX = pytest.mark.skipif(os.name == "nt", reason="stands in for tools with shell scripts")
+# What the scripts call besides the stand-ins: nothing else is on their PATH.
+COMMON = ("cat", "chmod", "dirname", "grep", "mkdir", "printenv", "sed", "sh", "tr")
+VERSION = re.search(r'^rust-version = "(.+)"', (ROOT / "Cargo.toml").read_text(encoding="utf-8"), re.M)[1]
+# Says which variables it was given, and makes the program that it would compile.
+CARGO = r"""
+for name in RUSTFLAGS RUSTC_BOOTSTRAP ASAN_OPTIONS CARGO_TARGET_DIR CC_x86_64_unknown_linux_musl CC_aarch64_unknown_linux_musl; do
+  printenv "$name" | sed "s|^|  $name=|" >> "$LOG"
+done
+if [ "$1" = build ]; then
+  for word; do target=$word; done
+  case "$target" in *windows*) suffix=.exe ;; *) suffix= ;; esac
+  mkdir -p "target/$target/release"
+  printf '#!/bin/sh\necho "program: $*" >> "%s"\n' "$LOG" > "target/$target/release/harness$suffix"
+  chmod +x "target/$target/release/harness$suffix"
+fi
+"""
+
+
+class Stage:
+    """A copy of the scripts, a PATH with stand-ins, and what was called."""
+
+    def __init__(self, folder):
+        self.clone, self.tools, self.log = folder / "clone", folder / "tools", folder / "log"
+        for name in ("build", "release"):
+            shutil.copytree(ROOT / "scripts" / name, self.clone / "scripts" / name)
+        shutil.copy(ROOT / "Cargo.toml", self.clone)
+        self.tools.mkdir()
+        for name in COMMON:
+            (self.tools / name).symlink_to(shutil.which(name))
+        self.tool("rustup")
+        self.tool("cargo", CARGO)
+        self.tool("python3")
+        self.tool("ldd")
+
+    def tool(self, name, script=""):
+        (self.tools / name).write_text(f'#!/bin/sh\necho "{name}: $*" >> "$LOG"\n{script}', encoding="utf-8")
+        (self.tools / name).chmod(0o755)
+
+    def run(self, script, *words, **variables):
+        """Runs a script. Returns its exit code and the calls; below one of cargo stand its variables."""
+        self.log.write_text("", encoding="utf-8")
+        environment = {"PATH": str(self.tools), "LOG": str(self.log), **variables}
+        done = subprocess.run([self.clone / script, *words], cwd=self.tools, env=environment, capture_output=True, text=True, timeout=60)
+        return done.returncode, self.log.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture
+def stage(tmp_path):
+    return Stage(tmp_path)
+
+
+@ON_UNIX
+def test_the_rust_of_the_manifest_is_installed(stage):
+    assert stage.run("scripts/build/use_rust.sh") == (0, [f"rustup: toolchain install {VERSION} --profile minimal", f"rustup: default {VERSION}"])
+    calls = [f"rustup: toolchain install {VERSION} --profile minimal --component rustfmt,clippy", f"rustup: default {VERSION}"]
+    assert stage.run("scripts/build/use_rust.sh", "rustfmt,clippy") == (0, calls)
+    stage.tool("rustup", "exit 3\n")
+    assert stage.run("scripts/build/use_rust.sh") == (3, [calls[0].removesuffix(" --component rustfmt,clippy")])
+
+
+def built(target, *variables):
+    """The calls by which the program of a target is made."""
+    program = f"target/{target}/release/harness" + (".exe" if "windows" in target else "")
+    return [
+        f"rustup: toolchain install {VERSION} --profile minimal",
+        f"rustup: default {VERSION}",
+        f"rustup: target add {target}",
+        f"cargo: build --release --locked --package harness --bin harness --target {target}",
+        *variables,
+        "program: --version",
+        "program: brief demo/orders",
+        *([f"ldd: {program}"] if "musl" in target else []),
+        f"python3: scripts/release/archive.py {program} {target}",
+    ]
+
+
+@ON_UNIX
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_the_program_of_a_target_is_built_tried_and_packed(stage, target):
+    variables = {"musl": f"  CC_{target.replace('-', '_')}=musl-gcc", "msvc": "  RUSTFLAGS=-C target-feature=+crt-static"}
+    given = [variables[ending] for ending in variables if target.endswith(ending)]
+    assert stage.run("scripts/release/program.sh", target) == (0, built(target, *given))
+
+
+@ON_UNIX
+def test_a_compiler_and_flags_that_are_there_are_kept(stage):
+    musl, windows = "aarch64-unknown-linux-musl", "x86_64-pc-windows-msvc"
+    told = "CC_aarch64_unknown_linux_musl"
+    assert stage.run("scripts/release/program.sh", musl, **{told: "clang"}) == (0, built(musl, f"  {told}=clang"))
+    flags = "  RUSTFLAGS=-C debuginfo=1 -C target-feature=+crt-static"
+    assert stage.run("scripts/release/program.sh", windows, RUSTFLAGS="-C debuginfo=1") == (0, built(windows, flags))
+    stage.tool("aarch64-linux-musl-gcc")
+    assert stage.run("scripts/release/program.sh", musl) == (0, built(musl))
+
+
+@ON_UNIX
+def test_a_program_that_is_not_static_is_not_packed(stage):
+    stage.tool("ldd", "echo 'libc.so.6 => /lib/libc.so.6'\n")
+    code, calls = stage.run("scripts/release/program.sh", "x86_64-unknown-linux-musl")
+    assert code == 1 and not [call for call in calls if call.startswith("python3")]
+
+
 def matches(path, pattern):
     """Whether a path filter of a workflow sees a file."""
     pattern = re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
