@@ -333,6 +333,23 @@ def test_a_program_that_is_not_static_is_not_packed(stage):
     assert code == 1 and not [call for call in calls if call.startswith("python3")]
 
 
+@ON_UNIX
+def test_unsafe_code_is_tested_under_the_sanitizer(stage):
+    code, calls = stage.run("scripts/build/sanitize.sh", "memory::")
+    tests = re.findall(r"--test (\w+)", calls[0])
+    assert code == 0 and calls == [
+        f"cargo: test --locked --package harness-hands --lib {' '.join(f'--test {name}' for name in tests)} --target x86_64-unknown-linux-gnu -- memory::",
+        "  RUSTFLAGS=-Zsanitizer=address",
+        "  RUSTC_BOOTSTRAP=1",
+        "  ASAN_OPTIONS=detect_leaks=0",
+        "  CARGO_TARGET_DIR=target/sanitize",
+    ]
+    assert {"changes", "trial"} <= set(tests)
+    for name in tests:
+        assert (ROOT / "crates" / "harness-hands" / "tests" / f"{name}.rs").is_file(), name
+
+
+
 def matches(path, pattern):
     """Whether a path filter of a workflow sees a file."""
     pattern = re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
