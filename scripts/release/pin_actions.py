@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Pins the actions of the workflows by digest: python3 scripts/release/pin_actions.py [--check | --update]
+"""Pins the actions of the workflows and of our own action by digest: python3 scripts/release/pin_actions.py [--check | --update]
 
 Each `uses: OWNER/NAME@…` is a commit, with the version it has as a comment, so that nobody who moves a tag can change what
-runs here. --check, which needs no network, ends with 1 where one is not, or where an action is used in two versions.
+runs here. The documentation shows them so too. --check, which needs no network, ends with 1 where one is not, or where the workflows use an action in two versions.
 --update asks GitHub (`git ls-remote`) which commit each version is, writes it, and tells what has changed; a version that
 is not written yet (`@v5`) is pinned so too.
 """
@@ -17,22 +17,32 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 USES = re.compile(r"^(\s*-?\s*uses: )([\w.-]+/[\w./-]+)@(\S+)(?:\s+# (\S+))?$", re.M)
 
 
-def workflows(root=ROOT):
-    return sorted((root / ".github" / "workflows").glob("*.yml"))
+# Where actions are used, and where they are shown.
+USED = (".github/workflows/*.yml", ".github/workflows/*.yaml", "editors/github-action/action.yml", "editors/github-action/action.yaml")
+SHOWN = ("docs/**/*.md",)
+# Stands in the documentation for this repository, which has no digest that a page could name.
+OURS = "OWNER/"
+
+
+def files(root, patterns):
+    return sorted(path for pattern in patterns for path in root.glob(pattern))
 
 
 def faults(root=ROOT):
     """Uses that are not pinned, and actions in two versions."""
     found, known = [], {}
-    for file in workflows(root):
+    used = files(root, USED)
+    for file in [*used, *files(root, SHOWN)]:
         text = file.read_text(encoding="utf-8")
         for _, action, reference, comment in USES.findall(text):
+            if action.startswith(OURS):
+                continue
             where = f"{file.name}: {action}@{reference}"
             if not re.fullmatch(r"[0-9a-f]{40}", reference):
                 found.append(f"{where} is no digest")
             elif not re.fullmatch(r"v\d+\.\d+\.\d+", comment):
                 found.append(f"{where} does not say which version it is")
-            elif known.setdefault(action, (reference, comment)) != (reference, comment):
+            elif file in used and known.setdefault(action, (reference, comment)) != (reference, comment):
                 found.append(f"{where} is another version than elsewhere")
     return found
 
@@ -50,11 +60,13 @@ def look_up(action, tag):
 
 
 def update(root=ROOT, ask=look_up):
-    for file in workflows(root):
+    for file in files(root, USED + SHOWN):
         text = file.read_text(encoding="utf-8")
 
         def pinned(found, name=file.name):
             before, action, reference, comment = found.groups()
+            if action.startswith(OURS):
+                return found[0]
             tag = comment or reference
             digest = ask(action, tag)
             if digest != reference:

@@ -25,7 +25,7 @@ import pin_actions  # noqa: E402
 import recipes  # noqa: E402
 import sbom  # noqa: E402
 
-WORKFLOWS = {path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
+WORKFLOWS = {path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted((ROOT / ".github" / "workflows").glob("*.y*ml"))}
 MODULES = ROOT / "target" / "test-tools" / "node"
 NODE = shutil.which("node")
 
@@ -193,6 +193,22 @@ def test_an_action_that_is_not_pinned_is_told_and_pinned(tmp_path, capsys):
     assert pin_actions.faults(tmp_path) == [f"b.yml: some/action@{'c' * 40} is another version than elsewhere"]
 
 
+def test_our_own_action_and_the_documentation_are_looked_at_too(tmp_path):
+    digest = "a" * 40
+    text = "steps:\n  - uses: some/action@v5.0.0\n"
+    texts = {".github/workflows/a.yaml": text, "docs/concept/ci.md": f"# CI\n```yaml\n{text}    uses: OWNER/REPOSITORY/there@COMMIT\n```\n", "editors/github-action/action.yml": text}
+    for name, content in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    assert pin_actions.faults(tmp_path) == [f"{name}: some/action@v5.0.0 is no digest" for name in ("a.yaml", "action.yml", "ci.md")]
+    pin_actions.update(tmp_path, lambda action, tag: digest)
+    assert {name: (tmp_path / name).read_text(encoding="utf-8") for name in texts} == {name: content.replace("@v5.0.0", f"@{digest} # v5.0.0") for name, content in texts.items()}
+    assert pin_actions.faults(tmp_path) == []
+    # A page may lag behind by a version.
+    (tmp_path / "docs" / "concept" / "ci.md").write_text(f"  - uses: some/action@{'b' * 40} # v4.0.0\n", encoding="utf-8")
+    assert pin_actions.faults(tmp_path) == []
+
+
 # What the checker of this age does not know yet: runners and a permission that came later.
 NEWER = re.compile(r'label "(ubuntu-24\.04-arm|macos-15-intel)" is unknown|unknown permission scope "attestations"')
 
@@ -206,7 +222,7 @@ def test_actionlint_finds_nothing(tmp_path):
         assert done.returncode == 0, done.stderr
         return [line for line in done.stdout.splitlines() if not NEWER.search(line)]
 
-    assert found(*sorted((ROOT / ".github" / "workflows").glob("*.yml"))) == []
+    assert found(*sorted((ROOT / ".github" / "workflows").glob("*.y*ml"))) == []
     wrong = tmp_path / "wrong.yml"
     wrong.write_text("on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo ${{ nosuch.thing }}\n", encoding="utf-8")
     assert any("nosuch" in line for line in found(wrong)), "the checker finds nothing at all"
@@ -385,7 +401,7 @@ def test_only_what_publishes_may_write():
             assert writes <= allowed.get(job, set()), (name, job)
             if job in ("package-index", "release-page"):
                 assert steps["if"] == "github.ref_type == 'tag'"
-    assert "secrets." not in "".join(path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").glob("*.yml"))
+    assert "secrets." not in "".join(path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").glob("*.y*ml"))
 
 
 def test_what_is_asked_of_the_hosted_runners_is_asked():
