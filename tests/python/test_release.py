@@ -378,7 +378,7 @@ def test_path_filters_see_every_input(name):
     seen = WORKFLOWS[name][True]["pull_request"]["paths"]
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     if name == "release.yml":
-        roots = ("crates/", "python/", "Cargo.", "pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md", "demo/", ".github/workflows/")
+        roots = ("crates/", "python/", "Cargo.", "pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md", "demo/", "docs/", "bench/Cargo.toml", ".gitattributes", ".github/workflows/")
     else:
         roots = ("docs/",)
     inputs = [path for path in tracked if path.startswith(roots)] + sorted(scripts_of(name))
@@ -387,9 +387,14 @@ def test_path_filters_see_every_input(name):
     # A script reads those beside it.
     folders = {str(pathlib.PurePosixPath(script).parent) for script in scripts_of(name)}
     inputs += [path for path in tracked if str(pathlib.PurePosixPath(path).parent) in folders]
-    assert len(inputs) > 20
+    assert len(inputs) > 20 and all(any(path.startswith(start) for path in inputs) for start in roots)
     unseen = [path for path in inputs if not any(matches(path, pattern) for pattern in seen)]
     assert unseen == []
+
+
+def test_the_site_is_built_for_the_same_files_before_and_after_a_merge():
+    begins = WORKFLOWS["docs.yml"][True]
+    assert begins["push"]["paths"] == begins["pull_request"]["paths"]
 
 
 def test_only_what_publishes_may_write():
