@@ -416,6 +416,8 @@ def test_what_is_asked_of_the_hosted_runners_is_asked():
     assert "schedule" in WORKFLOWS["test.yml"][True]
     updated = {entry["package-ecosystem"] for entry in yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8"))["updates"]}
     assert updated == {"cargo", "github-actions", "pip"}
+    newcomer = "\n".join(step.get("run", "") for step in WORKFLOWS["wheels.yml"]["jobs"]["newcomer"]["steps"])
+    assert "timeout 60 python scripts/run/install.py --demo --no-model\n" in newcomer
 
 
 # A newer compiler
