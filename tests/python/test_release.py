@@ -414,10 +414,25 @@ def test_what_is_asked_of_the_hosted_runners_is_asked():
     said = {name: "\n".join(step.get("run", "") for step in job["steps"]) for name, job in jobs.items()}
     assert "cargo deny check advisories" in said["dependencies"] and "scripts/build/sanitize.sh" in said["unsafe-code"]
     assert "schedule" in WORKFLOWS["test.yml"][True]
-    updated = {entry["package-ecosystem"] for entry in yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8"))["updates"]}
-    assert updated == {"cargo", "github-actions", "pip"}
     newcomer = "\n".join(step.get("run", "") for step in WORKFLOWS["wheels.yml"]["jobs"]["newcomer"]["steps"])
     assert "timeout 60 python scripts/run/install.py --demo --no-model\n" in newcomer
+
+
+# Files that name what we build on, and who looks after them.
+KEEPERS = {"Cargo.toml": "cargo", "package.json": "npm", "pyproject.toml": "pip", "action.yml": "github-actions"}
+
+
+def test_every_list_of_dependencies_is_kept_up_to_date():
+    entries = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8"))["updates"]
+    watched = {(entry["package-ecosystem"], folder) for entry in entries for folder in entry.get("directories") or [entry["directory"]]}
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    # A project for tests is nobody's dependency.
+    ours = [pathlib.PurePosixPath(path) for path in tracked if not path.startswith(("demo/", "tests/")) or path.startswith("tests/requirements")]
+    # A crate of the workspace belongs to the list in its root.
+    members = [path for path in ours if path.name == "Cargo.toml" and path.parts[0] in ("bench", "crates")]
+    wanted = {(KEEPERS[path.name], f"/{path.parent}".removesuffix(".")) for path in ours if path.name in KEEPERS and path not in members}
+    wanted |= {("pip", f"/{path.parent}") for path in ours if path.name.startswith("requirements") and path.suffix == ".txt"}
+    assert watched == wanted | {("github-actions", "/")}
 
 
 # A newer compiler
