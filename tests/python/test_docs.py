@@ -75,6 +75,26 @@ def test_every_command_has_a_transcript():
         assert re.search(rf"^\$ .*harness {name}|not run|127\.0\.0\.1:8090", section, re.M), name
 
 
+# Where messages come from.
+SPOKEN = ("crates/*/src/**/*.rs", "crates/*/src/**/*.py", "scripts/run/*.py")
+
+
+def unspoken(page, sources):
+    """Pieces of a page's headings that no message has. A heading is what messages say unless it begins with a capital."""
+    headings = [heading for heading in re.findall(r"^## (.+)$", page, re.M) if not heading[0].isupper()]
+    pieces = [piece for heading in headings for piece in re.split(r", | … ", heading)]
+    # A string of Rust may go on in the next line.
+    said = re.sub(r"\\\n\s*", "", sources)
+    return [piece for piece in pieces if piece not in said]
+
+
+def test_troubleshooting_has_the_words_of_messages():
+    sources = "\n".join(path.read_text(encoding="utf-8") for pattern in SPOKEN for path in sorted(ROOT.glob(pattern)))
+    page = read("docs/guide/troubleshooting.md")
+    assert len(re.findall(r"^## [a-z]", page, re.M)) > 15 and unspoken(page, sources) == []
+    assert unspoken("## is gone, said … there\n## The sandbox\n", 'format!("it said \\\n    it was there")') == ["is gone"]
+
+
 def test_no_page_names_a_machine():
     for name in [*NAMES, "docs/recording.svg"]:
         assert not re.search(r"/(root|tmp/harness|work|home/(?!you))\b", read(name)), name
