@@ -95,6 +95,12 @@ def test_troubleshooting_has_the_words_of_messages():
     assert unspoken("## is gone, said … there\n## The sandbox\n", 'format!("it said \\\n    it was there")') == ["is gone"]
 
 
+def test_every_rule_about_a_draft_is_told():
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("crates/harness-agent/src/**/*.rs"))
+    rules = set(re.findall(r'"(draft\.[a-z_]+)"', sources))
+    assert len(rules) > 20 and {rule for rule in rules if f"`{rule}`" not in read("docs/concept/edits.md")} == set()
+
+
 def test_no_page_names_a_machine():
     for name in [*NAMES, "docs/recording.svg"]:
         assert not re.search(r"/(root|tmp/harness|work|home/(?!you))\b", read(name)), name
