@@ -28,16 +28,17 @@ COLOURS = (("#0072b2", "#56b4e9"), ("#c24e00", "#ff9d5c"), ("#007a5a", "#3fd0a4"
 # What got worse
 
 
-def flagged(by_part):
-    """A sentence for each name whose last full row is worse than the full row before it."""
-    found = []
+def compared(by_part):
+    """A sentence for each name whose last full row is worse than the full row before it, and how many names have two such
+    rows that can be compared."""
+    pairs = []
     for part_rows in by_part.values():
         history = {}
         for row in part_rows:
             if not row["quick"] and row["value"] is not None:
                 history.setdefault(row["name"], []).append(row)
-        found += [note for values in history.values() if len(values) > 1 and (note := rows.worse(values[-1], values[-2]))]
-    return found
+        pairs += [(values[-1], values[-2]) for values in history.values() if len(values) > 1]
+    return rows.comparison(pairs)
 
 
 # Tables
@@ -75,8 +76,8 @@ def part_table(part, part_rows):
 
 def page(by_part, pictures):
     lines = ["# What was measured", "", "Made by `python bench/report.py` from the rows in [bench/rows](../rows); `python bench/run.py` makes the rows. Rows marked quick come from few cases and are no claim.", ""]
-    notes = flagged(by_part)
-    lines += ["## Worse than before", "", *([f"- {cell(note)}" for note in notes] or ["Nothing."]), ""]
+    notes, count = compared(by_part)
+    lines += ["## Worse than before", "", *([f"- {cell(note)}" for note in notes] or [rows.verdict(count)]), ""]
     for part in parts.PARTS:
         table = part_table(part, by_part.get(part.name, []))
         images = [line for name, (_, title) in pictures.items() if name.split("-")[0] == part.name for line in (f"![{title}]({name}.svg)", "")]
@@ -209,8 +210,8 @@ def main(words):
     parser.add_argument("--check", action="store_true", help="only say what got worse")
     arguments = parser.parse_args(words)
     by_part = rows.read(arguments.rows)
-    notes = flagged(by_part)
-    print("\n".join(["worse than before:", *notes]) if notes else "nothing got worse")
+    notes, count = compared(by_part)
+    print("\n".join(["worse than before:", *notes]) if notes else rows.verdict(count))
     if arguments.check:
         return 1 if notes else 0
     pictures = plots(by_part)

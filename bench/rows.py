@@ -90,17 +90,36 @@ def latest(all_rows, is_quick=None):
     return {one["name"]: one for one in all_rows if one["value"] is not None and is_quick in (None, one["quick"])}
 
 
+def comparable(new, old):
+    """Whether two rows of one name can be compared: same unit, a better direction, and machine and build where they matter."""
+    if None in (new["value"], old["value"]) or new["better"] is None or new["unit"] != old["unit"]:
+        return False
+    same_machine = new["unit"] not in OF_THE_MACHINE or new["machine"] == old["machine"]
+    return same_machine and (new["unit"] not in OF_THE_BUILD or built(new) == built(old))
+
+
 def worse(new, old):
     """Says how a row is worse than an earlier one by more than the spread of both; nothing where it is not."""
-    if None in (new["value"], old["value"]) or new["better"] is None or new["unit"] != old["unit"]:
-        return ""
-    if new["unit"] in OF_THE_MACHINE and new["machine"] != old["machine"] or new["unit"] in OF_THE_BUILD and built(new) != built(old):
+    if not comparable(new, old):
         return ""
     lost = (new["value"] - old["value"]) * (1 if new["better"] == "lower" else -1)
     spread = max(new["spread"] or 0, old["spread"] or 0)
     if lost <= spread:
         return ""
     return f"{new['part']}: {new['name']}: {old['value']:g} {old['unit']} ({old['date']}) -> {new['value']:g} {new['unit']}, spread {spread:g}"
+
+
+def comparison(pairs):
+    """What got worse among pairs of a row and an earlier one, and how many of them could be compared at all."""
+    could = [(new, old) for new, old in pairs if comparable(new, old)]
+    return [note for new, old in could if (note := worse(new, old))], len(could)
+
+
+def verdict(compared):
+    """What is said where nothing got worse: of nothing compared, that is no news."""
+    if not compared:
+        return "No row has an earlier full one to compare with."
+    return f"Nothing got worse; {compared} {'name was' if compared == 1 else 'names were'} compared."
 
 
 def built(found):

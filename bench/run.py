@@ -78,7 +78,7 @@ def main(words):
     versions = rows.versions(bench.program)
     print(f"harness {versions['harness']}, Python {versions['python']}, {versions['os']}, {rows.machine()}", flush=True)
     committed, began, outcomes = rows.read(rows.COMMITTED), time.monotonic(), collections.Counter()
-    flagged = []
+    pairs = []
     for part in parts.PARTS:
         # What the user must have set up is only asked for by name.
         if part.name not in arguments.parts if arguments.parts else part.only_by_name:
@@ -93,14 +93,15 @@ def main(words):
             rows.append(arguments.rows, part.name, new)
         known = rows.latest(committed.get(part.name, []), is_quick=False)
         for one in new:
-            note = rows.worse(one, known[one["name"]]) if one["name"] in known and not arguments.quick else ""
-            flagged += [note] if note else []
+            earlier = [(one, known[one["name"]])] if one["name"] in known and not arguments.quick else []
+            note, pairs = rows.comparison(earlier)[0], pairs + earlier
             shown = f"{one['value']:g} {one['unit']}" if one["value"] is not None else f"not measured: {one.get('why')}"
             print(f"    {one['name']}: {shown}{' (spread %g)' % one['spread'] if one['spread'] is not None else ''}{'  WORSE' if note else ''}")
         outcomes["broke" if why.startswith("it broke") else "skipped" if why else "measured"] += 1
         print(f"    {time.monotonic() - started:.0f} s", flush=True)
     print(f"\n{outcomes['measured']} parts measured, {outcomes['skipped']} skipped, {outcomes['broke']} broke, {time.monotonic() - began:.0f} s")
-    print("\n".join(["worse than the last committed full row:", *flagged]) if flagged else "nothing got worse than the last committed full row")
+    worse, count = rows.comparison(pairs)
+    print("\n".join(["worse than the last committed full row:", *worse]) if worse else rows.verdict(count))
     return 1 if outcomes["broke"] else 0
 
 

@@ -171,7 +171,44 @@ def test_only_the_last_two_full_rows_are_compared(tmp_path):
     assert done.returncode == 1
     assert done.stdout.splitlines() == ["worse than before:", "startup: a start: 1 s (2026-01-01) -> 3 s, spread 0.1"]
     rows.append(tmp_path, "startup", [row(2.0, 0.1)])
-    assert ran("--rows", tmp_path, "--check", script="report.py").stdout == "nothing got worse\n"
+    assert ran("--rows", tmp_path, "--check", script="report.py").stdout == "Nothing got worse; 1 name was compared.\n"
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        [row(1.0), row(9.0, quick=True)],
+        [row(1.0), row(9.0, machine="8 cores, arm64")],
+        [row(1.0, better=None), row(9.0, better=None)],
+        [row(None, why="gone"), row(9.0)],
+    ],
+)
+def test_where_nothing_could_be_compared_it_is_said(tmp_path, history):
+    rows.append(tmp_path / "rows", "startup", history)
+    done = ran("--rows", tmp_path / "rows", "--out", tmp_path / "out", script="report.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "No row has an earlier full one to compare with."
+    assert "## Worse than before\n\nNo row has an earlier full one to compare with.\n" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+
+
+def measured_again(monkeypatch, tmp_path, capsys, value, *words):
+    """What a run says at its end where one full row of 1 s is committed and `value` is measured now."""
+    run = load("run", "bench_run")
+    before = rows.row("good", rows.Measure("figure", 1.0, "s", "lower"), False, rows.versions(sys.executable))
+    rows.append(tmp_path / "committed", "good", [before])
+    monkeypatch.setattr(rows, "COMMITTED", tmp_path / "committed")
+    monkeypatch.setattr(parts, "PARTS", [parts.Part("good", "a part", lambda bench: [rows.Measure("figure", value, "s", "lower")])])
+    assert run.main(["--program", sys.executable, "--rows", str(tmp_path / "rows"), *words]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_run_says_what_it_could_compare(monkeypatch, tmp_path, capsys):
+    said = measured_again(monkeypatch, tmp_path, capsys, 1.0)
+    assert said[-1] == "Nothing got worse; 1 name was compared."
+    said = measured_again(monkeypatch, tmp_path, capsys, 3.0)
+    assert said[-2] == "worse than the last committed full row:" and said[-1].startswith("good: figure: 1 s (")
+    assert any(line == "    figure: 3 s  WORSE" for line in said)
+    assert measured_again(monkeypatch, tmp_path, capsys, 3.0, "--quick")[-1] == "No row has an earlier full one to compare with."
 
 
 # The report
