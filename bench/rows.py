@@ -1,11 +1,13 @@
 """What was measured, as rows: JSON lines that say what, how much, how steady, with which versions, and when.
 
     {"part": "startup", "name": "harness", "value": 4.1, "unit": "ms", "spread": 0.3, "better": "lower", "quick": false,
-     "date": "2026-11-17", "machine": "2 cores, x86_64", "versions": {"harness": "0.1.0 (1a2b3c4, release)", ...}}
+     "date": "2026-11-17", "machine": "2 cores, x86_64, Intel(R) Xeon(R) Processor @ 2.50GHz", "versions": {"harness": "0.1.0 (1a2b3c4, release)", ...}}
 
 `value` is null where something could not be measured; then `why` says so. `cases` is there where a figure is a share of so
 many cases. `spread` is the largest less the smallest of the
-repeats, null where nothing was repeated. `better` is `lower`, `higher`, or null where neither is.
+repeats, null where nothing was repeated. `better` is `lower`, `higher`, or null where neither is. The commit is that of the
+clone; a program whose file is older than the sources there was not built from them, and `older than its sources` says so.
+The oldest rows do not name the processor, and their times are compared with no row that does.
 """
 
 import datetime
@@ -131,7 +133,17 @@ def built(found):
 
 
 def machine():
-    return f"{os.cpu_count()} cores, {platform.machine()}"
+    model = processor()
+    return f"{os.cpu_count()} cores, {platform.machine()}{', ' + model if model else ''}"
+
+
+def processor(listed=pathlib.Path("/proc/cpuinfo")):
+    """The name of the processor's model, or nothing where the system does not tell it."""
+    try:
+        named = re.search(r"^model name\s*:\s*(.+)$", listed.read_text(encoding="utf-8", errors="replace"), re.M)
+    except OSError:
+        named = None
+    return " ".join((named[1] if named else platform.processor()).split())
 
 
 def versions(program):
@@ -145,7 +157,23 @@ def harness_version(program):
     except OSError:
         said = ""
     number = re.search(r"\d[\w.+-]*", said)
-    return f"{number[0] if number else 'unknown'} ({commit()}, {build(program)})"
+    older = ", older than its sources" if is_older(program, sources()) else ""
+    return f"{number[0] if number else 'unknown'} ({commit()}{older}, {build(program)})"
+
+
+def sources():
+    """The tracked files that a program is built from; tests and the Python module are not among them."""
+    try:
+        listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z", "--", "crates"], capture_output=True, text=True).stdout
+    except OSError:
+        return []
+    return [ROOT / name for name in listed.split("\0") if name and not re.search(r"tests(/|\.rs$)|/examples/|/harness-python/", name)]
+
+
+def is_older(program, files):
+    """Whether a program was there before the newest of these files was written: it cannot have been built from them."""
+    newest = max((file.stat().st_mtime for file in files if file.exists()), default=0)
+    return os.path.exists(program) and os.stat(program).st_mtime < newest
 
 
 def commit():

@@ -3,7 +3,9 @@
 import importlib.util
 import json
 import math
+import os
 import pathlib
+import platform
 import subprocess
 import sys
 import time
@@ -140,6 +142,38 @@ def test_what_was_not_measured_is_a_row_with_a_reason():
     assert (found["value"], found["why"]) == (None, "no engine")
 
 
+def test_the_machine_is_named_with_its_processor(tmp_path):
+    listed = tmp_path / "cpuinfo"
+    listed.write_text("processor\t: 0\nmodel name\t: Some  Processor 9 @ 2.50GHz\nprocessor\t: 1\nmodel name\t: Another\n", encoding="utf-8")
+    assert rows.processor(listed) == "Some Processor 9 @ 2.50GHz"
+    assert rows.processor(tmp_path / "absent") == " ".join(platform.processor().split())
+    assert rows.machine().startswith(f"{os.cpu_count()} cores, {platform.machine()}") and not rows.machine().endswith(", ")
+
+
+def test_a_program_that_is_older_than_its_sources_is_marked(monkeypatch, tmp_path):
+    program, source = tmp_path / "release" / "harness", tmp_path / "main.rs"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho harness 9.9.9\n", encoding="utf-8")
+    program.chmod(0o755)
+    source.touch()
+    monkeypatch.setattr(rows, "sources", lambda: [source, tmp_path / "gone.rs"])
+    monkeypatch.setattr(rows, "commit", lambda: "abc")
+    number = "9.9.9" if os.name != "nt" else "unknown"
+    os.utime(source, (1, 1))
+    assert rows.harness_version(str(program)) == f"{number} (abc, release)"
+    os.utime(source, (time.time() + 60, time.time() + 60))
+    version = rows.harness_version(str(program))
+    assert version == f"{number} (abc, older than its sources, release)"
+    # How it was built is read off a marked row as off any other.
+    assert rows.built({"versions": {"harness": version}}) == "release"
+
+
+def test_a_program_is_built_from_sources_and_not_from_tests():
+    found = {file.relative_to(ROOT).as_posix() for file in rows.sources()}
+    assert "crates/harness/src/main.rs" in found and any("/prompts/" in name for name in found)
+    assert not any("/tests/" in name or "harness-python" in name for name in found)
+
+
 # What got worse
 
 
@@ -153,6 +187,7 @@ def test_what_was_not_measured_is_a_row_with_a_reason():
         (row(90.0, better="higher", unit="%"), row(89.0, better="higher", unit="%"), True),
         (row(90.0, better="higher", unit="%"), row(91.0, better="higher", unit="%"), False),
         (row(1.0), row(9.0, machine="8 cores, arm64"), False),
+        (row(1.0), row(9.0, machine="2 cores, x86_64, Some Processor 9"), False),
         (row(1.0, unit="times"), row(9.0, unit="times", machine="8 cores, arm64"), True),
         (row(1.0), row(9.0, versions={"harness": "1.0 (def, development)"}), False),
         (row(1.0, unit="bugs"), row(9.0, unit="bugs", versions={"harness": "1.0 (def, development)"}), True),
