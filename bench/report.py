@@ -216,6 +216,10 @@ def main(words):
         return 1 if notes else 0
     pictures = plots(by_part)
     arguments.out.mkdir(parents=True, exist_ok=True)
+    # A plot whose rows are gone would stand beside the tables as if it were theirs.
+    for file in arguments.out.glob("*.svg"):
+        if file.stem not in pictures:
+            file.unlink()
     for name, (picture, _) in pictures.items():
         (arguments.out / f"{name}.svg").write_text(picture, encoding="utf-8")
     (arguments.out / "README.md").write_text(page(by_part, pictures), encoding="utf-8")

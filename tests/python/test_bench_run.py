@@ -270,6 +270,18 @@ def test_tables_and_plots_are_made_of_rows(tmp_path):
         assert "prefers-color-scheme:dark" in words and tree.find("{http://www.w3.org/2000/svg}desc").text
 
 
+def test_plots_that_are_no_longer_made_are_taken_away(tmp_path):
+    rows.append(tmp_path / "rows", "startup", [row(4.1, name="harness: CPU", unit="ms"), row(31.0, name="python -c pass: CPU", unit="ms")])
+    (tmp_path / "out").mkdir()
+    for name in ("scaling-cpu.svg", "startup-cpu.svg", "notes.txt"):
+        (tmp_path / "out" / name).write_text("old", encoding="utf-8")
+    assert ran("--rows", tmp_path / "rows", "--out", tmp_path / "out", "--check", script="report.py").returncode == 0
+    assert (tmp_path / "out" / "scaling-cpu.svg").exists(), "a check changes nothing"
+    assert ran("--rows", tmp_path / "rows", "--out", tmp_path / "out", script="report.py").returncode == 0
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["README.md", "notes.txt", "startup-cpu.svg"]
+    assert (tmp_path / "out" / "startup-cpu.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
 def test_the_committed_report_is_made_of_the_committed_rows(tmp_path):
     done = ran("--out", tmp_path / "out", script="report.py")
     assert done.returncode == 0, done.stderr
