@@ -131,7 +131,7 @@ def startup(bench):
     found = bench.samples("startup.py", "--runs", bench.some(10, 40), "--program", bench.program, "--peer", peer or "none", seconds=600)
     measures, bare = [], found["python -c pass"]["milliseconds"]
     for name, cost in found.items():
-        better, versions = (None, {"py-harness": version}) if "peer" in name or "pass" in name else ("lower", None)
+        better, versions = (None if "peer" in name or "pass" in name else "lower"), {"py-harness": version} if "peer" in name else None
         measures.append(Measure(f"{name}: CPU", cost["milliseconds"], "ms", better, peer=versions))
         measures += [Measure(f"{name}: memory", cost["memory"], "MB", better, peer=versions)] if cost["memory"] else []
     for name in ("harness", "python -m harness --version"):
@@ -177,7 +177,8 @@ def overhead(bench):
         path, version = bench.peer(name)
         words += [option, path] if path else []
         versions.update({name: version} if path else {})
-    for name, found in bench.samples("overhead/peers.py", *words, "--rounds", bench.some(2, 3), seconds=2400).items():
+    costs = bench.samples("overhead/peers.py", *words, "--rounds", bench.some(2, 3), seconds=2400)
+    for name, found in costs.items():
         ours, more = name.startswith("harness"), {key: value for key, value in versions.items() if name.startswith(key)}
         if "trouble" in found:
             measures.append(not_measured(f"{name}: CPU", found["trouble"]))
@@ -187,7 +188,15 @@ def overhead(bench):
         measures.append(Measure(f"{name}: memory", [one[1] for one in rounds], "MB", "lower" if ours else None, peer=more))
         measures.append(Measure(f"{name}: first request", [one[2] for one in rounds], "tokens", "lower" if ours else None, peer=more))
         measures.append(Measure(f"{name}: fixed it", percent(sum(one[3] for one in rounds), len(rounds)), "%", "higher" if ours else None, peer=more))
+        measures += [] if ours else times_harness(name, rounds, costs, more)
     return measures
+
+
+def times_harness(name, rounds, costs, versions):
+    """How much a peer takes of what harness takes in the same call of the script: CPU, and the first request."""
+    own = next((found["rounds"] for who, found in costs.items() if who.startswith("harness") and "rounds" in found), [])
+    whole = {what: statistics.median(one[at] for one in own) for what, at in (("CPU", 0), ("first request", 2)) if own}
+    return [Measure(f"{name}: times harness, {what}", statistics.median(one[at] for one in rounds) / whole[what], "times", "higher", peer=versions) for what, at in (("CPU", 0), ("first request", 2)) if whole.get(what)]
 
 
 def scaling(bench):

@@ -48,10 +48,11 @@ def not_measured(name, why):
 
 
 def row(part, measure, quick, versions):
-    """The row of a measure, as it is written down."""
+    """The row of a measure, as it is written down. What has no version was not there."""
+    known = {name: version for name, version in {**versions, **(measure.peer or {})}.items() if version}
     found = {
         "part": part, "name": measure.name, "value": measure.value, "unit": measure.unit, "spread": measure.spread, "better": measure.better,
-        "quick": quick, "date": datetime.date.today().isoformat(), "machine": machine(), "versions": {**versions, **(measure.peer or {})},
+        "quick": quick, "date": datetime.date.today().isoformat(), "machine": machine(), "versions": known,
     }  # fmt: skip
     return {**found, **({"why": measure.why} if measure.why else {}), **({"cases": measure.cases} if measure.cases else {})}
 

@@ -174,6 +174,43 @@ def test_a_program_is_built_from_sources_and_not_from_tests():
     assert not any("/tests/" in name or "harness-python" in name for name in found)
 
 
+def test_a_row_names_no_version_of_what_was_not_there():
+    found = rows.row("startup", rows.Measure("a start", 1.0, "s", peer={"py-harness": "", "engine": "local"}), False, {"harness": "1"})
+    assert found["versions"] == {"harness": "1", "engine": "local"}
+
+
+def bench(tmp_path, *words):
+    """What the parts share, with a program that nobody starts."""
+    arguments = load("run", "bench_run").read_arguments(["--program", sys.executable, *map(str, words)])
+    return parts.Bench(arguments)
+
+
+def test_peers_are_measured_as_times_harness(monkeypatch, tmp_path):
+    costs = {
+        "harness, its test runs included": {"rounds": [[0.5, 17, 300, True], [0.6, 17, 300, True], [0.5, 17, 300, True]]},
+        "codex": {"rounds": [[1.0, 150, 9000, False], [1.0, 150, 9000, False], [4.0, 150, 9000, False]]},
+        "aider": {"trouble": "it asked nothing"},
+    }
+    monkeypatch.setattr(parts.Bench, "samples", lambda self, script, *words, **how: costs if script.endswith("peers.py") else [[True, 0.02, 15.5, 286]])
+    monkeypatch.setattr(parts.Bench, "peer", lambda self, name: (name, "1.2") if name == "codex" else ("", ""))
+    found = {measure.name: measure for measure in parts.overhead(bench(tmp_path))}
+    ratios = {name: (one.value, one.unit, one.better, one.peer) for name, one in found.items() if "times harness" in name}
+    assert ratios == {
+        "codex: times harness, CPU": (2.0, "times", "higher", {"codex": "1.2"}),
+        "codex: times harness, first request": (30.0, "times", "higher", {"codex": "1.2"}),
+    }
+    # Where harness itself broke, there is nothing to measure by.
+    costs["harness, its test runs included"] = {"trouble": "it asked nothing"}
+    assert not any("times harness" in measure.name for measure in parts.overhead(bench(tmp_path)))
+
+
+def test_only_rows_of_the_peer_name_its_version(monkeypatch, tmp_path):
+    found = {name: {"milliseconds": [1.0], "memory": None} for name in ("python -c pass", "harness", "py-harness (peer)")}
+    monkeypatch.setattr(parts.Bench, "samples", lambda self, *words, **how: found)
+    monkeypatch.setattr(parts.Bench, "peer", lambda self, name: ("py-harness", "0.3.1"))
+    assert [measure.name for measure in parts.startup(bench(tmp_path)) if measure.peer] == ["py-harness (peer): CPU"]
+
+
 # What got worse
 
 
