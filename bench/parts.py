@@ -261,12 +261,12 @@ def locating(bench):
     if not bench.cases:
         raise Missing(NO_CASES)
     cases = bench.cases / "locate" / "dev.jsonl"
-    helper = bench.helper("locate_signals")
+    helper, python = bench.helper("locate_signals"), inputs.environment("locate", "numpy")
     names = sorted({case["repo"] for case in json_lines(cases)})
     trees, signals = PLACE / "locate", PLACE / "signals.txt"
     bench.call("locate/lay_out.py", cases, inputs.repositories(names, bench.repositories), trees, seconds=3600)
-    signals.write_bytes(subprocess.run([helper, str(cases), str(trees)], stdout=subprocess.PIPE, check=True, timeout=3600).stdout)
-    said = bench.call("locate/fit.py", cases, signals, seconds=3600)
+    signals.write_bytes(subprocess.run([helper, str(cases), str(trees)], stdout=subprocess.PIPE, check=True, timeout=inputs.time_left(3600)).stdout)
+    said = bench.call("locate/fit.py", cases, signals, seconds=3600, python=python)
     measures = []
     for what, count, figures in re.findall(r"^(files|definitions) \((\d+)\) +([\d. ]+)$", said, re.M):
         for depth, figure in zip((1, 3, 5, 10, 20), figures.split()):
@@ -507,7 +507,6 @@ NEEDS = {
     "Linux": lambda: sys.platform.startswith("linux"),
     "Python 3.11": lambda: sys.version_info >= (3, 11),
     "git": lambda: shutil.which("git"),
-    "numpy": lambda: importlib.util.find_spec("numpy"),
 }
 
 
@@ -538,7 +537,7 @@ PARTS = [
     Part("hostile", "time and memory among hostile files", hostile, ("POSIX",)),
     Part("fixes", "fixes that need no model", fixes, ()),
     Part("edits", "where imperfect edits are placed", edits, ()),
-    Part("locating", "from an issue to files and definitions", locating, ("git", "numpy")),
+    Part("locating", "from an issue to files and definitions", locating, ("git",)),
     Part("sentences", "how sentences are read", sentences, ("git",)),
     Part("oracle", "real commits with a perfect model", oracle, ("git",)),
     Part("bugs", "bugs in real packages, without a model", bugs, ("POSIX",)),

@@ -211,6 +211,35 @@ def test_only_rows_of_the_peer_name_its_version(monkeypatch, tmp_path):
     assert [measure.name for measure in parts.startup(bench(tmp_path)) if measure.peer] == ["py-harness (peer): CPU"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a helper that is a script")
+def test_locating_needs_no_package_beside_the_caller(monkeypatch, tmp_path):
+    """The Python that fits weights has numpy in an environment of its own."""
+    helper = tmp_path / "locate_signals"
+    helper.write_text("#!/bin/sh\necho signals of $1\n", encoding="utf-8")
+    helper.chmod(0o755)
+    (tmp_path / "locate").mkdir()
+    (tmp_path / "locate" / "dev.jsonl").write_text('{"repo": "a/b"}\n', encoding="utf-8")
+    called, asked = [], []
+
+    def call(self, script, *words, seconds, python=None, variables=None):
+        called.append((script, python))
+        return "files (12)  50.8 70.8 77.2 85.0 90.3\n" if script == "locate/fit.py" else ""
+
+    monkeypatch.setattr(parts.Bench, "call", call)
+    monkeypatch.setattr(parts.Bench, "helper", lambda self, name: str(helper))
+    monkeypatch.setattr(parts, "PLACE", tmp_path)
+    monkeypatch.setattr(inputs, "environment", lambda name, *packages: asked.append((name, packages)) or "the python of locate")
+    monkeypatch.setattr(inputs, "repositories", lambda names, given=None: tmp_path)
+    measures = parts.locating(bench(tmp_path, "--cases", tmp_path))
+    assert asked == [("locate", ("numpy",))]
+    assert called == [("locate/lay_out.py", None), ("locate/fit.py", "the python of locate")]
+    assert [(one.name, one.value, one.cases) for one in measures][0] == ("files: recall at 1", 50.8, 12)
+    # The helper too is given no more time than there is.
+    monkeypatch.setattr(inputs, "DEADLINE", time.monotonic())
+    with pytest.raises(inputs.Missing, match="no time is left"):
+        parts.locating(bench(tmp_path, "--cases", tmp_path))
+
+
 # What got worse
 
 
