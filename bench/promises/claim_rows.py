@@ -3,7 +3,8 @@
 `SENTENCES`: every claim of README, by a piece of its sentence. `SECTIONS`: every section of docs/guide and docs/concept,
 as `PAGE#heading`; a page's beginning is `PAGE#`. A test is written as in rows.py, `CRATE TARGET NAME` for cargo or
 `FILE NAME` for pytest; a file of the repository may stand in its place. `FIGURES`: every measured or fixed number with a
-unit in README and the guide, the file that it comes from and how it stands there.
+unit in README and the guide, the file that it comes from and how it stands there. A file of bench/rows (`.jsonl`) stands
+with the name of a row: its last full row has to say what the figure shows.
 """
 
 DOCS = "test_docs.py test_a_page_shows_what_happens"

@@ -199,6 +199,19 @@ def unheld_sections():
     return faults + [f"{section}: there is no `{what}`" for section, what in claim_rows.SECTIONS.items() if not is_behind(what)]
 
 
+def row_fault(piece, file, name):
+    """What is wrong with a figure that names a measurement: rows of `--quick` are no claim, and the figure shows the value
+    of the last full one, rounded as it likes."""
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines() if (ROOT / file).is_file() else []
+    full = [row for row in map(json.loads, filter(None, lines)) if row["name"] == name and not row["quick"] and row["value"] is not None]
+    if not full:
+        return f"{file} has no full row {name!r}"
+    value = full[-1]["value"]
+    shown = re.findall(r"\d[\d,]*(?:\.\d+)?", piece)
+    fits = any(number.replace(",", "") == f"{value:.{len(number.partition('.')[2])}f}" for number in shown)
+    return "" if fits else f"the last full row {name!r} of {file} says {value:,}"
+
+
 def unfounded_figures():
     """Numbers of README and the guide that come from nowhere, and rows whose number is not where it is said to be."""
     known, faults = [piece for piece, _, _ in claim_rows.FIGURES], []
@@ -206,7 +219,10 @@ def unfounded_figures():
         found = FIGURE.findall(prose(page.read_text(encoding="utf-8"))) if page.exists() else []
         faults += [f"{page.relative_to(ROOT).as_posix()}: nothing is behind the figure {figure!r}" for figure in found if not any(figure in piece or piece in figure for piece in known)]
     for piece, file, text in claim_rows.FIGURES:
-        if not (ROOT / file).is_file() or text not in (ROOT / file).read_text(encoding="utf-8"):
+        if file.endswith(".jsonl"):
+            fault = row_fault(piece, file, text)
+            faults += [f"the figure {piece!r}: {fault}"] if fault else []
+        elif not (ROOT / file).is_file() or text not in (ROOT / file).read_text(encoding="utf-8"):
             faults.append(f"the figure {piece!r}: {file} does not say {text!r}")
     return faults
 

@@ -1,10 +1,19 @@
 """The rows of bench/promises fit the source: each promise and each entry of SPEC has one, and what it changes is there."""
 
+import json
 import pathlib
 import subprocess
 import sys
 
+import pytest
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def lay_out(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def checked(root=ROOT):
@@ -30,9 +39,7 @@ def test_rows_that_do_not_fit_are_told(tmp_path):
         "SECURITY.md": "| # | promise | held by |\n|---|---|---|\n| 1 | a | `t` |\n| 2 | b | `t` |\n",
         "a.rs": "one one x\n",
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    lay_out(tmp_path, files)
     done = checked(tmp_path)
     assert done.returncode == 1, done.stdout
     assert done.stdout.splitlines() == [
@@ -65,9 +72,7 @@ def test_a_claim_without_anything_behind_it_is_told(tmp_path):
         "README.md": "# A\nEvery run can be undone. It never fails, and weighs 12 MB.\n\n```sh\nnothing is a claim here: 40 MB\n```\n",
         "docs/guide/a.md": "# A\nIn 3 seconds.\n\n## New\nWords.\n",
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    lay_out(tmp_path, files)
     done = checked(tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.splitlines() == [
@@ -79,3 +84,49 @@ def test_a_claim_without_anything_behind_it_is_told(tmp_path):
         "docs/guide/a.md: nothing is behind the figure '3 seconds'",
         "the figure '12 MB': bench/x.md does not say '| 12 |'",
     ]
+
+
+def claims(folder, readme="# A\nIt goes.\n", figures=(), **more):
+    """Lays out a check with nothing in it but figures; sentences that begin with `It` have something behind them."""
+    lay_out(
+        folder,
+        {
+            "bench/promises/run.py": (ROOT / "bench" / "promises" / "run.py").read_text(encoding="utf-8"),
+            "bench/promises/rows.py": "ROWS = []\n",
+            "bench/promises/spec_rows.py": "ENTRIES, ROWS = [], []\n",
+            "bench/promises/claim_rows.py": f"SENTENCES, SECTIONS, FIGURES = [('It ', 'bench/promises/rows.py')], {{}}, {list(figures)!r}\n",
+            "SECURITY.md": "",
+            "README.md": readme,
+            **more,
+        },
+    )
+
+
+def measured(value, name="own: first request", quick=False):
+    return json.dumps({"name": name, "value": value, "quick": quick}) + "\n"
+
+
+@pytest.mark.parametrize(
+    "figure, rows, fault",
+    [
+        ("292 tokens", measured(291.6), ""),
+        ("3.5 ms", measured(3.4512), ""),
+        ("732 to 9,448 tokens", measured(9448), ""),
+        ("9448 tokens", measured(9448.0), ""),
+        # The last full row counts; what is quick, not measured or of another name is passed over.
+        ("292 tokens", measured(300) + measured(292) + measured(310, quick=True) + measured(None) + measured(9, name="other"), ""),
+        ("292 tokens", measured(292) + measured(300), "the last full row 'own: first request' of bench/rows/x.jsonl says 300"),
+        ("292 tokens", measured(29.2), "the last full row 'own: first request' of bench/rows/x.jsonl says 29.2"),
+        ("292 tokens", measured(292, quick=True), "bench/rows/x.jsonl has no full row 'own: first request'"),
+        ("292 tokens", measured(None), "bench/rows/x.jsonl has no full row 'own: first request'"),
+        ("292 tokens", measured(292, name="other"), "bench/rows/x.jsonl has no full row 'own: first request'"),
+    ],
+)
+def test_a_figure_is_what_the_last_full_row_says(tmp_path, figure, rows, fault):
+    claims(tmp_path, f"# A\nIt takes {figure}.\n", [(figure, "bench/rows/x.jsonl", "own: first request")], **{"bench/rows/x.jsonl": rows})
+    assert checked(tmp_path).stdout.splitlines() == ([f"the figure {figure!r}: {fault}"] if fault else ["0 rows fit the source"])
+
+
+def test_a_figure_of_rows_that_are_not_there_is_told(tmp_path):
+    claims(tmp_path, figures=[("292 tokens", "bench/rows/x.jsonl", "own: first request")])
+    assert checked(tmp_path).stdout.splitlines() == ["the figure '292 tokens': bench/rows/x.jsonl has no full row 'own: first request'"]
