@@ -30,6 +30,7 @@ SENTENCES = [
     ("which model for 8, 16 and 32 GB", "test_install.py test_at_the_end_it_says_how_to_activate_the_environment"),
     ("fixes without a model, the search", "bench/fixes.md"),
     ("one task in hundreds of clones", "test_examples.py test_many_repositories_with_dask"),
+    ("here, with Dask or with Ray", "bench/clusters.py"),
 ]
 
 SECTIONS = {
@@ -66,7 +67,7 @@ SECTIONS = {
     "docs/guide/library.md#*": DOCS,
     "docs/guide/library.md#Errors": "test_options.py test_what_cannot_be_used_is_named",
     "docs/guide/many.md#": "test_examples.py test_many_repositories_are_taken_up_where_they_were_stopped",
-    "docs/guide/many.md#Past one machine": "test_examples.py test_many_repositories_with_dask",
+    "docs/guide/many.md#Past one machine": "bench/clusters.py",
     "docs/guide/models.md#": "test_search.py test_the_search_alone_finishes_a_task",
     "docs/guide/models.md#For your memory": "test_models.py test_the_models_of_the_engine_are_listed",
     "docs/guide/models.md#Where it runs": "test_real_model.py test_the_on_device_engine_answers_and_leaves_nothing",
