@@ -6,7 +6,7 @@
     python3 bench/promises/run.py --only 15        the rows of one promise or entry; repeatable
     python3 bench/promises/run.py --again          also those that were measured
     python3 bench/promises/run.py --check          only look whether the rows fit the source, and the claims of the
-                                                   documentation what is behind them
+                                                   documentation what is behind them, and the tables the rows
     python3 bench/promises/run.py --table          write the tables of README.md anew
 
 Works in a copy of the tracked files below target/promises. The tests of all rows have to pass there first; then, with a
@@ -77,7 +77,7 @@ class Unfit(Exception):
 
 def main(words):
     arguments = read_arguments(words)
-    faults = check()
+    faults = check() + (stale_tables() if arguments.check else [])
     if faults or arguments.check:
         print("\n".join(faults) or f"{len(ROWS)} rows fit the source")
         return 1 if faults else 0
@@ -399,7 +399,15 @@ def table(one):
         name = row[3].replace(".py ", ".py::").split()[-1]
         lines.append(f"| {row[0]} | {row[1]} | `{name}` | {verdict} |")
     seen = sum(1 for row in one.rows if measured.get(digest(row), {}).get("verdict") == "seen")
-    return "\n".join(lines) + f"\n\n{seen} of {len(one.rows)} changes were seen.\n"
+    left = sum(1 for row in one.rows if digest(row) not in measured)
+    return "\n".join(lines) + f"\n\n{seen} of {len(one.rows)} changes were seen{f', {left} not run' if left else ''}.\n"
+
+
+def stale_tables():
+    """Tables of README.md that do not say what came of the rows as they are now."""
+    text = README.read_text(encoding="utf-8") if README.exists() else ""
+    place = README.relative_to(ROOT).as_posix()
+    return [f"the table of {name} in {place} is stale: run `python3 bench/promises/run.py --table`" for name, one in LISTS.items() if f"<!-- measured: {name} -->\n{table(one)}{END}" not in text]
 
 
 def write_tables():

@@ -10,14 +10,18 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+# What is said of a README without tables.
+STALE = [f"the table of {name} in bench/promises/README.md is stale: run `python3 bench/promises/run.py --table`" for name in ("security", "spec")]
+
+
 def lay_out(folder, files):
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def checked(root=ROOT):
-    command = [sys.executable, str(root / "bench" / "promises" / "run.py"), "--check"]
+def checked(root=ROOT, option="--check"):
+    command = [sys.executable, str(root / "bench" / "promises" / "run.py"), option]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -52,6 +56,7 @@ def test_rows_that_do_not_fit_are_told(tmp_path):
         "-v, quiet: there is no test `test_x.py test_y`",
         "promise 1: there is no test `t`",
         "promise 2: there is no test `t`",
+        *STALE,
     ]
 
 
@@ -83,6 +88,7 @@ def test_a_claim_without_anything_behind_it_is_told(tmp_path):
         "docs/guide/a.md#Old: there is no `test_undo.py test_no`",
         "docs/guide/a.md: nothing is behind the figure '3 seconds'",
         "the figure '12 MB': bench/x.md does not say '| 12 |'",
+        *STALE,
     ]
 
 
@@ -124,9 +130,26 @@ def measured(value, name="own: first request", quick=False):
 )
 def test_a_figure_is_what_the_last_full_row_says(tmp_path, figure, rows, fault):
     claims(tmp_path, f"# A\nIt takes {figure}.\n", [(figure, "bench/rows/x.jsonl", "own: first request")], **{"bench/rows/x.jsonl": rows})
-    assert checked(tmp_path).stdout.splitlines() == ([f"the figure {figure!r}: {fault}"] if fault else ["0 rows fit the source"])
+    assert checked(tmp_path).stdout.splitlines() == ([f"the figure {figure!r}: {fault}"] if fault else []) + STALE
 
 
 def test_a_figure_of_rows_that_are_not_there_is_told(tmp_path):
     claims(tmp_path, figures=[("292 tokens", "bench/rows/x.jsonl", "own: first request")])
-    assert checked(tmp_path).stdout.splitlines() == ["the figure '292 tokens': bench/rows/x.jsonl has no full row 'own: first request'"]
+    assert checked(tmp_path).stdout.splitlines() == ["the figure '292 tokens': bench/rows/x.jsonl has no full row 'own: first request'", *STALE]
+
+
+def test_a_table_that_does_not_say_what_came_of_the_rows_is_told(tmp_path):
+    table = "words\n\n<!-- measured: {} -->\n| old |\n<!-- end -->\n\nmore words\n"
+    claims(tmp_path, **{"bench/promises/README.md": table.format("security") + table.format("spec")})
+    assert checked(tmp_path).stdout.splitlines() == STALE
+    # What is stale keeps nobody from writing it anew.
+    assert checked(tmp_path, "--table").returncode == 0
+    assert checked(tmp_path).stdout == "0 rows fit the source\n"
+    assert (tmp_path / "bench/promises/README.md").read_text(encoding="utf-8").count("0 of 0 changes were seen.\n<!-- end -->\n\nmore words\n") == 2
+    # A row that was changed since it was measured was not run.
+    row = "ROWS = [('-v', 'quiet', [('a.rs', 'x', 'y')], 'test_x.py test_y')]\n"
+    lay_out(tmp_path, {"bench/promises/spec_rows.py": f"ENTRIES = ['-v']\n{row}", "a.rs": "x", "tests/python/test_x.py": "def test_y(): pass\n"})
+    assert checked(tmp_path).stdout.splitlines() == STALE[1:]
+    assert checked(tmp_path, "--table").returncode == 0
+    assert "| -v | quiet | `test_x.py::test_y` | not run |\n\n0 of 1 changes were seen, 1 not run.\n" in (tmp_path / "bench/promises/README.md").read_text(encoding="utf-8")
+    assert checked(tmp_path).returncode == 0
