@@ -3,7 +3,7 @@
 `SENTENCES`: every claim of README, by a piece of its sentence. `SECTIONS`: every section of docs/guide and docs/concept,
 as `PAGE#heading`; a page's beginning is `PAGE#`. A test is written as in rows.py, `CRATE TARGET NAME` for cargo or
 `FILE NAME` for pytest; a file of the repository may stand in its place. `FIGURES`: every measured or fixed number with a
-unit in README and the guide, the file that it comes from and how it stands there. A file of bench/rows (`.jsonl`) stands
+unit in README, SECURITY.md, docs/guide and docs/concept, the file that it comes from and how it stands there. A file of bench/rows (`.jsonl`) stands
 with the name of a row: its last full row has to say what the figure shows.
 """
 
@@ -130,6 +130,36 @@ FIGURES = [
     ("8 GB", "scripts/run/install.py", '"8 GB"'),
     ("16 GB", "scripts/run/install.py", '"16 GB"'),
     ("32 GB", "scripts/run/install.py", '"32 GB"'),
+    ("64 MB", "crates/harness-hands/src/door/mod.rs", "FILE_LIMIT: u64 = 64 * 1024 * 1024"),
+    ("200 ms", "crates/harness-hands/src/process/tests.rs", "Duration::from_millis(200)"),
+    ("200 ms", "crates/harness-agent/src/model/local/tests.rs", "Duration::from_millis(200)"),
+    ("240 characters", "crates/harness-agent/src/dialogue.rs", "LONGEST_LINE: usize = 240"),
+    ("200 messages", "crates/harness-agent/src/dialogue.rs", "MOST_READ: usize = 200"),
+    ("50 ms", "bench/latency.py", "LIMIT = 0.05"),
+    ("30 ms", "bench/mcp.py", "CPU_LIMIT, MEMORY_LIMIT = 30, 30"),
+    ("30 MB", "bench/mcp.py", "CPU_LIMIT, MEMORY_LIMIT = 30, 30"),
+    ("30 minutes", "crates/harness-agent/src/model/http.rs", "first: Duration::from_secs(30 * 60)"),
+    ("3 minutes", "crates/harness-agent/src/model/http.rs", "between: Duration::from_secs(3 * 60)"),
+    ("1 MiB", "crates/harness/src/server/body.rs", "MOST_BYTES: usize = 1024 * 1024"),
+    ("64 KiB", "crates/harness/src/server/connection.rs", "HEADER_BYTES: usize = 64 * 1024"),
+    ("100 headers", "crates/harness/src/server/connection.rs", "MOST_HEADERS: usize = 100"),
+    ("8 runs", "crates/harness/src/server/work.rs", "MOST_WAITING: usize = 8"),
+    ("4,096 connections", "crates/harness/src/server/connection.rs", "connections: 4096"),
+    ("10 s", "crates/harness/src/server/body.rs", "BODY_TIME: Duration = Duration::from_secs(10)"),
+    ("10 s", "crates/harness/src/server/connection.rs", "headers: Duration::from_secs(10)"),
+    ("10 s", "crates/harness/src/server/connection.rs", "grace: Duration::from_secs(10)"),
+    ("16 MiB", "crates/harness/src/protocol.rs", "LONGEST_LINE: usize = 16 * 1024 * 1024"),
+    ("60 %", "crates/harness-agent/src/plan/mod.rs", "LONGEST_REWRITE: f64 = 0.6 * 4.0"),
+    ("10 seconds", "crates/harness-hands/src/suite/usual.rs", "LEAST: f64 = 10.0"),
+    ("10 seconds", "crates/harness-hands/src/suite/watchdog.py", "LEAVING = 10.0"),
+    ("2 seconds", "crates/harness-hands/src/suite/usual.rs", "AGAIN: f64 = 2.0"),
+    ("2 minutes", "crates/harness-hands/src/suite/usual.rs", "LEAST_SUITE: Duration = Duration::from_secs(120)"),
+    ("3 seconds", "crates/harness-hands/src/suite/running.rs", "WORTH_TELLING: Duration = Duration::from_secs(3)"),
+    ("5 seconds", "crates/harness-agent/src/run/trial/first_tests.rs", "SLOW: f64 = 5.0"),
+    ("2,048 tokens", "crates/harness-agent/tests/window.rs", "(2048, 700)"),
+    ("0.08 seconds", "crates/harness-agent/src/run/search/hunt.rs", "SHORTEST_TRY: f64 = 0.08"),
+    ("0.4 seconds", "crates/harness-agent/src/run/search/mod.rs", "HEAD_START: Duration = Duration::from_millis(400)"),
+    ("15 seconds", "crates/harness-agent/src/run/search/mod.rs", "BESIDE: Duration = Duration::from_secs(15)"),
     ("200,000 characters", "docs/reference/environment.md", "default 200000"),
     ("40 seconds", "crates/harness-agent/src/run/search/mod.rs", "BUDGET: Duration = Duration::from_secs(40)"),
 ]

@@ -127,7 +127,8 @@ def check():
 # What makes a sentence of README a claim rather than a pointer.
 CLAIM = re.compile(r"\b(never|always|every|nothing|only|cannot|proven|proves|byte for byte|without a model|worse|certain|no compiler|tokens|at a time|promise|hundreds|GB)\b", re.I)
 # A number with a unit, and one of several.
-FIGURE = re.compile(r"\b\d[\d,.]*\d?(?: to \d[\d,.]*\d)? (?:[kMG]B|ms|seconds|minutes|tokens|characters|million parameters|of \d+)\b")
+UNITS = r"(?: (?:[kKMG]i?B|ms|s|seconds?|minutes?|hours?|tokens|characters|bytes|connections|messages|headers|runs|million parameters|of \d+)(?!\w)| ?%)"
+FIGURE = re.compile(rf"(?<![\w.,])\d[\d,.]*(?: to \d[\d,.]*)?{UNITS}")
 
 
 def unheld_promises():
@@ -213,11 +214,13 @@ def row_fault(piece, file, name):
 
 
 def unfounded_figures():
-    """Numbers of README and the guide that come from nowhere, and rows whose number is not where it is said to be."""
-    known, faults = [piece for piece, _, _ in claim_rows.FIGURES], []
-    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/guide/*.md"))]:
-        found = FIGURE.findall(prose(page.read_text(encoding="utf-8"))) if page.exists() else []
-        faults += [f"{page.relative_to(ROOT).as_posix()}: nothing is behind the figure {figure!r}" for figure in found if not any(figure in piece or piece in figure for piece in known)]
+    """Numbers of README, SECURITY.md, the guide and the concept that come from nowhere, and rows whose number is not where it is said to be."""
+    known, faults, said = {piece for piece, _, _ in claim_rows.FIGURES}, [], ""
+    for page in [ROOT / "README.md", ROOT / "SECURITY.md", *sorted(ROOT.glob("docs/guide/*.md")), *sorted(ROOT.glob("docs/concept/*.md"))]:
+        text = prose(page.read_text(encoding="utf-8")) if page.exists() else ""
+        found, said = FIGURE.findall(text), said + text
+        faults += [f"{page.relative_to(ROOT).as_posix()}: nothing is behind the figure {figure!r}" for figure in found if figure not in known]
+    faults += [f"no page says {piece!r} any more" for piece in sorted(known) if piece not in said]
     for piece, file, text in claim_rows.FIGURES:
         if file.endswith(".jsonl"):
             fault = row_fault(piece, file, text)

@@ -134,8 +134,25 @@ def test_a_figure_is_what_the_last_full_row_says(tmp_path, figure, rows, fault):
 
 
 def test_a_figure_of_rows_that_are_not_there_is_told(tmp_path):
-    claims(tmp_path, figures=[("292 tokens", "bench/rows/x.jsonl", "own: first request")])
+    claims(tmp_path, "# A\nIt takes 292 tokens.\n", [("292 tokens", "bench/rows/x.jsonl", "own: first request")])
     assert checked(tmp_path).stdout.splitlines() == ["the figure '292 tokens': bench/rows/x.jsonl has no full row 'own: first request'", *STALE]
+
+
+def test_figures_are_looked_for_on_every_page_and_in_every_unit(tmp_path):
+    pages = {
+        "SECURITY.md": "Files over 64 MB, within 200 ms.\n",
+        "docs/concept/a.md": "# A\nA body over 1 MiB or 64 KiB, 60 % of it, 10 s, 4,096 connections, 200 messages, 0.08 seconds, 9 of 10, `v1.2 s`, 10 sets.\n\n```sh\n40 MB\n```\n",
+    }
+    claims(tmp_path, figures=[("10 s", "bench/x.py", "LIMIT = 10"), ("7 s", "bench/x.py", "LIMIT = 10")], **pages, **{"bench/x.py": "LIMIT = 10\n"})
+    figures = ["1 MiB", "64 KiB", "60 %", "4,096 connections", "200 messages", "0.08 seconds", "9 of 10"]
+    assert checked(tmp_path).stdout.splitlines() == [
+        "docs/concept/a.md: nothing is behind the section 'at its beginning'",
+        "SECURITY.md: nothing is behind the figure '64 MB'",
+        "SECURITY.md: nothing is behind the figure '200 ms'",
+        *(f"docs/concept/a.md: nothing is behind the figure {figure!r}" for figure in figures),
+        "no page says '7 s' any more",
+        *STALE,
+    ]
 
 
 def test_a_table_that_does_not_say_what_came_of_the_rows_is_told(tmp_path):
