@@ -8,12 +8,13 @@
 CLONES is a folder of clones, or a file with the path of one on each line. The clones stay as they are: each is worked on
 in a copy, and FOLDER/NAME gets the result (`result.json`), the record of the run (`trace.jsonl`) and, where the task is
 done and proven, the change (`change.patch`, for `git apply`). A repository is finished when its result is there, whole;
-so this can be stopped at any moment, and the same command goes on where it stopped. `--again` also does those anew that
-did not end well. On a cluster CLONES and FOLDER lie on storage that every machine sees, and harness is installed there.
+so this can be stopped at any moment, and the same command goes on where it stopped; so it does where a worker was killed.
+`--again` also does those anew that did not end well. On a cluster CLONES and FOLDER lie on storage that every machine sees, and harness is installed there.
 """
 
 import argparse
 import concurrent.futures
+import concurrent.futures.process
 import itertools
 import json
 import multiprocessing
@@ -176,6 +177,11 @@ def main() -> int:
         for row in PLACES[arguments.on](calls, arguments.workers, arguments.address) if calls else ():
             rows[row["name"]] = row
             print(f"{sum(map(bool, rows.values()))} of {len(rows)}: {row['name']}: {'done' if row['ok'] else row['stopped']}", file=sys.stderr)
+    except concurrent.futures.process.BrokenProcessPool:
+        # What else was at work then is lost with the pool; what was finished is not.
+        left = [name for name, _ in listed if rows[name] is None]
+        print(f"a worker was killed or crashed; there is no result of {', '.join(left)}. The same command goes on from here.", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print(f"stopped; {sum(map(bool, rows.values()))} of {len(rows)} are finished. The same command goes on from here.", file=sys.stderr)
         return 130

@@ -155,6 +155,33 @@ def test_many_repositories_are_taken_up_where_they_were_stopped(clones, tmp_path
     check_results(clones, results, before)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="killed by a signal")
+def test_many_repositories_where_a_worker_is_killed(clones, tmp_path):
+    """A process is killed at its work, as it is where memory runs out."""
+    results, before = tmp_path / "out", tree(clones)
+    command = [sys.executable, ROOT / "examples" / "many_repositories.py", clones, FIX, "--results", results, "--workers", "1"]
+    started = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 100
+    while not (results / "b").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(worker_of(started.pid), signal.SIGKILL)
+    out, error = started.communicate(timeout=60)
+    assert started.returncode == 1 and not out, error
+    assert "a worker was killed or crashed; there is no result of b, c, notes. The same command goes on from here." in error and "Traceback" not in error, error
+    assert outcomes(results) == {"a": True} and tree(clones) == before
+    code, out, error = python("many_repositories.py", clones, FIX, "--results", results, "--workers", "1")
+    assert code == 1 and "4 repositories, 1 of them finished before" in error, error
+    check_results(clones, results, before)
+
+
+def worker_of(pid):
+    """The process that a pool of one started for its work, and not the one that keeps its semaphores."""
+    listed = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
+    [found] = [int(own) for own, parent, args in rows if int(parent) == pid and "spawn_main" in args]
+    return found
+
+
 @pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="no Dask here: scripts/run/test.py --only tools installs it")
 def test_many_repositories_with_dask(clones, tmp_path, monkeypatch):
     """A real cluster on this machine: a scheduler and two workers, each a process."""
