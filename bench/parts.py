@@ -335,14 +335,17 @@ def oracle(bench):
     return commit_measures(json_lines(out), "commits with a perfect model")
 
 
-def sentences(bench):
+def sentence_rows(bench, out, *words, seconds):
     names = ["humanize", "sqlparse", "tabulate"] if bench.quick else []
     wanted = [name for name in SENTENCES if not names or name.endswith(tuple(names))]
-    out = fresh(PLACE / "sentences.jsonl")
-    bench.call("sentences/run.py", bench.program, inputs.repositories(wanted, bench.repositories), "--rows", out, *names, seconds=bench.some(300, 7200))
-    found = json_lines(out)
-    if not found:
+    bench.call("sentences/run.py", bench.program, inputs.repositories(wanted, bench.repositories), "--rows", fresh(out), *words, *names, seconds=seconds)
+    if not (found := json_lines(out)):
         raise Missing("none of the repositories is there")
+    return found
+
+
+def sentences(bench):
+    found = sentence_rows(bench, PLACE / "sentences.jsonl", seconds=bench.some(300, 7200))
     placed = [row["found"] for row in found if row["found"] is not None]
     return [share("kind read right", sum(row["right_kind"] for row in found), len(found)), share("the right definition among five", sum(placed), len(placed))]
 
@@ -490,10 +493,15 @@ def model(bench):
         bench.call("oracle/run.py", bench.program, place, out, "--python", tests, "--configured", "--limit", 1200, seconds=200000)
         return commit_measures(json_lines(out), "commits")
 
+    def of_sentences():
+        only = bench.some(["--only", "own"], [])
+        found = [row for row in sentence_rows(bench, PLACE / "model-sentences.jsonl", "--configured", *only, seconds=200000) if row["calls"] != 0]
+        return [share("sentences: the proposed change is in a right definition", sum(row["placed"] for row in found), len(found))]
+
     def of_bugs():
         return bug_measures(made_bugs(bench, 1, bench.some(2, 8), {}, PLACE / "model-bugs.jsonl"), "made-up bugs, seed 1")
 
-    measures += [*attempt("commits: done", of_commits), *attempt("sentences", lambda: sentences(bench)), *attempt("made-up bugs: fixed and proven", of_bugs)]
+    measures += [*attempt("commits: done", of_commits), *attempt("sentences: the proposed change is in a right definition", of_sentences), *attempt("made-up bugs: fixed and proven", of_bugs)]
     for measure in measures:
         measure.peer = chosen
     return measures

@@ -6,12 +6,14 @@ import math
 import os
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree
 
 import pytest
+from scripted import ScriptedServer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench"
@@ -379,3 +381,89 @@ def test_samples_are_read_from_what_scripts_print():
     said = "words\n| a | b |\n|---|---|\n| 1 | x |\n| 2 | y |\n"
     assert parts.table(said) == [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}]
     assert json.dumps([parts.number("1,234.5 ms"), parts.number("-")]) == "[1234.5, null]"
+
+
+# Sentences with a model
+
+
+SLUGIFY = {
+    "slugify/__init__.py": "from slugify.slugify import slugify, smart_truncate\n",
+    "slugify/slugify.py": (
+        '"""Slugs."""\n\n\ndef smart_truncate(text, length):\n    """Cuts a text."""\n    return text[:length]\n\n\n'
+        'def slugify(text, length=0):\n    """Makes a slug."""\n    return smart_truncate(text.lower(), length) if length else text.lower()\n'
+    ),
+}
+HARNESS = shutil.which("harness", path=str(pathlib.Path(sys.executable).parent))
+
+
+@pytest.fixture
+def repositories(tmp_path):
+    """A folder with one bare repository, called like a package that there are sentences about."""
+    work, bare = tmp_path / "work", tmp_path / "repositories" / "un33k+python-slugify" / "repo"
+    for name, text in SLUGIFY.items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text(text, encoding="utf-8")
+    git = ["git", "-C", str(work), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "slugs"]):
+        subprocess.run([*git, *words], check=True)
+    subprocess.run(["git", "clone", "-q", "--bare", str(work), str(bare)], check=True)
+    return tmp_path / "repositories"
+
+
+@pytest.mark.skipif(HARNESS is None, reason="no harness beside this Python")
+@pytest.mark.parametrize("name, is_right", [("slugify", True), ("smart_truncate", False)])
+def test_sentences_are_judged_by_what_the_configured_model_would_change(monkeypatch, tmp_path, repositories, name, is_right):
+    """A model that always writes the same function anew is right where that was meant, and nowhere else."""
+    with ScriptedServer([f"```python\ndef {name}(text, length=0):\n    return str(text).lower()\n```\n"]) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        done = ran(HARNESS, repositories, "slugify", "--only", "own", "--configured", "--rows", tmp_path / "rows.jsonl", script="sentences/run.py")
+        asked = len(server.requests)
+    assert done.returncode == 0, done.stderr
+    found = {row["sentence"]: row for row in map(json.loads, (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines())}
+    assert not any("rename" in row["kinds"] or "question" in row["kinds"] or "tests" in row["kinds"] for row in found.values())
+    one = found["slugify should accept bytes too"]
+    assert (one["right"], one["placed"], one["calls"] > 0) == (["slugify"], is_right, True)
+    assert one["changed"] == ["slugify"] or not is_right
+    # All that the model is credited with are its own calls.
+    assert sum(row["calls"] for row in found.values()) == asked
+    by_model = [row for row in found.values() if row["calls"]]
+    assert f"in a right definition: {sum(row['placed'] for row in by_model)} of {len(by_model)}, {len(found) - len(by_model)} more ended without the model" in done.stdout
+
+
+@pytest.mark.skipif(HARNESS is None, reason="no harness beside this Python")
+def test_without_an_engine_no_sentence_is_right(tmp_path, repositories):
+    done = ran(HARNESS, repositories, "slugify", "--only", "own", "--configured", "--rows", tmp_path / "rows.jsonl", script="sentences/run.py")
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["calls"] for row in found if row["stopped"] == "engine"] and not any(row["placed"] for row in found)
+    # It counts as asked and not right, and not as done without the model.
+    assert all(row["calls"] is None for row in found if row["stopped"] == "engine")
+
+
+def test_a_member_that_is_new_counts_for_its_class(tmp_path):
+    sentences = load("sentences/run", "bench_sentences")
+    (tmp_path / "a.py").write_text("class A:\n    x = 1\n\n\ndef gone():\n    pass\n", encoding="utf-8")
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1,6 +1,5 @@\n class A:\n     x = 1\n \n-\n-def gone():\n-    pass\n+    def more(self):\n+        pass\n"
+    assert sentences.definitions_in(diff, tmp_path) == {"A", "gone"}
+    assert sentences.definitions_in("", tmp_path) == set()
+    assert sentences.is_right({"A"}, {"A", "B.c"}) and sentences.is_right({"c"}, {"B.c"}) and not sentences.is_right({"B"}, {"B.c"})
+
+
+def test_a_model_is_credited_with_what_it_was_asked(monkeypatch, tmp_path):
+    rows_of = [{"calls": 0, "placed": True}, {"calls": 2, "placed": True}, {"calls": 3, "placed": False}, {"calls": None, "placed": False}]
+    monkeypatch.setattr(parts, "PLACE", tmp_path)
+    monkeypatch.setattr(parts, "configured_model", lambda bench: {"engine": "local", "model": "tiny"})
+    monkeypatch.setattr(parts.Bench, "python", lambda self: sys.executable)
+    monkeypatch.setattr(parts, "commits_folder", lambda bench: (_ for _ in ()).throw(inputs.Missing("no commits")))
+    monkeypatch.setattr(parts, "made_bugs", lambda *words: (_ for _ in ()).throw(inputs.Missing("no bugs")))
+    monkeypatch.setattr(inputs, "repositories", lambda names, given=None: tmp_path)
+
+    def call(self, script, *words, **how):
+        if script == "sentences/run.py":
+            assert "--configured" in words
+            pathlib.Path(words[words.index("--rows") + 1]).write_text("".join(json.dumps(row) + "\n" for row in rows_of), encoding="utf-8")
+        return "| fixed and proven | ok but not clean |\n|---|---|\n| 4 of 10 | 0 |\n"
+
+    monkeypatch.setattr(parts.Bench, "call", call)
+    [found] = [one for one in parts.model(bench(tmp_path)) if one.name.startswith("sentences")]
+    assert (round(found.value), found.cases, found.peer) == (33, 3, {"engine": "local", "model": "tiny"})
