@@ -17,11 +17,11 @@ sys.path.append(str(ROOT / "bench" / "bugs"))
 
 import fetch  # noqa: E402
 
-# Other programs: where they are published, the package, and the program in it.
+# Other programs: where they are published, the package, the program in it, and what it needs without saying so.
 PEERS = {
     "py-harness": ("pip", "py-harness-cli", "py-harness"),
     "aider": ("pip", "aider-chat", "aider"),
-    "mini-swe-agent": ("pip", "mini-swe-agent", "mini"),
+    "mini-swe-agent": ("pip", "mini-swe-agent", "mini", "mcp"),
     "codex": ("npm", "@openai/codex", "codex"),
     "opencode": ("npm", "opencode-ai", "opencode"),
 }
@@ -85,9 +85,9 @@ def environment(name, *packages):
 
 def peer(name):
     """The program of a peer and its version."""
-    source, package, program = PEERS[name]
+    source, package, program, *unsaid = PEERS[name]
     if source == "pip":
-        python = environment(name, package)
+        python = environment(name, package, *unsaid)
         shown = said([python, "-m", "pip", "show", package], name)
         version = next(line.split(": ")[1] for line in shown.splitlines() if line.startswith("Version"))
         return str(python.parent / program), version

@@ -6,7 +6,8 @@
 The model is a server on loopback with the three APIs that they speak. It gives each program the reply that lets it end
 soonest: aider and py-harness the right code, mini-swe-agent, codex and opencode a last word without any work, so that what they
 would do in more turns is not in the figures. CPU is that of the program and all it started, memory the largest of any
-one of its processes, tokens the characters of the first request (tools included) divided by four.
+one of its processes, tokens the characters of the first request (tools included) divided by four; where a program asks for
+something beside the task first, such as a title, it is the first request that offers tools.
 """
 
 import argparse
@@ -63,7 +64,12 @@ class Model(http.server.BaseHTTPRequestHandler):
             if path.endswith(ending):
                 turns = self.server.turns
                 self.server.requests.append(request)
-                return say(request, turns[min(len(self.server.requests), len(turns)) - 1])
+                # What is asked beside the task, such as a title, has no tools and takes no turn from it.
+                is_aside = turns[0].command and not request.get("tools")
+                if is_aside:
+                    return say(request, Turn("A title"))
+                asked = [one for one in self.server.requests if one.get("tools") or not turns[0].command]
+                return say(request, turns[min(len(asked), len(turns)) - 1])
         self.answer(b'{"model_info": {}, "details": {}, "capabilities": ["completion"]}')
 
     def ollama(self, request, turn):
@@ -118,6 +124,11 @@ def characters(request):
         return 0
 
     return sum(len(json.dumps(value)) if name == "tools" else length(value) for name, value in kept.items())
+
+
+def first_of_task(requests):
+    """The first request that is about the task."""
+    return next((request for request in requests if request.get("tools")), requests[0])
 
 
 def family(pid):
@@ -192,7 +203,7 @@ def one(program):
         if not found.requests:
             raise SystemExit(f"{program.name} asked nothing: {found.words[-2000:]}")
         fixed = "(100 - percent)" in pathlib.Path(folder, "shop/pricing.py").read_text()
-        return found.cpu, found.memory, characters(found.requests[0]) / 4, fixed
+        return found.cpu, found.memory, characters(first_of_task(found.requests)) / 4, fixed
 
 
 class Program:
