@@ -18,10 +18,10 @@ SENTENCES = [
     ("and so can an undo", "harness-hands --lib transaction::tests::an_undo_can_be_undone"),
     ("Nothing outside the folder is touched", "harness-hands --test=changes a_folder_that_is_swapped_for_a_link_leads_nowhere"),
     ("A rename, a misspelled name, a missing import", "test_agent.py test_a_fix_without_a_model_runs_the_tests_once"),
-    ("most small bugs with a failing test", "bench/bugs/README.md"),
+    ("many small bugs with a failing test", "bench/bugs/README.md"),
     ("What is certain does not wait for a model and does not guess", "bench/fixes.md"),
     ("Code finds the place; the model is asked for one definition at a time", "bench/locate/README.md"),
-    ("The first request has 292 tokens", "bench/overhead/README.md"),
+    ("The first request has 292 tokens", "bench/rows/overhead.jsonl"),
     ("no compiler is needed", "test_install.py test_a_wheel_needs_no_compiler_and_ends_in_a_proven_fix"),
     ("In `demo/orders`, without a model", DOCS),
     ("a task done and proven", "test_agent.py test_a_run_fixes_and_says_what_it_did"),
@@ -118,9 +118,9 @@ SECTIONS = {
 }
 
 FIGURES = [
-    ("292 tokens", "bench/overhead/README.md", "| harness, its test runs included | 0.58 | 17 | 292 |"),
-    ("732 to 9,448", "bench/overhead/README.md", "| 9,448 |"),
-    ("732 to 9,448", "bench/overhead/README.md", "| 732 |"),
+    ("292 tokens", "bench/rows/overhead.jsonl", "harness, its test runs included: first request"),
+    ("732 to 9,490", "bench/rows/overhead.jsonl", "aider: first request"),
+    ("732 to 9,490", "bench/rows/overhead.jsonl", "codex: first request"),
     ("98 MB", "scripts/weights/import.py", "98 MB"),
     ("135 million parameters", "bench/small_model/README.md", "135 million parameters"),
     ("9 of 10", "bench/small_model/README.md", "| on-device | drafts | 9 of 10 |"),
