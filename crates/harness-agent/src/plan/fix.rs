@@ -1,16 +1,17 @@
 //! Which certain fix a task allows: a misspelled name that it speaks of, a rename by name, a removal of what nothing uses.
 //! Proposes; nothing is applied here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use harness_code::edit;
 use harness_code::fix::{
-    self, Answer, Installed, MisspellingRequest, Place, Proposal, RemovalRequest,
+    self, Answer, Installed, MisspellingRequest, Place, Proposal, RemovalRequest, RenameRequest,
 };
 use harness_code::locate::Noted;
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
 use harness_code::suite::packages_of;
+use harness_code::text::whole_words;
 use harness_code::tree::SourceTree;
 
 use crate::env::Environment;
@@ -196,7 +197,45 @@ fn renamed(
         reading.scope.clone_from(&scope);
         reading.installed.clone_from(&installed);
     }
-    fix::rename_all(tree, &renames)
+    match (fix::rename_all(tree, &renames), renames.as_slice()) {
+        (Answer::Certain(_), [readings]) if is_about_another(task, tree, readings) => {
+            Answer::Nothing
+        }
+        (answer, _) => answer,
+    }
+}
+
+/// Says whether a sentence speaks of another definition behind the new name and of what it should be called, however it
+/// says so: a part of what is asked for is not certain.
+fn is_about_another(task: &Task, tree: &SourceTree, readings: &[RenameRequest]) -> bool {
+    const JOINTS: [&str; 9] = [
+        "to", "into", "->", "=>", "→", "with", "by", "called", "instead",
+    ];
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let last = |name: &str| name.rsplit(['.', '/']).next().unwrap_or(name).to_owned();
+    readings.iter().any(|one| {
+        let new = last(one.new.trim_end_matches(".py"));
+        let Some(at) = whole_words(&task.text, &new).next() else {
+            return false;
+        };
+        let rest = &task.text[at + new.len()..];
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let Some(joint) = words.iter().rposition(|word| JOINTS.contains(word)) else {
+            return false;
+        };
+        let own = [Some(one.old.as_str()), Some(&one.new), one.class.as_deref()];
+        let own: HashSet<&str> = own
+            .into_iter()
+            .flatten()
+            .flat_map(|name| name.split(['.', '/']))
+            .collect();
+        let spoken = words[..joint]
+            .iter()
+            .flat_map(|word| word.split(|c| !is_part(c)));
+        let others: HashSet<&str> = spoken.filter(|word| !own.contains(word)).collect();
+        tree.definitions()
+            .any(|(_, one)| others.contains(one.name()))
+    })
 }
 
 /// A definition that the task asks to be gone, and nothing else.

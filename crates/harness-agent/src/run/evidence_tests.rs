@@ -590,6 +590,10 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         PRICING.replace("line_total", "row_total"),
         REPORT.replace("line_total", "row_total"),
     );
+    let (both, both_uses) = (
+        row.replace("price", "cost"),
+        row_uses.replace("price", "cost"),
+    );
     let in_word = |line: &str| {
         PARSE.replace(
             "class Word:\n",
@@ -630,7 +634,8 @@ fn other_tasks_are_judged_by_what_they_ask_for() {
         ("a copy with the new name", rename, vec![(lib, &copied)], green, STILL_THERE),
         ("renamed without its uses", rename, vec![(lib, &half)], green, STILL_THERE),
         ("a rename that cannot be read, and none made", "rename line_total to row_total as well as gift to present", vec![(pricing, &gift)], green, NOTHING),
-        ("a rename that cannot be read", "rename line_total to row_total as well as gift to present", vec![(pricing, &row), (report, &row_uses)], green, "proven"),
+        ("a rename that cannot be read", "rename line_total to row_total as well as price to cost", vec![(pricing, &row), (report, &row_uses)], green, NOTHING),
+        ("renames that cannot be read", "rename line_total to row_total as well as price to cost", vec![(pricing, &both), (report, &both_uses)], green, "proven"),
         ("something else changed for a rename", rename, vec![(pricing, &gift)], green, NOT_ADDED),
         ("moved", move_it, vec![("shop/money.py", moved), (report, &without_euros)], green, "proven"),
         ("moved by a description", "move the formatting of money to shop/money.py", vec![("shop/money.py", moved), (report, &without_euros)], green, "proven"),

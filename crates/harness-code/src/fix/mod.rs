@@ -29,7 +29,9 @@ pub use go_imports::go_imports;
 pub use installed::Installed;
 pub use misspelled::misspelled;
 pub use remove::{RemovalRequest, removed};
-pub use rename::{Doubts, RenameRequest, read_rename, read_renames, rename, rename_all};
+pub use rename::{
+    Doubts, RenameRequest, count_new_names, read_rename, read_renames, rename, rename_all,
+};
 
 /// A change that is certain.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -54,33 +54,30 @@ impl<'a> Asked<'a> {
             .find_map(|readings| self.missing_of_rename(readings))
     }
 
-    /// A rename that code could not read, though the task says what is to be called what: a name that the task has is gone
-    /// from a file, or nothing was renamed.
+    /// Renames that code could not read, though the task says what is to be called what: as many names of the task have to
+    /// be gone from a file as it says new ones.
     fn missing_unread_rename(&self) -> Option<Missing> {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_';
-        let said: BTreeSet<&str> = self.task.text.split(|c| !is_part(c)).collect();
-        let one = self.named.first().filter(|_| said.contains("to"))?;
+        let count = fix::count_new_names(&self.task.text);
+        let words_of = |text: &str| -> BTreeSet<String> {
+            let is_part = |c: char| c.is_alphanumeric() || c == '_';
+            text.split(|c| !is_part(c)).map(str::to_owned).collect()
+        };
         let names = |language: Language, text: &str| -> BTreeSet<String> {
             let tokens = code_tokens(language, text).into_iter();
-            tokens.map(|token| token.text).collect()
+            tokens.flat_map(|token| words_of(&token.text)).collect()
         };
-        let renames = |change: &Change| {
-            let before = names(
-                change.language,
-                change.before.as_deref().unwrap_or_default(),
-            );
+        let said = words_of(&self.task.text);
+        let mut gone = BTreeSet::new();
+        for change in self.changes {
+            let before = change.before.as_deref().unwrap_or_default();
             let after = names(change.language, &change.after);
-            before
-                .difference(&after)
-                .any(|name| said.contains(name.as_str()))
-        };
-        let words = || {
-            format!(
-                "`{}` is called as before: rename it, with all its uses",
-                one.last_name()
-            )
-        };
-        (!self.changes.iter().any(renames)).then(|| (NOTHING_CHANGED, words()))
+            let lost = names(change.language, before).into_iter();
+            gone.extend(lost.filter(|name| said.contains(name) && !after.contains(name)));
+        }
+        (gone.len() < count).then(|| {
+            let words = "not all of it is renamed yet: rename each thing that the task names, with its uses";
+            (NOTHING_CHANGED, words.to_owned())
+        })
     }
 
     /// Returns what is missing of one rename, of which these are the readings.

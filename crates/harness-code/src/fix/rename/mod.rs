@@ -34,6 +34,7 @@ use crate::tree::SourceTree;
 use target::Target;
 
 pub use request::{read_rename, read_renames};
+pub use several::count_new_names;
 
 /// What is to be renamed, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,6 +11,10 @@ use super::sentence::{Mark, Word, words_of};
 use super::{Doubts, RenameRequest, several};
 use crate::path::RelPath;
 
+/// More questions are not asked of one task.
+const MOST_ANSWERS: usize = 8;
+/// A longer text is no sentence about a rename.
+pub(super) const MOST_WORDS: usize = 1000;
 /// Words that say what kind of thing a name is.
 pub(super) const KINDS: &str = "function method class variable parameter argument param arg attribute attr field property \
     constant module package file name symbol identifier helper decorator exception type enum member local script test";
@@ -37,7 +41,8 @@ pub(super) const NO_NAMES: &str = "it this that these those the something anythi
     and or as so not like";
 /// Words that go on with "to" and are no old name: "rename a to b, similar to c".
 pub(super) const LEADING_ON: &str = "according due thanks prior similar easier harder nicer better simpler clearer quicker \
-    closer close compared contrary relative owing next up back in it is remember want try need";
+    closer close compared contrary relative owing next up back in it is remember want try need uses usages references \
+    calls callers occurrences imports";
 /// What a verb acts on: a word before one of these is a verb and no name.
 const OBJECTS: &str =
     "it them things this that these the a an sure everything everyone us me you our my its their";
@@ -66,51 +71,43 @@ static INCLUDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Returns the renames that a task asks for, each with every way to read it; empty when it asks for something else too.
 pub fn read_renames(task: &str) -> Vec<Vec<RenameRequest>> {
-    let (certain, doubts) = without_doubts(task.trim());
-    if MORE.as_ref().is_some_and(|more| more.is_match(certain)) {
-        return Vec::new();
-    }
-    let mut renames = match answered(certain) {
-        Some((before, chosen)) => {
-            let mut renames = several::read(before);
-            renames
-                .iter_mut()
-                .for_each(|one| several::settle(one, &chosen));
-            renames
-        }
-        None => several::read(certain),
-    };
+    let mut renames = read_with(task, several::read);
     if renames.is_empty() {
-        let single = read_rename(task);
-        return if single.is_empty() {
-            Vec::new()
-        } else {
-            vec![single]
-        };
+        renames = read_with(task, |before| vec![read(before)]);
     }
-    for one in renames.iter_mut().flatten() {
-        one.doubts = doubts;
-    }
+    renames.retain(|readings| !readings.is_empty());
     renames
 }
 
 /// Returns every way to read a rename out of a task; empty when it asks for none, or for more than that.
 pub fn read_rename(task: &str) -> Vec<RenameRequest> {
-    let (task, doubts) = without_doubts(task.trim());
-    // The answer to the question about doubts stands on a line of its own and says all of it again.
-    if let (Doubts::Include | Doubts::Leave, Some((_, answer))) = (doubts, task.rsplit_once('\n'))
-        && let [chosen] = read_certain(answer).as_slice()
-    {
-        return vec![RenameRequest {
-            doubts,
-            ..chosen.clone()
-        }];
+    let mut renames = read_renames(task);
+    match renames.len() {
+        1 => renames.remove(0),
+        _ => Vec::new(),
     }
-    let mut readings = read_certain(task);
-    for reading in &mut readings {
+}
+
+/// Reads the renames of a task with the answers to our questions behind it.
+fn read_with(
+    task: &str,
+    read: impl Fn(&str) -> Vec<Vec<RenameRequest>>,
+) -> Vec<Vec<RenameRequest>> {
+    let (before, answers) = answers(task.trim());
+    let (certain, doubts) = without_doubts(before);
+    if MORE.as_ref().is_some_and(|more| more.is_match(certain)) {
+        return Vec::new();
+    }
+    let mut renames = read(certain);
+    for reading in renames.iter_mut().flatten() {
         reading.doubts = doubts;
     }
-    readings
+    for answer in answers.iter().rev() {
+        renames
+            .iter_mut()
+            .for_each(|readings| several::settle(readings, answer));
+    }
+    renames
 }
 
 /// Returns a task without its ending that says what happens to places in doubt.
@@ -124,40 +121,39 @@ fn without_doubts(task: &str) -> (&str, Doubts) {
     (task, Doubts::Ask)
 }
 
-fn read_certain(task: &str) -> Vec<RenameRequest> {
-    if MORE.as_ref().is_some_and(|more| more.is_match(task)) {
-        return Vec::new();
-    }
-    match answered(task) {
-        Some((before, chosen)) => {
-            let mut readings = read(before);
-            several::settle(&mut readings, &chosen);
-            if readings.is_empty() {
-                vec![chosen]
-            } else {
-                readings
-            }
+/// Returns a task without the answers to our questions, and the answers, the last one first: each says one of its renames
+/// again on a line of its own.
+fn answers(task: &str) -> (&str, Vec<RenameRequest>) {
+    let (mut rest, mut answers) = (task, Vec::new());
+    while let Some((before, answer)) = rest.rsplit_once('\n')
+        && answers.len() < MOST_ANSWERS
+        && let (certain, doubts) = without_doubts(answer)
+        && let [chosen] = read(certain).as_slice()
+    {
+        let task = without_doubts(before).0;
+        let mut said = several::read(task);
+        said.push(read(task));
+        // What a line that was answered before says, the answer before it says too.
+        let first = before.split('\n').next().unwrap_or(before);
+        said.push(read(first));
+        said.extend(several::read(first));
+        if !said.iter().any(|one| several::is_same(one, chosen)) {
+            break;
         }
-        None => read(task),
+        answers.push(RenameRequest {
+            doubts,
+            ..chosen.clone()
+        });
+        rest = before;
     }
-}
-
-/// Returns a task without the answer to our question, and the answer, which says one of its renames again on a line of
-/// its own.
-fn answered(task: &str) -> Option<(&str, RenameRequest)> {
-    let (before, answer) = task.rsplit_once('\n')?;
-    let readings = read(answer);
-    let [chosen] = readings.as_slice() else {
-        return None;
-    };
-    let mut said = several::read(before);
-    said.push(read(before));
-    let is_said = said.iter().any(|one| several::is_same(one, chosen));
-    is_said.then(|| (before, chosen.clone()))
+    (rest, answers)
 }
 
 fn read(task: &str) -> Vec<RenameRequest> {
     let words = words_of(task);
+    if words.len() > MOST_WORDS {
+        return Vec::new();
+    }
     let Some(form) = Form::of(&words) else {
         return Vec::new();
     };
@@ -165,7 +161,12 @@ fn read(task: &str) -> Vec<RenameRequest> {
     let Some((news, behind)) = read_new(form.new, old.kind) else {
         return Vec::new();
     };
-    if asks_for_another(form.new, behind) || are_lists(&old, form.new, behind) {
+    // "rename a to b c to d": no one says what belongs together.
+    let is_torn = form.old.windows(3).any(|three| {
+        let is_name = three[1].is_name() && !three[1].is(AFTER_NAMES) && !three[1].is(BEFORE_NAMES);
+        (three[0].is_arrow() || three[0].is("to into")) && is_name && !three[2].is(OBJECTS)
+    });
+    if is_torn || asks_for_another(form.new, behind) || are_lists(&old, form.new, behind) {
         return Vec::new();
     }
     let mut request = RenameRequest {
@@ -298,7 +299,9 @@ impl<'w, 't> Form<'w, 't> {
         let instead = rest.iter().position(|word| word.is("instead"));
         let end = instead.or_else(|| (0..rest.len()).find(from_now))?;
         let (new, old) = rest[..end].split_last()?;
-        Some(Form::two(old, std::slice::from_ref(new)))
+        // "call a b and c d from now on" is about two.
+        let is_one = !old.iter().any(|word| word.is("and"));
+        is_one.then(|| Form::two(old, std::slice::from_ref(new)))
     }
 
     /// "change the name of A to B", "change A's name to B", "replace the name A with B", "use the name B instead of A".
@@ -470,7 +473,7 @@ fn is_no_name(word: &Word<'_>) -> bool {
 
 /// Whether a second rename follows, behind the new name of the first: "rename a to b and c to d".
 fn asks_for_another(new: &[Word<'_>], behind: &[Word<'_>]) -> bool {
-    let joins = |word: &Word<'_>| word.is_arrow() || word.is("to into as");
+    let joins = |word: &Word<'_>| word.is_arrow() || word.is("to into");
     let leads = |word: &Word<'_>| word.is("in of on at from inside within");
     let is_stopped = |at: usize| match at.checked_sub(1) {
         Some(before) => behind[before].stop,
@@ -478,12 +481,17 @@ fn asks_for_another(new: &[Word<'_>], behind: &[Word<'_>]) -> bool {
             .last()
             .is_some_and(|word| word.stop),
     };
-    let is_start = |at: &usize| behind[*at].is("and then plus as") || is_stopped(*at);
+    let as_well = |at: usize| {
+        let words = behind[at..].iter().take(3).map(|word| word.text);
+        words.eq(["as", "well", "as"])
+    };
+    let is_start =
+        |at: &usize| behind[*at].is("and then plus but or") || is_stopped(*at) || as_well(*at);
     (0..behind.len()).filter(is_start).any(|start| {
         let words = &behind[start..];
         let verbs = words
             .iter()
-            .take_while(|word| word.is("and then plus as well also rename change"));
+            .take_while(|word| word.is("and then plus but or as well also rename change"));
         let words = &words[verbs.count()..];
         let is_before = |at: &usize| {
             let word = &words[*at];
@@ -495,16 +503,19 @@ fn asks_for_another(new: &[Word<'_>], behind: &[Word<'_>]) -> bool {
         joint += usize::from(words.get(joint).is_some_and(|word| word.is(KINDS)));
         // "c in shop.py to d".
         while words.get(joint).is_some_and(leads) {
-            let rest = words[joint + 1..].iter();
-            joint += 2 + rest
-                .take_while(|word| word.is("the") || word.is(KINDS))
-                .count();
+            let is_kind = |at: &usize| {
+                let is_last = words.get(at + 1).is_some_and(joins);
+                !is_last && (words[*at].is("the") || words[*at].is(KINDS))
+            };
+            joint += 2 + (joint + 1..words.len()).take_while(is_kind).count();
         }
         let is_old = |word: &Word<'_>| word.is_name() && !word.is(LEADING_ON);
         let is_new = |word: &Word<'_>| word.is_name() && !word.is(AFTER_NAMES);
         words.get(old).is_some_and(is_old)
-            && words.get(joint).is_some_and(joins)
             && words.get(joint + 1).is_some_and(is_new)
+            && words.get(joint).is_some_and(|word| {
+                joins(word) || !is_stopped(start) && word.is("as") && !words[joint + 1].is("well")
+            })
     })
 }
 

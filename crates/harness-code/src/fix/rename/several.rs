@@ -4,7 +4,7 @@
 //! called done with the others.
 
 use super::RenameRequest;
-use super::request::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, NO_NAMES};
+use super::request::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, MOST_WORDS, NO_NAMES};
 use super::sentence::{Word, words_of};
 use crate::path::RelPath;
 
@@ -14,13 +14,17 @@ const MOST: usize = 40;
 const MANY: &str =
     "functions methods classes variables parameters arguments attributes fields constants modules";
 /// Words before the first rename.
-const POLITE: &str = "please kindly can could you would we i want need like to also now just";
+const POLITE: &str = "please kindly can could you would we i want need like to also now just let lets should hi hello first";
 /// Words behind the last one.
-const ENDING: &str = "please everywhere globally respectively thanks too";
+const ENDING: &str = "please everywhere globally respectively thanks too throughout in across the whole entire \
+    project code codebase base repo repository for me";
 
 /// Returns the renames of a sentence that asks for two or more and for nothing else.
 pub(super) fn read(task: &str) -> Vec<Vec<RenameRequest>> {
     let words = words_of(task);
+    if words.len() > MOST_WORDS {
+        return Vec::new();
+    }
     let pairs = Reader {
         words: &words,
         at: 0,
@@ -31,6 +35,16 @@ pub(super) fn read(task: &str) -> Vec<Vec<RenameRequest>> {
         return Vec::new();
     }
     pairs.into_iter().map(|pair| vec![pair]).collect()
+}
+
+/// Returns how many new names a sentence about renames says: what stands behind "to" or an arrow, as far as it is a name.
+pub fn count_new_names(task: &str) -> usize {
+    let words = words_of(task);
+    let names = words.windows(2).filter(|two| {
+        let is_named = may_be_name(&two[1]) || two[1].text.starts_with('-');
+        is_joint(&two[0]) && is_named
+    });
+    names.count()
 }
 
 /// Puts the answer to a question in the place of the readings of the rename that it is about.
@@ -157,6 +171,7 @@ impl<'t> Reader<'_, 't> {
     /// Reads "in shop.py". Nothing of that kind is no fault, any other place is.
     fn place(&mut self) -> Option<Option<RelPath>> {
         if self.words[self.at - 1].stop
+            || self.only(ENDING)
             || !self
                 .words
                 .get(self.at)

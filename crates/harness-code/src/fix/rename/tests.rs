@@ -732,6 +732,24 @@ fn several_renames_of_a_sentence_are_all_read() {
         ("rename foo to bar and its mode parameter to speed", ""),
         ("rename foo to bar and change mode to strict", ""),
         ("rename foo to bar as well as baz to qux", ""),
+        ("rename foo to bar baz to qux", ""),
+        ("rename foo to bar and name in helper to label", ""),
+        ("call foo bar and baz qux from now on", ""),
+        ("rename foo to bar and uses as well", "foo>bar"),
+        ("rename foo to bar as soon as possible", "foo>bar"),
+        ("rename foo to bar, plus all references to foo", "foo>bar"),
+        (
+            "let's rename foo to bar and baz to qux in the whole project",
+            "foo>bar baz>qux",
+        ),
+        (
+            "rename foo to bar and baz to qux\nrename `foo` to `bar` in a.py\nrename `baz` to `qux` in b.py",
+            "foo@a.py>bar baz@b.py>qux",
+        ),
+        (
+            "rename foo to bar\nrename `foo` to `bar` in a.py\nrename `foo` to `bar` in a.py and leave the rest",
+            "foo@a.py>bar",
+        ),
         ("rename foo as bar and baz as qux", ""),
         ("rename get to fetch and make to build", ""),
         ("rename foo to bar and helper in shop.py:9 to aide", ""),
@@ -777,6 +795,13 @@ fn several_renames_are_one_change_or_none() {
         told("rename foo to bar and nothing_there to qux"),
         "Nothing"
     );
+    // An answer is about its own rename.
+    let answered = "rename foo to bar and baz to qux\nrename `foo` to `bar` in strings too";
+    let doubts: Vec<Doubts> = read_renames(answered)
+        .iter()
+        .map(|one| one[0].doubts)
+        .collect();
+    assert_eq!(doubts, [Doubts::Include, Doubts::Ask]);
     let many: Vec<String> = (0..20_000)
         .map(|at| format!("rename a{at} to b{at}"))
         .collect();

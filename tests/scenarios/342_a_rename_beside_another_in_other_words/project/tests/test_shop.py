@@ -1,0 +1,5 @@
+from shop import baz
+
+
+def test_baz():
+    assert baz() == 1
