@@ -16,7 +16,7 @@ import shlex
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Pages for people whose every block is run. The reference is made from the code and has tests of its own.
-RUN = ("README.md", "docs/guide/**/*.md")
+RUN = ("README.md", "docs/guide/**/*.md", "docs/concept/**/*.md")
 COMMENT = re.compile(r"^<!-- (run|output|config|not run)(?:: (.*))? -->$")
 FENCE = re.compile(r"^(\s*)(```+)(.*)$")
 
