@@ -34,8 +34,8 @@ pub(super) fn check(change: &Change, _task: &Task, facts: &Facts<'_>) -> Option<
         })
         .peekable();
     new.peek()?;
-    let resolver = Resolver::of(facts.tree?);
-    let missing = new.find_map(|import| missing(change, facts, &resolver, import))?;
+    let resolver = facts.resolver()?;
+    let missing = new.find_map(|import| missing(change, facts, resolver, import))?;
     let path = &change.path;
     let reason = format!(
         "`{missing}`, which `{path}` would import, is nowhere: use what the project and the standard library have"

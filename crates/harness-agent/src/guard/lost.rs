@@ -93,6 +93,8 @@ fn has_it(other: &Change, change: &Change, old: &Definition) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::OnceCell;
+
     use harness_code::fix::Installed;
 
     use super::super::testing::{change, verdict};
@@ -185,6 +187,7 @@ mod tests {
                 installed: &installed,
                 beside: &beside,
                 may_go: &[],
+                resolver: OnceCell::new(),
             };
             check(&gone, &Task::bare("faster f"), &facts).is_some()
         };

@@ -14,7 +14,10 @@ mod test_aware;
 mod twice;
 mod weakened;
 
+use std::cell::OnceCell;
+
 use harness_code::fix::Installed;
+use harness_code::imports::Resolver;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
@@ -49,6 +52,16 @@ pub(crate) struct Facts<'a> {
     pub(crate) beside: &'a [Change],
     /// Definitions that may go though the task does not speak of them.
     pub(crate) may_go: &'a [Spot],
+    /// What imports of the tree lead to, made once for all changes that are judged together.
+    pub(crate) resolver: OnceCell<Resolver<'a>>,
+}
+
+impl<'a> Facts<'a> {
+    /// Returns what finds the files that imports lead to, where the project is known.
+    fn resolver(&self) -> Option<&Resolver<'a>> {
+        let tree = self.tree?;
+        Some(self.resolver.get_or_init(|| Resolver::of(tree)))
+    }
 }
 
 /// A guard refuses a change or lets it pass. It judges the change, never what the file already was.
@@ -94,6 +107,7 @@ pub fn refusal_of(
         installed: &Installed::default(),
         beside: &[],
         may_go: &[],
+        resolver: OnceCell::new(),
     };
     refusal(&change, task, &facts)
 }
@@ -105,6 +119,7 @@ pub(crate) fn refusal_alone(change: &Change, task: &Task) -> Option<Refusal> {
         installed: &Installed::default(),
         beside: &[],
         may_go: &[],
+        resolver: OnceCell::new(),
     };
     refusal(change, task, &facts)
 }
@@ -196,6 +211,7 @@ pub(crate) mod testing {
             },
             beside: &[],
             may_go: &[],
+            resolver: std::cell::OnceCell::new(),
         };
         guard(change, &Task::bare(task), &facts).map_or("ok".to_owned(), |refusal| refusal.rule)
     }

@@ -1,5 +1,7 @@
 //! One reply, carried out: the action it holds becomes words for the model, a refusal, or the end of the run.
 
+use std::cell::OnceCell;
+
 use crate::action::Action;
 use crate::guard::{self, Change, Facts};
 use crate::history::Refusal;
@@ -133,6 +135,7 @@ fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
             installed: session.installed(),
             beside: &draft.changes,
             may_go: &[],
+            resolver: OnceCell::new(),
         };
         let refused = |change: &Change| guard::refusal(change, &session.task, &facts).is_some();
         if !draft.changes.iter().any(refused) {

@@ -1,5 +1,7 @@
 //! The fix rung: a certain change, no model. All of it or nothing; the tests have the last word.
 
+use std::cell::OnceCell;
+
 use harness_code::edit;
 use harness_code::fix::Proposal;
 use harness_code::language::Language;
@@ -199,6 +201,7 @@ fn refusal(
         installed: session.installed(),
         beside: &beside,
         may_go: &[],
+        resolver: OnceCell::new(),
     };
     changes.iter().find_map(|change| {
         let allowed = door.within_scope(&change.path);

@@ -1,6 +1,7 @@
 //! The one path that every change takes, whoever made it: guard, stage, run the suite on a private version of the
 //! project, judge, and only then write.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -421,6 +422,7 @@ impl Trial {
             installed: session.installed(),
             beside,
             may_go,
+            resolver: OnceCell::new(),
         };
         guard::refusal(change, &session.task, &facts).map_or(Ok(()), Err)
     }
