@@ -489,7 +489,9 @@ class Round:
         self.expect(not result or result["stopped"] != "busy", "the project was locked though nobody else is there")
         self.look_at_the_world(world, requests)
         self.look_at_the_project(result, was_killed and self.kill.signal == "SIGKILL")
-        # What was proven may still reach outside, and our own run of it had no walls.
+        # What was proven may still reach outside, and our own run of it had no walls: it may have deleted these.
+        for name in ("beside", "home"):
+            (self.place / name).mkdir(exist_ok=True)
         world = self.world()
         env["OLLAMA_HOST"] = "127.0.0.1:9"
         self.look_at_the_records(program, env)
