@@ -17,6 +17,7 @@ mod target;
 mod text_files;
 mod variable;
 mod walk;
+mod words;
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -4,8 +4,8 @@
 //! called done with the others.
 
 use super::RenameRequest;
-use super::request::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, MOST_WORDS, NO_NAMES};
 use super::sentence::{Word, words_of};
+use super::words::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, MOST_WORDS, NO_NAMES};
 use crate::path::RelPath;
 
 /// More is no sentence that somebody wrote.
