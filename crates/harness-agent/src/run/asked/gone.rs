@@ -57,6 +57,8 @@ impl<'a> Asked<'a> {
     /// Renames that code could not read, though the task says what is to be called what: as many names of the task have to
     /// be gone from a file as it says new ones.
     fn missing_unread_rename(&self) -> Option<Missing> {
+        // What no name of the project is said for, such as "rename the helpers", code cannot look for.
+        self.named.first()?;
         let count = fix::count_new_names(&self.task.text);
         let words_of = |text: &str| -> BTreeSet<String> {
             let is_part = |c: char| c.is_alphanumeric() || c == '_';

@@ -19,6 +19,10 @@ const POLITE: &str = "please kindly can could you would we i want need like to a
 const ENDING: &str = "please everywhere globally respectively thanks too throughout in across the whole entire \
     project code codebase base repo repository for me";
 
+/// Verbs behind "to" that say what a rename is for: "rename them to follow PEP 8".
+const PURPOSES: &str =
+    "follow match use avoid reflect comply conform fit agree allow prevent help keep show say";
+
 /// Returns the renames of a sentence that asks for two or more and for nothing else.
 pub(super) fn read(task: &str) -> Vec<Vec<RenameRequest>> {
     let words = words_of(task);
@@ -42,7 +46,7 @@ pub fn count_new_names(task: &str) -> usize {
     let words = words_of(task);
     let names = words.windows(2).filter(|two| {
         let is_named = may_be_name(&two[1]) || two[1].text.starts_with('-');
-        is_joint(&two[0]) && is_named
+        is_joint(&two[0]) && is_named && !two[1].is(PURPOSES)
     });
     names.count()
 }

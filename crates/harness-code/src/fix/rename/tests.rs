@@ -795,6 +795,14 @@ fn several_renames_are_one_change_or_none() {
         told("rename foo to bar and nothing_there to qux"),
         "Nothing"
     );
+    for (sentence, count) in [
+        ("rename foo to bar as well as baz to qux", 2),
+        ("rename the option --dry-run to --simulate", 1),
+        ("rename the helpers to follow PEP 8", 0),
+        ("rename foo to be clearer", 0),
+    ] {
+        assert_eq!(count_new_names(sentence), count, "{sentence}");
+    }
     // An answer is about its own rename.
     let answered = "rename foo to bar and baz to qux\nrename `foo` to `bar` in strings too";
     let doubts: Vec<Doubts> = read_renames(answered)
