@@ -1,4 +1,4 @@
-//! The agent: settings, and the calls that every door makes.
+//! The agent: settings, and the calls that command line, HTTP, protocols and Python make.
 
 use std::time::{Duration, Instant};
 

@@ -138,7 +138,7 @@ impl Environment {
     /// Reads the environment of this process.
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the one room that reads the environment"
+        reason = "this is the one module that reads the environment"
     )]
     pub fn read() -> Environment {
         // A variable that is set to nothing is not set: shells make that easy to do by accident.

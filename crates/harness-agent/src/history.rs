@@ -1,4 +1,4 @@
-//! What happened in a run: one list. Guards, prompt, record and result are read from it; there are no other flags.
+//! What happened in a run, in order: its steps and what was refused. The result and the record show it.
 
 use schemars::JsonSchema;
 use serde::Serialize;

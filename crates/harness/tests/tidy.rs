@@ -1,4 +1,4 @@
-//! Keeps the house: floors inside each crate, short files, the environment and the prompts in their own rooms.
+//! Keeps the order of the crates: layers inside each, no circles, the environment and the prompts in their own modules.
 #![expect(
     clippy::unwrap_used,
     reason = "a test stops at once where its ground is missing"
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Files that may read the environment, each the one such file of its crate.
-const ENVIRONMENT_ROOMS: [&str; 2] = [
+const ENVIRONMENT_FILES: [&str; 2] = [
     "harness-agent/src/env.rs",
     "harness-hands/src/environment.rs",
 ];
@@ -85,17 +85,17 @@ fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
         .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
 }
 
-/// The floors of every crate, bottom first, from the table in ARCHITECTURE.md.
-fn floors() -> HashMap<String, Vec<Vec<String>>> {
+/// The layers of every crate, bottom first, from the table in ARCHITECTURE.md.
+fn layers() -> HashMap<String, Vec<Vec<String>>> {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let rows = text
         .lines()
         .filter(|line| line.starts_with("| `harness") && line.contains(" < "));
-    let floors: HashMap<String, Vec<Vec<String>>> = rows
+    let layers: HashMap<String, Vec<Vec<String>>> = rows
         .map(|row| {
             let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-            let names = |floor: &str| {
-                floor
+            let names = |layer: &str| {
+                layer
                     .replace('`', " ")
                     .split_whitespace()
                     .map(str::to_owned)
@@ -108,11 +108,11 @@ fn floors() -> HashMap<String, Vec<Vec<String>>> {
         })
         .collect();
     assert_eq!(
-        floors.len(),
+        layers.len(),
         4,
-        "ARCHITECTURE.md has a row of floors for each crate with rooms"
+        "ARCHITECTURE.md has a row of layers for each crate with modules"
     );
-    floors
+    layers
 }
 
 /// The paths that a file names from the root of its crate, with the line of each: `use crate::{a, b::C}` names two.
@@ -180,20 +180,20 @@ fn use_tree<'t>(text: &'t str, base: &[String], paths: &mut Vec<Vec<String>>) ->
 }
 
 #[test]
-fn rooms_import_only_lower_floors() {
-    let floors = floors();
+fn modules_import_only_from_lower_layers() {
+    let layers = layers();
     let mut wrong = Vec::new();
     for source in sources()
         .iter()
         .filter(|source| source.path.contains("/src/"))
     {
-        let Some(floors) = floors.get(source.crate_name()) else {
+        let Some(layers) = layers.get(source.crate_name()) else {
             continue;
         };
-        let floor_of = |room: &str| {
-            floors
+        let layer_of = |name: &str| {
+            layers
                 .iter()
-                .position(|floor| floor.iter().any(|known| known == room))
+                .position(|layer| layer.iter().any(|known| known == name))
         };
         let module = source.module();
         if matches!(module[0], "lib" | "main") {
@@ -202,19 +202,19 @@ fn rooms_import_only_lower_floors() {
         if source.code().is_empty() {
             continue;
         }
-        let Some(own) = floor_of(module[0]) else {
+        let Some(own) = layer_of(module[0]) else {
             wrong.push(format!(
-                "{}: the room `{}` is on no floor of ARCHITECTURE.md",
+                "{}: the module `{}` is in no layer of ARCHITECTURE.md",
                 source.path, module[0]
             ));
             continue;
         };
         for (line, path) in named_paths(source) {
-            let room = &path[0];
-            let is_higher = floor_of(room).is_some_and(|other| other >= own);
-            if room != module[0] && is_higher {
+            let other = &path[0];
+            let is_higher = layer_of(other).is_some_and(|layer| layer >= own);
+            if other != module[0] && is_higher {
                 wrong.push(format!(
-                    "{}:{line}: `{}` may not import `{room}`",
+                    "{}:{line}: `{}` may not import `{other}`",
                     source.path, module[0]
                 ));
             }
@@ -288,12 +288,12 @@ fn every_file_says_what_it_is() {
 }
 
 #[test]
-fn the_environment_is_read_in_one_room() {
+fn the_environment_is_read_in_one_module() {
     let readers = ["env::var", "env::set_var", "env::remove_var", "option_env!"];
     let wrong: Vec<String> = sources()
         .iter()
         .filter(|source| {
-            source.path.contains("/src/") && !ENVIRONMENT_ROOMS.contains(&source.path.as_str())
+            source.path.contains("/src/") && !ENVIRONMENT_FILES.contains(&source.path.as_str())
         })
         .filter(|source| readers.iter().any(|reader| source.code().contains(reader)))
         .map(|source| source.path.clone())

@@ -1,4 +1,4 @@
-//! What a run came to: the one shape that every door shows.
+//! What a run came to: the one shape that command line, HTTP, protocols and Python show.
 
 use harness_hands::suite::Failure;
 use schemars::JsonSchema;
