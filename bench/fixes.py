@@ -1,7 +1,7 @@
-"""Measures the fixes that need no model on the cases of `../shared/bench`: misspellings, undefined names, renames.
+"""Measures the fixes that need no model on cases of other people (`--cases FOLDER`): misspellings, undefined names, renames.
 
     cargo build --release -p harness-bench --bin fixes
-    python bench/fixes.py [misspellings] [ambiguous] [undefined] [renames] [--cases FOLDER] [--cache FOLDER] [--tests N] [-v]
+    python bench/fixes.py [misspellings] [ambiguous] [undefined] [renames] --cases FOLDER [--cache FOLDER] [--tests N] [-v]
 
 Packages are taken with pip into the cache folder (default: a folder in the system's temporary one). Nothing is
 written into the project. `--tests N` runs the package's own tests for N misspellings of each package: with the
@@ -181,7 +181,7 @@ def renames(engine, options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("what", nargs="*", default=["misspellings", "ambiguous", "undefined"])
-    parser.add_argument("--cases", type=Path, default=HERE.parent / "shared" / "bench")
+    parser.add_argument("--cases", type=Path, required=True, help="the folder of the cases")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "harness-fixes")
     parser.add_argument("--program", default=str(HERE / "target" / "release" / "fixes"))
     parser.add_argument("--named", action="store_true", help="hand the wrong name over, as an error message would")

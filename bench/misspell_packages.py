@@ -3,7 +3,7 @@
     cargo build --release -p harness-bench --bin fixes
     python bench/misspell_packages.py [--each 40] [--seed 1] [--cache FOLDER] [--named] [--whole] [-v] [PACKAGE==VERSION ...]
 
-The packages are not those of the cases in `../shared/bench`. A misspelling is one slip (a key beside the right one, two
+The packages are not those of the cases of bench/fixes.py. A misspelling is one slip (a key beside the right one, two
 letters swapped, one left out, one doubled, the wrong capitals) in one use of a name: variables, parameters, builtins,
 keyword arguments, attributes of modules and of `self`, imports, decorators, exceptions, annotations, f-strings. It is
 kept when the new name stands nowhere in the file and is no builtin, so that Python cannot resolve it. Only a change

@@ -1,7 +1,7 @@
-"""Runs the traps of `../shared/bench` one by one through the real program: released code in which nothing may change.
+"""Runs traps (`--cases FOLDER`) one by one through the real program: released code in which nothing may change.
 
     cargo build --release
-    python bench/traps.py [--program target/release/harness] [--cases FOLDER] [--cache FOLDER] [--mirror FOLDER] [-v]
+    python bench/traps.py [--program target/release/harness] --cases FOLDER [--cache FOLDER] [--mirror FOLDER] [-v]
 
 Each trap's package is copied into a folder of its own. Then `harness run` gets two tasks: one says that the file has a
 misspelled name, one quotes Python's message about the first name that a quick look calls undefined. No engine answers,
@@ -77,7 +77,7 @@ def contents(folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", default=str(HERE / "target" / "release" / "harness"))
-    parser.add_argument("--cases", type=Path, default=HERE.parent / "shared" / "bench")
+    parser.add_argument("--cases", type=Path, required=True, help="the folder of the cases")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "harness-fixes")
     parser.add_argument("--mirror", type=Path, default=Path(), help="a folder of bare repositories, `owner+name/repo`, for the traps that come from one")
     parser.add_argument("-v", "--verbose", action="store_true")

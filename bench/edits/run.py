@@ -2,7 +2,7 @@
 """How well imperfect edits are placed: ours, and the appliers of aider, codex and opencode beside it when they are given.
 
     cargo build -p harness-bench --bin edits
-    python3 bench/edits/run.py [--cases ../shared/bench/edits] [--mirror FOLDER] [--aider PYTHON] [--codex PROGRAM] [--opencode MODULE]
+    python3 bench/edits/run.py --cases FOLDER [--mirror FOLDER] [--aider PYTHON] [--codex PROGRAM] [--opencode MODULE]
 
 `--codex` is the program of the npm package `@openai/codex` under the name `apply_patch` (a link is enough). `--opencode`
 is the part of opencode's `packages/opencode/src/tool/edit.ts` from `export type Replacer` on, its types taken away:
@@ -366,7 +366,7 @@ def real(appliers, cases, mirror):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=pathlib.Path, default=ROOT.parent / "shared" / "bench" / "edits")
+    parser.add_argument("--cases", type=pathlib.Path, required=True, help="the folder of the cases")
     parser.add_argument("--mirror", type=pathlib.Path, default=pathlib.Path("repositories"))
     parser.add_argument("--aider", help="a Python that has aider-chat")
     parser.add_argument("--codex", help="codex's program, named apply_patch")

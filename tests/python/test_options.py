@@ -1,4 +1,4 @@
-"""AgentOptions: SPEC's fields and defaults, and errors that name the field."""
+"""AgentOptions: its fields and defaults, and errors that name the field."""
 
 import copy
 import gc

@@ -1,4 +1,4 @@
-"""The server as CONTRACT's section on HTTP describes it, through real sockets."""
+"""The server as docs/reference/http.md describes it, through real sockets."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-//! What a caller may set: SPEC's table of settings, their defaults, and the check that names a wrong field. Reads no environment.
+//! What a caller may set: the settings, their defaults, and the check that names a wrong field. Reads no environment.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use crate::skill;
 
 /// The model of the local engine unless one is named: 8 billion parameters fit a laptop.
 pub(crate) const DEFAULT_MODEL: &str = "qwen3:8b";
-/// Model turns before a run stops (SPEC, Limits).
+/// Model turns before a run stops.
 pub(crate) const DEFAULT_STEPS: u32 = 20;
-/// The length of one model reply (SPEC, Limits).
+/// The length of one model reply.
 pub(crate) const DEFAULT_MAX_TOKENS: u32 = 700;
 
 /// Where the model runs.

@@ -4,7 +4,7 @@
 use crate::model::{ModelError, Request};
 use crate::secret;
 
-/// The most characters that one prompt to another machine may have (SPEC, Limits).
+/// The most characters that one prompt to another machine may have.
 pub(crate) const DEFAULT_MAX_SEND: u64 = 200_000;
 
 /// Checks the exact words of a request and the exact bytes of its body.

@@ -29,7 +29,7 @@ use crate::run::trial::Trial;
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
 
-/// Turns without anything new after which a run is stuck (CONTRACT, A run).
+/// Turns without anything new after which a run is stuck.
 const MOST_IDLE: u32 = 3;
 /// Drafts that are drawn from the same prompt before a failed one goes back with its message, and again after that.
 /// Measured on twenty one-line bugs with a model of 135 million parameters: the likeliest reply fixed 9; four more from

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::server::answer::Problem;
 
-/// The largest body (CONTRACT, HTTP).
+/// The largest body: a task and its settings are far smaller.
 const MOST_BYTES: usize = 1024 * 1024;
 /// A client that has not sent its body by then is not going to.
 const BODY_TIME: Duration = Duration::from_secs(10);

@@ -30,7 +30,7 @@ use crate::server::connection::Bounds;
 use crate::server::work::Queue;
 use crate::show::text::{self, Complaint};
 
-/// The port when none is named (CONTRACT, Names).
+/// The port when none is named.
 pub(crate) const DEFAULT_PORT: u16 = 8090;
 
 /// How to serve.

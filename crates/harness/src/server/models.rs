@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::server::answer::answer;
 use crate::server::{Server, work};
 
-/// An engine that has not listed its models by then lists none (CONTRACT, HTTP).
+/// An engine that has not listed its models by then lists none.
 const SOON: Duration = Duration::from_secs(2);
 
 /// `GET /v1/models`.
