@@ -73,6 +73,11 @@ def test_tests_that_lack_a_package_run_after_it(place):
     assert suite["interpreter_why"] == "prepared for this project" and "missing" not in suite
     assert "1 passed" in harness(place, "test").stdout
     assert files(project) == before
+    # The way on from red tests is told too, and slow ones are named.
+    (project / "test_shop.py").write_text(TESTS.replace("3)", "4)") + "\n    def test_slow(self):\n        import time\n\n        time.sleep(1.2)\n")
+    red = harness(place, "test", code=1)
+    assert 'hint: `harness run "fix the failing tests"` works on them' in red.stderr and "slow: test_shop.T.test_slow (1." in red.stdout
+    assert "fix the failing tests" in harness(place, "prepare", "--yes").stderr
     assert harness(place, "prepare", "--remove").stdout == "removed\n"
     assert "nothing was prepared" in harness(place, "prepare", "--remove").stdout
     assert json.loads(harness(place, "brief", "--json").stdout)["tests"]["missing"] == ["tiny"]
@@ -217,3 +222,45 @@ def test_packages_of_node_are_lent_to_the_tests(place, part):
     assert files(project) == before and not (home / "node_modules").is_symlink()
     harness(place, "prepare", "--remove")
     harness(place, "test", code=1)
+
+
+# Stand-ins that fetch into the user's folder, and whose tests pass where that was kept.
+CARGO = """#!/bin/sh
+if [ "$1" = fetch ]; then pwd > "$CARGO_HOME/registry/fetched"; exit; fi
+test -s "$CARGO_HOME/registry/fetched" || { echo 'error: no matching package named `tiny` found' >&2; exit 101; }
+printf 'running 1 test\\ntest one ... ok\\n\\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\\n'
+"""
+GO = """#!/bin/sh
+if [ "$1" = mod ]; then mkdir -p "$GOPATH/pkg/mod" && pwd > "$GOPATH/pkg/mod/fetched"; exit; fi
+test -s "$GOPATH/pkg/mod/fetched" || { echo 'missing go.sum entry' >&2; exit 1; }
+echo '{"Action":"run","Package":"tiny","Test":"TestOne"}'
+echo '{"Action":"pass","Package":"tiny","Test":"TestOne","Elapsed":0}'
+echo '{"Action":"pass","Package":"tiny","Elapsed":0}'
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-ins are shell scripts")
+@pytest.mark.parametrize(
+    "tool, script, kept, command, files",
+    [
+        ("cargo", CARGO, ".cargo/registry/fetched", "cargo fetch", {"Cargo.toml": '[package]\nname = "tiny"\nversion = "0.1.0"\n', "src/lib.rs": "#[test]\nfn one() {}\n"}),
+        ("go", GO, "go/pkg/mod/fetched", "go mod download", {"go.mod": "module tiny\n\ngo 1.19\n", "a.go": "package tiny\n", "a_test.go": "package tiny\n"}),
+    ],
+)
+@pytest.mark.parametrize("part", ["", "inner"])
+def test_what_a_tool_fetches_is_kept_in_a_home_that_never_had_any(tmp_path, tool, script, kept, command, files, part):
+    project, home, programs = tmp_path / "project", tmp_path / "user", tmp_path / "programs"
+    for path, text in files.items():
+        (project / part / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / part / path).write_text(text)
+    home.mkdir()
+    programs.mkdir()
+    (programs / tool).write_text(script)
+    (programs / tool).chmod(0o755)
+    variables = {name: value for name, value in os.environ.items() if name not in ("CARGO_HOME", "GOPATH", "RUSTUP_HOME")}
+    variables.update(HOME=str(home), XDG_CACHE_HOME=str(tmp_path / "cache"), PATH=f"{programs}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    done = subprocess.run([PROGRAM, "prepare", "--yes"], cwd=project, env=variables, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+    assert done.returncode == 0 and "prepared: 1 passed, 0 failed" in done.stdout, (done.stdout, done.stderr)
+    assert (f"cd {part} && {command}" if part else command) in done.stdout
+    assert (home / kept).read_text().strip().endswith(f"source/{part}".rstrip("/"))
+    assert not list(project.rglob("fetched"))

@@ -62,15 +62,13 @@ impl PreparePlan {
             packages: None,
             constraints: Vec::new(),
         };
-        let manifest = |name: &str| place.copy().join(name).display().to_string();
+        let folder = suite.and_then(|suite| suite.folder.clone());
         match suite.map(|suite| suite.runner) {
             Some(Runner::Cargo) => {
-                let words = ["cargo", "fetch", "--manifest-path", &manifest("Cargo.toml")];
-                plan.add("fetch the crates that the lock file names", &words);
+                plan.add("fetch the crates that the tests need", &["cargo", "fetch"]);
             }
             Some(Runner::Go) => {
-                let words = ["go", "-C", &place.copy().display().to_string(), "mod", "download"];
-                plan.add("fetch the modules", &words);
+                plan.add("fetch the modules that the tests need", &["go", "mod", "download"]);
             }
             Some(Runner::Npm | Runner::Pnpm | Runner::Yarn) => plan.add_node(tree, &place, suite),
             Some(Runner::Maven | Runner::Gradle) => {
@@ -78,6 +76,9 @@ impl PreparePlan {
             }
             _ if is_python(tree, suite) => plan.add_python(tree, &place, suite, (python, environment)),
             _ => plan.hint = "no suite was found whose needs are known; `[[project]] tests` in the user's config names a command".to_owned(),
+        }
+        for step in &mut plan.steps {
+            step.folder = folder.clone();
         }
         plan.commands = plan.steps.iter().map(PrepareStep::typed).collect();
         plan.otherwise = plan.instead.iter().map(PrepareStep::typed).collect();
@@ -95,6 +96,7 @@ impl PreparePlan {
             about: about.to_owned(),
             command,
             variables: Vec::new(),
+            folder: None,
         });
     }
 
@@ -183,6 +185,7 @@ impl PreparePlan {
             about: about.to_owned(),
             command: install.iter().cloned().chain(words).collect(),
             variables: variables.clone(),
+            folder: None,
         };
         let whole = with_runner(wanted(&needs, place), &needs, suite);
         let mut ways = Vec::new();

@@ -30,11 +30,14 @@ pub(crate) fn home() -> Option<PathBuf> {
     }
 }
 
-/// Returns the folder in which a tool keeps its own things: what its variable says, else the usual one.
+/// Returns the folder in which a tool keeps its own things, where it is there.
 pub(crate) fn tool_home(variable: &str, usual: &str) -> Option<PathBuf> {
-    folder(variable)
-        .or_else(|| home().map(|home| home.join(usual)))
-        .filter(|home| home.is_dir())
+    tool_place(variable, usual).filter(|home| home.is_dir())
+}
+
+/// Returns where a tool keeps its own things: what its variable says, else the usual folder.
+pub(crate) fn tool_place(variable: &str, usual: &str) -> Option<PathBuf> {
+    folder(variable).or_else(|| home().map(|home| home.join(usual)))
 }
 
 /// Returns the folders in which programs are looked up.

@@ -69,6 +69,8 @@ pub struct PrepareStep {
     pub command: Vec<String>,
     /// What it finds in its environment beside the usual.
     pub variables: Vec<(String, String)>,
+    /// The part of the project, in the copy, where it is started.
+    pub folder: Option<RelPath>,
 }
 
 impl PrepareStep {
@@ -83,7 +85,11 @@ impl PrepareStep {
             false => format!("'{}'", word.replace('\'', r"'\''")),
         };
         let words: Vec<String> = self.command.iter().map(quoted).collect();
-        words.join(" ")
+        let words = words.join(" ");
+        match &self.folder {
+            Some(folder) => format!("cd {} && {words}", quoted(&folder.to_string())),
+            None => words,
+        }
     }
 }
 
@@ -277,10 +283,18 @@ impl Preparation {
         readable.extend(toolchain(&found).into_iter().filter(is_free));
         // A file of requirements may ask for `.`, and means the project.
         let copy = self.copy();
+        let folder = step
+            .folder
+            .as_ref()
+            .map_or(copy.clone(), |folder| folder.under(&copy));
         let job = Job {
             program: &found,
             arguments: arguments.iter().map(OsString::from).collect(),
-            folder: if copy.is_dir() { &copy } else { &self.folder },
+            folder: if folder.is_dir() {
+                &folder
+            } else {
+                &self.folder
+            },
             environment: variables,
             reach: Reach::Install { readable, writable },
             limits: STEP,
@@ -319,7 +333,7 @@ impl Preparation {
 struct ToolHome {
     variable: &'static str,
     folder: PathBuf,
-    /// What it changes in there.
+    /// What it changes in there, made where it is not there yet: a tool could fetch, and what it fetched would be lost.
     filled: Vec<PathBuf>,
 }
 
@@ -331,8 +345,8 @@ fn tool_homes(program: &str) -> Vec<ToolHome> {
                 "CARGO_HOME",
                 ".cargo",
                 &[
-                    "registry",
-                    "git",
+                    "registry/",
+                    "git/",
                     ".package-cache",
                     ".package-cache-mutate",
                     ".global-cache",
@@ -340,11 +354,25 @@ fn tool_homes(program: &str) -> Vec<ToolHome> {
             ),
             ("RUSTUP_HOME", ".rustup", &[]),
         ],
-        "go" => &[("GOPATH", "go", &["pkg"])],
+        "go" => &[("GOPATH", "go", &["pkg/"])],
         _ => &[],
     };
     let home = |(variable, usual, filled): &(&'static str, &str, &[&str])| {
-        let folder = environment::tool_home(variable, usual)?;
+        let folder = match filled {
+            [] => environment::tool_home(variable, usual)?,
+            _ => environment::tool_place(variable, usual)?,
+        };
+        for name in *filled {
+            // What cannot be made is told by the tool itself, in its own words.
+            let _ = match name.ends_with('/') {
+                true => std::fs::create_dir_all(folder.join(name)),
+                false => File::options()
+                    .create(true)
+                    .append(true)
+                    .open(folder.join(name))
+                    .map(drop),
+            };
+        }
         let filled = filled.iter().map(|name| folder.join(name));
         Some(ToolHome {
             variable,
@@ -422,6 +450,7 @@ mod tests {
             about: String::new(),
             command: words.iter().map(ToString::to_string).collect(),
             variables: Vec::new(),
+            folder: None,
         };
         assert_eq!(
             step(&["pip", "install", "a>=1", ".[test]"]).typed(),
