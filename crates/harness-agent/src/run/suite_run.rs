@@ -43,10 +43,21 @@ pub struct TestResult {
     pub failures: Vec<FailedTest>,
     /// How long it took.
     pub seconds: f64,
+    /// Tests that took longest, the slowest first, where their runner tells: from one second on, at most five.
+    pub slowest: Vec<SlowTest>,
     /// Which sandbox held them.
     pub sandbox: String,
-    /// What to do next where the tests could not run; empty otherwise.
+    /// What to do next where the tests could not run or some failed; empty otherwise.
     pub hint: String,
+}
+
+/// A test that takes long.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct SlowTest {
+    /// Its id, as its runner spells it.
+    pub id: String,
+    /// How long it took.
+    pub seconds: f64,
 }
 
 impl TestResult {
@@ -61,6 +72,7 @@ impl TestResult {
             skipped: 0,
             failures: Vec::new(),
             seconds: 0.0,
+            slowest: Vec::new(),
             sandbox: String::new(),
             hint: hint.to_owned(),
         }
@@ -88,6 +100,9 @@ impl TestResult {
             Some((_, "")) => "`harness doctor` looks at how the tests are run".to_owned(),
             Some((_, hint)) => to_install(hint, report, suite),
             None if lacking.is_some() => to_install(why::PREPARE, report, suite),
+            None if failed > 0 => {
+                "`harness run \"fix the failing tests\"` works on them".to_owned()
+            }
             None => String::new(),
         };
         let lacking = lacking.map_or(String::new(), |lacking| format!("; {lacking}"));
@@ -113,6 +128,14 @@ impl TestResult {
                 .map(FailedTest::from)
                 .collect(),
             seconds: report.seconds,
+            slowest: report
+                .slowest
+                .iter()
+                .map(|(id, seconds)| SlowTest {
+                    id: id.clone(),
+                    seconds: *seconds,
+                })
+                .collect(),
             sandbox: report.sandbox.to_string(),
             hint,
         }

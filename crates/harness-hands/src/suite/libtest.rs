@@ -71,7 +71,7 @@ fn message(words: &str) -> Option<String> {
         .skip_while(|line| !line.contains("panicked at"));
     lines.next()?;
     let told: Vec<&str> = lines
-        .take_while(|line| !line.starts_with("note: "))
+        .take_while(|line| !line.starts_with("note: ") && !line.starts_with("stack backtrace:"))
         .take(6)
         .collect();
     Some(told.join("\n").trim().to_string())
@@ -121,6 +121,11 @@ test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; 
         assert!(read(TEXT, &mut answer));
         assert_eq!((answer.passed, answer.failed, answer.skipped), (1, 1, 1));
         let shown = "a::bad (src/lib.rs:7): assertion `left == right` failed\n  left: 1\n right: 2";
+        assert_eq!(answer.failures[0].shown(), shown);
+        // Where the calls are printed too, they belong to the traceback alone.
+        let calls = TEXT.replace("note: run", "stack backtrace:\n   0: std::panic\nnote: run");
+        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        assert!(read(&calls, &mut answer));
         assert_eq!(answer.failures[0].shown(), shown);
     }
 

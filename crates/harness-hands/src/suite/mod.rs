@@ -130,6 +130,8 @@ pub struct SuiteReport {
     pub passed_ids: Vec<String>,
     /// How long it took.
     pub seconds: f64,
+    /// Those that took longest, the slowest first, with their seconds, where a report tells.
+    pub slowest: Vec<(String, f64)>,
     /// The walls they ran behind.
     pub sandbox: Sandbox,
     /// The end of what was printed.
@@ -162,6 +164,7 @@ impl SuiteReport {
             failures: Vec::new(),
             passed_ids: Vec::new(),
             seconds: 0.0,
+            slowest: Vec::new(),
             sandbox,
             output_tail: words,
             missing_dependency: None,

@@ -300,6 +300,7 @@ impl Python<'_> {
         let mut seen = read_report(&report, root, mode, &mut answer);
         let is_whole = *selection == Selection::All && answer.outcome == Outcome::Ran;
         seen.whole = is_whole.then_some(answer.seconds);
+        answer.slowest = seen.slowest();
         usual.keep(seen);
         Ok(answer)
     }

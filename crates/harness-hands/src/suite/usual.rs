@@ -25,6 +25,10 @@ const AGAIN: f64 = 2.0;
 const LEAST_SUITE: Duration = Duration::from_secs(120);
 /// Shorter ones keep the least limit however long they take.
 const WORTH_KEEPING: f64 = LEAST / TIMES;
+/// From here on a test is told as slow: a person who waits for it notices.
+const SLOW: f64 = 1.0;
+/// Slow tests that are told.
+const MOST_SLOW: usize = 5;
 /// Slow tests that are remembered, the slowest ones: a line each keeps the file small.
 const MOST_TESTS: usize = 400;
 /// Projects that are remembered at once; one that shares its place with another takes it over.
@@ -46,6 +50,17 @@ pub(super) struct Seen {
     pub(super) definitions: Vec<Definition>,
     /// How long all tests took, where all of them ran.
     pub(super) whole: Option<f64>,
+}
+
+impl Seen {
+    /// Returns the tests that a person would call slow, the slowest first.
+    pub(super) fn slowest(&self) -> Vec<(String, f64)> {
+        let slow = self.passed.iter().filter(|(_, seconds)| *seconds >= SLOW);
+        let mut slow: Vec<(String, f64)> = slow.cloned().collect();
+        slow.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        slow.truncate(MOST_SLOW);
+        slow
+    }
 }
 
 /// The limits of single tests, as the script reads them.
@@ -262,6 +277,19 @@ mod tests {
             seconds,
             ..SuiteReport::empty(Outcome::Ran, String::new(), Sandbox::None)
         }
+    }
+
+    #[test]
+    fn slow_tests_are_told_slowest_first() {
+        let seconds = [("b", 1.0), ("quick", 0.9), ("a", 1.0), ("c", 30.0)];
+        let passed = seconds.map(|(id, seconds)| (id.to_owned(), seconds));
+        let seen = Seen {
+            passed: passed.to_vec(),
+            ..Seen::default()
+        };
+        let told = seen.slowest();
+        let names: Vec<&str> = told.iter().map(|(id, _)| id.as_str()).collect();
+        assert_eq!(names, ["c", "a", "b"]);
     }
 
     #[test]

@@ -129,6 +129,8 @@ pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Com
             ..Complaint::usage(&result.summary, &result.hint)
         };
         text::complaint(program, &complaint);
+    } else {
+        text::hint(&result.hint);
     }
     Ok(exit)
 }

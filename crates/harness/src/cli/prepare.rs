@@ -69,13 +69,11 @@ pub(super) fn prepare(arguments: &PrepareArguments, program: &str) -> Result<Exi
         &json!({"plan": plan, "done": true, "tests": result}),
         || format!("prepared: {}\n", result.summary),
     )?;
+    text::hint(&result.hint);
     Ok(match result.stopped {
         Stopped::Done => Exit::Done,
         Stopped::Interrupted => Exit::Interrupted,
-        _ => {
-            text::hint(&result.hint);
-            Exit::Failed
-        }
+        _ => Exit::Failed,
     })
 }
 

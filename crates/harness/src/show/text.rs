@@ -300,6 +300,9 @@ pub(crate) fn test_result(result: &TestResult) -> String {
             failure.id, failure.message
         ));
     }
+    for slow in &result.slowest {
+        text.push_str(&format!("slow: {} ({:.1} s)\n", slow.id, slow.seconds));
+    }
     text
 }
 
