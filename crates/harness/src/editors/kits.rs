@@ -39,27 +39,24 @@ pub(super) struct File {
     text: &'static str,
 }
 
-const fn file(path: &'static str, text: &'static str) -> File {
-    File { path, text }
+/// A file of a kit: where it goes, and where below `editors/` it is kept.
+macro_rules! file {
+    ($path:literal, $kept:literal) => {
+        File {
+            path: $path,
+            text: include_str!(concat!("../../editors/", $kept)),
+        }
+    };
 }
 
-const VSCODE_TASKS: File = file(
-    ".vscode/tasks.json",
-    include_str!("../../editors/vscode/tasks.json"),
-);
+const VSCODE_TASKS: File = file!(".vscode/tasks.json", "vscode/tasks.json");
 
 /// Every editor, in the order of the list.
 pub(super) const KITS: &[Kit] = &[
     Kit {
         name: "vscode",
         about: "tools for Copilot's agent (MCP), and tasks: brief, ask, run, serve",
-        files: &[
-            VSCODE_TASKS,
-            file(
-                ".vscode/mcp.json",
-                include_str!("../../editors/vscode/mcp.json"),
-            ),
-        ],
+        files: &[VSCODE_TASKS, file!(".vscode/mcp.json", "vscode/mcp.json")],
         steps: &[
             "open .vscode/mcp.json and choose `Start` above `harness`; Copilot's agent mode has its tools then",
             "open the palette, choose `Tasks: Run Task`, then a `harness:` task",
@@ -71,14 +68,8 @@ pub(super) const KITS: &[Kit] = &[
         about: "tools and a rule for its agent (MCP), and the tasks of VS Code, which Cursor reads too",
         files: &[
             VSCODE_TASKS,
-            file(
-                ".cursor/mcp.json",
-                include_str!("../../editors/cursor/mcp.json"),
-            ),
-            file(
-                ".cursor/rules/harness.mdc",
-                include_str!("../../editors/cursor/harness.mdc"),
-            ),
+            file!(".cursor/mcp.json", "cursor/mcp.json"),
+            file!(".cursor/rules/harness.mdc", "cursor/harness.mdc"),
         ],
         steps: &[
             "turn `harness` on in Cursor's settings, under MCP",
@@ -90,14 +81,8 @@ pub(super) const KITS: &[Kit] = &[
         name: "continue",
         about: "a chat model that is the server at its usual address, and tools for its agent (MCP)",
         files: &[
-            file(
-                ".continue/models/harness.yaml",
-                include_str!("../../editors/continue/harness.yaml"),
-            ),
-            file(
-                ".continue/mcpServers/harness.yaml",
-                include_str!("../../editors/continue/mcp.yaml"),
-            ),
+            file!(".continue/models/harness.yaml", "continue/harness.yaml"),
+            file!(".continue/mcpServers/harness.yaml", "continue/mcp.yaml"),
         ],
         steps: &[
             "for the tools: Continue starts them by itself in agent mode",
@@ -109,14 +94,8 @@ pub(super) const KITS: &[Kit] = &[
         name: "zed",
         about: "tools for its agents (MCP), and tasks: brief, ask, run, serve",
         files: &[
-            file(
-                ".zed/tasks.json",
-                include_str!("../../editors/zed/tasks.json"),
-            ),
-            file(
-                ".zed/settings.json",
-                include_str!("../../editors/zed/settings.json"),
-            ),
+            file!(".zed/tasks.json", "zed/tasks.json"),
+            file!(".zed/settings.json", "zed/settings.json"),
         ],
         steps: &[
             "run `task: spawn` from the palette, then a `harness:` task; a task that asks ends its question with Ctrl-D",
@@ -127,10 +106,7 @@ pub(super) const KITS: &[Kit] = &[
     Kit {
         name: "cline",
         about: "a rule that tells Cline when to hand a task to harness",
-        files: &[file(
-            ".clinerules/harness.md",
-            include_str!("../../editors/cline/harness.md"),
-        )],
+        files: &[file!(".clinerules/harness.md", "cline/harness.md")],
         steps: &[
             "Cline reads .clinerules by itself; its rules panel shows `harness.md`",
             "as tools: in ~/.cline/data/settings/cline_mcp_settings.json (Cline's MCP panel opens it), under `mcpServers`: \"harness\": {mcp}",
@@ -140,10 +116,7 @@ pub(super) const KITS: &[Kit] = &[
     Kit {
         name: "windsurf",
         about: "a rule that tells its agent when to hand a task to harness",
-        files: &[file(
-            ".windsurf/rules/harness.md",
-            include_str!("../../editors/windsurf/harness.md"),
-        )],
+        files: &[file!(".windsurf/rules/harness.md", "windsurf/harness.md")],
         steps: &[
             "as tools: in ~/.codeium/windsurf/mcp_config.json, under `mcpServers`: \"harness\": {mcp}",
         ],
@@ -151,10 +124,7 @@ pub(super) const KITS: &[Kit] = &[
     Kit {
         name: "neovim",
         about: "commands :HarnessBrief, :HarnessAsk, :HarnessRun, :HarnessServe, and :HarnessChat, an agent in CodeCompanion (ACP)",
-        files: &[file(
-            ".nvim.lua",
-            include_str!("../../editors/neovim/nvim.lua"),
-        )],
+        files: &[file!(".nvim.lua", "neovim/nvim.lua")],
         steps: &[
             "once, in your own init.lua: vim.o.exrc = true",
             "open the project and answer `:trust` for .nvim.lua",
@@ -165,10 +135,7 @@ pub(super) const KITS: &[Kit] = &[
     Kit {
         name: "emacs",
         about: "commands harness-brief, harness-ask, harness-run, harness-serve, and harness-chat, an agent in agent-shell (ACP)",
-        files: &[file(
-            ".dir-locals-2.el",
-            include_str!("../../editors/emacs/dir-locals-2.el"),
-        )],
+        files: &[file!(".dir-locals-2.el", "emacs/dir-locals-2.el")],
         steps: &[
             "open a file of the project; Emacs asks once whether the settings are safe",
             "for harness-chat: the package agent-shell (Emacs 29.1 or newer)",
@@ -179,26 +146,17 @@ pub(super) const KITS: &[Kit] = &[
         name: "jetbrains",
         about: "tools for Junie (MCP), and run configurations: brief, ask, run, serve",
         files: &[
-            file(
+            file!(
                 ".run/harness-brief.run.xml",
-                include_str!("../../editors/jetbrains/harness-brief.run.xml"),
+                "jetbrains/harness-brief.run.xml"
             ),
-            file(
-                ".run/harness-ask.run.xml",
-                include_str!("../../editors/jetbrains/harness-ask.run.xml"),
-            ),
-            file(
-                ".run/harness-run.run.xml",
-                include_str!("../../editors/jetbrains/harness-run.run.xml"),
-            ),
-            file(
+            file!(".run/harness-ask.run.xml", "jetbrains/harness-ask.run.xml"),
+            file!(".run/harness-run.run.xml", "jetbrains/harness-run.run.xml"),
+            file!(
                 ".run/harness-serve.run.xml",
-                include_str!("../../editors/jetbrains/harness-serve.run.xml"),
+                "jetbrains/harness-serve.run.xml"
             ),
-            file(
-                ".junie/mcp/mcp.json",
-                include_str!("../../editors/jetbrains/mcp.json"),
-            ),
+            file!(".junie/mcp/mcp.json", "jetbrains/mcp.json"),
         ],
         steps: &[
             "choose a `harness` configuration at the top right and run it; one that asks ends its question with Ctrl-D",
@@ -211,10 +169,7 @@ pub(super) const KITS: &[Kit] = &[
     Kit {
         name: "helix",
         about: "keys: space H, then b (brief), l (layout), t (test), p (latest runs)",
-        files: &[file(
-            ".helix/config.toml",
-            include_str!("../../editors/helix/config.toml"),
-        )],
+        files: &[file!(".helix/config.toml", "helix/config.toml")],
         steps: &[
             "`:config-reload` reads the keys; Helix speaks neither MCP nor ACP, so that tasks are typed into a shell",
         ],
