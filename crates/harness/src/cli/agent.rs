@@ -19,9 +19,8 @@ use crate::show::text::{self, Complaint};
 /// Answers a question.
 pub(super) fn ask(arguments: &AskArguments, program: &str) -> Result<Exit, Complaint> {
     let (folder, question) = settings::folder_and_task(&arguments.words, "question")?;
-    let project = settings::project(folder.as_deref(), &arguments.common)?;
-    settings::warn_of_width(&project, &arguments.common, false);
-    let options = settings::options(project, &arguments.common, Some(&arguments.model))?;
+    let options = settings::options(folder.as_deref(), &arguments.common, Some(&arguments.model))?;
+    settings::warn_of_width(&options.project, &arguments.common, false);
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(&arguments.common, &cancel);
     let result = Agent::new(options).ask(Some(&question), &mut progress, &cancel)?;
@@ -32,8 +31,6 @@ pub(super) fn ask(arguments: &AskArguments, program: &str) -> Result<Exit, Compl
 /// Does a task.
 pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Complaint> {
     let (folder, task) = settings::folder_and_task(&arguments.words, "task")?;
-    let project = settings::project(folder.as_deref(), &arguments.common)?;
-    settings::warn_of_width(&project, &arguments.common, !arguments.dry_run);
     let mut options = AgentOptions {
         allow_writes: !arguments.dry_run,
         require_sandbox: arguments.require_sandbox,
@@ -41,8 +38,10 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
         confirm: arguments.ask,
         seconds: arguments.seconds,
         files: arguments.file.clone(),
-        ..settings::options(project.clone(), &arguments.common, Some(&arguments.model))?
+        ..settings::options(folder.as_deref(), &arguments.common, Some(&arguments.model))?
     };
+    let project = options.project.clone();
+    settings::warn_of_width(&project, &arguments.common, !arguments.dry_run);
     settings::settle_suite(&mut options, &arguments.suite)?;
     let cancel = cancel_on_signal();
     let agent = Agent::new(options);
@@ -79,10 +78,9 @@ pub(super) fn run(arguments: &RunArguments, program: &str) -> Result<Exit, Compl
 
 /// Applies what a run recorded and judges it again.
 pub(super) fn replay(arguments: &ReplayArguments, program: &str) -> Result<Exit, Complaint> {
-    let project = settings::project(None, &arguments.common)?;
     let options = AgentOptions {
         allow_writes: true,
-        ..settings::options(project, &arguments.common, None)?
+        ..settings::options(None, &arguments.common, None)?
     };
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(&arguments.common, &cancel);
@@ -93,11 +91,10 @@ pub(super) fn replay(arguments: &ReplayArguments, program: &str) -> Result<Exit,
 
 /// Writes what a run proposed and did not keep.
 pub(super) fn apply(arguments: &ApplyArguments, program: &str) -> Result<Exit, Complaint> {
-    let project = settings::project(None, &arguments.common)?;
     let options = AgentOptions {
         allow_writes: true,
         keep: arguments.keep,
-        ..settings::options(project, &arguments.common, None)?
+        ..settings::options(None, &arguments.common, None)?
     };
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(&arguments.common, &cancel);
@@ -110,11 +107,11 @@ pub(super) fn apply(arguments: &ApplyArguments, program: &str) -> Result<Exit, C
 pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Complaint> {
     let common = &arguments.common;
     let (folder, tests) = settings::folder_and_tests(&arguments.tests);
-    let project = settings::project(folder, common)?;
     let mut options = AgentOptions {
         require_sandbox: arguments.require_sandbox,
-        ..settings::options(project.clone(), common, None)?
+        ..settings::options(folder, common, None)?
     };
+    let project = options.project.clone();
     settings::settle_suite(&mut options, &arguments.suite)?;
     let cancel = cancel_on_signal();
     let mut progress = Progress::new(common, &cancel);
@@ -137,11 +134,13 @@ pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Com
 
 /// Serves until a signal comes.
 pub(super) fn serve(arguments: &ServeArguments) -> Result<Exit, Complaint> {
-    let project = settings::project(None, &arguments.common)?;
-    settings::warn_of_width(&project, &arguments.common, arguments.allow_writes);
-    let mut options = settings::options(project, &arguments.common, Some(&arguments.model))?;
-    let checked = options.check()?;
-    options.project = checked.project;
+    let common = &arguments.common;
+    settings::warn_of_width(
+        &settings::project(None, common)?,
+        common,
+        arguments.allow_writes,
+    );
+    let mut options = settings::checked_options(None, common, Some(&arguments.model))?;
     options.allow_writes = arguments.allow_writes;
     let token = arguments
         .token

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Lists what can go, and removes it when the user says so.
 pub(super) fn clean(arguments: &CleanArguments) -> Result<Exit, Complaint> {
     let common = &arguments.common;
-    let folder = settings::project(arguments.folder.as_deref(), common)?;
+    let folder = arguments.folder.as_deref();
     let checked = settings::options(folder, common, None)?.check()?;
     let project = Project::open(&checked.project, None, Access::Writing).map_err(failed)?;
     let copies = project.backups().map_err(failed)?;

@@ -29,8 +29,7 @@ const DEFAULT: &str = "the default";
 /// Shows every setting in force and where it came from.
 pub(super) fn config(arguments: &ConfigArguments) -> Result<Exit, Complaint> {
     let common = &arguments.common;
-    let project = settings::project(arguments.folder.as_deref(), common)?;
-    let options = settings::options(project.clone(), common, None)?;
+    let options = settings::options(arguments.folder.as_deref(), common, None)?;
     options.check()?;
     let file = UserConfig::read()?;
     let environment = Environment::read();
@@ -63,7 +62,7 @@ pub(super) fn config(arguments: &ConfigArguments) -> Result<Exit, Complaint> {
         ),
     ];
     found.extend(of_environment(&file, &environment));
-    found.extend(of_file(&file, &project));
+    found.extend(of_file(&file, &options.project));
     let path = user::config_folder().map(|folder| folder.join("config.toml"));
     let path = path.map_or(String::new(), |path| path.display().to_string());
     let is_there = !path.is_empty() && Path::new(&path).is_file();
@@ -81,8 +80,7 @@ pub(super) fn config(arguments: &ConfigArguments) -> Result<Exit, Complaint> {
             (path, false) => &format!("{path}, which is not there"),
         };
         format!("{}\nconfig file: {told}\n", rows.collect::<String>())
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// Returns what the environment and then the file decide.

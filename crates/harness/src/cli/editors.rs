@@ -26,7 +26,7 @@ pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
             .about("name"));
         }
         let list = editors::list();
-        show(&arguments.common, &json!({"editors": list}), || {
+        return show(&arguments.common, &json!({"editors": list}), || {
             let widest = list.iter().map(|one| one.name.len()).max().unwrap_or(0);
             let rows = list.iter().map(|one| {
                 let files = one.files.join(", ");
@@ -39,12 +39,9 @@ pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
             format!(
                 "{rows}\nharness editors NAME [--allow-writes] [--dry-run] [--remove] [--check]\n"
             )
-        })?;
-        return Ok(Exit::Done);
+        });
     };
-    let project = settings::project(None, &arguments.common)?;
-    let options = settings::options(project, &arguments.common, None)?;
-    let checked = options.check()?;
+    let options = settings::checked_options(None, &arguments.common, None)?;
     let order = Order {
         allow_writes: arguments.allow_writes,
         model: options.model,
@@ -56,7 +53,7 @@ pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
         dry_run: arguments.dry_run,
     };
     let report =
-        editors::connect(name, &checked.project, &order).map_err(|error| failed(&error))?;
+        editors::connect(name, &options.project, &order).map_err(|error| failed(&error))?;
     let Some(report) = report else {
         return Err(unknown(name));
     };
@@ -77,8 +74,7 @@ pub(super) fn editors(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
 fn check(arguments: &EditorsArguments) -> Result<Exit, Complaint> {
     let common = &arguments.common;
     let name = arguments.name.as_deref();
-    let mut options = settings::options(settings::project(None, common)?, common, None)?;
-    options.project = options.check()?.project;
+    let options = settings::checked_options(None, common, None)?;
     let (project, model) = (options.project.clone(), options.model.clone());
     let look = Look {
         project: &project,

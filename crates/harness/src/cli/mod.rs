@@ -150,16 +150,17 @@ fn carry_out(command: Command, program: &str) -> Result<Exit, Complaint> {
     }
 }
 
-/// Prints a value as JSON, or as the text that `words` makes of it, and writes it where `--output` says.
+/// Prints a value as JSON, or as the text that `words` makes of it, and writes it where `--output` says. Returns that all is done.
 fn show<T: serde::Serialize>(
     common: &CommonArguments,
     value: &T,
     words: impl FnOnce() -> String,
-) -> Result<(), Complaint> {
+) -> Result<Exit, Complaint> {
     if common.json {
         json::print(value);
     } else {
         text::result(&words());
     }
-    output::write(common, value)
+    output::write(common, value)?;
+    Ok(Exit::Done)
 }

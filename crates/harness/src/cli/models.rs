@@ -14,8 +14,7 @@ use crate::show::text::Complaint;
 /// Lists the models of the chosen engine.
 pub(super) fn models(arguments: &ModelsArguments) -> Result<Exit, Complaint> {
     let common = &arguments.common;
-    let project = settings::project(None, common)?;
-    let options = settings::options(project, common, None)?;
+    let options = settings::options(None, common, None)?;
     let environment = UserConfig::read()?.complete(Environment::read());
     let found = checkup::available(&options, &environment, &agent::cancel_on_signal());
     let models = found.map_err(not_listed)?;
@@ -23,8 +22,7 @@ pub(super) fn models(arguments: &ModelsArguments) -> Result<Exit, Complaint> {
     show(common, &value, || match models.as_slice() {
         [] => format!("the {} engine has no model\n", options.engine),
         models => models.iter().map(row).collect(),
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn row(model: &Available) -> String {

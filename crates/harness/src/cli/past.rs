@@ -1,6 +1,5 @@
 //! `undo`, `last`, `doctor`: what happened before, and how this machine is.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use harness_agent::commit;
@@ -66,8 +65,7 @@ pub(super) fn undo(arguments: &UndoArguments) -> Result<Exit, Complaint> {
             files.join(", "),
             undone.undo
         )
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn not_undone(error: UndoError) -> Complaint {
@@ -126,19 +124,17 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
         let mut value = json::run_record(&run);
         value["diff"] = Value::from(diff.as_str());
         value["steps"] = steps.clone().into();
-        show(&arguments.common, &value, || {
+        return show(&arguments.common, &value, || {
             let told: String = steps.iter().map(step_line).collect();
             format!("{}{told}{diff}", story(&run))
-        })?;
-        return Ok(Exit::Done);
+        });
     }
     runs.truncate(LISTED);
     let value = json!({"runs": runs.iter().map(json::run_record).collect::<Vec<_>>()});
     show(&arguments.common, &value, || match runs.as_slice() {
         [] => "no run is remembered here\n".to_owned(),
         runs => runs.iter().map(story).collect::<Vec<_>>().join("\n"),
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// Prints a commit message for a run; without a name, for the latest whose changes still stand.
@@ -165,8 +161,7 @@ fn commit_message(arguments: &LastArguments, runs: Vec<RunRecord>) -> Result<Exi
     };
     let message = commit::message(&run.task, &run.summary);
     let value = json!({"run": run.id.as_str(), "message": message});
-    show(&arguments.common, &value, || message.clone())?;
-    Ok(Exit::Done)
+    show(&arguments.common, &value, || message.clone())
 }
 
 /// Returns the turns of a run from the project's trace; a trace that is gone has none.
@@ -344,9 +339,7 @@ fn run_id(text: &str) -> Result<RunId, Complaint> {
 }
 
 fn open(common: &CommonArguments, access: Access) -> Result<Project, Complaint> {
-    let folder: PathBuf = settings::project(None, common)?;
-    let options = settings::options(folder, common, None)?;
-    let checked = options.check()?;
+    let checked = settings::options(None, common, None)?.check()?;
     Project::open(&checked.project, checked.scope.as_ref(), access)
         .map_err(|error| unreadable(&error))
 }

@@ -15,8 +15,7 @@ use crate::show::text::{self, Complaint};
 /// Shows what would be installed, installs it when the user says so, and runs the tests once.
 pub(super) fn prepare(arguments: &PrepareArguments, program: &str) -> Result<Exit, Complaint> {
     let common = &arguments.common;
-    let folder = settings::project(arguments.folder.as_deref(), common)?;
-    let mut options = settings::options(folder, common, None)?;
+    let mut options = settings::options(arguments.folder.as_deref(), common, None)?;
     options.python = arguments
         .python
         .as_deref()
@@ -24,11 +23,10 @@ pub(super) fn prepare(arguments: &PrepareArguments, program: &str) -> Result<Exi
     let agent = Agent::new(options);
     if arguments.remove {
         let removed = agent.remove_prepared().map_err(failed)?;
-        show(common, &json!({"removed": removed}), || match removed {
+        return show(common, &json!({"removed": removed}), || match removed {
             true => "removed\n".to_owned(),
             false => "nothing was prepared for this project\n".to_owned(),
-        })?;
-        return Ok(Exit::Done);
+        });
     }
     let plan = agent.preparation()?;
     if plan.is_empty() {

@@ -9,11 +9,13 @@ use crate::show::text::Complaint;
 
 /// Serves the client that started us.
 pub(super) fn mcp(arguments: &McpArguments) -> Result<Exit, Complaint> {
-    let project = settings::project(arguments.folder.as_deref(), &arguments.common)?;
-    settings::warn_of_width(&project, &arguments.common, arguments.allow_writes);
-    let mut options = settings::options(project, &arguments.common, Some(&arguments.model))?;
-    let checked = options.check()?;
-    options.project = checked.project;
+    let (folder, common) = (arguments.folder.as_deref(), &arguments.common);
+    settings::warn_of_width(
+        &settings::project(folder, common)?,
+        common,
+        arguments.allow_writes,
+    );
+    let mut options = settings::checked_options(folder, common, Some(&arguments.model))?;
     options.allow_writes = arguments.allow_writes;
     mcp::serve(options)
 }
@@ -21,10 +23,8 @@ pub(super) fn mcp(arguments: &McpArguments) -> Result<Exit, Complaint> {
 /// Serves the editor that started us.
 pub(super) fn acp(arguments: &AcpArguments) -> Result<Exit, Complaint> {
     let is_named = arguments.folder.is_some() || arguments.common.project.is_some();
-    let project = settings::project(arguments.folder.as_deref(), &arguments.common)?;
-    let mut options = settings::options(project, &arguments.common, Some(&arguments.model))?;
-    let checked = options.check()?;
-    options.project = checked.project;
+    let (folder, model) = (arguments.folder.as_deref(), Some(&arguments.model));
+    let options = settings::checked_options(folder, &arguments.common, model)?;
     let project = is_named.then(|| options.project.clone());
     acp::serve(AcpOptions {
         agent: options,

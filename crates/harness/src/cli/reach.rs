@@ -12,11 +12,7 @@ use crate::editors::handshake::{Answers, PROTOCOLS, Protocol};
 /// Tells whether the servers answer, which editors this project is connected to, and whether that still works.
 pub(super) fn checks(options: &AgentOptions, common: &CommonArguments) -> Vec<Check> {
     // As `mcp` and `acp` read them: with settings that are wrong, these do not start.
-    let settled = settings::options(options.project.clone(), common, None);
-    let settled = settled.and_then(|mut settled| {
-        settled.project = settled.check()?.project;
-        Ok(settled)
-    });
+    let settled = settings::checked_options(None, common, None);
     let answers = Answers::ask(&settled);
     let servers = PROTOCOLS.map(|protocol| server(protocol, &answers));
     servers

@@ -1,6 +1,6 @@
 //! `brief`, `layout`, `route`: what is known without a model. They write nothing.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use harness_agent::Agent;
 use harness_agent::env::Environment;
@@ -16,20 +16,18 @@ use crate::show::{annotations, findings, json};
 
 /// Prints the brief.
 pub(super) fn brief(arguments: &ReportArguments) -> Result<Exit, Complaint> {
-    let project = settings::project(arguments.folder.as_deref(), &arguments.common)?;
-    let agent = agent(project, &arguments.common)?;
+    let agent = agent(arguments.folder.as_deref(), &arguments.common)?;
     let brief = while_reading(&arguments.common, || agent.brief())?;
     show(&arguments.common, &brief, || {
         brief.render_for_person(text::width())
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// Prints the layout.
 pub(super) fn layout(arguments: &LayoutArguments) -> Result<Exit, Complaint> {
     let common = &arguments.common;
     let project = settings::project(arguments.folder.as_deref(), common)?;
-    let agent = agent(project.clone(), common)?;
+    let agent = agent(arguments.folder.as_deref(), common)?;
     let layout = while_reading(common, || agent.layout())?;
     let workflow = Environment::read().workflow;
     let named = |path: &str| match &workflow {
@@ -47,7 +45,9 @@ pub(super) fn layout(arguments: &LayoutArguments) -> Result<Exit, Complaint> {
             text::bytes(report.as_bytes());
             output::write_text(common, || report)?;
         }
-        None => show(common, &layout, || layout.render_for_person(text::width()))?,
+        None => {
+            show(common, &layout, || layout.render_for_person(text::width()))?;
+        }
     }
     annotations::print(&project, &annotations::of_layout(&layout));
     let fails = |limit: u32| layout.findings.iter().any(|one| one.weight >= limit);
@@ -60,14 +60,13 @@ pub(super) fn layout(arguments: &LayoutArguments) -> Result<Exit, Complaint> {
 /// Prints what would happen to a task.
 pub(super) fn route(arguments: &RouteArguments) -> Result<Exit, Complaint> {
     let (folder, task) = settings::folder_and_task(&arguments.words, "task")?;
-    let project = settings::project(folder.as_deref(), &arguments.common)?;
-    let agent = agent(project, &arguments.common)?;
+    let agent = agent(folder.as_deref(), &arguments.common)?;
     let plan = while_reading(&arguments.common, || agent.route(&task))?;
-    show(&arguments.common, &plan, || plan.render(text::width()))?;
-    Ok(Exit::Done)
+    show(&arguments.common, &plan, || plan.render(text::width()))
 }
 
-fn agent(project: PathBuf, common: &CommonArguments) -> Result<Agent, Complaint> {
-    settings::warn_of_width(&project, common, false);
-    Ok(Agent::new(settings::options(project, common, None)?))
+fn agent(folder: Option<&Path>, common: &CommonArguments) -> Result<Agent, Complaint> {
+    let options = settings::options(folder, common, None)?;
+    settings::warn_of_width(&options.project, common, false);
+    Ok(Agent::new(options))
 }

@@ -69,13 +69,13 @@ pub(super) fn warn_of_width(project: &Path, common: &CommonArguments, may_write:
     }
 }
 
-/// Returns the settings that flags and the user's files make.
+/// Returns the settings that flags and the user's files make, for the folder that is named.
 pub(super) fn options(
-    project: PathBuf,
+    folder: Option<&Path>,
     common: &CommonArguments,
     model: Option<&ModelArguments>,
 ) -> Result<AgentOptions, Complaint> {
-    let mut options = AgentOptions::new(project);
+    let mut options = AgentOptions::new(project(folder, common)?);
     UserConfig::read()?.settle(&mut options)?;
     if let Some(engine) = &common.engine {
         options.engine = engine.parse().map_err(Complaint::from)?;
@@ -91,6 +91,17 @@ pub(super) fn options(
         options.max_tokens = model.max_tokens.unwrap_or(options.max_tokens);
         options.record.clone_from(&model.record);
     }
+    Ok(options)
+}
+
+/// Returns the same once they are known to be right, with the project's whole path.
+pub(super) fn checked_options(
+    folder: Option<&Path>,
+    common: &CommonArguments,
+    model: Option<&ModelArguments>,
+) -> Result<AgentOptions, Complaint> {
+    let mut options = options(folder, common, model)?;
+    options.project = options.check()?.project;
     Ok(options)
 }
 

@@ -29,13 +29,13 @@ struct Chat<'a> {
 /// Talks until there is nothing more to read.
 pub(super) fn chat(arguments: &ChatArguments, program: &str) -> Result<Exit, Complaint> {
     let common = &arguments.common;
-    let project = settings::project(arguments.folder.as_deref(), common)?;
-    settings::warn_of_width(&project, common, true);
+    let folder = arguments.folder.as_deref();
     let options = AgentOptions {
         confirm: arguments.ask,
         files: arguments.file.clone(),
-        ..settings::options(project, common, Some(&arguments.model))?
+        ..settings::options(folder, common, Some(&arguments.model))?
     };
+    settings::warn_of_width(&options.project, common, true);
     // A folder that is not there is told before the first word.
     let checked = options.check()?;
     let agent = Agent::new(options);
