@@ -23,7 +23,8 @@ from pages import ROOT
 from paste import PYTHON, Workspace
 
 FILE = ROOT / "docs" / "recording.svg"
-# Each command, how long it is waited for before its output comes, and how long that is read, in seconds.
+# Each command, how long it is waited for before its output comes, and how long that is read, in seconds. What is longer
+# than the screen is read in two halves, the first while the command is the topmost line.
 SCENES = [
     ("harness brief", 0.4, 6.0),
     ('harness run "fix the failing tests"', 1.6, 11.5),
@@ -31,7 +32,7 @@ SCENES = [
     ("harness undo", 0.4, 3.0),
 ]
 SECONDS = 40
-COLUMNS, ROWS = 84, 32
+COLUMNS, ROWS = 84, 24
 # One letter is typed in this time, one line printed in that.
 LETTER, LINE = 0.06, 0.04
 # The picture, in pixels.
@@ -61,11 +62,13 @@ def play():
             end = now + LETTER * len(command)
             lines.append(Line(command, now, end))
             now = end + wait
-            for text in printed(place, command):
+            said = printed(place, command)
+            is_longer = len(said) + 1 > ROWS
+            for number, text in enumerate(said, 2):
                 lines.append(Line(numbered(text, known), now))
-                now += LINE
+                now += LINE + (read / 2 if is_longer and number == ROWS else 0)
             lines.append(Line("", now))
-            now += read
+            now += read / 2 if is_longer else read
     return lines, now
 
 
