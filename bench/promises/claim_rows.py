@@ -9,28 +9,28 @@ with the name of a row: its last full row has to say what the figure shows.
 
 DOCS = "test_docs.py test_a_page_shows_what_happens"
 
+ADVERSARY = "test_adversary.py test_ok_is_right_and_a_failed_run_leaves_no_trace"
+
 SENTENCES = [
-    ("proves its work with the project's own tests", "test_adversary.py test_ok_is_right_and_a_failed_run_leaves_no_trace"),
+    ("with a small local model or none", "test_search.py test_the_search_alone_finishes_a_task"),
+    ("keeps a change only when the project's own tests show that it works", ADVERSARY),
     ("mends its two failing tests without a model", "test_docs.py test_the_recording_is_that_of_this_program"),
-    ("the change is on disk, and tests that really ran say so", "test_adversary.py test_ok_is_right_and_a_failed_run_leaves_no_trace"),
-    ("A change that makes the suite worse is taken back", "test_refusals.py test_a_fix_that_makes_things_worse_is_not_kept"),
-    ("Every run can be taken back byte for byte, also after a crash", "harness-hands --lib transaction::tests::a_kill_at_any_step_leaves_whole_files_and_can_be_undone"),
-    ("and so can an undo", "harness-hands --lib transaction::tests::an_undo_can_be_undone"),
-    ("Nothing outside the folder is touched", "harness-hands --test=changes a_folder_that_is_swapped_for_a_link_leads_nowhere"),
-    ("A rename, a misspelled name, a missing import", "test_agent.py test_a_fix_without_a_model_runs_the_tests_once"),
-    ("many small bugs with a failing test", "bench/bugs/README.md"),
-    ("What is certain does not wait for a model and does not guess", "bench/fixes.md"),
-    ("Code finds the place; the model is asked for one definition at a time", "bench/locate/README.md"),
-    ("The first request has 292 tokens", "bench/rows/overhead.jsonl"),
+    ("the change is on disk, and your tests ran and confirm it (on Linux and macOS in a sandbox)", ADVERSARY),
+    ("What breaks a test is taken back", "test_refusals.py test_a_fix_that_makes_things_worse_is_not_kept"),
+    ("`harness undo` restores every byte, also after a crash", "harness-hands --lib transaction::tests::a_kill_at_any_step_leaves_whole_files_and_can_be_undone"),
+    ("and can be undone", "harness-hands --lib transaction::tests::an_undo_can_be_undone"),
+    ("A run changes no project files outside this folder", "harness-hands --test=changes a_folder_that_is_swapped_for_a_link_leads_nowhere"),
+    ("Code does renames, misspelled names, missing imports", "test_agent.py test_a_fix_without_a_model_runs_the_tests_once"),
+    ("where two answers are possible it asks", "bench/fixes.md"),
+    ("The model is asked for one definition at a time", "test_scenarios.py test_scenario[001_whole_definition]"),
+    ("The first request of a small fix is about 292 tokens", "bench/rows/overhead.jsonl"),
     ("no compiler is needed", "test_install.py test_a_wheel_needs_no_compiler_and_ends_in_a_proven_fix"),
-    ("In `demo/orders`, without a model", DOCS),
+    ("For everything else you need a model", "test_models.py test_the_models_of_the_engine_are_listed"),
+    ("Which model for 8, 16 and 32 GB", "test_install.py test_at_the_end_it_says_how_to_activate_the_environment"),
     ("a task done and proven", "test_agent.py test_a_run_fixes_and_says_what_it_did"),
-    ("the test behind each promise", "test_promises.py test_the_rows_fit_the_source"),
-    ("For what code cannot be certain of", "test_models.py test_the_models_of_the_engine_are_listed"),
-    ("which model for 8, 16 and 32 GB", "test_install.py test_at_the_end_it_says_how_to_activate_the_environment"),
-    ("fixes without a model, the search", "bench/fixes.md"),
-    ("one task in hundreds of clones", "test_examples.py test_many_repositories_with_dask"),
+    ("one task in many clones", "test_examples.py test_many_repositories_with_dask"),
     ("here, with Dask or with Ray", "bench/clusters.py"),
+    ("the test behind each promise", "test_promises.py test_the_rows_fit_the_source"),
 ]
 
 SECTIONS = {

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import math
 import os
 import re
 import subprocess
@@ -106,12 +107,42 @@ def test_no_page_names_a_machine():
         assert not re.search(r"/(root|tmp/harness|work|home/(?!you))\b", read(name)), name
 
 
+# What a line of a page is when it is rendered, in pixels and characters, and how many of them a screen shows.
+LINE_HEIGHT, LINE_LENGTH, SCREEN = 24, 100, 50
+
+
+def rendered_lines(folder, text):
+    """About how many lines of a screen a page takes: pictures by their height, paragraphs and entries by their letters, rows
+    of a table one and a half each, headings two."""
+    lines = 0.0
+    for block in pages.blocks(text):
+        lines += len(block.lines) + 1
+    for line in filter(None, map(str.strip, pages.prose(text).splitlines())):
+        shown = build.LINK.sub(lambda found: "" if found[1] else found[2], line)
+        heights = [re.search(r'<svg [^>]*height="(\d+)"', (folder / target).read_text(encoding="utf-8"))[1] for mark, _, target in build.LINK.findall(line) if mark]
+        lines += sum(int(height) / LINE_HEIGHT for height in heights)
+        if line.startswith("#"):
+            lines += 2
+        elif line.startswith("|"):
+            lines += 0 if line.startswith("|--") else 1.5
+        else:
+            lines += math.ceil(len(re.sub(r"[*`]", "", shown)) / LINE_LENGTH)
+    return lines
+
+
 def test_the_readme_is_two_screens_with_two_commands():
     text = read("README.md")
-    assert len(text.splitlines()) <= 105
+    assert rendered_lines(ROOT, text) <= 2 * SCREEN
     for command in ("python3 scripts/run/install.py --demo", "python3 scripts/run/test.py"):
         assert command in text
     assert text.index("docs/recording.svg") < text.index("## Two commands")
+
+
+def test_a_page_is_as_long_as_it_is_when_rendered(tmp_path):
+    (tmp_path / "a.svg").write_text('<svg width="9" height="48"/>', encoding="utf-8")
+    assert rendered_lines(tmp_path, "# A\n\n![x](a.svg)\n") == 2 + 2
+    assert rendered_lines(tmp_path, f"{'x' * 101}\n\n- [x]({'y' * 200})\n") == 2 + 1
+    assert rendered_lines(tmp_path, "| a | b |\n|---|---|\n| c | d |\n\n<!-- run: -->\n```sh\nls\nls\n```\n") == 3 + 3
 
 
 # Links
