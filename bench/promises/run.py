@@ -119,13 +119,13 @@ def check():
                 faults.append(f"{number}, {what}: {old.strip()!r} stands {count} times in {file}")
         if not is_test(test):
             faults.append(f"{number}, {what}: there is no test `{test}`")
-    return faults + unheld_promises() + unheld_sentences() + unheld_sections() + unfounded_figures()
+    return faults + unheld_promises() + unheld_sentences() + unheld_sections() + unknown_names() + unfounded_figures()
 
 
 # What the documentation claims. Nothing is broken for it: each claim has to name what holds it, and that has to be there.
 
-# What makes a sentence of README a claim rather than a pointer.
-CLAIM = re.compile(r"\b(never|always|every|nothing|only|cannot|proven|proves|byte for byte|without a model|worse|certain|no compiler|tokens|at a time|promise|hundreds|GB)\b", re.I)
+# What a page says that the program or a script of ours has, in spans of code: an option, a variable, a route, a command.
+NAME = re.compile(r"(?<![\w-])--[a-z][a-z-]+|\bHARNESS_[A-Z_]+\b|(?<![\w.])/v1/[\w/]+|(?<!\S)harness [a-z]+(?![\w./])")
 # A number with a unit, and one of several.
 UNITS = r"(?: (?:[kKMG]i?B|ms|s|seconds?|minutes?|hours?|tokens|characters|bytes|connections|messages|headers|runs|million parameters|of \d+)(?!\w)| ?%)"
 FIGURE = re.compile(rf"(?<![\w.,])\d[\d,.]*(?: to \d[\d,.]*)?{UNITS}")
@@ -157,9 +157,18 @@ def is_named_test(name):
     return any(wanted in path.read_text(encoding="utf-8") for path in ROOT.glob(f"crates/*/tests/{parts[0]}.rs"))
 
 
-def is_behind(what):
-    """Whether what stands behind a claim is there: a test, or a file of the repository."""
-    return (ROOT / what).is_file() if "/" in what and " " not in what else is_test(what)
+def missing(what):
+    """What is wrong with what stands behind a claim: a test that is not there, a file that does not say what it should."""
+    if isinstance(what, str):
+        return f"`{what}` names nothing in the file" if "/" in what and " " not in what else "" if is_test(what) else f"there is no `{what}`"
+    file, text = what
+    if file.endswith(".jsonl"):
+        return "" if last_full_row(file, text) else f"{file} has no full row {text!r}"
+    return "" if text and says(file, text) else f"{file} does not say {text!r}"
+
+
+def says(file, text):
+    return (ROOT / file).is_file() and text in (ROOT / file).read_text(encoding="utf-8")
 
 
 def prose(text):
@@ -176,12 +185,21 @@ def sentences(text):
     return [sentence for sentence in found if sentence]
 
 
+def plain(sentence):
+    """A sentence without the marks of the list, table or picture that it stands in."""
+    return re.sub(r"^(- |\| |!)", "", sentence)
+
+
 def unheld_sentences():
+    """Sentences of README that no row has word for word, and rows that no sentence is."""
     text = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md").exists() else ""
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    faults = [f"README: nothing is behind {sentence!r}" for sentence in sentences(plain) if CLAIM.search(sentence) and not any(piece in sentence for piece, _ in claim_rows.SENTENCES)]
-    faults += [f"README does not say {piece!r} any more" for piece, _ in claim_rows.SENTENCES if piece not in plain]
-    return faults + [f"README, {piece!r}: there is no `{what}`" for piece, what in claim_rows.SENTENCES if not is_behind(what)]
+    there = [plain(sentence) for sentence in sentences(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text))]
+    known = [*claim_rows.SENTENCES, *claim_rows.POINTERS]
+    faults = [f"README: nothing is behind {sentence!r}" for sentence in there if sentence not in known]
+    faults += [f"README does not say {sentence!r} any more" for sentence in known if sentence not in there]
+    for sentence, behind in claim_rows.SENTENCES.items():
+        faults += [f"README, {sentence!r}: {fault}" for fault in map(missing, behind) if fault] or ([] if behind else [f"README, {sentence!r}: nothing is named"])
+    return faults
 
 
 def unheld_sections():
@@ -197,17 +215,42 @@ def unheld_sections():
                 faults.append(f"{name}: nothing is behind the section {section or 'at its beginning'!r}")
         there.add(f"{name}#*")
     faults += [f"there is no section {section}" for section in claim_rows.SECTIONS if section not in there]
-    return faults + [f"{section}: there is no `{what}`" for section, what in claim_rows.SECTIONS.items() if not is_behind(what)]
+    return faults + [f"{section}: {fault}" for section, what in claim_rows.SECTIONS.items() if (fault := missing(what))]
+
+
+def claiming_pages():
+    """The pages whose words and figures are looked at one by one."""
+    return [ROOT / "README.md", ROOT / "SECURITY.md", *sorted(ROOT.glob("docs/guide/*.md")), *sorted(ROOT.glob("docs/concept/*.md"))]
+
+
+def unknown_names():
+    """Options, variables, routes and commands that a page speaks of and nothing has: the reference is made from the code, and
+    scripts say what they take."""
+    known = "".join(page.read_text(encoding="utf-8") for page in sorted(ROOT.glob("docs/reference/*.md")))
+    for pattern in ("scripts/**/*.py", "examples/*.py", "python/harness/*.py"):
+        for script in sorted(ROOT.glob(pattern)):
+            known += " ".join(re.findall(r"add_argument\(\"(--[a-z-]+)\"", script.read_text(encoding="utf-8"))) + " "
+    faults = []
+    for page in claiming_pages():
+        spans = re.findall(r"`([^`]+)`", prose(page.read_text(encoding="utf-8"))) if page.exists() else []
+        found = dict.fromkeys(name for span in spans for name in NAME.findall(span))
+        faults += [f"{page.relative_to(ROOT).as_posix()}: nothing has {name!r}" for name in found if name not in claim_rows.OTHERS and not re.search(rf"{re.escape(name)}(?![\w-])", known)]
+    return faults
+
+
+def last_full_row(file, name):
+    """The last full row of this name that has a value, or nothing: rows of `--quick` are no claim."""
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines() if (ROOT / file).is_file() else []
+    full = [row for row in map(json.loads, filter(None, lines)) if row["name"] == name and not row["quick"] and row["value"] is not None]
+    return full[-1] if full else None
 
 
 def row_fault(piece, file, name):
-    """What is wrong with a figure that names a measurement: rows of `--quick` are no claim, and the figure shows the value
-    of the last full one, rounded as it likes."""
-    lines = (ROOT / file).read_text(encoding="utf-8").splitlines() if (ROOT / file).is_file() else []
-    full = [row for row in map(json.loads, filter(None, lines)) if row["name"] == name and not row["quick"] and row["value"] is not None]
-    if not full:
+    """What is wrong with a figure that names a measurement: it shows the value of the last full row, rounded as it likes."""
+    row = last_full_row(file, name)
+    if not row:
         return f"{file} has no full row {name!r}"
-    value = full[-1]["value"]
+    value = row["value"]
     shown = re.findall(r"\d[\d,]*(?:\.\d+)?", piece)
     fits = any(number.replace(",", "") == f"{value:.{len(number.partition('.')[2])}f}" for number in shown)
     return "" if fits else f"the last full row {name!r} of {file} says {value:,}"
@@ -216,7 +259,7 @@ def row_fault(piece, file, name):
 def unfounded_figures():
     """Numbers of README, SECURITY.md, the guide and the concept that come from nowhere, and rows whose number is not where it is said to be."""
     known, faults, said = {piece for piece, _, _ in claim_rows.FIGURES}, [], ""
-    for page in [ROOT / "README.md", ROOT / "SECURITY.md", *sorted(ROOT.glob("docs/guide/*.md")), *sorted(ROOT.glob("docs/concept/*.md"))]:
+    for page in claiming_pages():
         text = prose(page.read_text(encoding="utf-8")) if page.exists() else ""
         found, said = FIGURE.findall(text), said + text
         faults += [f"{page.relative_to(ROOT).as_posix()}: nothing is behind the figure {figure!r}" for figure in found if figure not in known]
@@ -225,7 +268,7 @@ def unfounded_figures():
         if file.endswith(".jsonl"):
             fault = row_fault(piece, file, text)
             faults += [f"the figure {piece!r}: {fault}"] if fault else []
-        elif not (ROOT / file).is_file() or text not in (ROOT / file).read_text(encoding="utf-8"):
+        elif not says(file, text):
             faults.append(f"the figure {piece!r}: {file} does not say {text!r}")
     return faults
 

@@ -13,6 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What is said of a README without tables.
 STALE = [f"the table of {name} in bench/promises/README.md is stale: run `python3 bench/promises/run.py --table`" for name in ("security", "spec")]
 
+NOTHING = "SENTENCES, POINTERS, SECTIONS, FIGURES, OTHERS = {}, (), {}, [], ()\n"
+
 
 def lay_out(folder, files):
     for name, text in files.items():
@@ -39,7 +41,7 @@ def test_rows_that_do_not_fit_are_told(tmp_path):
         "bench/promises/run.py": (ROOT / "bench" / "promises" / "run.py").read_text(encoding="utf-8"),
         "bench/promises/rows.py": wrong,
         "bench/promises/spec_rows.py": spec,
-        "bench/promises/claim_rows.py": (ROOT / "bench" / "promises" / "claim_rows.py").read_text(encoding="utf-8").split("SENTENCES = ")[0] + "SENTENCES, SECTIONS, FIGURES = [], {}, []\n",
+        "bench/promises/claim_rows.py": (ROOT / "bench" / "promises" / "claim_rows.py").read_text(encoding="utf-8").split("SENTENCES = ")[0] + NOTHING,
         "SECURITY.md": "| # | promise | held by |\n|---|---|---|\n| 1 | a | `t` |\n| 2 | b | `t` |\n",
         "a.rs": "one one x\n",
     }
@@ -62,9 +64,11 @@ def test_rows_that_do_not_fit_are_told(tmp_path):
 
 def test_a_claim_without_anything_behind_it_is_told(tmp_path):
     rows = (
-        "SENTENCES = [('Every run can be undone', 'test_undo.py test_it'), ('gone', 'bench/x.md')]\n"
-        "SECTIONS = {'docs/guide/a.md#': 'test_undo.py test_it', 'docs/guide/a.md#Old': 'test_undo.py test_no'}\n"
+        "SENTENCES = {'Every run can be undone.': ('test_undo.py test_it',), 'It is light.': ('bench/x.md', ('bench/x.md', '| 14 |'), ('bench/x.md', '')), 'It is quick.': (), 'gone': ()}\n"
+        "POINTERS = ('More is there.', 'gone too')\n"
+        "SECTIONS = {'docs/guide/a.md#': 'test_undo.py test_it', 'docs/guide/a.md#Old': 'test_undo.py test_no', 'docs/guide/a.md#Other': 'bench/x.md'}\n"
         "FIGURES = [('12 MB', 'bench/x.md', '| 12 |')]\n"
+        "OTHERS = ()\n"
     )
     files = {
         "bench/promises/run.py": (ROOT / "bench" / "promises" / "run.py").read_text(encoding="utf-8"),
@@ -74,33 +78,53 @@ def test_a_claim_without_anything_behind_it_is_told(tmp_path):
         "bench/x.md": "| 13 |\n",
         "tests/python/test_undo.py": "def test_it(): pass\n",
         "SECURITY.md": "",
-        "README.md": "# A\nEvery run can be undone. It never fails, and weighs 12 MB.\n\n```sh\nnothing is a claim here: 40 MB\n```\n",
-        "docs/guide/a.md": "# A\nIn 3 seconds.\n\n## New\nWords.\n",
+        # What is added to a sentence that has a row makes it another one.
+        "README.md": "# A\nEvery run can be undone. Every run can be undone on Mars. It paints, and weighs 12 MB.\n\n- It is light. It is quick.\n- [More](b.md) is there.\n\n```sh\nnothing is a claim here: 40 MB\n```\n",
+        "docs/guide/a.md": "# A\nIn 3 seconds.\n\n## New\nWords.\n\n## Other\nWords.\n",
     }
     lay_out(tmp_path, files)
     done = checked(tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.splitlines() == [
-        "README: nothing is behind 'It never fails, and weighs 12 MB.'",
+        "README: nothing is behind 'Every run can be undone on Mars.'",
+        "README: nothing is behind 'It paints, and weighs 12 MB.'",
         "README does not say 'gone' any more",
+        "README does not say 'gone too' any more",
+        "README, 'It is light.': `bench/x.md` names nothing in the file",
+        "README, 'It is light.': bench/x.md does not say '| 14 |'",
+        "README, 'It is light.': bench/x.md does not say ''",
+        "README, 'It is quick.': nothing is named",
+        "README, 'gone': nothing is named",
         "docs/guide/a.md: nothing is behind the section 'New'",
         "there is no section docs/guide/a.md#Old",
         "docs/guide/a.md#Old: there is no `test_undo.py test_no`",
+        "docs/guide/a.md#Other: `bench/x.md` names nothing in the file",
         "docs/guide/a.md: nothing is behind the figure '3 seconds'",
         "the figure '12 MB': bench/x.md does not say '| 12 |'",
         *STALE,
     ]
 
 
-def claims(folder, readme="# A\nIt goes.\n", figures=(), **more):
-    """Lays out a check with nothing in it but figures; sentences that begin with `It` have something behind them."""
+def test_a_name_that_nothing_has_is_told(tmp_path):
+    pages = {
+        "docs/reference/commands.md": "## harness run\n- `--dry-run`\n- `GET /v1/route`\n- `HARNESS_TOKEN`\n",
+        "scripts/run/install.py": 'parser.add_argument("--wheel")\n# --compiler\n',
+        "docs/guide/a.md": "# A\n`harness run --dry-run`, `--dry`, `install.py --wheel X`, `--compiler`, `HARNESS_TOKEN`, `HARNESS_TOK`, `/v1/route`, `/v1/rout`, `harness jump`, `--theirs`. --not in code.\n",
+    }
+    claims(tmp_path, sections={"docs/guide/a.md#": "test_x.py test_y"}, others=("--theirs",), **pages, **{"tests/python/test_x.py": "def test_y(): pass\n"})
+    assert checked(tmp_path).stdout.splitlines() == [f"docs/guide/a.md: nothing has {name!r}" for name in ("--dry", "--compiler", "HARNESS_TOK", "/v1/rout", "harness jump")] + STALE
+
+
+def claims(folder, readme="# A\nIt goes.\n", figures=(), sections=None, others=(), **more):
+    """Lays out a check with nothing in it but figures and names; README is one sentence that leads on."""
+    pointer = readme.split("\n")[1]
     lay_out(
         folder,
         {
             "bench/promises/run.py": (ROOT / "bench" / "promises" / "run.py").read_text(encoding="utf-8"),
             "bench/promises/rows.py": "ROWS = []\n",
             "bench/promises/spec_rows.py": "ENTRIES, ROWS = [], []\n",
-            "bench/promises/claim_rows.py": f"SENTENCES, SECTIONS, FIGURES = [('It ', 'bench/promises/rows.py')], {{}}, {list(figures)!r}\n",
+            "bench/promises/claim_rows.py": f"SENTENCES, POINTERS, SECTIONS, FIGURES, OTHERS = {{}}, {(pointer,)!r}, {sections or {}!r}, {list(figures)!r}, {others!r}\n",
             "SECURITY.md": "",
             "README.md": readme,
             **more,
