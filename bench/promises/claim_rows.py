@@ -128,7 +128,7 @@ SECTIONS = {
     "docs/guide/install.md#From a wheel, without a compiler": "test_install.py test_a_wheel_needs_no_compiler_and_ends_in_a_proven_fix",
     "docs/guide/install.md#From a clone": "test_install.py test_without_cargo_it_says_how_to_get_it",
     "docs/guide/install.md#The program alone": "test_release.py test_recipes_are_filled_from_the_digests",
-    "docs/guide/install.md#Is it well?": DOCS,
+    "docs/guide/install.md#Check the installation": DOCS,
     "docs/guide/install.md#Completions": "test_command_line.py test_completions_and_manual_pages",
     "docs/guide/install.md#Take it away": "test_apply_and_clean.py test_clean_all_takes_the_user_s_caches_too",
     "docs/guide/library.md#": "test_examples.py test_every_example_is_run_here",

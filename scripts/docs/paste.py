@@ -33,8 +33,9 @@ SHOWN_SERVER = "127.0.0.1:8090"
 # Where an engine listens by default.
 SHOWN_ENGINE = "127.0.0.1:11434"
 PATIENCE = 180
-# What is another one each time: ids of runs, times, and numbers of processes and ports.
-VARIES = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{8}\b|\b\d+(\.\d+)? (s|ms)\b|\b[0-9a-f]{16}\b|\"(seconds|ms|duration_ms)\": ?[\d.]+")
+# What is another one each time: ids of runs, times (in a table they stand before the last words), and numbers of processes
+# and ports.
+VARIES = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{8}\b|\b\d+(\.\d+)? (s|ms)\b|\b[0-9a-f]{16}\b|\"(seconds|ms|duration_ms)\": ?[\d.]+| +\d+\.\d(?=  \S)")
 # A machine's own Python is not the reader's.
 PYTHON = re.compile(r"\S*python[\d.]*(?= -m (unittest|pytest|venv|pip))")
 
