@@ -10,6 +10,7 @@ the light or dark setting of whoever looks. Nothing is written that is not in th
 """
 
 import argparse
+import collections
 import math
 import pathlib
 import re
@@ -46,10 +47,22 @@ def compared(by_part):
 
 def shown(part_rows):
     """The row of each name that a table shows: the last full one, else the last quick one, else why there is none."""
-    found = {row["name"]: row for row in part_rows if row["value"] is None}
-    found.update(rows.latest(part_rows, is_quick=True))
-    found.update(rows.latest(part_rows, is_quick=False))
-    return found
+    measured = {**rows.latest(part_rows, is_quick=True), **rows.latest(part_rows, is_quick=False)}
+    found = {row["name"]: row for row in part_rows if row["value"] is None and not was_measured(row["name"], measured)}
+    return {**found, **measured}
+
+
+def was_measured(piece, measured):
+    """Whether what a row says of a piece that could not be measured is over: its measures are there, under their names."""
+    return any(re.fullmatch(parts.PIECES.get(piece, re.escape(piece)), name) for name in measured)
+
+
+def machines(part_rows):
+    """A sentence that names the machine that the rows of a table were measured on, or the machines."""
+    counted = collections.Counter(row["machine"] for row in shown(part_rows).values() if row["value"] is not None)
+    named = [name for name, _ in counted.most_common()]
+    others = "".join(f" {counted[name]} of these rows: {name}." for name in named[1:])
+    return f" Measured on {named[0]}.{others}" if named else ""
 
 
 def figure(value):
@@ -61,7 +74,7 @@ def cell(text):
 
 
 def part_table(part, part_rows):
-    lines = [f"## {part.name}", "", part.about[0].upper() + part.about[1:] + ".", ""]
+    lines = [f"## {part.name}", "", f"{part.about[0].upper()}{part.about[1:]}.{cell(machines(part_rows))}", ""]
     if not part_rows:
         return [*lines, "Not measured.", ""]
     lines += ["| what | value | unit | spread | cases | measured |", "|---|---:|---|---:|---:|---|"]

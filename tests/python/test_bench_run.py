@@ -6,6 +6,7 @@ import math
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -336,6 +337,30 @@ def test_tables_and_plots_are_made_of_rows(tmp_path):
         assert tree.tag == "{http://www.w3.org/2000/svg}svg"
         words = "".join(tree.itertext())
         assert "prefers-color-scheme:dark" in words and tree.find("{http://www.w3.org/2000/svg}desc").text
+
+
+def test_a_piece_that_was_measured_is_not_called_unmeasured():
+    name = "sandboxed run / bare run: CPU"
+    why = row(None, name=name, why="needs `hands_cost`")
+    tried = row(6.1, name="one try in a reused process, unittest: CPU")
+    assert list(report.shown([tried, why])) == [name, tried["name"]]
+    measured = row(1.15, name="one unittest test: sandboxed run / bare `python -m unittest`: CPU", quick=True)
+    assert list(report.shown([tried, why, measured])) == [measured["name"], tried["name"]]
+    # What could not be measured again was measured all the same, also where both rows have one name.
+    assert list(report.shown([measured, why])) == [measured["name"]]
+    assert report.shown([row(1.0), row(None, why="gone")])["a start"]["value"] == 1.0
+
+
+def test_each_piece_is_one_that_is_attempted():
+    asked = set(re.findall(r'attempt\("([^"]+)", ', (BENCH / "parts.py").read_text(encoding="utf-8")))
+    assert set(parts.PIECES) <= asked and len(asked) > len(parts.PIECES)
+
+
+def test_a_table_names_the_machine_of_its_rows():
+    there = [row(1.0, machine="2 cores, x86_64, A | B"), row(2.0, name="another", machine="2 cores, x86_64, A | B"), row(3.0, name="a third", machine="8 cores, arm64")]
+    part = parts.PARTS[0]
+    assert report.part_table(part, there)[2] == "What a start costs. Measured on 2 cores, x86_64, A \\| B. 1 of these rows: 8 cores, arm64."
+    assert report.part_table(part, [row(None, why="gone", machine="8 cores, arm64")])[2] == "What a start costs."
 
 
 def test_plots_that_are_no_longer_made_are_taken_away(tmp_path):
