@@ -107,6 +107,7 @@ SECTIONS = {
     "docs/guide/ci.md#A gate without a model": "test_ci.py test_a_weight_can_fail_the_command",
     "docs/guide/ci.md#A task in a job": "test_ci.py test_the_file_holds_what_json_prints_and_stdout_stays",
     "docs/guide/ci.md#GitHub Actions": "test_ci.py test_red_tests_and_findings_stand_beside_their_lines",
+    "docs/guide/ci.md#pre-commit": "test_ci_kits.py test_the_hook_runs_under_pre_commit",
     "docs/guide/commands.md#": "test_docs.py test_every_command_has_a_transcript",
     "docs/guide/commands.md#*": DOCS,
     "docs/guide/editors.md#": "test_editors.py test_there_and_away",

@@ -76,6 +76,15 @@ def test_every_command_has_a_transcript():
         assert re.search(rf"^\$ .*harness {name}|not run|127\.0\.0\.1:8090", section, re.M), name
 
 
+def yaml_blocks(name):
+    return [yaml.safe_load(block.text) for block in pages.blocks(read(name)) if block.language == "yaml"]
+
+
+def test_the_two_pages_on_ci_show_the_same_steps():
+    workflow, hook = yaml_blocks("docs/guide/ci.md")
+    assert [workflow["jobs"]["harness"]["steps"], hook] == yaml_blocks("docs/concept/ci.md")
+
+
 # Where messages come from.
 SPOKEN = ("crates/*/src/**/*.rs", "crates/*/src/**/*.py", "scripts/run/*.py")
 
