@@ -180,7 +180,7 @@ ROWS = [
         (CLI + "settings.rs", "    options.keep_no_record = common.no_record;\n", ""),
     ], "accept.py Run::test_records"),
     ("option --project", "`serve` takes the current folder", [
-        (CLI + "agent.rs", "    let project = settings::project(None, &arguments.common)?;\n    settings::warn_of_width(&project, &arguments.common, arguments.allow_writes);", "    let project = std::path::PathBuf::from(\".\");\n    settings::warn_of_width(&project, &arguments.common, arguments.allow_writes);"),
+        (CLI + "agent.rs", "    let mut options = settings::checked_options(None, common, Some(&arguments.model))?;\n    options.allow_writes", "    let mut options = settings::checked_options(None, common, Some(&arguments.model))?;\n    options.project = std::path::PathBuf::from(\".\");\n    options.allow_writes"),
     ], "test_server.py test_the_json_is_that_of_the_command_line"),
     ("option --port", "any free port is taken", [
         (CLI + "agent.rs", "        port: arguments.port,", "        port: 0,"),

@@ -135,13 +135,9 @@ pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Com
 /// Serves until a signal comes.
 pub(super) fn serve(arguments: &ServeArguments) -> Result<Exit, Complaint> {
     let common = &arguments.common;
-    settings::warn_of_width(
-        &settings::project(None, common)?,
-        common,
-        arguments.allow_writes,
-    );
     let mut options = settings::checked_options(None, common, Some(&arguments.model))?;
     options.allow_writes = arguments.allow_writes;
+    settings::warn_of_width(&options.project, common, options.allow_writes);
     let token = arguments
         .token
         .clone()

@@ -10,13 +10,9 @@ use crate::show::text::Complaint;
 /// Serves the client that started us.
 pub(super) fn mcp(arguments: &McpArguments) -> Result<Exit, Complaint> {
     let (folder, common) = (arguments.folder.as_deref(), &arguments.common);
-    settings::warn_of_width(
-        &settings::project(folder, common)?,
-        common,
-        arguments.allow_writes,
-    );
     let mut options = settings::checked_options(folder, common, Some(&arguments.model))?;
     options.allow_writes = arguments.allow_writes;
+    settings::warn_of_width(&options.project, common, options.allow_writes);
     mcp::serve(options)
 }
 
