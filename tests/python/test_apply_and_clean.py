@@ -37,11 +37,16 @@ def test_a_dry_run_is_applied(project, engine, tmp_path):
     # Nothing of it is in the project, and nobody else can read it.
     assert tree(project) == before and not (project / ".harness").exists()
     kept = state / "harness/proposals" / f"{run}.json"
+    listed = json.loads(harness(project, "last", "--json", XDG_STATE_HOME=str(state)).stdout)
+    assert listed["runs"] == [] and [(one["run"], one["task"], one["files"]) for one in listed["proposed"]] == [(run, TASK, ["shop/pricing.py"])]
+    assert f"apply  harness apply {run}" in harness(project, "last", XDG_STATE_HOME=str(state)).stdout
+    assert "no run is remembered" in harness(tmp_path, "last", XDG_STATE_HOME=str(state)).stdout
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600 and stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
     done = harness(project, "apply", run, "--json", XDG_STATE_HOME=str(state))
     result = json.loads(done.stdout)
     assert (done.returncode, result["ok"], result["writes"], pricing(project)) == (0, True, ["shop/pricing.py"], RIGHT), done
     assert result["usage"]["model_calls"] == 0 and result["tests"]["after"]["passed"] == 1
+    assert json.loads(harness(project, "last", "--json", XDG_STATE_HOME=str(state)).stdout)["proposed"] == []
     # It is a run like others: it is not applied twice, and can be taken back.
     again = harness(project, "apply", run, XDG_STATE_HOME=str(state))
     assert again.returncode == 1 and "already" in again.stdout and "harness undo" in again.stderr

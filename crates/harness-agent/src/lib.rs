@@ -47,6 +47,7 @@ pub use model::on_device::warmth::Warmth;
 pub use options::{AgentOptions, Engine, OptionsError};
 pub use plan::Plan;
 pub use prepare::PreparePlan;
+pub use record::{KeptProposal, proposals};
 pub use run::event::{Decision, Event, EventKind, Listener, Nobody, Proposal, ProposedFile};
 pub use run::result::{Counts, FailedTest, RunResult, Stopped, Tests, Usage};
 pub use run::suite_run::TestResult;

@@ -1,8 +1,9 @@
 //! The record of a run: one redacted JSON object a line. Enough to tell the story again, nothing that is secret.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use harness_code::path::RelPath;
 use harness_hands::journal::{self, RunId};
 use harness_hands::permit::Project;
 use harness_hands::proposals;
@@ -135,6 +136,37 @@ pub(crate) fn keep_proposal(
     proposals::keep(run, &bytes).is_ok()
 }
 
+/// A dry run whose change can still be written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeptProposal {
+    /// The run's id.
+    pub run: String,
+    /// What was asked for.
+    pub task: String,
+    /// The files that it would change.
+    pub files: Vec<String>,
+}
+
+/// Returns what dry runs of a project proposed and what still fits its files, the newest first.
+pub fn proposals(project: &Project) -> Vec<KeptProposal> {
+    let door = project.door();
+    let fits = |change: &RecordedChange| {
+        let path = RelPath::parse(&change.path).ok();
+        let now = path.and_then(|path| door.read(&path).ok());
+        now.map(|bytes| journal::digest(&bytes)) == change.before
+    };
+    let kept = proposals::all().into_iter().filter_map(|(run, bytes)| {
+        let kept: Proposed = serde_json::from_slice(&bytes).ok()?;
+        let is_open = kept.project == door.root() && kept.changes.iter().all(fits);
+        is_open.then(|| KeptProposal {
+            run: run.to_string(),
+            task: kept.task,
+            files: kept.changes.into_iter().map(|change| change.path).collect(),
+        })
+    });
+    kept.collect()
+}
+
 /// Returns what a run proposed and did not write: a dry run, or one that took its change back.
 pub(crate) fn proposed(project: &Project, run: &str) -> Result<Past, PastError> {
     let nothing = || PastError::NoProposal(run.to_owned());
@@ -182,11 +214,7 @@ pub(crate) struct Record {
 
 impl Record {
     /// Opens the record that the options ask for. A run that may not write leaves none in the project.
-    pub(crate) fn open(
-        options: &AgentOptions,
-        run: &str,
-        home: Option<&std::path::Path>,
-    ) -> Record {
+    pub(crate) fn open(options: &AgentOptions, run: &str, home: Option<&Path>) -> Record {
         let place = match &options.record {
             _ if options.keep_no_record => Place::Nowhere,
             Some(file) => Place::File(file.clone()),

@@ -28,6 +28,16 @@ pub fn read(run: &RunId) -> Option<Vec<u8>> {
     read_in(&folder()?, run)
 }
 
+/// Returns every proposal that is kept, the newest first.
+pub fn all() -> Vec<(RunId, Vec<u8>)> {
+    let Some(folder) = folder() else {
+        return Vec::new();
+    };
+    let kept = kept(&folder).into_iter().rev();
+    kept.filter_map(|(run, _)| read_in(&folder, &run).map(|bytes| (run, bytes)))
+        .collect()
+}
+
 fn folder() -> Option<PathBuf> {
     user::state_folder().map(|folder| folder.join("proposals"))
 }
@@ -61,20 +71,22 @@ fn read_in(folder: &Path, run: &RunId) -> Option<Vec<u8>> {
 
 /// Removes the oldest. Trouble here stops nobody.
 fn prune(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return;
-    };
-    let ours = entries.flatten().map(|entry| entry.path()).filter(|path| {
-        let stem = path.file_stem().and_then(|stem| stem.to_str());
-        path.extension().is_some_and(|end| end == "json")
-            && stem.is_some_and(|stem| RunId::parse(stem).is_some())
-    });
-    // Names begin with the time.
-    let mut ours: Vec<PathBuf> = ours.collect();
-    ours.sort();
-    for path in ours.iter().take(ours.len().saturating_sub(KEPT)) {
+    let ours = kept(folder);
+    for (_, path) in ours.iter().take(ours.len().saturating_sub(KEPT)) {
         drop(fs::remove_file(path));
     }
+}
+
+/// Returns what is kept in a folder, the oldest first: names begin with the time.
+fn kept(folder: &Path) -> Vec<(RunId, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let ours = entries.map(|entry| entry.path()).filter_map(|path| {
+        let run = RunId::parse(path.file_stem()?.to_str()?)?;
+        (path.extension()? == "json").then_some((run, path))
+    });
+    let mut ours: Vec<(RunId, PathBuf)> = ours.collect();
+    ours.sort_by(|a, b| a.1.cmp(&b.1));
+    ours
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use harness_agent::commit;
 use harness_agent::config::UserConfig;
 use harness_agent::doctor::{self, Check, Health};
-use harness_agent::{Agent, AgentOptions, Cancel, Nobody, Stopped};
+use harness_agent::{Agent, AgentOptions, Cancel, KeptProposal, Nobody, Stopped};
 use harness_hands::door::DoorError;
 use harness_hands::journal::RunId;
 use harness_hands::lock::{Holder, LockError, Waiting};
@@ -130,11 +130,25 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
         });
     }
     runs.truncate(LISTED);
-    let value = json!({"runs": runs.iter().map(json::run_record).collect::<Vec<_>>()});
-    show(&arguments.common, &value, || match runs.as_slice() {
-        [] => "no run is remembered here\n".to_owned(),
-        runs => runs.iter().map(story).collect::<Vec<_>>().join("\n"),
+    let mut proposed = harness_agent::proposals(&project);
+    proposed.truncate(LISTED);
+    let told: Vec<Value> = runs.iter().map(json::run_record).collect();
+    let value = json!({"runs": told, "proposed": proposed});
+    show(&arguments.common, &value, || {
+        let stories: Vec<String> = runs.iter().map(story).collect();
+        let stories = stories.into_iter().chain(proposed.iter().map(proposal));
+        match stories.collect::<Vec<_>>().join("\n") {
+            none if none.is_empty() => "no run is remembered here\n".to_owned(),
+            stories => stories,
+        }
     })
+}
+
+/// Returns what a person reads of what a dry run proposed.
+fn proposal(kept: &KeptProposal) -> String {
+    let task = kept.task.lines().next().unwrap_or_default();
+    let (run, files) = (&kept.run, kept.files.join(", "));
+    format!("{run}  proposed\n  task   {task}\n  files  {files}\n  apply  harness apply {run}\n")
 }
 
 /// Prints a commit message for a run; without a name, for the latest whose changes still stand.
