@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use harness_code::fix::{Answer, Installed, MisspellingRequest, RenameRequest, misspelled, rename};
 use harness_code::language::Language;
-use harness_code::scope::{Context, Source, unresolved};
+use harness_code::path::RelPath;
+use harness_code::scope::{Source, unresolved};
 use harness_code::tree::SourceTree;
 use serde_json::{Value, json};
 
@@ -27,11 +28,11 @@ fn main() -> std::io::Result<()> {
     let texts = texts(&tree);
     let mut answer = json!({
         "files": texts.len(),
-        "bytes": texts.iter().map(String::len).sum::<usize>(),
+        "bytes": texts.iter().map(|(_, text)| text.len()).sum::<usize>(),
         "reading": reading,
     });
     answer["parsing"] = least(3, || {
-        for text in &texts {
+        for (_, text) in &texts {
             std::hint::black_box(Source::parse(text.clone()).is_whole());
         }
     });
@@ -39,7 +40,7 @@ fn main() -> std::io::Result<()> {
     answer["unresolved"] = least(3, || {
         names = texts
             .iter()
-            .map(|text| unresolved(text, &Context::default()).len())
+            .map(|(path, text)| unresolved(path, text).len())
             .sum();
     });
     answer["unresolved_names"] = json!(names);
@@ -75,11 +76,14 @@ fn renamed(tree: &SourceTree, old: &str, new: &str) -> String {
     }
 }
 
-fn texts(tree: &SourceTree) -> Vec<String> {
+fn texts(tree: &SourceTree) -> Vec<(RelPath, String)> {
     tree.files()
         .iter()
         .filter(|file| file.language == Language::Python)
-        .filter_map(|file| Some(tree.text(&file.path).ok()?.into_content()))
+        .filter_map(|file| {
+            let text = tree.text(&file.path).ok()?;
+            Some((file.path.clone(), text.into_content()))
+        })
         .collect()
 }
 

@@ -8,7 +8,7 @@ use harness_code::fix::{
     Answer, Doubts, Installed, MisspellingRequest, RenameRequest, misspelled, read_rename, rename,
 };
 use harness_code::path::RelPath;
-use harness_code::scope::{Context, unresolved};
+use harness_code::scope::unresolved;
 use harness_code::tree::SourceTree;
 use serde_json::{Value, json};
 
@@ -34,12 +34,10 @@ fn main() -> std::io::Result<()> {
 
 fn answer_unresolved(question: &Value) -> Value {
     let code = question["code"].as_str().unwrap_or_default();
-    let doctests = question["doctests"].as_bool().unwrap_or_default();
-    let context = Context {
-        doctests,
-        ..Context::default()
+    let Ok(path) = RelPath::parse("code.py") else {
+        return json!({ "names": [] });
     };
-    let found = unresolved(code, &context);
+    let found = unresolved(&path, code);
     let place = |at: usize| {
         let before = &code[..at];
         let line = before.matches('\n').count() + 1;

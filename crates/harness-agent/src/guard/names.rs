@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use harness_code::language::Language;
-use harness_code::scope::{Context, Unresolved, unresolved};
+use harness_code::scope::{Unresolved, unresolved};
 
 use super::{Change, Facts};
 use crate::history::Refusal;
@@ -24,16 +24,12 @@ pub(crate) fn missing(change: &Change) -> Vec<Unresolved> {
     if change.language != Language::Python {
         return Vec::new();
     }
-    let context = Context {
-        package: change.path.file_name() == "__init__.py",
-        ..Context::default()
-    };
     let before = change.before.as_deref().unwrap_or_default();
-    let after = unresolved(&change.after, &context);
+    let after = unresolved(&change.path, &change.after);
     if after.is_empty() {
         return after;
     }
-    let known: HashSet<String> = unresolved(before, &context)
+    let known: HashSet<String> = unresolved(&change.path, before)
         .into_iter()
         .map(|one| one.name)
         .collect();

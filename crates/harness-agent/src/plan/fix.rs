@@ -168,7 +168,6 @@ fn misspelled(
             .collect(),
         scope,
         installed: installed(tree, environment),
-        builtins: Vec::new(),
     };
     let answer = fix::misspelled(tree, &request);
     let spoken_of = match &answer {

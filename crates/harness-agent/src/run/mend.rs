@@ -278,7 +278,6 @@ fn proposal(
         lines: Vec::new(),
         scope: RelPath::parse(&session.options.scope).ok(),
         installed: session.installed().clone(),
-        builtins: Vec::new(),
     };
     let staged = trial.staged().changes();
     let others = staged.iter().chain(others);

@@ -2,25 +2,19 @@
 
 use super::program::Program;
 use super::resolved::Module;
-use crate::scope::Exports;
 use crate::stdlib;
 
 impl Program<'_> {
-    pub(super) fn exports_below(&self, module: &Module, depth: u32) -> Exports {
+    /// The names that `from module import *` brings; `None` where they cannot be read or are made while the module runs.
+    pub(super) fn exports_below(&self, module: &Module, depth: u32) -> Option<Vec<String>> {
         match module {
             Module::Standard(name) => {
                 // Names that the table misses would be called undefined, so private ones count too.
-                Exports::Names(
-                    stdlib::members(name)
-                        .into_iter()
-                        .map(str::to_string)
-                        .collect(),
-                )
+                let members = stdlib::members(name).into_iter();
+                Some(members.map(str::to_string).collect())
             }
             Module::File(id) => {
-                let Some(file) = self.file(*id).filter(|_| depth < 20) else {
-                    return Exports::Unknown;
-                };
+                let file = self.file(*id).filter(|_| depth < 20)?;
                 let dynamic = file.scopes.dynamic;
                 if dynamic.module_names
                     || dynamic.module_getattr
@@ -28,7 +22,7 @@ impl Program<'_> {
                     || file.scopes.exports_open
                     || !file.source.is_whole()
                 {
-                    return Exports::Unknown;
+                    return None;
                 }
                 let mut names: Vec<String> = file
                     .scopes
@@ -39,15 +33,12 @@ impl Program<'_> {
                 if file.scopes.exports.is_none() {
                     for star in file.scopes.stars() {
                         let inner = self.imported_module(&file, star);
-                        match self.exports_below(&inner, depth + 1) {
-                            Exports::Names(more) => names.extend(more),
-                            Exports::Unknown => return Exports::Unknown,
-                        }
+                        names.extend(self.exports_below(&inner, depth + 1)?);
                     }
                 }
-                Exports::Names(names)
+                Some(names)
             }
-            Module::Folder(_) | Module::Opaque | Module::Unknown => Exports::Unknown,
+            Module::Folder(_) | Module::Opaque | Module::Unknown => None,
         }
     }
 }

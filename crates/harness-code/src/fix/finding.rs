@@ -28,8 +28,6 @@ pub struct MisspellingRequest {
     pub scope: Option<RelPath>,
     /// Where installed packages are.
     pub installed: Installed,
-    /// Names that count as builtins besides those that the project's own tools declare.
-    pub builtins: Vec<String>,
 }
 
 impl MisspellingRequest {

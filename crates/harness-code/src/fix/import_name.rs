@@ -7,7 +7,7 @@ use ruff_text_size::TextRange;
 use super::finding::{Finding, Search, Verdict, is_special};
 use super::program::File;
 use super::resolved::Module;
-use crate::scope::{BindingKind, Exports, Import, Role};
+use crate::scope::{BindingKind, Import, Role};
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
 
@@ -103,15 +103,7 @@ pub(crate) fn names_of(
             let mut names: Vec<String> = module_level
                 .map(|symbol| other.scopes.name(symbol.name).to_string())
                 .collect();
-            for star in other.scopes.stars() {
-                match program
-                    .exports(&program.imported_module(&other, star))
-                    .as_ref()
-                {
-                    Exports::Names(more) => names.extend(more.iter().cloned()),
-                    Exports::Unknown => return None,
-                }
-            }
+            names.extend(program.star_names(&other)?);
             if names.iter().any(|name| name == wanted) {
                 return None;
             }

@@ -30,12 +30,10 @@ const FINDERS: [Finder; 4] = [
 pub fn misspelled(tree: &SourceTree, request: &MisspellingRequest) -> Answer {
     let sources = Sources::of(tree);
     let program = Program::of(&sources, &request.installed);
-    let mut builtins = declared::declared(tree);
-    builtins.extend(request.builtins.iter().cloned());
     let search = Search {
         program: &program,
         request,
-        builtins,
+        builtins: declared::declared(tree),
     };
     let files = files_to_search(&sources, &program, request);
     if let Some(refusal) = conflict_markers(&program, &files) {

@@ -9,14 +9,14 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::installed::Installed;
 use super::resolved::{ClassRef, FileId, Lineage, Module, Value};
 use crate::language::Language;
 use crate::parallel::side_by_side;
 use crate::path::RelPath;
-use crate::scope::{Depth, Exports, Import, Scopes, Source, SymbolId};
+use crate::scope::{Depth, Import, Scopes, Source, SymbolId};
 use crate::stdlib;
 use crate::text::Text;
 use crate::tree::{LARGEST_SOURCE, SourceTree};
@@ -137,7 +137,7 @@ pub(crate) struct Program<'s> {
     files: RefCell<FxHashMap<FileId, Option<Rc<File<'s>>>>>,
     outside: RefCell<Vec<(PathBuf, String)>>,
     found_outside: RefCell<FxHashMap<String, Module>>,
-    known_exports: RefCell<FxHashMap<FileId, Rc<Exports>>>,
+    known_exports: RefCell<FxHashMap<FileId, Option<Rc<Vec<String>>>>>,
     pub(super) known_values: RefCell<FxHashMap<(FileId, SymbolId), Value>>,
     pub(super) known_lineages: RefCell<FxHashMap<ClassRef, Rc<Lineage>>>,
     top_modules: OnceCell<Vec<String>>,
@@ -465,17 +465,28 @@ impl<'s> Program<'s> {
         }
     }
 
-    /// What `from module import *` brings.
-    pub(crate) fn exports(&self, module: &Module) -> Rc<Exports> {
+    /// What `from module import *` brings; `None` where that cannot be read.
+    fn exports(&self, module: &Module) -> Option<Rc<Vec<String>>> {
         let Module::File(id) = module else {
-            return Rc::new(self.exports_below(module, 0));
+            return self.exports_below(module, 0).map(Rc::new);
         };
         if let Some(known) = self.known_exports.borrow().get(id) {
             return known.clone();
         }
-        let exports = Rc::new(self.exports_below(module, 0));
+        let exports = self.exports_below(module, 0).map(Rc::new);
         self.known_exports.borrow_mut().insert(*id, exports.clone());
         exports
+    }
+
+    /// The names that the star imports of a file bring; `None` where one of them cannot be read, so that any name may be
+    /// there.
+    pub(crate) fn star_names(&self, file: &File<'_>) -> Option<FxHashSet<String>> {
+        let mut names = FxHashSet::default();
+        for star in file.scopes.stars() {
+            let exports = self.exports(&self.imported_module(file, star))?;
+            names.extend(exports.iter().cloned());
+        }
+        Some(names)
     }
 
     /// The modules of the project and the installed ones that an import can begin with.

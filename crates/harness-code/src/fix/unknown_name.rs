@@ -8,7 +8,7 @@ use super::finding::{Finding, Repaired, Search, Verdict, is_special};
 use super::missing_import;
 use super::program::File;
 use super::resolved::Module;
-use crate::scope::{BindingKind, Exports, Missing, ScopeKind, Suspect, known};
+use crate::scope::{BindingKind, Missing, ScopeKind, Suspect, known};
 use crate::spelling::{Closest, Nearness, closest_name, nearness};
 
 /// Finds the names that nothing binds and what each was meant to be.
@@ -27,7 +27,7 @@ pub(crate) fn findings(
         return Vec::new();
     }
     let submodules = search.program.children(&Module::File(file.id));
-    let Some(stars) = star_names(search, file) else {
+    let Some(stars) = search.program.star_names(file) else {
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -141,22 +141,6 @@ fn times(file: &File<'_>, suspect: &Suspect) -> usize {
         .iter()
         .filter(|other| other.name == suspect.name)
         .count()
-}
-
-/// The names that star imports bring; `None` when one of them cannot be read, so that any name may be there.
-fn star_names(search: &Search<'_, '_>, file: &File<'_>) -> Option<FxHashSet<String>> {
-    let mut names = FxHashSet::default();
-    for star in file.scopes.stars() {
-        match search
-            .program
-            .exports(&search.program.imported_module(file, star))
-            .as_ref()
-        {
-            Exports::Names(more) => names.extend(more.iter().cloned()),
-            Exports::Unknown => return None,
-        }
-    }
-    Some(names)
 }
 
 /// The names that could stand where the suspect stands.

@@ -156,9 +156,7 @@ impl<'a> Builder<'a> {
             let module = self.out.symbol_in(0, suspect.name);
             !module.is_some_and(|symbol| self.out.symbols[symbol as usize].declared_inside)
         });
-        let any_star = self.out.stars().next().is_some();
         for suspect in &mut suspects {
-            suspect.after_star = any_star;
             if self.out.resolve(suspect.scope, suspect.name).is_some() {
                 suspect.missing = Missing::Here;
             }
@@ -291,7 +289,6 @@ impl<'a> Builder<'a> {
     ) {
         if self.full() {
             let scope = self.scope;
-            let exact = self.exact;
             let in_class = matches!(
                 self.out.scopes.get(scope as usize).map(|scope| scope.kind),
                 Some(ScopeKind::Class(_))
@@ -307,7 +304,6 @@ impl<'a> Builder<'a> {
                 scope,
                 role,
                 symbol,
-                exact,
                 outward,
             });
         }
@@ -336,7 +332,6 @@ impl<'a> Builder<'a> {
             scope,
             guard,
             missing,
-            after_star: false,
             exact,
             unevaluated: self.unevaluated,
         });

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
-use super::{Context, Depth, Scopes, Source, Unresolved, unresolved_in};
+use super::Source;
 
 /// The examples of one docstring as one program, with the way back to the file.
 #[derive(Debug)]
@@ -122,32 +122,4 @@ impl Examples {
         }
         example.clear();
     }
-}
-
-/// The unresolved names in the examples of a file.
-pub(super) fn unresolved(
-    source: &Source,
-    module: &Scopes<'_>,
-    context: &Context<'_>,
-) -> Vec<Unresolved> {
-    let mut found = Vec::new();
-    for examples in examples(source) {
-        let program = Source::parse(examples.code.clone());
-        let scopes = program.scopes(Depth::Names);
-        for mut one in unresolved_in(&scopes, context) {
-            let bound = module
-                .module_symbol(&one.name)
-                .and_then(|symbol| module.symbols.get(symbol as usize));
-            let given = bound.is_some_and(|symbol| symbol.assigned) || one.name == "_";
-            let brought = module.stars().next().is_some();
-            if !given
-                && !brought
-                && let Some(span) = examples.in_file(one.span.clone())
-            {
-                one.span = span;
-                found.push(one);
-            }
-        }
-    }
-    found
 }

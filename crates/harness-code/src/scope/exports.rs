@@ -1,62 +1,10 @@
-//! What a module gives out: `__all__`, and what a star import brings.
+//! What a module gives out: `__all__`, and what a star import of it brings.
 
 use ruff_python_ast::{self as ast, Expr};
-use rustc_hash::FxHashSet;
 
 use super::build::Builder;
 use super::statement::is_name;
 use super::{Export, Scopes};
-
-/// A `from module import *`.
-#[derive(Clone, Copy, Debug)]
-pub struct StarImport<'i> {
-    /// Leading dots.
-    pub level: u32,
-    /// The dotted module text.
-    pub module: &'i str,
-}
-
-/// What a star import of a module brings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Exports {
-    /// Exactly these names.
-    Names(Vec<String>),
-    /// The module cannot be read, or what it gives out is made while it runs.
-    Unknown,
-}
-
-/// The names that the star imports of one file bring.
-pub(super) struct Stars {
-    names: FxHashSet<String>,
-    open: bool,
-}
-
-impl Stars {
-    pub(super) fn of(
-        scopes: &Scopes<'_>,
-        read: Option<&dyn Fn(&StarImport<'_>) -> Exports>,
-    ) -> Stars {
-        let mut stars = Stars {
-            names: FxHashSet::default(),
-            open: false,
-        };
-        for import in scopes.stars() {
-            let star = StarImport {
-                level: import.level,
-                module: import.module,
-            };
-            match read.map_or(Exports::Unknown, |read| read(&star)) {
-                Exports::Names(names) => stars.names.extend(names),
-                Exports::Unknown => stars.open = true,
-            }
-        }
-        stars
-    }
-
-    pub(super) fn may_bring(&self, name: &str) -> bool {
-        self.open || self.names.contains(name)
-    }
-}
 
 impl<'a> Builder<'a> {
     /// `__all__ = value`.

@@ -202,8 +202,8 @@ impl<'a> Builder<'a> {
 
     fn call(&mut self, node: &'a ast::ExprCall) {
         if self.full() {
-            let (scope, guard) = (self.scope, self.guard);
-            self.out.calls.push(CallUse { node, scope, guard });
+            let scope = self.scope;
+            self.out.calls.push(CallUse { node, scope });
         }
         self.note_dynamic(node);
         self.expression(&node.func);

@@ -21,9 +21,7 @@ use ruff_python_parser::{Parsed, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashMap;
 
-pub(crate) use exports::{Exports, StarImport};
-pub(crate) use unresolved::unresolved_in;
-pub use unresolved::{Context, Unresolved, unresolved};
+pub use unresolved::{Unresolved, unresolved};
 
 /// The place of a name among the distinct names of one file.
 pub(crate) type NameId = u32;
@@ -205,8 +203,6 @@ pub struct Suspect {
     pub guard: Guard,
     /// Whether it is bound elsewhere.
     pub missing: Missing,
-    /// Whether a star import could provide it.
-    pub after_star: bool,
     /// Whether its bytes are exactly the name (not so in escaped or joined string annotations).
     pub exact: bool,
     /// Whether only type checkers evaluate it, so that what comes later counts too.
@@ -235,8 +231,6 @@ pub struct Occurrence {
     pub role: Role,
     /// What it refers to in this file; `None` for builtins, star imports and unknown names.
     pub symbol: Option<SymbolId>,
-    /// Whether its bytes are exactly the name.
-    pub exact: bool,
     /// Read in the body of a class before that binds it (`x = x`): then it comes from outside the class.
     pub outward: bool,
 }
@@ -270,8 +264,6 @@ pub struct CallUse<'a> {
     pub node: &'a ast::ExprCall,
     /// Where it stands.
     pub scope: ScopeId,
-    /// What stands around it.
-    pub guard: Guard,
 }
 
 /// One class pattern of a `match` statement.

@@ -2,20 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Depth, Exports, Import, Missing, Scopes, Source, StarImport, doctest, exports};
-
-/// What [`unresolved`] needs to know beside the text.
-#[derive(Default)]
-pub struct Context<'c> {
-    /// Whether the file is an `__init__.py`, where `__path__` exists.
-    pub package: bool,
-    /// Names that the project's tools declare as builtins.
-    pub builtins: &'c [String],
-    /// Whether examples in docstrings are looked at too.
-    pub doctests: bool,
-    /// What a star import brings; without it a star import makes every name possible.
-    pub stars: Option<&'c dyn Fn(&StarImport<'_>) -> Exports>,
-}
+use super::{Depth, Import, Missing, Source};
+use crate::path::RelPath;
 
 /// A name that Python could not resolve.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,42 +18,36 @@ pub struct Unresolved {
     pub doubtful: bool,
 }
 
-/// Finds the names in Python code that nothing binds where they are used.
-pub fn unresolved(content: &str, context: &Context<'_>) -> Vec<Unresolved> {
+/// Finds the names in the Python code of a file that nothing binds where they are used; none where a star import may bind
+/// any name.
+pub fn unresolved(path: &RelPath, content: &str) -> Vec<Unresolved> {
     let source = Source::parse(content.to_string());
     let scopes = source.scopes(Depth::Names);
-    let mut found = unresolved_in(&scopes, context);
-    if context.doctests {
-        found.extend(doctest::unresolved(&source, &scopes, context));
+    if scopes.stars().next().is_some() {
+        return Vec::new();
     }
-    found.sort_by_key(|unresolved| unresolved.span.start);
-    found
-}
-
-/// The names that nothing binds, from scopes that were worked out already.
-pub(crate) fn unresolved_in(scopes: &Scopes<'_>, context: &Context<'_>) -> Vec<Unresolved> {
-    let stars = exports::Stars::of(scopes, context.stars);
-    scopes
+    // A package has `__path__`, and the submodules that it imports from.
+    let is_package = path.file_name() == "__init__.py";
+    let is_of_package = |name: &str| {
+        let submodule = |import: &Import<'_>| {
+            import.level == 1 && import.module.split('.').next() == Some(name)
+        };
+        is_package && (name == "__path__" || scopes.imports.iter().any(submodule))
+    };
+    let mut found: Vec<Unresolved> = scopes
         .suspects
         .iter()
         .filter(|suspect| !suspect.guard.catches_name_error())
-        .filter_map(|suspect| {
-            let name = scopes.name(suspect.name);
-            let submodule = |import: &Import<'_>| {
-                import.level == 1 && import.module.split('.').next() == Some(name)
-            };
-            let given = (context.package
-                && (name == "__path__" || scopes.imports.iter().any(submodule)))
-                || context.builtins.iter().any(|builtin| builtin == name)
-                || (suspect.after_star && stars.may_bring(name));
-            (!given).then(|| Unresolved {
-                name: name.to_string(),
-                span: suspect.span.into(),
-                bound_elsewhere: suspect.missing == Missing::Here,
-                doubtful: suspect.guard.catches_all()
-                    || scopes.dynamic.module_names
-                    || scopes.dynamic.cut,
-            })
+        .filter(|suspect| !is_of_package(scopes.name(suspect.name)))
+        .map(|suspect| Unresolved {
+            name: scopes.name(suspect.name).to_string(),
+            span: suspect.span.into(),
+            bound_elsewhere: suspect.missing == Missing::Here,
+            doubtful: suspect.guard.catches_all()
+                || scopes.dynamic.module_names
+                || scopes.dynamic.cut,
         })
-        .collect()
+        .collect();
+    found.sort_by_key(|unresolved| unresolved.span.start);
+    found
 }
