@@ -126,7 +126,7 @@ impl<'s> Search<'_, 's> {
                     matches!(binding.kind, BindingKind::Parameter(_))
                         && scopes.name(symbol.name) == parameter
                         && matches!(
-                            scopes.scopes.get(symbol.scope as usize).map(|scope| scope.kind),
+                            scopes.kind(symbol.scope),
                             Some(ScopeKind::Function(node)) if node.name.as_str() == function
                         )
                 })

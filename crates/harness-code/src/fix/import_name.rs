@@ -149,7 +149,7 @@ fn uses_of(
     right: &str,
 ) -> Option<Vec<(Range<usize>, String)>> {
     let scopes = &file.scopes;
-    let symbol = scopes.symbol_in(import.scope, scopes.name_id(wrong)?)?;
+    let symbol = scopes.named_in(import.scope, wrong)?;
     let only_imported = scopes
         .bindings_of(symbol)
         .all(|binding| matches!(binding.kind, BindingKind::Import(_)));
@@ -159,10 +159,7 @@ fn uses_of(
         .filter(|occurrence| occurrence.symbol == Some(symbol) && occurrence.role == Role::Load)
         .map(|occurrence| occurrence.span)
         .collect();
-    let taken = scopes
-        .name_id(right)
-        .and_then(|right| scopes.symbol_in(import.scope, right))
-        .is_some();
+    let taken = scopes.named_in(import.scope, right).is_some();
     if !uses.is_empty() && (taken || !only_imported) {
         return None;
     }

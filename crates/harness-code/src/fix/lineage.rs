@@ -65,13 +65,10 @@ impl<'s> Program<'s> {
                 let Some(file) = self.file(id) else {
                     return vec![None];
                 };
-                let Some(parsed) = file.scopes.scopes.get(scope as usize) else {
+                let Some(ScopeKind::Class(node)) = file.scopes.kind(scope) else {
                     return vec![None];
                 };
-                let ScopeKind::Class(node) = parsed.kind else {
-                    return vec![None];
-                };
-                let outer = parsed.parent.unwrap_or(0);
+                let outer = file.scopes.parent(scope).unwrap_or(0);
                 let arguments = node
                     .arguments
                     .iter()

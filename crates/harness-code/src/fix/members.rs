@@ -223,7 +223,7 @@ pub(crate) fn receiver(scopes: &Scopes<'_>, scope: ScopeId, expression: &Expr) -
 
 /// What a name is when it is the first parameter of a method.
 pub(crate) fn receiver_named(scopes: &Scopes<'_>, scope: ScopeId, name: &str) -> Option<Receiver> {
-    let symbol = scopes.resolve(scope, scopes.name_id(name)?)?;
+    let symbol = scopes.resolve_name(scope, name)?;
     let mut bindings = scopes.bindings_of(symbol);
     let binding = bindings.next()?;
     // A `self` that is set again is not known to be the instance any more.
@@ -233,8 +233,8 @@ pub(crate) fn receiver_named(scopes: &Scopes<'_>, scope: ScopeId, name: &str) ->
     let BindingKind::Parameter(parameter) = binding.kind else {
         return None;
     };
-    let holder = scopes.symbols.get(symbol as usize)?.scope;
-    let ScopeKind::Function(function) = scopes.scopes.get(holder as usize)?.kind else {
+    let holder = scopes.scope_of(symbol)?;
+    let ScopeKind::Function(function) = scopes.kind(holder)? else {
         return None;
     };
     let first = function
@@ -255,18 +255,10 @@ pub(crate) fn receiver_named(scopes: &Scopes<'_>, scope: ScopeId, name: &str) ->
 
 /// The class whose body directly holds the function of this scope.
 pub(crate) fn class_of_method(scopes: &Scopes<'_>, function: ScopeId) -> Option<ScopeId> {
-    let mut parent = scopes.scopes.get(function as usize)?.parent?;
-    if matches!(
-        scopes.scopes.get(parent as usize)?.kind,
-        ScopeKind::TypeParameters
-    ) {
-        parent = scopes.scopes.get(parent as usize)?.parent?;
-    }
-    matches!(
-        scopes.scopes.get(parent as usize)?.kind,
-        ScopeKind::Class(_)
-    )
-    .then_some(parent)
+    let around = scopes.around(function).skip(1);
+    let mut holders = around.filter(|(_, kind)| !matches!(kind, ScopeKind::TypeParameters));
+    let (parent, kind) = holders.next()?;
+    matches!(kind, ScopeKind::Class(_)).then_some(parent)
 }
 
 /// How a function in a class is called.

@@ -84,10 +84,10 @@ fn parameters_of<'s>(
         _ => return None,
     };
     let other = program.file(id)?;
-    let ScopeKind::Function(node) = other.scopes.scopes.get(body as usize)?.kind else {
+    let ScopeKind::Function(node) = other.scopes.kind(body)? else {
         return None;
     };
-    let owner = other.scopes.scopes.get(body as usize)?.owner?;
+    let owner = other.scopes.owner(body)?;
     let defined_once = other.scopes.bindings_of(owner).count() == 1;
     let plain = node.decorator_list.iter().all(|decorator| {
         matches!(
@@ -165,7 +165,7 @@ fn fields(program: &Program<'_>, class: ClassRef) -> Option<Vec<String>> {
     };
     let file = program.file(id)?;
     let class = file.members().classes.get(&scope)?;
-    let outer = file.scopes.scopes.get(scope as usize)?.parent.unwrap_or(0);
+    let outer = file.scopes.parent(scope).unwrap_or(0);
     let standard = |expression: &ast::Expr, wanted: &str| {
         last_name(expression) == Some(wanted)
             && matches!(

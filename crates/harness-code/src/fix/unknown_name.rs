@@ -8,7 +8,7 @@ use super::finding::{Finding, Repaired, Search, Verdict, is_special};
 use super::missing_import;
 use super::program::File;
 use super::resolved::Module;
-use crate::scope::{BindingKind, Missing, ScopeKind, Suspect, known};
+use crate::scope::{BindingKind, Missing, ScopeId, ScopeKind, Suspect, known};
 use crate::spelling::{Closest, Nearness, closest_name, nearness};
 
 /// Finds the names that nothing binds and what each was meant to be.
@@ -151,7 +151,7 @@ fn visible(
     stars: &FxHashSet<String>,
 ) -> Vec<String> {
     let scopes = &file.scopes;
-    let chain = scopes.visible_from(suspect.scope);
+    let chain: Vec<ScopeId> = scopes.visible_from(suspect.scope).collect();
     // Code outside functions runs in order; a name bound below it is not there yet.
     let immediate = !suspect.unevaluated
         && scopes.function_around(suspect.scope).is_none()
@@ -182,27 +182,15 @@ fn visible(
 }
 
 fn in_lambda(file: &File<'_>, suspect: &Suspect) -> bool {
-    let mut current = Some(suspect.scope);
-    while let Some(id) = current {
-        let Some(scope) = file.scopes.scopes.get(id as usize) else {
-            return false;
-        };
-        if matches!(scope.kind, ScopeKind::Lambda(_)) {
-            return true;
-        }
-        current = scope.parent;
-    }
-    false
+    let mut around = file.scopes.around(suspect.scope);
+    around.any(|(_, kind)| matches!(kind, ScopeKind::Lambda(_)))
 }
 
 /// The element of a comprehension stands before the `for` that binds its names.
-fn in_comprehension_of(file: &File<'_>, suspect: &Suspect, scope: u32) -> bool {
-    let comprehension = file
-        .scopes
-        .scopes
-        .get(scope as usize)
-        .is_some_and(|scope| matches!(scope.kind, ScopeKind::Comprehension));
-    comprehension && file.scopes.visible_from(suspect.scope).contains(&scope)
+fn in_comprehension_of(file: &File<'_>, suspect: &Suspect, scope: ScopeId) -> bool {
+    let is_comprehension = matches!(file.scopes.kind(scope), Some(ScopeKind::Comprehension));
+    let mut visible = file.scopes.visible_from(suspect.scope);
+    is_comprehension && visible.any(|one| one == scope)
 }
 
 /// Entries of `__all__` that the module does not have.

@@ -72,11 +72,7 @@ impl<'s> Program<'s> {
                 Receiver::Class(class) => Value::Class(ClassRef::Read(file.id, class)),
             };
         }
-        let symbol = file
-            .scopes
-            .name_id(&name.id)
-            .and_then(|id| file.scopes.resolve(scope, id));
-        match symbol {
+        match file.scopes.resolve_name(scope, &name.id) {
             Some(symbol) => self.value_of_symbol_at(file, symbol, steps + 1),
             None => self.value_outside(file, name.id.as_str(), steps),
         }
@@ -120,12 +116,7 @@ impl<'s> Program<'s> {
     }
 
     fn agreed_value(&self, file: &File<'s>, symbol: SymbolId, steps: u32) -> Value {
-        let Some(scope) = file
-            .scopes
-            .symbols
-            .get(symbol as usize)
-            .map(|symbol| symbol.scope)
-        else {
+        let Some(scope) = file.scopes.scope_of(symbol) else {
             return Value::Unknown;
         };
         let mut agreed = None;
@@ -174,12 +165,7 @@ impl<'s> Program<'s> {
             BindingKind::Parameter(parameter) => match parameter.annotation.as_deref() {
                 // Annotations are looked up around the function, not inside it.
                 Some(annotation) => {
-                    let outer = file
-                        .scopes
-                        .scopes
-                        .get(scope as usize)
-                        .and_then(|scope| scope.parent)
-                        .unwrap_or(0);
+                    let outer = file.scopes.parent(scope).unwrap_or(0);
                     self.annotated_at(file, outer, annotation, steps + 1)
                 }
                 None => Value::Unknown,
@@ -356,11 +342,7 @@ impl<'s> Program<'s> {
         steps: u32,
     ) -> Value {
         if let Expr::Name(name) = call.func.as_ref()
-            && file
-                .scopes
-                .name_id(&name.id)
-                .and_then(|id| file.scopes.resolve(scope, id))
-                .is_none()
+            && file.scopes.resolve_name(scope, &name.id).is_none()
         {
             let arguments = &call.arguments.args;
             match name.id.as_str() {
@@ -386,19 +368,9 @@ impl<'s> Program<'s> {
             }
             Value::Class(class) => Value::Instance(class),
             Value::Function(id, body) => match self.file(id) {
-                Some(other) => match other
-                    .scopes
-                    .scopes
-                    .get(body as usize)
-                    .map(|scope| scope.kind)
-                {
+                Some(other) => match other.scopes.kind(body) {
                     Some(ScopeKind::Function(node)) => {
-                        let outer = other
-                            .scopes
-                            .scopes
-                            .get(body as usize)
-                            .and_then(|scope| scope.parent)
-                            .unwrap_or(0);
+                        let outer = other.scopes.parent(body).unwrap_or(0);
                         self.returned(&other, outer, node, steps + 1)
                     }
                     _ => Value::Unknown,

@@ -289,10 +289,7 @@ impl<'a> Builder<'a> {
     ) {
         if self.full() {
             let scope = self.scope;
-            let in_class = matches!(
-                self.out.scopes.get(scope as usize).map(|scope| scope.kind),
-                Some(ScopeKind::Class(_))
-            );
+            let in_class = matches!(self.out.kind(scope), Some(ScopeKind::Class(_)));
             let bound = |symbol| self.is_bound(symbol);
             let outward = in_class
                 && role == Role::Load
@@ -366,10 +363,7 @@ impl<'a> Builder<'a> {
     fn class_magic(&self, name: &str) -> bool {
         match name {
             "__module__" | "__qualname__" => {
-                matches!(
-                    self.out.scopes[self.scope as usize].kind,
-                    ScopeKind::Class(_)
-                )
+                matches!(self.out.kind(self.scope), Some(ScopeKind::Class(_)))
             }
             "__class__" => self.out.class_around(self.scope).is_some(),
             _ => false,

@@ -166,20 +166,13 @@ impl<'a> Builder<'a> {
         let Expr::Name(name) = node.target.as_ref() else {
             return;
         };
-        let mut scope = self.scope;
-        while matches!(
-            self.out.scopes[scope as usize].kind,
-            ScopeKind::Comprehension
-        ) && let Some(parent) = self.out.scopes[scope as usize].parent
-        {
-            scope = parent;
-        }
-        self.bind_in(
-            scope,
-            &name.id,
-            name.range,
-            BindingKind::Assigned(&node.value),
-        );
+        let outer = self
+            .out
+            .around(self.scope)
+            .find(|(_, kind)| !matches!(kind, ScopeKind::Comprehension));
+        let scope = outer.map_or(0, |(scope, _)| scope);
+        let kind = BindingKind::Assigned(&node.value);
+        self.bind_in(scope, &name.id, name.range, kind);
     }
 
     fn comprehension(&mut self, generators: &'a [ast::Comprehension], elements: &[&'a Expr]) {

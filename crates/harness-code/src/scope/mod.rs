@@ -433,35 +433,68 @@ impl<'a> Scopes<'a> {
 
     /// The module-level symbol called `name`.
     pub(crate) fn module_symbol(&self, name: &str) -> Option<SymbolId> {
-        self.symbol_in(0, self.name_id(name)?)
+        self.named_in(0, name)
     }
 
-    /// What `name` refers to when it is looked up from `scope`, by Python's own rules.
-    pub fn resolve(&self, scope: ScopeId, name: NameId) -> Option<SymbolId> {
-        let mut current = Some(scope);
+    /// The symbol of a name in exactly `scope`.
+    pub(crate) fn named_in(&self, scope: ScopeId, name: &str) -> Option<SymbolId> {
+        self.symbol_in(scope, self.name_id(name)?)
+    }
+
+    /// The scope that a symbol lives in.
+    pub(crate) fn scope_of(&self, symbol: SymbolId) -> Option<ScopeId> {
+        Some(self.symbols.get(symbol as usize)?.scope)
+    }
+
+    /// What kind of block a scope belongs to.
+    pub(crate) fn kind(&self, scope: ScopeId) -> Option<ScopeKind<'a>> {
+        Some(self.scopes.get(scope as usize)?.kind)
+    }
+
+    /// The scope around a scope.
+    pub(crate) fn parent(&self, scope: ScopeId) -> Option<ScopeId> {
+        self.scopes.get(scope as usize)?.parent
+    }
+
+    /// The symbol that the class or function of a scope is bound to.
+    pub(crate) fn owner(&self, scope: ScopeId) -> Option<SymbolId> {
+        self.scopes.get(scope as usize)?.owner
+    }
+
+    /// A scope and those around it, innermost first.
+    pub(crate) fn around(&self, scope: ScopeId) -> impl Iterator<Item = (ScopeId, ScopeKind<'a>)> {
+        std::iter::successors(Some(scope), |id| self.parent(*id))
+            .map_while(|id| Some((id, self.kind(id)?)))
+    }
+
+    /// The scopes that a name in `scope` is looked up in by Python's own rules, innermost first.
+    pub(crate) fn visible_from(&self, scope: ScopeId) -> impl Iterator<Item = ScopeId> {
         let mut class_visible = true;
-        while let Some(id) = current {
-            let scope = self.scopes.get(id as usize)?;
-            let hidden = matches!(scope.kind, ScopeKind::Class(_)) && !class_visible;
-            if !hidden && let Some(symbol) = self.symbol_in(id, name) {
-                return Some(symbol);
-            }
-            class_visible = matches!(scope.kind, ScopeKind::TypeParameters);
-            current = scope.parent;
-        }
-        None
+        let visible = self.around(scope).filter(move |(_, kind)| {
+            let is_visible = class_visible || !matches!(kind, ScopeKind::Class(_));
+            class_visible = matches!(kind, ScopeKind::TypeParameters);
+            is_visible
+        });
+        visible.map(|(id, _)| id)
+    }
+
+    /// What `name` refers to when it is looked up from `scope`.
+    pub fn resolve(&self, scope: ScopeId, name: NameId) -> Option<SymbolId> {
+        self.visible_from(scope)
+            .find_map(|scope| self.symbol_in(scope, name))
+    }
+
+    /// What a name refers to when it is looked up from `scope`.
+    pub(crate) fn resolve_name(&self, scope: ScopeId, name: &str) -> Option<SymbolId> {
+        self.resolve(scope, self.name_id(name)?)
     }
 
     /// What an occurrence refers to.
     fn resolve_occurrence(&self, occurrence: &Occurrence) -> Option<SymbolId> {
-        let mut scope = occurrence.scope;
         // Classes see no names of classes around them.
-        while occurrence.outward
-            && let Some(found) = self.scopes.get(scope as usize)
-            && matches!(found.kind, ScopeKind::Class(_))
-        {
-            scope = found.parent?;
-        }
+        let is_hidden = |kind| occurrence.outward && matches!(kind, ScopeKind::Class(_));
+        let mut around = self.around(occurrence.scope);
+        let (scope, _) = around.find(|(_, kind)| !is_hidden(*kind))?;
         self.resolve(scope, occurrence.name)
     }
 
@@ -485,15 +518,9 @@ impl<'a> Scopes<'a> {
 
     /// The innermost class whose method or body `scope` lies in, going through functions.
     pub(crate) fn class_around(&self, scope: ScopeId) -> Option<ScopeId> {
-        let mut current = Some(scope);
-        while let Some(id) = current {
-            let scope = self.scopes.get(id as usize)?;
-            if matches!(scope.kind, ScopeKind::Class(_)) {
-                return Some(id);
-            }
-            current = scope.parent;
-        }
-        None
+        let mut around = self.around(scope);
+        let found = around.find(|(_, kind)| matches!(kind, ScopeKind::Class(_)));
+        found.map(|(id, _)| id)
     }
 
     /// The function whose body `scope` lies in, going through comprehensions and lambdas.
@@ -501,35 +528,14 @@ impl<'a> Scopes<'a> {
         &self,
         scope: ScopeId,
     ) -> Option<(ScopeId, &'a ast::StmtFunctionDef)> {
-        let mut current = Some(scope);
-        while let Some(id) = current {
-            let scope = self.scopes.get(id as usize)?;
-            match scope.kind {
+        for (id, kind) in self.around(scope) {
+            match kind {
                 ScopeKind::Function(node) => return Some((id, node)),
                 ScopeKind::Class(_) | ScopeKind::Module => return None,
                 ScopeKind::Lambda(_) | ScopeKind::Comprehension | ScopeKind::TypeParameters => {}
             }
-            current = scope.parent;
         }
         None
-    }
-
-    /// The scopes that a name in `scope` is looked up in, innermost first.
-    pub(crate) fn visible_from(&self, scope: ScopeId) -> Vec<ScopeId> {
-        let mut visible = Vec::new();
-        let mut current = Some(scope);
-        let mut class_visible = true;
-        while let Some(id) = current {
-            let Some(scope) = self.scopes.get(id as usize) else {
-                break;
-            };
-            if class_visible || !matches!(scope.kind, ScopeKind::Class(_)) {
-                visible.push(id);
-            }
-            class_visible = matches!(scope.kind, ScopeKind::TypeParameters);
-            current = scope.parent;
-        }
-        visible
     }
 
     /// The star imports of the file.

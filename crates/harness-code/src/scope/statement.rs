@@ -217,19 +217,18 @@ impl<'a> Builder<'a> {
     /// Makes the name of this scope mean that of the function around it.
     fn declare_nonlocal(&mut self, name: &'a ast::Identifier) {
         let id = self.intern(&name.id);
-        let mut current = self.out.scopes[self.scope as usize].parent;
-        while let Some(scope) = current {
-            let holds_locals = matches!(
-                self.out.scopes[scope as usize].kind,
-                ScopeKind::Function(_) | ScopeKind::Lambda(_)
-            );
-            if holds_locals && let Some(symbol) = self.out.symbol_in(scope, id) {
-                self.alias_symbol(id, symbol, name.range);
-                return;
-            }
-            current = self.out.scopes[scope as usize].parent;
+        let found = self
+            .out
+            .around(self.scope)
+            .skip(1)
+            .find_map(|(scope, kind)| {
+                let holds_locals = matches!(kind, ScopeKind::Function(_) | ScopeKind::Lambda(_));
+                self.out.symbol_in(scope, id).filter(|_| holds_locals)
+            });
+        match found {
+            Some(symbol) => self.alias_symbol(id, symbol, name.range),
+            None => self.occurrence(id, name.range, Role::Bind, None),
         }
-        self.occurrence(id, name.range, Role::Bind, None);
     }
 
     fn alias_symbol(&mut self, name: u32, symbol: SymbolId, span: TextRange) {

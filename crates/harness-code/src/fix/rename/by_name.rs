@@ -126,8 +126,7 @@ impl<'s> Renaming<'_, 's> {
                 if file.scopes.name(symbol.name) != self.old || symbol.scope == 0 {
                     continue;
                 }
-                let ScopeKind::Function(function) = file.scopes.scopes[symbol.scope as usize].kind
-                else {
+                let Some(ScopeKind::Function(function)) = file.scopes.kind(symbol.scope) else {
                     continue;
                 };
                 if owner

@@ -10,15 +10,12 @@ impl<'s> Renaming<'_, 's> {
     /// Refuses when giving `symbol` the new name changes what any name in its file refers to.
     pub(super) fn check_collision(&self, file: &Rc<File<'s>>, symbol: SymbolId) -> Step<()> {
         let scopes = &file.scopes;
-        let Some(home) = scopes
-            .symbols
-            .get(symbol as usize)
-            .map(|symbol| symbol.scope)
-        else {
+        let (Some(home), Some(new)) = (scopes.scope_of(symbol), scopes.name_id(self.new)) else {
             return Ok(());
         };
-        let Some(new) = scopes.name_id(self.new) else {
-            return Ok(());
+        let is_inside = |inner: ScopeId, outer: ScopeId| {
+            let mut around = scopes.around(inner).skip(1);
+            around.any(|(id, _)| id == outer)
         };
         if let Some(other) = scopes.symbol_in(home, new) {
             let spans = scopes
@@ -33,7 +30,9 @@ impl<'s> Renaming<'_, 's> {
         for occurrence in &scopes.occurrences {
             if occurrence.symbol == Some(symbol)
                 && let Some(inner) = scopes.resolve(occurrence.scope, new)
-                && self.is_inside(file, scopes.symbols[inner as usize].scope, home)
+                && scopes
+                    .scope_of(inner)
+                    .is_some_and(|inner| is_inside(inner, home))
             {
                 let reason = format!(
                     "`{}` means something else where `{}` is used",
@@ -45,11 +44,10 @@ impl<'s> Renaming<'_, 's> {
                 ));
             }
             // A name that is looked up through the scope would stop there from now on.
-            if occurrence.name == new && scopes.visible_from(occurrence.scope).contains(&home) {
-                let beyond = occurrence.symbol.is_none_or(|found| {
-                    let found = scopes.symbols[found as usize].scope;
-                    found != home && self.is_inside(file, home, found)
-                });
+            let mut visible = scopes.visible_from(occurrence.scope);
+            if occurrence.name == new && visible.any(|scope| scope == home) {
+                let found = occurrence.symbol.and_then(|found| scopes.scope_of(found));
+                let beyond = found.is_none_or(|found| found != home && is_inside(home, found));
                 if beyond {
                     let reason = format!(
                         "`{}` would shadow another `{}` that is used there",
@@ -63,25 +61,5 @@ impl<'s> Renaming<'_, 's> {
             }
         }
         Ok(())
-    }
-
-    /// Whether `inner` lies inside `outer`.
-    fn is_inside(&self, file: &File<'s>, inner: ScopeId, outer: ScopeId) -> bool {
-        let mut current = file
-            .scopes
-            .scopes
-            .get(inner as usize)
-            .and_then(|scope| scope.parent);
-        while let Some(id) = current {
-            if id == outer {
-                return true;
-            }
-            current = file
-                .scopes
-                .scopes
-                .get(id as usize)
-                .and_then(|scope| scope.parent);
-        }
-        false
     }
 }

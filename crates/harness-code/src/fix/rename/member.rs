@@ -178,11 +178,7 @@ impl<'s> Renaming<'_, 's> {
 
     /// Bindings in the body of a class, uses there, slots.
     fn rename_in_body(&mut self, file: &Rc<File<'s>>, scope: ScopeId) -> Step<()> {
-        let symbol = file
-            .scopes
-            .name_id(self.old)
-            .and_then(|name| file.scopes.symbol_in(scope, name));
-        if let Some(symbol) = symbol {
+        if let Some(symbol) = file.scopes.named_in(scope, self.old) {
             self.check_collision(file, symbol)?;
             for occurrence in &file.scopes.occurrences {
                 if occurrence.symbol == Some(symbol) {

@@ -180,11 +180,7 @@ impl<'s> Renaming<'_, 's> {
     }
 
     fn rename_bound(&mut self, file: &Rc<File<'s>>, scope: u32) -> Step<()> {
-        let symbol = file
-            .scopes
-            .name_id(self.old)
-            .and_then(|name| file.scopes.symbol_in(scope, name));
-        if let Some(symbol) = symbol {
+        if let Some(symbol) = file.scopes.named_in(scope, self.old) {
             self.rename_symbol(file, symbol)?;
         }
         // With another binding the name may stand for something else in the end, such as a function of the module.

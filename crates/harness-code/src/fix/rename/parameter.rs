@@ -195,12 +195,7 @@ impl<'s> Renaming<'_, 's> {
         };
         match callee {
             Value::Function(id, scope) => self.program.file(*id).is_some_and(|file| {
-                let kind = file
-                    .scopes
-                    .scopes
-                    .get(*scope as usize)
-                    .map(|scope| scope.kind);
-                matches!(kind, Some(ScopeKind::Function(node)) if collected(node))
+                matches!(file.scopes.kind(*scope), Some(ScopeKind::Function(node)) if collected(node))
             }),
             // A dictionary becomes arguments only where one is spread.
             Value::Class(ClassRef::Standard("builtins", "dict")) => {
@@ -327,20 +322,14 @@ impl<'s> Renaming<'_, 's> {
                 }
                 // Overloads and other definitions of the same method are called by the same keywords.
                 let other = self.program.file(*id)?;
-                let owner = |file: &File<'s>, scope: ScopeId| {
-                    file.scopes
-                        .scopes
-                        .get(scope as usize)
-                        .and_then(|scope| scope.owner)
-                };
-                if *id == file.id && owner(&other, *scope) == owner(file, body) {
+                if *id == file.id && other.scopes.owner(*scope) == file.scopes.owner(body) {
                     return Some(true);
                 }
                 let related = class.is_some_and(|class| {
                     class_of_method(&other.scopes, *scope)
                         .is_some_and(|found| self.are_related(class, ClassRef::Read(*id, found)))
                 });
-                let same = matches!(other.scopes.scopes.get(*scope as usize).map(|scope| scope.kind), Some(ScopeKind::Function(node)) if node.name.as_str() == name);
+                let same = matches!(other.scopes.kind(*scope), Some(ScopeKind::Function(node)) if node.name.as_str() == name);
                 Some(related && same)
             }
             Value::Class(called) => {
@@ -437,7 +426,7 @@ impl<'s> Renaming<'_, 's> {
                 let symbol = file
                     .scopes
                     .scope_of_node(node.range)
-                    .and_then(|body| file.scopes.symbol_in(body, file.scopes.name_id(self.old)?));
+                    .and_then(|body| file.scopes.named_in(body, self.old));
                 if let Some(symbol) = symbol.filter(|_| node.parameters.includes(self.old)) {
                     self.rename_symbol(&file, symbol)?;
                 }

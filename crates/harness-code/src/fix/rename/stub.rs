@@ -71,22 +71,12 @@ impl<'s> Renaming<'_, 's> {
                 };
                 let holder = class_of_method(scopes, inner)
                     .map(|scope| self.class_name(ClassRef::Read(other.id, scope)));
-                let same_owner = other.id != file.id
-                    || scopes
-                        .scopes
-                        .get(inner as usize)
-                        .and_then(|scope| scope.owner)
-                        == scopes
-                            .scopes
-                            .get(body as usize)
-                            .and_then(|scope| scope.owner);
+                let same_owner = other.id != file.id || scopes.owner(inner) == scopes.owner(body);
                 let named = node
                     .parameters
                     .iter_non_variadic_params()
                     .any(|parameter| parameter.parameter.name.as_str() == self.old);
-                let symbol = scopes
-                    .name_id(self.old)
-                    .and_then(|name| scopes.symbol_in(inner, name));
+                let symbol = scopes.named_in(inner, self.old);
                 if holder == class && same_owner && named && (other.id, inner) != (file.id, body) {
                     found.extend(symbol.map(|symbol| (other.clone(), symbol)));
                 }

@@ -183,21 +183,8 @@ impl<'s> Renaming<'_, 's> {
 
     /// What a symbol is: followed to where it is defined when it is only imported.
     pub(super) fn target_of_symbol(&self, file: &Rc<File<'s>>, symbol: SymbolId) -> Step<Target> {
-        let Some(scope) = file
-            .scopes
-            .symbols
-            .get(symbol as usize)
-            .map(|symbol| symbol.scope)
-        else {
-            return Err(Stop::Nothing);
-        };
-        if matches!(
-            file.scopes
-                .scopes
-                .get(scope as usize)
-                .map(|scope| scope.kind),
-            Some(ScopeKind::Class(_))
-        ) {
+        let scope = file.scopes.scope_of(symbol).ok_or(Stop::Nothing)?;
+        if matches!(file.scopes.kind(scope), Some(ScopeKind::Class(_))) {
             return self.target_of_member(ClassRef::Read(file.id, scope));
         }
         let mut bindings = file.scopes.bindings_of(symbol);
@@ -234,11 +221,8 @@ impl<'s> Renaming<'_, 's> {
             && Range::<usize>::from(alias) == *wanted
             && import.member != Some(self.old)
         {
-            let name = file
-                .scopes
-                .name_id(self.old)
-                .and_then(|name| file.scopes.symbol_in(import.scope, name));
-            return name
+            let symbol = file.scopes.named_in(import.scope, self.old);
+            return symbol
                 .map(|symbol| Target::Variable(file.id, symbol))
                 .ok_or(Stop::Nothing);
         }
@@ -369,11 +353,7 @@ impl<'s> Renaming<'_, 's> {
 
     fn parameter(&self, id: FileId, body: ScopeId) -> Step<Target> {
         let file = self.program.file(id).ok_or(Stop::Nothing)?;
-        let symbol = file
-            .scopes
-            .name_id(self.old)
-            .and_then(|name| file.scopes.symbol_in(body, name));
-        match symbol {
+        match file.scopes.named_in(body, self.old) {
             Some(symbol) if self.program.path(id).is_some() => Ok(Target::Variable(id, symbol)),
             _ => Err(Stop::because(format!(
                 "the function has no parameter `{}`",

@@ -18,9 +18,8 @@ impl<'s> Renaming<'_, 's> {
         let file = self.program.file(id).ok_or(Stop::Nothing)?;
         self.check_parsed(&file)?;
         self.check_definitions(&file, symbol)?;
-        let entry = &file.scopes.symbols[symbol as usize];
-        let scope = entry.scope;
-        let kind = file.scopes.scopes[scope as usize].kind;
+        let scope = file.scopes.scope_of(symbol).ok_or(Stop::Nothing)?;
+        let kind = file.scopes.kind(scope).ok_or(Stop::Nothing)?;
         let parameter = file
             .scopes
             .bindings_of(symbol)
@@ -235,10 +234,7 @@ impl<'s> Renaming<'_, 's> {
                     Some(_) => false,
                     None => true,
                 };
-                let symbol = other
-                    .scopes
-                    .name_id(self.old)
-                    .and_then(|name| other.scopes.symbol_in(import.scope, name));
+                let symbol = other.scopes.named_in(import.scope, self.old);
                 if let Some(symbol) = symbol.filter(|_| bound) {
                     if import.scope == 0 {
                         if !queue.contains(&(other.id, symbol)) {
@@ -467,11 +463,9 @@ fn may_be_module(file: &File<'_>, scope: u32, expression: &ast::Expr) -> bool {
         ast::Expr::Attribute(node) => may_be_module(file, scope, &node.value),
         ast::Expr::Name(name) => {
             let scopes = &file.scopes;
-            let symbol = scopes
-                .name_id(&name.id)
-                .and_then(|name| scopes.resolve(scope, name));
+            let symbol = scopes.resolve_name(scope, &name.id);
             symbol.is_none_or(|symbol| {
-                scopes.symbols[symbol as usize].scope == 0
+                scopes.scope_of(symbol) == Some(0)
                     || scopes
                         .bindings_of(symbol)
                         .any(|binding| matches!(binding.kind, BindingKind::Import(_)))

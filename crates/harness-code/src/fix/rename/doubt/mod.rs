@@ -394,20 +394,10 @@ impl<'r, 's> Renaming<'r, 's> {
 
     /// The scope of a variable that is handed on whole (`locals()`) or looked into by name.
     pub(super) fn doubt_scope(&mut self, file: &Rc<File<'s>>, symbol: SymbolId) {
-        let Some(home) = file
-            .scopes
-            .symbols
-            .get(symbol as usize)
-            .map(|one| one.scope)
-        else {
+        let Some(home) = file.scopes.scope_of(symbol) else {
             return;
         };
-        let kind = file
-            .scopes
-            .scopes
-            .get(home as usize)
-            .map(|scope| scope.kind);
-        let in_function = matches!(kind, Some(ScopeKind::Function(_)));
+        let in_function = matches!(file.scopes.kind(home), Some(ScopeKind::Function(_)));
         let mut found = Vec::new();
         for call in &file.scopes.calls {
             let Expr::Name(name) = call.node.func.as_ref() else {

@@ -251,8 +251,7 @@ impl<'s> Renaming<'_, 's> {
             let Some(class) = file.members().classes.get(&scope) else {
                 continue;
             };
-            let inner = file.scopes.scopes.get(scope as usize);
-            let outer = inner.and_then(|scope| scope.parent).unwrap_or(0);
+            let outer = file.scopes.parent(scope).unwrap_or(0);
             for maker in makers(class.node) {
                 if self.looks_at_names(&self.program.value(&file, outer, maker)) {
                     let reason = format!(
@@ -275,12 +274,7 @@ impl<'s> Renaming<'_, 's> {
         let Some(file) = self.program.file(*id) else {
             return false;
         };
-        let kind = file
-            .scopes
-            .scopes
-            .get(*scope as usize)
-            .map(|scope| scope.kind);
-        let range = match kind {
+        let range = match file.scopes.kind(*scope) {
             Some(ScopeKind::Function(node)) => node.range(),
             Some(ScopeKind::Class(node)) => node.range(),
             _ => return false,
