@@ -135,14 +135,7 @@ impl<'s> Search<'_, 's> {
 
     /// Whether any file of the project gives something this name: then an object may have it.
     pub(crate) fn is_defined_somewhere(&self, name: &str) -> bool {
-        self.is_set_somewhere(name)
-            || self.in_holding(name, |file| {
-                let members = file.members();
-                members
-                    .classes
-                    .values()
-                    .any(|class| class.members.contains_key(name))
-            })
+        self.is_set_somewhere(name) || self.in_holding(name, |file| file.members().defines(name))
     }
 
     /// Whether any file of the project imports a module, or something below the package that it belongs to.

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use super::members::{Member, last_name};
+use ruff_python_ast as ast;
+
+use super::members::{Class, Member, last_name};
 use super::program::Program;
 use super::resolved::{ClassRef, Lineage, Value};
 use crate::scope::ScopeKind;
@@ -89,38 +91,55 @@ impl<'s> Program<'s> {
         }
     }
 
-    /// The nearest class of the lineage that defines a member, with its first place.
+    /// Asks a class of a file that was read; `None` for one of the standard library.
+    pub(crate) fn ask_class<T>(
+        &self,
+        class: ClassRef,
+        ask: impl FnOnce(&Class<'s>) -> T,
+    ) -> Option<T> {
+        let ClassRef::Read(id, scope) = class else {
+            return None;
+        };
+        Some(ask(self.file(id)?.members().classes.get(&scope)?))
+    }
+
+    /// The statement of a class that was read.
+    pub(crate) fn class_node(&self, class: ClassRef) -> Option<&'s ast::StmtClassDef> {
+        self.ask_class(class, |class| class.node)
+    }
+
+    /// The places at which a class that was read itself gets a member.
+    pub(crate) fn own_members(&self, class: ClassRef, name: &str) -> Vec<Member<'s>> {
+        let found = self.ask_class(class, |class| class.members.get(name).cloned());
+        found.flatten().unwrap_or_default()
+    }
+
+    /// Whether a class itself defines a member.
+    pub(crate) fn defines(&self, class: ClassRef, name: &str) -> bool {
+        match class {
+            ClassRef::Read(..) => !self.own_members(class, name).is_empty(),
+            ClassRef::Standard(module, owner) => stdlib::class_has(module, owner, name),
+        }
+    }
+
+    /// The nearest class of the lineage that was read and defines a member, with its first place.
     pub(crate) fn find_member(
         &self,
         class: ClassRef,
         name: &str,
     ) -> Option<(ClassRef, Member<'s>)> {
-        for &holder in &self.lineage(class).classes {
-            match holder {
-                ClassRef::Read(id, scope) => {
-                    let file = self.file(id)?;
-                    if let Some(found) = file
-                        .members()
-                        .classes
-                        .get(&scope)
-                        .and_then(|class| class.members.get(name))
-                    {
-                        return found.first().map(|member| (holder, *member));
-                    }
-                }
-                ClassRef::Standard(..) => {}
-            }
-        }
-        None
+        self.lineage(class).classes.iter().find_map(|&holder| {
+            let member = *self.own_members(holder, name).first()?;
+            Some((holder, member))
+        })
     }
 
     /// Whether a class of the standard library defines or inherits a member.
     pub(crate) fn standard_has(&self, class: ClassRef, name: &str) -> bool {
-        self.lineage(class).classes.iter().any(|class| match class {
-            ClassRef::Standard(module, owner) => stdlib::class(module, owner)
-                .is_some_and(|(_, class)| class.members().any(|member| member == name)),
-            ClassRef::Read(..) => false,
-        })
+        self.lineage(class)
+            .classes
+            .iter()
+            .any(|class| matches!(class, ClassRef::Standard(..)) && self.defines(*class, name))
     }
 }
 

@@ -109,6 +109,12 @@ impl<'s> Members<'s> {
         mark_dynamic(scopes, &mut classes);
         Members { classes }
     }
+
+    /// Whether some class of the file defines a member.
+    pub(crate) fn defines(&self, name: &str) -> bool {
+        let mut classes = self.classes.values();
+        classes.any(|class| class.members.contains_key(name))
+    }
 }
 
 /// Finds `setattr(self, ...)`, `vars(self)` and `self.__dict__`: attributes set by computed names.

@@ -83,14 +83,10 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>, _: &Repaire
 
 /// Whether a member is a value that cannot be called: set to literals everywhere, or a property.
 fn is_value(search: &Search<'_, '_>, class: ClassRef, name: &str) -> bool {
-    let Some((ClassRef::Read(id, scope), _)) = search.program.find_member(class, name) else {
+    let Some((holder, _)) = search.program.find_member(class, name) else {
         return false;
     };
-    let Some(file) = search.program.file(id) else {
-        return false;
-    };
-    let places = file.members().classes.get(&scope);
-    let places = places.and_then(|class| class.members.get(name));
+    let places = search.program.own_members(holder, name);
     let of_value = |kind: BindingKind<'_>| match kind {
         BindingKind::Assigned(value) | BindingKind::Annotated(_, Some(value)) => {
             value.is_literal_expr() && !value.is_none_literal_expr()
@@ -109,13 +105,11 @@ fn is_value(search: &Search<'_, '_>, class: ClassRef, name: &str) -> bool {
         }),
         _ => false,
     };
-    places.is_some_and(|places| {
-        let mut kinds = places.iter().filter_map(|place| match place.kind {
-            MemberKind::Body(kind) | MemberKind::Set(kind, _) => Some(kind),
-            MemberKind::Slot => None,
-        });
-        kinds.next().is_some_and(of_value) && kinds.all(of_value)
-    })
+    let mut kinds = places.iter().filter_map(|place| match place.kind {
+        MemberKind::Body(kind) | MemberKind::Set(kind, _) => Some(kind),
+        MemberKind::Slot => None,
+    });
+    kinds.next().is_some_and(of_value) && kinds.all(of_value)
 }
 
 /// The members of a class that something else than `self` is or belongs to. An object can be of a subclass and get

@@ -3,7 +3,7 @@
 use ruff_python_ast as ast;
 
 use super::finding::{Finding, Repaired, Search, Verdict};
-use super::members::{MemberKind, last_name};
+use super::members::{Class, MemberKind, last_name};
 use super::program::{File, Program};
 use super::resolved::{ClassRef, FileId, Value};
 use crate::scope::{BindingKind, ScopeId, ScopeKind};
@@ -140,15 +140,8 @@ fn maker(program: &Program<'_>, class: ClassRef) -> Option<Maker> {
 
 /// Whether a class is made as `class` makes it: no decorator, no metaclass of its own.
 fn is_plain(program: &Program<'_>, class: ClassRef) -> bool {
-    let ClassRef::Read(id, scope) = class else {
-        return false;
-    };
-    program.file(id).is_some_and(|file| {
-        file.members()
-            .classes
-            .get(&scope)
-            .is_some_and(|class| !class.dynamic && class.node.decorator_list.is_empty())
-    })
+    let is_plain = |class: &Class<'_>| !class.dynamic && class.node.decorator_list.is_empty();
+    program.ask_class(class, is_plain).unwrap_or_default()
 }
 
 /// Standard classes whose `__new__` takes whatever the `__init__` of a subclass takes.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::super::members::{MemberKind, last_name};
+use super::super::members::{Member, MemberKind, last_name};
 use super::super::program::File;
 use super::super::resolved::{ClassRef, FileId};
 use super::family::Family;
@@ -67,17 +67,10 @@ impl<'s> Renaming<'_, 's> {
     }
 
     fn has_method(&self, class: ClassRef) -> bool {
-        let ClassRef::Read(id, scope) = class else {
-            return false;
-        };
-        self.program.file(id).is_some_and(|file| {
-            let class = file.members().classes.get(&scope);
-            let members = class.and_then(|class| class.members.get(self.old));
-            members
-                .into_iter()
-                .flatten()
-                .any(|member| matches!(member.kind, MemberKind::Body(BindingKind::Function(_))))
-        })
+        let members = self.program.own_members(class, self.old);
+        let is_method =
+            |member: &Member<'_>| matches!(member.kind, MemberKind::Body(BindingKind::Function(_)));
+        members.iter().any(is_method)
     }
 
     fn check_still_a_test(&self, prefix: &str) -> Step<()> {

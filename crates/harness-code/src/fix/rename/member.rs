@@ -19,7 +19,10 @@ impl<'s> Renaming<'_, 's> {
         self.check_bases(&family)?;
         self.check_new_member(&family)?;
         self.check_mangling()?;
-        for &ClassRefParts { id, scope } in &parts(&family.own) {
+        for &class in &family.own {
+            let ClassRef::Read(id, scope) = class else {
+                continue;
+            };
             let file = self.program.file(id).ok_or(Stop::Nothing)?;
             self.check_parsed(&file)?;
             self.rename_in_body(&file, scope)?;
@@ -72,20 +75,10 @@ impl<'s> Renaming<'_, 's> {
             let lineage = self.program.lineage(class);
             for base in &lineage.classes {
                 let outside = match base {
-                    ClassRef::Read(id, scope) if self.program.path(*id).is_none() => {
-                        let file = self.program.file(*id);
-                        file.is_some_and(|file| {
-                            file.members()
-                                .classes
-                                .get(scope)
-                                .is_some_and(|class| class.members.contains_key(self.old))
-                        })
-                    }
-                    ClassRef::Read(..) => false,
-                    ClassRef::Standard(module, name) => stdlib::class(module, name)
-                        .is_some_and(|(_, class)| class.members().any(|member| member == self.old)),
+                    ClassRef::Read(id, _) => self.program.path(*id).is_none(),
+                    ClassRef::Standard(..) => true,
                 };
-                if outside {
+                if outside && self.program.defines(*base, self.old) {
                     return Err(Stop::because(format!(
                         "`{}` overrides a member of a class outside the project",
                         self.old
@@ -111,11 +104,9 @@ impl<'s> Renaming<'_, 's> {
 
     pub(super) fn class_name(&self, class: ClassRef) -> String {
         match class {
-            ClassRef::Read(id, scope) => {
-                let name = self.program.file(id).and_then(|file| {
-                    Some(file.members().classes.get(&scope)?.node.name.to_string())
-                });
-                name.unwrap_or_default()
+            ClassRef::Read(..) => {
+                let node = self.program.class_node(class);
+                node.map_or(String::new(), |node| node.name.to_string())
             }
             ClassRef::Standard(_, name) => name.to_string(),
         }
@@ -123,16 +114,6 @@ impl<'s> Renaming<'_, 's> {
 
     /// The new name must be free in every class that sees the member.
     fn check_new_member(&self, family: &Family) -> Step<()> {
-        let taken = |class: ClassRef| match class {
-            ClassRef::Read(id, scope) => self.program.file(id).is_some_and(|file| {
-                file.members()
-                    .classes
-                    .get(&scope)
-                    .is_some_and(|class| class.members.contains_key(self.new))
-            }),
-            ClassRef::Standard(module, name) => stdlib::class(module, name)
-                .is_some_and(|(_, class)| class.members().any(|member| member == self.new)),
-        };
         let mut seen: Vec<ClassRef> = family
             .own
             .iter()
@@ -156,7 +137,10 @@ impl<'s> Renaming<'_, 's> {
                 }
             }
         }
-        match seen.into_iter().find(|class| taken(*class)) {
+        match seen
+            .into_iter()
+            .find(|class| self.program.defines(*class, self.new))
+        {
             Some(class) => Err(Stop::because(format!(
                 "`{}` has a `{}` already",
                 self.class_name(class),
@@ -186,18 +170,15 @@ impl<'s> Renaming<'_, 's> {
                 }
             }
         }
-        let members = file.members();
-        let Some(class) = members.classes.get(&scope) else {
-            return Ok(());
-        };
-        for member in class.members.get(self.old).into_iter().flatten() {
+        let class = ClassRef::Read(file.id, scope);
+        for member in self.program.own_members(class, self.old) {
             match member.kind {
                 MemberKind::Slot => self.edit_string(file, member.span)?,
                 MemberKind::Set(..) => self.edit(file, member.span)?,
                 MemberKind::Body(_) => {}
             }
         }
-        for member in class.members.get("__match_args__").into_iter().flatten() {
+        for member in self.program.own_members(class, "__match_args__") {
             if file
                 .text(statement_around(file, member.span.start().into()))
                 .contains(self.old)
@@ -282,36 +263,24 @@ impl<'s> Renaming<'_, 's> {
 
     /// Whether the member is a field that the class is built from by keyword.
     pub(super) fn is_field(&self, family: &Family) -> bool {
-        family.own.iter().any(|class| {
-            let ClassRef::Read(id, scope) = *class else {
+        family.own.iter().any(|&class| {
+            let Some(node) = self.program.class_node(class) else {
                 return false;
             };
-            let Some(file) = self.program.file(id) else {
-                return false;
-            };
-            let members = file.members();
-            let Some(class) = members.classes.get(&scope) else {
-                return false;
-            };
-            let annotated = class
-                .members
-                .get(self.old)
-                .into_iter()
-                .flatten()
-                .any(|member| {
-                    matches!(
-                        member.kind,
-                        MemberKind::Body(BindingKind::Annotated(..) | BindingKind::Assigned(_))
-                    )
-                });
-            let makes_fields = class.node.decorator_list.iter().any(|decorator| {
+            let members = self.program.own_members(class, self.old);
+            let annotated = members.iter().any(|member| {
+                matches!(
+                    member.kind,
+                    MemberKind::Body(BindingKind::Annotated(..) | BindingKind::Assigned(_))
+                )
+            });
+            let makes_fields = node.decorator_list.iter().any(|decorator| {
                 matches!(
                     last_name(&decorator.expression),
                     Some("dataclass" | "define" | "attrs" | "frozen" | "s")
                 )
             });
-            let bases = class
-                .node
+            let bases = node
                 .arguments
                 .iter()
                 .flat_map(|arguments| arguments.args.iter());
@@ -461,21 +430,6 @@ impl<'s> Renaming<'_, 's> {
             .find(|package| self.program.installed.may_define(package, name))
             .map(|package| format!("the package `{package}`"))
     }
-}
-
-struct ClassRefParts {
-    id: usize,
-    scope: ScopeId,
-}
-
-fn parts(classes: &[ClassRef]) -> Vec<ClassRefParts> {
-    classes
-        .iter()
-        .filter_map(|class| match *class {
-            ClassRef::Read(id, scope) => Some(ClassRefParts { id, scope }),
-            ClassRef::Standard(..) => None,
-        })
-        .collect()
 }
 
 /// The logical line that begins around an offset, as far as its brackets reach.

@@ -410,16 +410,11 @@ impl<'s> Renaming<'_, 's> {
     fn rename_in_overrides(&mut self, class: ClassRef, name: &str) -> Step<()> {
         let family = self.family(class, name);
         for other in family.own {
-            let ClassRef::Read(id, scope) = other else {
+            let ClassRef::Read(id, _) = other else {
                 continue;
             };
             let file = self.program.file(id).ok_or(Stop::Nothing)?;
-            let members = file.members();
-            let methods = members
-                .classes
-                .get(&scope)
-                .and_then(|class| class.members.get(name));
-            for member in methods.into_iter().flatten() {
+            for member in self.program.own_members(other, name) {
                 let MemberKind::Body(BindingKind::Function(node)) = member.kind else {
                     continue;
                 };

@@ -379,13 +379,7 @@ impl<'s> Renaming<'_, 's> {
         let old = self.old;
         match target {
             Target::Variable(..) => format!("`{old}`"),
-            Target::Member(ClassRef::Read(id, scope)) => {
-                let name = self.program.file(*id).and_then(|file| {
-                    Some(file.members().classes.get(scope)?.node.name.to_string())
-                });
-                format!("`{}.{old}`", name.unwrap_or_default())
-            }
-            Target::Member(ClassRef::Standard(..)) => format!("`{old}`"),
+            Target::Member(class) => format!("`{}.{old}`", self.class_name(*class)),
             Target::Module(_) => format!("the module `{old}`"),
         }
     }

@@ -325,13 +325,8 @@ impl<'s> Renaming<'_, 's> {
         if unknown.is_empty() {
             return Ok(());
         }
-        let in_classes = self.files().iter().any(|file| {
-            let members = file.members();
-            members
-                .classes
-                .values()
-                .any(|class| class.members.contains_key(self.old))
-        });
+        let mut files = self.files().into_iter();
+        let in_classes = files.any(|file| file.members().defines(self.old));
         let in_modules = self
             .files()
             .iter()

@@ -156,12 +156,11 @@ impl<'r, 's> Renaming<'r, 's> {
 
     /// A doubt about a class as a whole.
     pub(super) fn at_class(&self, reason: String, class: ClassRef) -> Option<Doubt> {
-        let ClassRef::Read(id, scope) = class else {
+        let ClassRef::Read(id, _) = class else {
             return None;
         };
-        let file = self.program.file(id)?;
-        let span = file.members().classes.get(&scope)?.node.name.range;
-        self.at_places(reason, &file, [span.into()])
+        let span = self.program.class_node(class)?.name.range;
+        self.at_places(reason, &*self.program.file(id)?, [span.into()])
     }
 
     /// A doubt about uses of the name whose owner nobody knows.

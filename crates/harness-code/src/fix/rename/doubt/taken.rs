@@ -168,17 +168,13 @@ impl<'s> Renaming<'_, 's> {
             ..Kept::default()
         };
         for class in &family.own {
-            let ClassRef::Read(id, scope) = *class else {
+            let ClassRef::Read(id, _) = *class else {
                 continue;
             };
             let Some(file) = self.program.file(id) else {
                 continue;
             };
-            let found = file.members().classes.get(&scope);
-            for member in found
-                .into_iter()
-                .flat_map(|class| class.members.get(self.old).into_iter().flatten())
-            {
+            for member in self.program.own_members(*class, self.old) {
                 let (in_class, in_instances) = match member.kind {
                     MemberKind::Body(BindingKind::Function(node)) => (true, !stays_in_class(node)),
                     MemberKind::Body(_) => (true, kept.as_field),
@@ -245,14 +241,12 @@ impl<'s> Renaming<'_, 's> {
             let ClassRef::Read(id, scope) = class else {
                 continue;
             };
-            let Some(file) = self.program.file(id) else {
-                continue;
-            };
-            let Some(class) = file.members().classes.get(&scope) else {
+            let (Some(file), Some(node)) = (self.program.file(id), self.program.class_node(class))
+            else {
                 continue;
             };
             let outer = file.scopes.parent(scope).unwrap_or(0);
-            for maker in makers(class.node) {
+            for maker in makers(node) {
                 if self.looks_at_names(&self.program.value(&file, outer, maker)) {
                     let reason = format!(
                         "`{}` takes all names of the classes it makes, `{}` among them",
