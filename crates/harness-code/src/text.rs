@@ -332,6 +332,11 @@ fn looks_binary(bytes: &[u8]) -> bool {
     strange * 100 > head.len() || undefined * 20 > head.len()
 }
 
+/// Returns whether a word is one of a list of words, written as one text with spaces between them.
+pub(crate) fn is_among(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
 /// Returns where a name stands in a text as a whole word.
 pub fn whole_words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
     let part_of_name = |c: char| c.is_alphanumeric() || c == '_';

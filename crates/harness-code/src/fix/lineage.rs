@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ruff_python_ast as ast;
 
-use super::members::{Class, Member, last_name};
+use super::members::{Class, Member, is_named};
 use super::program::Program;
 use super::resolved::{ClassRef, Lineage, Value};
 use crate::scope::ScopeKind;
@@ -71,17 +71,10 @@ impl<'s> Program<'s> {
                     return vec![None];
                 };
                 let outer = file.scopes.parent(scope).unwrap_or(0);
-                let arguments = node
-                    .arguments
-                    .iter()
-                    .flat_map(|arguments| arguments.args.iter());
-                arguments
-                    .filter(|base| {
-                        !matches!(
-                            last_name(base),
-                            Some("object" | "Generic" | "Protocol" | "TypedDict" | "NamedTuple")
-                        )
-                    })
+                const WITHOUT_MEMBERS: &str = "object Generic Protocol TypedDict NamedTuple";
+                let bases = node.bases().iter();
+                bases
+                    .filter(|base| !is_named(base, WITHOUT_MEMBERS))
                     .map(|base| match self.value(&file, outer, base) {
                         Value::Class(class) => Some(class),
                         _ => None,

@@ -5,6 +5,7 @@ use ruff_text_size::TextRange;
 use rustc_hash::FxHashMap;
 
 use crate::scope::{BindingKind, ScopeId, ScopeKind, Scopes};
+use crate::text::is_among;
 
 /// How a class gets a member.
 #[derive(Clone, Copy, Debug)]
@@ -144,39 +145,24 @@ fn mark_dynamic(scopes: &Scopes<'_>, classes: &mut FxHashMap<ScopeId, Class<'_>>
     }
 }
 
-/// Class decorators that add no attributes of their own choosing.
-const PLAIN_DECORATORS: &[&str] = &[
-    "dataclass",
-    "total_ordering",
-    "final",
-    "runtime_checkable",
-    "unique",
-    "define",
-    "attrs",
-    "frozen",
-    "s",
-];
+/// Class decorators that make fields of what the body of the class annotates.
+pub(crate) const FIELD_DECORATORS: &str = "dataclass define attrs frozen s";
+
+/// Other class decorators that add no attributes of their own choosing.
+const PLAIN_DECORATORS: &str = "total_ordering final runtime_checkable unique";
 
 /// Whether a decorator or metaclass that is not known takes part in making the class.
 fn has_unknown_maker(node: &ast::StmtClassDef) -> bool {
-    let decorated = node.decorator_list.iter().any(|decorator| {
-        let name = last_name(&decorator.expression);
-        !name.is_some_and(|name| PLAIN_DECORATORS.contains(&name))
+    let is_plain = |decorator: &ast::Decorator| {
+        [FIELD_DECORATORS, PLAIN_DECORATORS]
+            .iter()
+            .any(|names| is_named(&decorator.expression, names))
+    };
+    let made = node.keywords().iter().any(|keyword| {
+        let metaclass = keyword.arg.as_ref().is_none_or(|name| name == "metaclass");
+        metaclass && !is_named(&keyword.value, "ABCMeta EnumMeta EnumType type")
     });
-    let keywords = node
-        .arguments
-        .iter()
-        .flat_map(|arguments| &arguments.keywords);
-    let made = keywords.into_iter().any(|keyword| {
-        let metaclass = keyword
-            .arg
-            .as_ref()
-            .is_none_or(|name| name.as_str() == "metaclass");
-        metaclass
-            && !last_name(&keyword.value)
-                .is_some_and(|name| matches!(name, "ABCMeta" | "EnumMeta" | "EnumType" | "type"))
-    });
-    decorated || made
+    made || !node.decorator_list.iter().all(is_plain)
 }
 
 /// The last part of `a.b.c`, `a.b.c(...)` or `a.b.c[...]`.
@@ -188,6 +174,28 @@ pub(crate) fn last_name(expression: &Expr) -> Option<&str> {
         Expr::Subscript(node) => last_name(&node.value),
         _ => None,
     }
+}
+
+/// Whether the last part of an expression is one of these names, which stand in one text.
+pub(crate) fn is_named(expression: &Expr, names: &str) -> bool {
+    last_name(expression).is_some_and(|name| is_among(names, name))
+}
+
+/// Whether one of the decorators has one of these names.
+pub(crate) fn is_decorated(decorators: &[ast::Decorator], names: &str) -> bool {
+    let mut decorators = decorators.iter();
+    decorators.any(|decorator| is_named(&decorator.expression, names))
+}
+
+/// Whether every decorator has one of these names.
+pub(crate) fn is_only_decorated(decorators: &[ast::Decorator], names: &str) -> bool {
+    let mut decorators = decorators.iter();
+    decorators.all(|decorator| is_named(&decorator.expression, names))
+}
+
+/// The name of the keyword argument of a call that is called so.
+pub(crate) fn keyword_of<'c>(call: &'c ast::ExprCall, name: &str) -> Option<&'c ast::Identifier> {
+    call.arguments.find_keyword(name)?.arg.as_ref()
 }
 
 fn slots<'s>(class: &mut Class<'s>, value: &'s Expr) {
@@ -276,12 +284,7 @@ pub(crate) enum MethodKind {
 }
 
 pub(crate) fn method_kind(function: &ast::StmtFunctionDef) -> MethodKind {
-    let decorated = |wanted: &str| {
-        function
-            .decorator_list
-            .iter()
-            .any(|decorator| last_name(&decorator.expression) == Some(wanted))
-    };
+    let decorated = |wanted: &str| is_decorated(&function.decorator_list, wanted);
     if decorated("staticmethod") {
         MethodKind::Static
     } else if decorated("classmethod")

@@ -5,7 +5,7 @@ use ruff_text_size::Ranged;
 
 use super::finding::{Finding, Repaired, Search, Verdict, is_quoted, is_special};
 use super::import_name::names_of;
-use super::members::{MemberKind, Receiver, last_name, receiver};
+use super::members::{MemberKind, Receiver, is_decorated, receiver};
 use super::program::File;
 use super::resolved::{ClassRef, Value};
 use crate::scope::BindingKind;
@@ -99,10 +99,9 @@ fn is_value(search: &Search<'_, '_>, class: ClassRef, name: &str) -> bool {
                         | Expr::Compare(_)
                 )
         }
-        BindingKind::Function(node) => node.decorator_list.iter().any(|decorator| {
-            let name = last_name(&decorator.expression);
-            matches!(name, Some("property" | "cached_property"))
-        }),
+        BindingKind::Function(node) => {
+            is_decorated(&node.decorator_list, "property cached_property")
+        }
         _ => false,
     };
     let mut kinds = places.iter().filter_map(|place| match place.kind {

@@ -1,9 +1,9 @@
 //! Keyword arguments that a known function does not take.
 
-use ruff_python_ast as ast;
+use ruff_python_ast::{self as ast, helpers::map_callable};
 
 use super::finding::{Finding, Repaired, Search, Verdict};
-use super::members::{Class, MemberKind, last_name};
+use super::members::{Class, MemberKind, is_only_decorated, last_name};
 use super::program::{File, Program};
 use super::resolved::{ClassRef, FileId, Value};
 use crate::scope::{BindingKind, ScopeId, ScopeKind};
@@ -89,12 +89,8 @@ fn parameters_of<'s>(
     };
     let owner = other.scopes.owner(body)?;
     let defined_once = other.scopes.bindings_of(owner).count() == 1;
-    let plain = node.decorator_list.iter().all(|decorator| {
-        matches!(
-            last_name(&decorator.expression),
-            Some("staticmethod" | "classmethod" | "abstractmethod" | "override")
-        )
-    });
+    let names = "staticmethod classmethod abstractmethod override";
+    let plain = is_only_decorated(&node.decorator_list, names);
     if !defined_once || !plain || node.parameters.kwarg.is_some() {
         return None;
     }
@@ -162,20 +158,14 @@ fn fields(program: &Program<'_>, class: ClassRef) -> Option<Vec<String>> {
     let standard = |expression: &ast::Expr, wanted: &str| {
         last_name(expression) == Some(wanted)
             && matches!(
-                program.value(&file, outer, callee(expression)),
+                program.value(&file, outer, map_callable(expression)),
                 Value::Standard | Value::Class(ClassRef::Standard(..))
             )
     };
     let decorators = &class.node.decorator_list;
     let dataclass = matches!(decorators.as_slice(), [one] if standard(&one.expression, "dataclass") && !turns_off(&one.expression));
-    let bases: Vec<&ast::Expr> = class
-        .node
-        .arguments
-        .iter()
-        .flat_map(|arguments| arguments.args.iter())
-        .collect();
-    let tuple =
-        decorators.is_empty() && matches!(bases.as_slice(), [base] if standard(base, "NamedTuple"));
+    let bases = class.node.bases();
+    let tuple = decorators.is_empty() && matches!(bases, [base] if standard(base, "NamedTuple"));
     if !dataclass && !tuple {
         return None;
     }
@@ -200,18 +190,5 @@ fn turns_off(expression: &ast::Expr) -> bool {
         return false;
     };
     let mut keywords = call.arguments.keywords.iter();
-    keywords.any(|keyword| {
-        keyword
-            .arg
-            .as_ref()
-            .is_none_or(|name| name.as_str() == "init")
-    })
-}
-
-/// What is called, or the expression itself.
-fn callee(expression: &ast::Expr) -> &ast::Expr {
-    match expression {
-        ast::Expr::Call(call) => &call.func,
-        other => other,
-    }
+    keywords.any(|keyword| keyword.arg.as_ref().is_none_or(|name| name == "init"))
 }

@@ -4,7 +4,9 @@
 
 use ruff_python_ast::{self as ast, Expr};
 
-use super::members::{self, MemberKind, Receiver, last_name};
+use super::members::{
+    self, MemberKind, Receiver, is_decorated, is_named, is_only_decorated, last_name,
+};
 use super::program::{File, Program};
 use super::resolved::{ClassRef, FileId, Module, Value};
 use crate::scope::{BindingKind, ScopeId, ScopeKind, SymbolId};
@@ -358,9 +360,7 @@ impl<'s> Program<'s> {
         }
         match self.value_at(file, scope, &call.func, steps + 1) {
             // `dataclasses.replace` and the functions of `copy` give what they are given.
-            Value::Standard
-                if matches!(last_name(&call.func), Some("replace" | "copy" | "deepcopy")) =>
-            {
+            Value::Standard if is_named(&call.func, "replace copy deepcopy") => {
                 match call.arguments.args.first() {
                     Some(first) => self.value_at(file, scope, first, steps + 1),
                     None => Value::Unknown,
@@ -396,23 +396,9 @@ impl<'s> Program<'s> {
         node: &ast::StmtFunctionDef,
         steps: u32,
     ) -> Value {
-        let plain = node.decorator_list.iter().all(|decorator| {
-            last_name(&decorator.expression).is_some_and(|name| {
-                matches!(
-                    name,
-                    "property"
-                        | "staticmethod"
-                        | "classmethod"
-                        | "cached_property"
-                        | "abstractmethod"
-                        | "override"
-                        | "lru_cache"
-                        | "cache"
-                        | "overload"
-                        | "setter"
-                )
-            })
-        });
+        const PLAIN: &str = "property staticmethod classmethod cached_property abstractmethod override lru_cache cache overload \
+            setter";
+        let plain = is_only_decorated(&node.decorator_list, PLAIN);
         match &node.returns {
             Some(annotation) if plain && !node.is_async => {
                 self.annotated_at(file, scope, annotation, steps + 1)
@@ -488,12 +474,8 @@ impl<'s> Program<'s> {
 }
 
 pub(crate) fn is_property(node: &ast::StmtFunctionDef) -> bool {
-    node.decorator_list.iter().any(|decorator| {
-        matches!(
-            last_name(&decorator.expression),
-            Some("property" | "cached_property" | "setter" | "getter" | "deleter")
-        )
-    })
+    let names = "property cached_property setter getter deleter";
+    is_decorated(&node.decorator_list, names)
 }
 
 fn builtin_instance(name: &'static str) -> Value {

@@ -7,6 +7,7 @@ use crate::report::clipped;
 use crate::report::facts::Fact;
 use crate::report::manifest::{READMES, manifests};
 use crate::suite::Suite;
+use crate::text::is_among;
 use crate::tree::SourceTree;
 
 /// Words that say nothing about what a question is about.
@@ -110,10 +111,6 @@ fn words(question: &str) -> Vec<String> {
         .collect()
 }
 
-fn has(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|known| known == word)
-}
-
 /// Words after which a definition's name may follow: "what does run do?".
 const BEFORE_NAMES: &str = "are calls did do does is of was";
 
@@ -128,10 +125,13 @@ pub fn is_about_project(tree: &SourceTree, question: &str, mentions: &Mentions) 
         return question.chars().count() <= SHORT_WITHOUT_BLANKS;
     }
     let words = words(question);
-    let asks =
-        |word: &String| has(SUBJECTS, word) || TOPICS.iter().any(|(topic, _)| has(topic, word));
-    let is_whole =
-        words.iter().any(asks) && words.iter().all(|word| asks(word) || has(FILLING, word));
+    let asks = |word: &String| {
+        is_among(SUBJECTS, word) || TOPICS.iter().any(|(topic, _)| is_among(topic, word))
+    };
+    let is_whole = words.iter().any(asks)
+        && words
+            .iter()
+            .all(|word| asks(word) || is_among(FILLING, word));
     is_whole && !names_definition(tree, &words)
 }
 
@@ -140,8 +140,8 @@ fn names_definition(tree: &SourceTree, words: &[String]) -> bool {
     let mut pairs = words.iter().zip(words.iter().skip(1));
     pairs.any(|(before, word)| {
         let mut all = tree.definitions();
-        has(BEFORE_NAMES, before)
-            && !has(SUBJECTS, word)
+        is_among(BEFORE_NAMES, before)
+            && !is_among(SUBJECTS, word)
             && all.any(|(_, definition)| definition.name().eq_ignore_ascii_case(word))
     })
 }
@@ -149,7 +149,7 @@ fn names_definition(tree: &SourceTree, words: &[String]) -> bool {
 /// Returns what the manifests and the suite say to a question about the project.
 pub fn project_facts(tree: &SourceTree, suite: Option<&Suite>, question: &str) -> Vec<Fact> {
     let words = words(question);
-    let asks = |topic: &str| words.iter().any(|word| has(topic, word));
+    let asks = |topic: &str| words.iter().any(|word| is_among(topic, word));
     let keys: Vec<&str> = TOPICS
         .iter()
         .filter(|(topic, _)| asks(topic))
@@ -269,7 +269,7 @@ struct Section {
 fn best_sections(tree: &SourceTree, question: &str) -> Vec<Section> {
     let words: Vec<String> = words(question)
         .into_iter()
-        .filter(|word| !has(FILLING, word) && !has(SUBJECTS, word))
+        .filter(|word| !is_among(FILLING, word) && !is_among(SUBJECTS, word))
         .collect();
     // "tests" and "test", "versions" and "version".
     let stem = |word: &String| word.trim_end_matches('s').to_owned();

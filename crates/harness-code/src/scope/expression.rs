@@ -32,10 +32,16 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn all(&mut self, expressions: &'a [Expr]) {
+    pub(super) fn all(&mut self, expressions: &'a [Expr]) {
         expressions
             .iter()
             .for_each(|expression| self.expression(expression));
+    }
+
+    pub(super) fn keywords(&mut self, keywords: &'a [ast::Keyword]) {
+        keywords
+            .iter()
+            .for_each(|keyword| self.expression(&keyword.value));
     }
 
     fn maybe(&mut self, expression: Option<&'a Expr>) {
@@ -205,10 +211,7 @@ impl<'a> Builder<'a> {
         }
         let annotation = std::mem::take(&mut self.in_annotation);
         self.all(&node.arguments.args);
-        node.arguments
-            .keywords
-            .iter()
-            .for_each(|keyword| self.expression(&keyword.value));
+        self.keywords(&node.arguments.keywords);
         self.in_annotation = annotation;
     }
 

@@ -356,13 +356,8 @@ impl<'a> Builder<'a> {
             self.scope = self.open(ScopeKind::TypeParameters, None);
             self.type_parameters(parameters);
         }
-        if let Some(arguments) = &node.arguments {
-            arguments.args.iter().for_each(|base| self.expression(base));
-            arguments
-                .keywords
-                .iter()
-                .for_each(|keyword| self.expression(&keyword.value));
-        }
+        self.all(node.bases());
+        self.keywords(node.keywords());
         let inner = self.open(ScopeKind::Class(node), None);
         self.scope = inner;
         self.statements(&node.body);

@@ -24,7 +24,7 @@ impl<'s> Renaming<'_, 's> {
         let prefix = bindings.find_map(|binding| match binding.kind {
             BindingKind::Function(_) => Some("test"),
             BindingKind::Class(node) => {
-                let mut bases = node.arguments.iter().flat_map(|arguments| &arguments.args);
+                let mut bases = node.bases().iter();
                 let by_base = bases
                     .any(|base| last_name(base).is_some_and(|name| name.ends_with("TestCase")));
                 (!by_base).then_some("Test")

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use ruff_python_ast::{self as ast, Expr};
 
-use super::super::members::{MemberKind, last_name};
+use super::super::members::{FIELD_DECORATORS, MemberKind, is_decorated, is_named, keyword_of};
 use super::super::program::File;
 use super::super::resolved::{ClassRef, FileId, Module, Value};
 use super::family::{Belongs, Family, Owner};
@@ -274,56 +274,31 @@ impl<'s> Renaming<'_, 's> {
                     MemberKind::Body(BindingKind::Annotated(..) | BindingKind::Assigned(_))
                 )
             });
-            let makes_fields = node.decorator_list.iter().any(|decorator| {
-                matches!(
-                    last_name(&decorator.expression),
-                    Some("dataclass" | "define" | "attrs" | "frozen" | "s")
-                )
-            });
-            let bases = node
-                .arguments
-                .iter()
-                .flat_map(|arguments| arguments.args.iter());
-            let is_record = bases.into_iter().any(|base| {
-                matches!(
-                    last_name(base),
-                    Some("NamedTuple" | "TypedDict" | "BaseModel" | "Struct")
-                )
-            });
-            annotated && (makes_fields || is_record)
+            let records = "NamedTuple TypedDict BaseModel Struct";
+            let is_record = || node.bases().iter().any(|base| is_named(base, records));
+            annotated && (is_decorated(&node.decorator_list, FIELD_DECORATORS) || is_record())
         })
     }
 
     fn field_keywords(&self, file: &Rc<File<'s>>, family: &Family) -> Vec<(Range<usize>, Belongs)> {
         let mut found = Vec::new();
         for call in &file.scopes.calls {
-            for name in call
-                .node
-                .arguments
-                .keywords
-                .iter()
-                .filter_map(|keyword| keyword.arg.as_ref())
-            {
-                if name.as_str() != self.old {
-                    continue;
-                }
-                let callee = self.program.value(file, call.scope, &call.node.func);
-                let made = matches!(&callee, Value::Class(_))
-                    && matches!(self.belongs(&callee, family), Belongs::Family);
-                let replaced = matches!(
-                    last_name(&call.node.func),
-                    Some("replace" | "_replace" | "evolve" | "model_copy")
-                );
-                let first = call.node.arguments.args.first();
-                let copied = first.filter(|_| replaced).is_some_and(|first| {
-                    let value = self.program.value(file, call.scope, first);
-                    matches!(self.belongs(&value, family), Belongs::Family)
-                });
-                if made || copied {
-                    found.push((name.range.into(), Belongs::Family));
-                } else if replaced || matches!(callee, Value::Unknown) {
-                    found.push((name.range.into(), Belongs::Unknown));
-                }
+            let Some(name) = keyword_of(call.node, self.old) else {
+                continue;
+            };
+            let callee = self.program.value(file, call.scope, &call.node.func);
+            let made = matches!(&callee, Value::Class(_))
+                && matches!(self.belongs(&callee, family), Belongs::Family);
+            let replaced = is_named(&call.node.func, "replace _replace evolve model_copy");
+            let first = call.node.arguments.args.first();
+            let copied = first.filter(|_| replaced).is_some_and(|first| {
+                let value = self.program.value(file, call.scope, first);
+                matches!(self.belongs(&value, family), Belongs::Family)
+            });
+            if made || copied {
+                found.push((name.range.into(), Belongs::Family));
+            } else if replaced || matches!(callee, Value::Unknown) {
+                found.push((name.range.into(), Belongs::Unknown));
             }
         }
         found

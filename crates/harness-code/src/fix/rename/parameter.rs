@@ -5,34 +5,15 @@ use std::rc::Rc;
 
 use ruff_python_ast::{self as ast, Expr};
 
-use super::super::members::{MemberKind, class_of_method, last_name};
+use super::super::members::{MemberKind, class_of_method, is_named, keyword_of, last_name};
 use super::super::program::File;
 use super::super::resolved::{ClassRef, FileId, Value};
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, CallUse, ScopeId, ScopeKind};
 
 /// Decorators that hand the arguments on as they are.
-const PLAIN: &[&str] = &[
-    "staticmethod",
-    "classmethod",
-    "abstractmethod",
-    "override",
-    "overload",
-    "property",
-    "setter",
-    "final",
-    "wraps",
-    "lru_cache",
-    "cache",
-    "contextmanager",
-    "asynccontextmanager",
-    "cached_property",
-    "singledispatch",
-    "singledispatchmethod",
-    "register",
-    "no_type_check",
-    "deprecated",
-];
+const PLAIN: &str = "staticmethod classmethod abstractmethod override overload property setter final wraps lru_cache cache \
+    contextmanager asynccontextmanager cached_property singledispatch singledispatchmethod register no_type_check deprecated";
 
 /// A function whose parameter is renamed, and what was found of its calls.
 struct Callee<'f, 's> {
@@ -118,10 +99,7 @@ impl<'s> Renaming<'_, 's> {
         call: &CallUse<'s>,
     ) -> Step<()> {
         let keywords = &call.node.arguments.keywords;
-        let named = keywords
-            .iter()
-            .filter_map(|keyword| keyword.arg.as_ref())
-            .find(|name| name.as_str() == self.old);
+        let named = keyword_of(call.node, self.old);
         let spread = keywords.iter().any(|keyword| keyword.arg.is_none());
         if named.is_none() && !spread {
             return Ok(());
@@ -285,7 +263,7 @@ impl<'s> Renaming<'_, 's> {
         function: &ast::StmtFunctionDef,
     ) -> Step<()> {
         for decorator in &function.decorator_list {
-            if !last_name(&decorator.expression).is_some_and(|name| PLAIN.contains(&name)) {
+            if !is_named(&decorator.expression, PLAIN) {
                 let reason = format!(
                     "a decorator of `{}` may pass `{}` by its name",
                     function.name, self.old
@@ -357,13 +335,7 @@ impl<'s> Renaming<'_, 's> {
 
     /// The new keyword must not be taken in the same call.
     fn check_new_keyword(&self, file: &Rc<File<'s>>, call: &ast::ExprCall) -> Step<()> {
-        let taken = call
-            .arguments
-            .keywords
-            .iter()
-            .filter_map(|keyword| keyword.arg.as_ref())
-            .find(|name| name.as_str() == self.new);
-        match taken {
+        match keyword_of(call, self.new) {
             Some(name) => Err(Stop::Refuse(
                 format!("a call passes `{}` already", self.new),
                 self.places(file, [name.range.into()]),
@@ -384,19 +356,10 @@ impl<'s> Renaming<'_, 's> {
         let hands_on = call.arguments.args.iter().any(|argument| {
             matches!(self.program.value(other, scope, argument), Value::Function(id, found) if (id, found) == (file.id, body))
         });
-        let Some(named) = call
-            .arguments
-            .keywords
-            .iter()
-            .filter_map(|keyword| keyword.arg.as_ref())
-            .find(|name| name.as_str() == self.old)
-        else {
+        let Some(named) = keyword_of(call, self.old).filter(|_| hands_on) else {
             return Ok(());
         };
-        if !hands_on {
-            return Ok(());
-        }
-        if matches!(last_name(&call.func), Some("partial" | "partialmethod")) {
+        if is_named(&call.func, "partial partialmethod") {
             return self.edit(other, named.range);
         }
         let reason = format!("a call hands the function on together with `{}`", self.old);

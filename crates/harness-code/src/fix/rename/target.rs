@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ruff_python_ast::Expr;
 use ruff_text_size::TextRange;
 
-use super::super::members::{MemberKind, last_name};
+use super::super::members::{MemberKind, is_named, keyword_of};
 use super::super::program::File;
 use super::super::resolved::{ClassRef, FileId, Module, Value};
 use super::{Renaming, Step, Stop};
@@ -76,14 +76,7 @@ impl<'s> Renaming<'_, 's> {
             return self.target_of_attribute(file, attribute.scope, &attribute.node.value);
         }
         for call in &scopes.calls {
-            if call
-                .node
-                .arguments
-                .keywords
-                .iter()
-                .filter_map(|keyword| keyword.arg.as_ref())
-                .any(|name| hit(name.range))
-            {
+            if keyword_of(call.node, self.old).is_some_and(|name| hit(name.range)) {
                 return self.target_of_keyword(file, call.scope, &call.node.func);
             }
         }
@@ -413,6 +406,6 @@ pub(super) fn joins(decorator: &Expr, name: &str) -> bool {
         Expr::Attribute(node) => {
             matches!(node.value.as_ref(), Expr::Name(owner) if owner.id.as_str() == name)
         }
-        other => matches!(last_name(other), Some("overload")),
+        other => is_named(other, "overload"),
     }
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast as ast;
 use ruff_text_size::TextRange;
 
+use super::super::members::is_decorated;
 use super::super::program::File;
 use super::super::resolved::{FileId, Module, Value};
 use super::family::Owner;
@@ -471,9 +472,6 @@ fn may_be_module(file: &File<'_>, scope: u32, expression: &ast::Expr) -> bool {
 }
 
 fn is_fixture(functions: &[&ast::StmtFunctionDef]) -> bool {
-    functions.iter().any(|function| {
-        function.decorator_list.iter().any(|decorator| {
-            super::super::members::last_name(&decorator.expression) == Some("fixture")
-        })
-    })
+    let mut functions = functions.iter();
+    functions.any(|function| is_decorated(&function.decorator_list, "fixture"))
 }

@@ -12,7 +12,7 @@ use super::super::family::{Belongs, Family, Owner};
 use super::super::walk::{Use, used};
 use super::strings::Text;
 use super::{Doubt, Renaming, Spelled};
-use crate::fix::members::{MemberKind, last_name};
+use crate::fix::members::{MemberKind, keyword_of, last_name};
 use crate::fix::program::File;
 use crate::fix::resolved::{ClassRef, FileId, Module, Value};
 use crate::scope::{BindingKind, ScopeId};
@@ -205,9 +205,7 @@ impl<'s> Renaming<'_, 's> {
     fn collected_keywords(&self, file: &Rc<File<'s>>, family: &Family) -> Vec<TextRange> {
         let mut found = Vec::new();
         for call in &file.scopes.calls {
-            let keywords = call.node.arguments.keywords.iter();
-            let mut named = keywords.filter_map(|keyword| keyword.arg.as_ref());
-            let Some(named) = named.find(|name| name.as_str() == self.old) else {
+            let Some(named) = keyword_of(call.node, self.old) else {
                 continue;
             };
             let Value::Class(class) = self.program.value(file, call.scope, &call.node.func) else {

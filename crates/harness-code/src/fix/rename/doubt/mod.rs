@@ -15,13 +15,13 @@ use rustc_hash::FxHashSet;
 
 use super::family::{Belongs, Owner};
 use super::{Doubts, RenameRequest, Renaming};
-use crate::fix::members::last_name;
+use crate::fix::members::{FIELD_DECORATORS, is_decorated, last_name};
 use crate::fix::program::File;
 use crate::fix::resolved::{ClassRef, FileId, Module, Value};
 use crate::fix::{Answer, Place};
 use crate::path::RelPath;
 use crate::scope::{BindingKind, CallUse, Role, ScopeId, ScopeKind, SymbolId};
-use crate::text::whole_words;
+use crate::text::{is_among, whole_words};
 use strings::{Text, words_in};
 
 /// Something that may reach the name.
@@ -583,8 +583,7 @@ fn hands_on(file: &Rc<File<'_>>, name: &str) -> bool {
     let mut plain: FxHashSet<TextRange> = callees.chain(receivers).collect();
     for scope in &scopes.scopes {
         if let ScopeKind::Class(node) = scope.kind {
-            let bases = node.arguments.iter().flat_map(|arguments| &arguments.args);
-            plain.extend(bases.map(Ranged::range));
+            plain.extend(node.bases().iter().map(Ranged::range));
         }
     }
     let loaded = scopes.occurrences.iter().any(|occurrence| {
@@ -631,19 +630,12 @@ fn in_snake_case(name: &str) -> String {
 
 /// Whether Python itself prints the name of a class with its values.
 fn prints_its_name(node: &ast::StmtClassDef) -> bool {
-    let decorated = node.decorator_list.iter().any(|decorator| {
-        matches!(
-            last_name(&decorator.expression),
-            Some("dataclass" | "define" | "attrs" | "frozen" | "s")
-        )
-    });
-    let mut bases = node.arguments.iter().flat_map(|arguments| &arguments.args);
-    decorated
-        || bases.any(|base| {
-            last_name(base).is_some_and(|name| {
-                matches!(name, "NamedTuple" | "BaseModel" | "Struct")
-                    || name.ends_with("Enum")
-                    || name.ends_with("Flag")
-            })
-        })
+    let prints = |name: &str| {
+        is_among("NamedTuple BaseModel Struct", name)
+            || name.ends_with("Enum")
+            || name.ends_with("Flag")
+    };
+    let mut bases = node.bases().iter();
+    is_decorated(&node.decorator_list, FIELD_DECORATORS)
+        || bases.any(|base| last_name(base).is_some_and(prints))
 }

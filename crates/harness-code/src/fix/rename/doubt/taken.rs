@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use ruff_python_ast::token::TokenKind;
-use ruff_python_ast::{self as ast, Expr};
+use ruff_python_ast::{self as ast, Expr, helpers::map_callable};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::family::Family;
 use super::super::walk::{Use, after, before, used};
 use super::{Doubt, Owner, Renaming, Spelled};
-use crate::fix::members::{MemberKind, MethodKind, last_name, method_kind};
+use crate::fix::members::{MemberKind, MethodKind, is_only_decorated, last_name, method_kind};
 use crate::fix::program::File;
 use crate::fix::resolved::{ClassRef, Module, Value};
 use crate::scope::{BindingKind, Role, ScopeId, ScopeKind};
@@ -377,10 +377,7 @@ fn is_looked_up(file: &File<'_>, place: TextRange) -> bool {
 fn stays_in_class(node: &ast::StmtFunctionDef) -> bool {
     const PLAIN: &str = "property staticmethod classmethod abstractmethod overload override final setter getter deleter \
         contextmanager wraps lru_cache cache";
-    node.decorator_list.iter().all(|decorator| {
-        last_name(&decorator.expression)
-            .is_some_and(|name| PLAIN.split_whitespace().any(|plain| plain == name))
-    })
+    is_only_decorated(&node.decorator_list, PLAIN)
 }
 
 /// The metaclass and the decorators of a class.
@@ -391,8 +388,5 @@ fn makers(node: &ast::StmtClassDef) -> impl Iterator<Item = &Expr> {
         .filter_map(|arguments| arguments.find_keyword("metaclass"))
         .map(|keyword| &keyword.value);
     let decorators = node.decorator_list.iter();
-    metaclass.chain(decorators.map(|decorator| match &decorator.expression {
-        Expr::Call(call) => call.func.as_ref(),
-        other => other,
-    }))
+    metaclass.chain(decorators.map(|decorator| map_callable(&decorator.expression)))
 }
