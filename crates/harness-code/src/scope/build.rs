@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 
 use ruff_python_ast as ast;
 use ruff_text_size::TextRange;
-use rustc_hash::FxHashMap;
 
 use super::{
-    Binding, BindingKind, Depth, Dynamic, Export, Guard, Import, Missing, NameId, Occurrence, Role,
-    Scope, ScopeId, ScopeKind, Scopes, Suspect, Symbol, SymbolId, key, known,
+    Binding, BindingKind, Depth, Export, Guard, Import, Missing, NameId, Occurrence, Role, Scope,
+    ScopeId, ScopeKind, Scopes, Suspect, Symbol, SymbolId, key, known,
 };
 
 /// How deep expressions and blocks may nest; Python's own limit for blocks is 100, for expressions a few hundred.
@@ -30,6 +29,7 @@ pub(super) struct Pending<'a> {
 }
 
 /// The state of one walk.
+#[derive(Default)]
 pub(super) struct Builder<'a> {
     pub(super) out: Scopes<'a>,
     pub(super) scope: ScopeId,
@@ -55,31 +55,15 @@ pub(super) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub(super) fn new(depth: Depth) -> Builder<'a> {
+        let module = Scope {
+            kind: ScopeKind::Module,
+            parent: None,
+            owner: None,
+        };
         let out = Scopes {
-            names: Vec::new(),
-            scopes: vec![Scope {
-                kind: ScopeKind::Module,
-                parent: None,
-                owner: None,
-            }],
-            symbols: Vec::new(),
-            bindings: Vec::new(),
-            imports: Vec::new(),
-            suspects: Vec::new(),
-            occurrences: Vec::new(),
-            attributes: Vec::new(),
-            stores: Vec::new(),
-            calls: Vec::new(),
-            patterns: Vec::new(),
-            exports: None,
-            exports_open: false,
-            dynamic: Dynamic::default(),
-            pending: Vec::new(),
-            table: FxHashMap::default(),
-            interned: FxHashMap::default(),
-            nodes: FxHashMap::default(),
-            typing: FxHashMap::default(),
+            scopes: vec![module],
             depth,
+            ..Scopes::default()
         };
         Builder::resume(out)
     }
@@ -88,18 +72,8 @@ impl<'a> Builder<'a> {
     pub(super) fn resume(out: Scopes<'a>) -> Builder<'a> {
         Builder {
             out,
-            scope: 0,
-            guard: Guard::default(),
-            deferred: VecDeque::new(),
-            postponed: false,
-            in_annotation: false,
-            in_literal: false,
-            conditional: 0,
             exact: true,
-            nested: 0,
-            unevaluated: false,
-            sets_by_name: false,
-            handles_modules: false,
+            ..Builder::default()
         }
     }
 

@@ -44,12 +44,6 @@ impl<'a> Builder<'a> {
             .for_each(|keyword| self.expression(&keyword.value));
     }
 
-    fn maybe(&mut self, expression: Option<&'a Expr>) {
-        if let Some(expression) = expression {
-            self.expression(expression);
-        }
-    }
-
     fn inner(&mut self, expression: &'a Expr) {
         match expression {
             Expr::Attribute(node) => {
@@ -75,7 +69,7 @@ impl<'a> Builder<'a> {
             Expr::Set(node) => self.all(&node.elts),
             Expr::Dict(node) => {
                 for item in &node.items {
-                    self.maybe(item.key.as_ref());
+                    self.optional(item.key.as_ref());
                     self.expression(&item.value);
                 }
             }
@@ -94,13 +88,13 @@ impl<'a> Builder<'a> {
                 None => self.comprehension(&node.generators, &[&node.value]),
             },
             Expr::Await(node) => self.expression(&node.value),
-            Expr::Yield(node) => self.maybe(node.value.as_deref()),
+            Expr::Yield(node) => self.optional(node.value.as_deref()),
             Expr::YieldFrom(node) => self.expression(&node.value),
             Expr::Starred(node) => self.expression(&node.value),
             Expr::Slice(node) => {
-                self.maybe(node.lower.as_deref());
-                self.maybe(node.upper.as_deref());
-                self.maybe(node.step.as_deref());
+                self.optional(node.lower.as_deref());
+                self.optional(node.upper.as_deref());
+                self.optional(node.step.as_deref());
             }
             Expr::FString(node) => node
                 .value

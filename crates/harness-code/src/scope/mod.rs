@@ -296,16 +296,17 @@ pub struct Export<'a> {
 }
 
 /// How much of a file is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
     /// Only what is needed to find unresolved names.
+    #[default]
     Names,
     /// Every occurrence, attribute and call as well.
     Full,
 }
 
 /// The scopes of one file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Scopes<'a> {
     /// The distinct names.
     pub names: Vec<&'a str>,

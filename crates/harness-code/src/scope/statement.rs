@@ -51,9 +51,7 @@ impl<'a> Builder<'a> {
                 self.expression(&node.subject);
                 for case in &node.cases {
                     self.pattern(&case.pattern);
-                    if let Some(guard) = &case.guard {
-                        self.expression(guard);
-                    }
+                    self.optional(case.guard.as_deref());
                     self.branch(&case.body);
                 }
             }
@@ -83,7 +81,7 @@ impl<'a> Builder<'a> {
         self.conditional -= 1;
     }
 
-    fn optional(&mut self, expression: Option<&'a Expr>) {
+    pub(super) fn optional(&mut self, expression: Option<&'a Expr>) {
         if let Some(expression) = expression {
             self.expression(expression);
         }
@@ -120,16 +118,8 @@ impl<'a> Builder<'a> {
                 self.expression(value);
             }
         }
-        match node.target.as_ref() {
-            Expr::Name(name) => {
-                let kind = BindingKind::Annotated(&node.annotation, node.value.as_deref());
-                self.bind(&name.id, name.range, kind);
-            }
-            other => self.target(
-                other,
-                BindingKind::Annotated(&node.annotation, node.value.as_deref()),
-            ),
-        }
+        let kind = BindingKind::Annotated(&node.annotation, node.value.as_deref());
+        self.target(&node.target, kind);
     }
 
     fn augmented_assign(&mut self, node: &'a ast::StmtAugAssign) {
@@ -249,9 +239,7 @@ impl<'a> Builder<'a> {
         self.branch(&node.body);
         self.guard = outer;
         for clause in &node.elif_else_clauses {
-            if let Some(test) = &clause.test {
-                self.expression(test);
-            }
+            self.optional(clause.test.as_ref());
             self.branch(&clause.body);
         }
     }
