@@ -11,13 +11,6 @@ pub(super) struct Family {
     pub(super) others: Vec<ClassRef>,
 }
 
-impl Family {
-    /// Whether classes outside the family define the name too.
-    pub(super) fn has_others(&self) -> bool {
-        !self.others.is_empty()
-    }
-}
-
 /// What the renamed name belongs to.
 #[derive(Clone, Copy)]
 pub(super) enum Owner<'o> {

@@ -38,34 +38,19 @@ impl<'s> Renaming<'_, 's> {
             }
         }
         self.check_dispatched(&family)?;
-        self.settle_unknown_accesses(&family, unknown)?;
-        self.doubt(Owner::Family(&family));
-        Ok(())
-    }
-
-    /// Accesses on something unknown follow when nothing else has an attribute of the name.
-    fn settle_unknown_accesses(
-        &mut self,
-        family: &Family,
-        unknown: Vec<(FileId, Range<usize>)>,
-    ) -> Step<()> {
-        if unknown.is_empty() {
-            return Ok(());
-        }
-        if let Some(other) = self.defined_elsewhere(family) {
-            let reason = format!(
+        let unknown = self.settled(unknown, |renaming| {
+            let other = renaming.defined_elsewhere(&family)?;
+            Some(format!(
                 "what `.{}` belongs to is not known, and {other} has one too",
-                self.old
-            );
-            let doubt = self.unknown_uses(reason, &unknown);
-            self.note(doubt);
-            return Ok(());
-        }
+                renaming.old
+            ))
+        });
         for (id, span) in unknown {
             let file = self.program.file(id).ok_or(Stop::Nothing)?;
             self.check_parsed(&file)?;
             self.edit(&file, span)?;
         }
+        self.doubt(Owner::Family(&family));
         Ok(())
     }
 
@@ -163,12 +148,7 @@ impl<'s> Renaming<'_, 's> {
     /// Bindings in the body of a class, uses there, slots.
     fn rename_in_body(&mut self, file: &Rc<File<'s>>, scope: ScopeId) -> Step<()> {
         if let Some(symbol) = file.scopes.named_in(scope, self.old) {
-            self.check_collision(file, symbol)?;
-            for occurrence in &file.scopes.occurrences {
-                if occurrence.symbol == Some(symbol) {
-                    self.edit(file, occurrence.span)?;
-                }
-            }
+            self.rename_occurrences(file, symbol)?;
         }
         let class = ClassRef::Read(file.id, scope);
         for member in self.program.own_members(class, self.old) {

@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use ruff_python_ast::{self as ast, Expr};
 
-use super::super::members::{MemberKind, class_of_method, is_named, keyword_of, last_name};
+use super::super::members::{
+    MemberKind, class_of_method, is_named, keyword_of, last_name, receiver_named,
+};
 use super::super::program::File;
 use super::super::resolved::{ClassRef, FileId, Value};
 use super::{Renaming, Step, Stop};
@@ -47,7 +49,8 @@ impl<'s> Renaming<'_, 's> {
             .iter()
             .any(|parameter| parameter.parameter.name.as_str() == self.old);
         // `self` and `cls` are passed by Python, these by place.
-        if variadic || positional || self.is_receiver(file, body, function) {
+        let is_receiver = receiver_named(&file.scopes, body, self.old).is_some();
+        if variadic || positional || is_receiver {
             return Ok(());
         }
         self.check_decorators(file, function)?;
@@ -73,7 +76,16 @@ impl<'s> Renaming<'_, 's> {
             mut keyworded,
             ..
         } = callee;
-        self.settle_unknown(class, name, unknown, &mut keyworded)?;
+        // By the name of a method that only this family has, the others call it too.
+        let unknown = self.settled(unknown, |renaming| {
+            let reason = || format!("what some calls of `{name}` reach is not known");
+            let is_elsewhere = class.is_none_or(|class| renaming.is_method_elsewhere(class, name));
+            is_elsewhere.then(reason)
+        });
+        for (id, span) in unknown {
+            keyworded = true;
+            self.edit(&*self.program.file(id).ok_or(Stop::Nothing)?, span)?;
+        }
         if !strange.is_empty() && self.is_handed_on(class, name) {
             let reason = format!(
                 "`{name}` is handed on as a value, and calls of something unknown pass `{}`",
@@ -197,64 +209,11 @@ impl<'s> Renaming<'_, 's> {
         }
     }
 
-    /// Calls whose callee nobody knows: by the method's name when only this family has it.
-    fn settle_unknown(
-        &mut self,
-        class: Option<ClassRef>,
-        name: &str,
-        unknown: Vec<(FileId, Range<usize>)>,
-        keyworded: &mut bool,
-    ) -> Step<()> {
-        if unknown.is_empty() {
-            return Ok(());
-        }
-        let elsewhere = class.and_then(|class| self.method_elsewhere(class, name));
-        if class.is_none() || elsewhere.is_some() {
-            let reason = format!("what some calls of `{name}` reach is not known");
-            let doubt = self.unknown_uses(reason, &unknown);
-            self.note(doubt);
-            return Ok(());
-        }
-        for (id, span) in unknown {
-            let file = self.program.file(id).ok_or(Stop::Nothing)?;
-            *keyworded = true;
-            self.edit(&file, span)?;
-        }
-        Ok(())
-    }
-
-    fn method_elsewhere(&self, class: ClassRef, name: &str) -> Option<String> {
-        let family = self.family(class, name);
-        if crate::stdlib::is_attribute(name) {
-            return Some("the standard library".to_string());
-        }
-        self.defined_elsewhere_named(&family, name)
-    }
-
-    fn defined_elsewhere_named(
-        &self,
-        family: &super::family::Family,
-        name: &str,
-    ) -> Option<String> {
-        if family.has_others() {
-            return Some("another class".to_string());
-        }
-        self.defining_package(name)
-    }
-
-    fn is_receiver(
-        &self,
-        file: &Rc<File<'s>>,
-        body: ScopeId,
-        function: &ast::StmtFunctionDef,
-    ) -> bool {
-        let first = function
-            .parameters
-            .posonlyargs
-            .first()
-            .or_else(|| function.parameters.args.first());
-        let is_first = first.is_some_and(|parameter| parameter.parameter.name.as_str() == self.old);
-        is_first && super::super::members::receiver_named(&file.scopes, body, self.old).is_some()
+    /// Whether something else than the family of a class has a method of a name.
+    fn is_method_elsewhere(&self, class: ClassRef, name: &str) -> bool {
+        crate::stdlib::is_attribute(name)
+            || !self.family(class, name).others.is_empty()
+            || self.defining_package(name).is_some()
     }
 
     fn check_decorators(

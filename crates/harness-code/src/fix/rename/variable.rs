@@ -1,9 +1,9 @@
 //! Variables, functions and classes: their uses in the file, and in the files that import them.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use ruff_python_ast as ast;
-use ruff_text_size::TextRange;
 
 use super::super::members::is_decorated;
 use super::super::program::File;
@@ -93,15 +93,20 @@ impl<'s> Renaming<'_, 's> {
         Ok(())
     }
 
-    /// Every occurrence of one symbol in its file.
+    /// Every occurrence of one symbol in its file, and the doubts about the scope that it lives in.
     pub(super) fn rename_symbol(&mut self, file: &Rc<File<'s>>, symbol: SymbolId) -> Step<()> {
+        self.rename_occurrences(file, symbol)?;
+        self.doubt_scope(file, symbol);
+        Ok(())
+    }
+
+    pub(super) fn rename_occurrences(&mut self, file: &Rc<File<'s>>, symbol: SymbolId) -> Step<()> {
         self.check_collision(file, symbol)?;
         for occurrence in &file.scopes.occurrences {
             if occurrence.symbol == Some(symbol) {
                 self.edit(file, occurrence.span)?;
             }
         }
-        self.doubt_scope(file, symbol);
         Ok(())
     }
 
@@ -291,9 +296,9 @@ impl<'s> Renaming<'_, 's> {
         Ok(())
     }
 
-    /// `module.name` in every file.
+    /// `module.name` in every file; what may be the module follows when nothing else has an attribute of the name.
     fn rename_module_attributes(&mut self, homes: &[FileId]) -> Step<()> {
-        let mut unknown: Vec<(FileId, TextRange)> = Vec::new();
+        let mut unknown: Vec<(FileId, Range<usize>)> = Vec::new();
         for other in self.files() {
             for attribute in &other.scopes.attributes {
                 let node = attribute.node;
@@ -308,50 +313,32 @@ impl<'s> Renaming<'_, 's> {
                     Value::Unknown | Value::Module(Module::Opaque | Module::Unknown)
                         if may_be_module(&other, attribute.scope, &node.value) =>
                     {
-                        unknown.push((other.id, node.attr.range));
+                        unknown.push((other.id, node.attr.range.into()));
                     }
                     _ => {}
                 }
             }
         }
-        self.settle_module_attributes(&unknown, homes)
-    }
-
-    /// Accesses on something that may be the module: they follow when nothing else has an attribute of the name.
-    fn settle_module_attributes(
-        &mut self,
-        unknown: &[(FileId, TextRange)],
-        homes: &[FileId],
-    ) -> Step<()> {
-        if unknown.is_empty() {
-            return Ok(());
-        }
-        let mut files = self.files().into_iter();
-        let in_classes = files.any(|file| file.members().defines(self.old));
-        let in_modules = self
-            .files()
-            .iter()
-            .any(|file| !homes.contains(&file.id) && file.scopes.module_symbol(self.old).is_some());
-        let elsewhere = in_classes
-            || in_modules
-            || crate::stdlib::is_attribute(self.old)
-            || self.defining_package(self.old).is_some();
-        if elsewhere {
-            let reason = format!("what `.{}` belongs to is not known", self.old);
-            let uses: Vec<_> = unknown
-                .iter()
-                .map(|(id, span)| (*id, (*span).into()))
-                .collect();
-            let doubt = self.unknown_uses(reason, &uses);
-            self.note(doubt);
-            return Ok(());
-        }
+        let unknown = self.settled(unknown, |renaming| {
+            let reason = || format!("what `.{}` belongs to is not known", renaming.old);
+            renaming.is_attribute_elsewhere(homes).then(reason)
+        });
         for (id, span) in unknown {
-            let file = self.program.file(*id).ok_or(Stop::Nothing)?;
+            let file = self.program.file(id).ok_or(Stop::Nothing)?;
             self.check_parsed(&file)?;
-            self.edit(&file, *span)?;
+            self.edit(&file, span)?;
         }
         Ok(())
+    }
+
+    fn is_attribute_elsewhere(&self, homes: &[FileId]) -> bool {
+        let defines = |file: &Rc<File<'s>>| {
+            let in_module = file.scopes.module_symbol(self.old).is_some();
+            file.members().defines(self.old) || in_module && !homes.contains(&file.id)
+        };
+        self.files().iter().any(defines)
+            || crate::stdlib::is_attribute(self.old)
+            || self.defining_package(self.old).is_some()
     }
 
     /// In a package a submodule of the new name would take the place of the renamed thing.
@@ -406,7 +393,7 @@ impl<'s> Renaming<'_, 's> {
                 .tokens()
                 .iter()
                 .filter(|token| token.kind().is_comment());
-            let spans: Vec<std::ops::Range<usize>> =
+            let spans: Vec<Range<usize>> =
                 comments.map(|token| crate::scope::bytes(*token)).collect();
             let within = self.request.line.and(self.local_range(&file));
             for span in spans {
@@ -429,7 +416,7 @@ impl<'s> Renaming<'_, 's> {
     }
 
     /// The function around all edits of a file, when there is one.
-    fn local_range(&self, file: &Rc<File<'s>>) -> Option<std::ops::Range<usize>> {
+    fn local_range(&self, file: &Rc<File<'s>>) -> Option<Range<usize>> {
         let edits = self.edits.get(&file.id)?;
         let (first, last) = (edits.first()?.0, edits.last()?.1);
         let functions = file
@@ -437,7 +424,7 @@ impl<'s> Renaming<'_, 's> {
             .scopes
             .iter()
             .filter_map(|scope| match scope.kind {
-                ScopeKind::Function(node) => Some(std::ops::Range::<usize>::from(node.range)),
+                ScopeKind::Function(node) => Some(Range::<usize>::from(node.range)),
                 _ => None,
             });
         functions

@@ -184,6 +184,24 @@ impl<'r, 's> Renaming<'r, 's> {
         (!doubt.places.is_empty()).then_some(doubt)
     }
 
+    /// The uses whose owner nobody knows that get the new name: all of them, unless something else has the name too. That
+    /// is a doubt about them then.
+    pub(super) fn settled(
+        &mut self,
+        uses: Vec<(FileId, Range<usize>)>,
+        something_else: impl FnOnce(&Self) -> Option<String>,
+    ) -> Vec<(FileId, Range<usize>)> {
+        if uses.is_empty() {
+            return uses;
+        }
+        let Some(reason) = something_else(self) else {
+            return uses;
+        };
+        let doubt = self.unknown_uses(reason, &uses);
+        self.note(doubt);
+        Vec::new()
+    }
+
     /// `getattr(x, "name")`, `patch.object(x, "name")`, a key of a record.
     fn named_by_calls(&self, owner: Owner<'_>, spelled: &[Spelled<'s>]) -> Vec<Doubt> {
         const BY_NAME: &[&str] = &[
