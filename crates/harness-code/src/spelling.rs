@@ -180,6 +180,17 @@ pub(crate) enum Closest<'n> {
     None,
 }
 
+impl<'n> Closest<'n> {
+    /// Returns the candidates, the nearest first.
+    pub(crate) fn names(&self) -> &[&'n str] {
+        match self {
+            Closest::One(name) => std::slice::from_ref(name),
+            Closest::Several(names) => names,
+            Closest::None => &[],
+        }
+    }
+}
+
 /// Returns the name that was meant, when exactly one of `known` can have been.
 pub(crate) fn closest_name<'n>(
     wrong: &str,

@@ -10,6 +10,7 @@ use super::program::{File, Program};
 use super::resolved::FileId;
 use crate::path::RelPath;
 use crate::scope::{BindingKind, ScopeKind};
+use crate::spelling::Closest;
 
 /// What is known about a misspelling.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +72,44 @@ pub(crate) enum Verdict {
     Several(Vec<String>),
     /// Nothing that is known could be; it is said beside what is fixed.
     Unknown,
+}
+
+impl Verdict {
+    /// A name becomes another one.
+    pub(crate) fn replaced(right: &str, span: Range<usize>) -> Verdict {
+        Verdict::Fix {
+            right: right.to_string(),
+            edits: vec![(span, right.to_string())],
+        }
+    }
+
+    /// What can be done about a name with these candidates; `None` without any.
+    pub(crate) fn of(near: &Closest<'_>, span: Range<usize>) -> Option<Verdict> {
+        match near {
+            Closest::One(right) => Some(Verdict::replaced(right, span)),
+            Closest::Several(names) => Some(Verdict::Several(
+                names.iter().map(|name| (*name).to_string()).collect(),
+            )),
+            Closest::None => None,
+        }
+    }
+}
+
+impl Finding {
+    pub(crate) fn misspelled(
+        file: &File<'_>,
+        span: Range<usize>,
+        wrong: &str,
+        verdict: Verdict,
+    ) -> Finding {
+        Finding {
+            file: file.id,
+            span,
+            wrong: wrong.to_string(),
+            verdict,
+            kind: "misspelled_name",
+        }
+    }
 }
 
 /// What the kinds of findings need.

@@ -45,14 +45,8 @@ pub(crate) fn findings(
                 if search.is_set_somewhere(member) {
                     continue;
                 }
-                let (span, wrong) = (import.member_span.into(), member.to_string());
-                found.push(Finding {
-                    file: file.id,
-                    span,
-                    wrong,
-                    verdict,
-                    kind: "misspelled_name",
-                });
+                let span = import.member_span.into();
+                found.push(Finding::misspelled(file, span, member, verdict));
             }
         }
     }
@@ -122,22 +116,14 @@ fn verdict(
     member: &str,
     known: &[String],
 ) -> Option<Verdict> {
-    match closest_name(member, known.iter().map(String::as_str)) {
-        Closest::One(right) => {
-            let mut edits = vec![(Range::<usize>::from(import.member_span), right.to_string())];
-            if import.alias.is_none() {
-                edits.extend(uses_of(file, import, member, right)?);
-            }
-            Some(Verdict::Fix {
-                right: right.to_string(),
-                edits,
-            })
-        }
-        Closest::Several(names) => Some(Verdict::Several(
-            names.into_iter().map(str::to_string).collect(),
-        )),
-        Closest::None => None,
+    let near = closest_name(member, known.iter().map(String::as_str));
+    let mut verdict = Verdict::of(&near, import.member_span.into())?;
+    if let Verdict::Fix { right, edits } = &mut verdict
+        && import.alias.is_none()
+    {
+        edits.extend(uses_of(file, import, member, right)?);
     }
+    Some(verdict)
 }
 
 /// The uses of a name that a broken import binds; they are misspelled with it.
@@ -201,33 +187,19 @@ fn unknown_module(
         if file.text(span.clone()) != part {
             return None;
         }
-        let verdict = match closest_name(part, candidates.iter().map(String::as_str)) {
-            Closest::One(right) => {
-                let at_top = import.level == 0 && known_part.is_empty();
-                if at_top && !confirmed(part) && !is_wanted(file, right) {
-                    return None;
-                }
-                let mut edits = vec![(span.clone(), right.to_string())];
-                if import.member.is_none() && import.alias.is_none() && at_top {
-                    edits.extend(uses_of(file, import, part, right)?);
-                }
-                Verdict::Fix {
-                    right: right.to_string(),
-                    edits,
-                }
-            }
-            Closest::Several(names) if confirmed(part) => {
-                Verdict::Several(names.into_iter().map(str::to_string).collect())
-            }
-            Closest::Several(_) | Closest::None => return None,
-        };
-        return Some(Finding {
-            file: file.id,
-            span,
-            wrong: part.to_string(),
-            verdict,
-            kind: "misspelled_name",
-        });
+        let near = closest_name(part, candidates.iter().map(String::as_str));
+        let at_top = import.level == 0 && known_part.is_empty();
+        let is_meant = confirmed(part)
+            || matches!(near, Closest::One(right) if !at_top || is_wanted(file, right));
+        let mut verdict = Verdict::of(&near, span.clone()).filter(|_| is_meant)?;
+        if let Verdict::Fix { right, edits } = &mut verdict
+            && import.member.is_none()
+            && import.alias.is_none()
+            && at_top
+        {
+            edits.extend(uses_of(file, import, part, right)?);
+        }
+        return Some(Finding::misspelled(file, span, part, verdict));
     }
     None
 }

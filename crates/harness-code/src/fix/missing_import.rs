@@ -441,16 +441,10 @@ pub(crate) fn moved<'s>(
         if import.module.is_empty() || !file.text(statement.clone()).starts_with("from ") {
             continue;
         }
-        let verdict = Verdict::Fix {
-            right: name.clone(),
-            edits: vec![(span, name)],
-        };
+        let verdict = Verdict::replaced(&name, span);
         found.push(Finding {
-            file: file.id,
-            span: statement,
-            wrong: member.to_string(),
-            verdict,
             kind: "moved_import",
+            ..Finding::misspelled(file, statement, member, verdict)
         });
     }
     found

@@ -162,15 +162,8 @@ fn conflict_markers(program: &Program<'_>, files: &[FileId]) -> Option<Answer> {
 /// Where tracebacks name lines and a finding stands on one, the others are not what failed.
 fn keep_traced(program: &Program<'_>, request: &MisspellingRequest, findings: &mut Vec<Finding>) {
     let traced = |finding: &Finding| {
-        let (Some(path), Some(file)) = (program.path(finding.file), program.file(finding.file))
-        else {
-            return false;
-        };
-        let line = place(path, file.content(), finding.span.start).line;
-        request
-            .lines
-            .iter()
-            .any(|(traced, at)| traced == path && *at == line)
+        let place = program.place(finding.file, finding.span.start);
+        place.is_some_and(|place| request.lines.contains(&(place.path, place.line)))
     };
     let wanted: Vec<String> = findings
         .iter()
@@ -266,12 +259,8 @@ fn left_unresolved(
         let wrong = finding.wrong.as_str();
         let is_said = changed.iter().any(|(name, _, _)| *name == wrong)
             || left.iter().any(|(name, _)| *name == wrong);
-        if !is_said
-            && let (Some(path), Some(file)) =
-                (program.path(finding.file), program.file(finding.file))
-        {
-            let line = place(path, file.content(), finding.span.start).line;
-            left.push((wrong, format!("`{wrong}` at {path}:{line}")));
+        if !is_said && let Some(at) = program.place(finding.file, finding.span.start) {
+            left.push((wrong, format!("`{wrong}` at {}:{}", at.path, at.line)));
         }
     }
     let listed: Vec<&str> = left
@@ -362,13 +351,12 @@ fn question(program: &Program<'_>, findings: &[Finding]) -> Answer {
     let mut seen = FxHashSet::default();
     options.retain(|option| seen.insert(option.clone()));
     options.truncate(4);
-    let (Some(path), Some(file)) = (program.path(finding.file), program.file(finding.file)) else {
+    let Some(at) = program.place(finding.file, finding.span.start) else {
         return Answer::Nothing;
     };
-    let at = place(path, file.content(), finding.span.start);
     let text = format!(
         "`{}` in {}:{} is not defined; which name is meant?",
-        finding.wrong, path, at.line
+        finding.wrong, at.path, at.line
     );
     Answer::Ask { text, options }
 }

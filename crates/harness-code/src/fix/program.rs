@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::installed::Installed;
 use super::resolved::{ClassRef, FileId, Lineage, Module, Value};
+use super::{Place, place};
 use crate::language::Language;
 use crate::parallel::side_by_side;
 use crate::path::RelPath;
@@ -254,6 +255,11 @@ impl<'s> Program<'s> {
     /// The path of a file of the project.
     pub(crate) fn path(&self, file: FileId) -> Option<&'s RelPath> {
         self.sources.paths.get(file)
+    }
+
+    /// The place of a byte offset in a file of the project.
+    pub(crate) fn place(&self, file: FileId, offset: usize) -> Option<Place> {
+        Some(place(self.path(file)?, self.file(file)?.content(), offset))
     }
 
     /// The files of the project.

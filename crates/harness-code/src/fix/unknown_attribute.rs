@@ -1,5 +1,7 @@
 //! Attributes that a module or the class of `self` certainly lacks.
 
+use std::ops::Range;
+
 use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 
@@ -56,27 +58,17 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>, _: &Repaire
             let value = class.is_some_and(|class| is_value(search, class, right));
             !value || !is_called()
         };
-        let verdict = match closest_name(name, known.iter().map(String::as_str)) {
-            Closest::One(right) if fits(right) => Verdict::Fix {
-                right: right.to_string(),
-                edits: vec![(node.attr.range.into(), right.to_string())],
-            },
-            Closest::Several(names) if names.iter().all(|name| fits(name)) => {
-                Verdict::Several(names.into_iter().map(str::to_string).collect())
-            }
-            Closest::One(_) | Closest::Several(_) | Closest::None => continue,
+        let near = closest_name(name, known.iter().map(String::as_str));
+        let span: Range<usize> = node.attr.range.into();
+        let verdict = Verdict::of(&near, span.clone());
+        let Some(verdict) = verdict.filter(|_| near.names().iter().all(|name| fits(name))) else {
+            continue;
         };
         // Set by someone, or asked for by its name: then it exists for a reason that reading does not show.
         if is_quoted(file, name) || search.is_defined_somewhere(name) {
             continue;
         }
-        found.push(Finding {
-            file: file.id,
-            span: node.attr.range.into(),
-            wrong: name.to_string(),
-            verdict,
-            kind: "misspelled_name",
-        });
+        found.push(Finding::misspelled(file, span, name, verdict));
     }
     found
 }

@@ -7,7 +7,7 @@ use super::members::{Class, MemberKind, is_only_decorated, last_name};
 use super::program::{File, Program};
 use super::resolved::{ClassRef, FileId, Value};
 use crate::scope::{BindingKind, ScopeId, ScopeKind};
-use crate::spelling::{Closest, closest_name};
+use crate::spelling::closest_name;
 
 /// Finds keyword arguments that a call cannot take and what they were meant to be.
 pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>, _: &Repaired) -> Vec<Finding> {
@@ -36,27 +36,15 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>, _: &Repaire
                 .iter()
                 .map(String::as_str)
                 .filter(|parameter| !passed.contains(parameter));
-            let verdict = match closest_name(name.as_str(), free) {
-                Closest::One(right) => Verdict::Fix {
-                    right: right.to_string(),
-                    edits: vec![(name.range.into(), right.to_string())],
-                },
-                Closest::Several(names) => {
-                    Verdict::Several(names.into_iter().map(str::to_string).collect())
-                }
-                Closest::None => continue,
+            let near = closest_name(name.as_str(), free);
+            let Some(verdict) = Verdict::of(&near, name.range.into()) else {
+                continue;
             };
             // A method that overrides this one may take it.
             if search.takes_somewhere(&function, name.as_str()) {
                 continue;
             }
-            found.push(Finding {
-                file: file.id,
-                span: name.range.into(),
-                wrong: name.to_string(),
-                verdict,
-                kind: "misspelled_name",
-            });
+            found.push(Finding::misspelled(file, name.range.into(), name, verdict));
         }
     }
     found

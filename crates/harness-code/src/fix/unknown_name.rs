@@ -92,24 +92,15 @@ fn verdict(
 ) -> Verdict {
     match (near, imports) {
         (Closest::One(right), missing_import::Possible::None) => {
-            let edits = vec![(suspect.span.into(), (*right).to_string())];
-            Verdict::Fix {
-                right: (*right).to_string(),
-                edits,
-            }
+            Verdict::replaced(right, suspect.span.into())
         }
         (Closest::None, missing_import::Possible::One { module, edit }) => Verdict::Fix {
             right: module.clone(),
             edits: vec![edit.clone()],
         },
         (near, imports) => {
-            let mut options: Vec<String> = match near {
-                Closest::One(one) => vec![(*one).to_string()],
-                Closest::Several(several) => {
-                    several.iter().map(|name| (*name).to_string()).collect()
-                }
-                Closest::None => Vec::new(),
-            };
+            let near = near.names().iter();
+            let mut options: Vec<String> = near.map(|name| (*name).to_string()).collect();
             options.extend(imports.described(name));
             // One that is not certain is no choice: an import that would be a circle.
             match options.len() {
@@ -229,18 +220,8 @@ fn exported(search: &Search<'_, '_>, file: &File<'_>, stars: &FxHashSet<String>)
         };
         let start = literal.start + at;
         let span = start..start + export.name.len();
-        let edits = vec![(span.clone(), right.to_string())];
-        let verdict = Verdict::Fix {
-            right: right.to_string(),
-            edits,
-        };
-        found.push(Finding {
-            file: file.id,
-            span,
-            wrong: export.name.to_string(),
-            verdict,
-            kind: "misspelled_name",
-        });
+        let verdict = Verdict::replaced(right, span.clone());
+        found.push(Finding::misspelled(file, span, export.name, verdict));
     }
     found
 }

@@ -27,7 +27,7 @@ use rustc_hash::FxHashMap;
 use super::installed::Installed;
 use super::program::{File, Program, Sources};
 use super::resolved::FileId;
-use super::{Answer, Place, Proposal, place};
+use super::{Answer, Place, Proposal};
 use crate::edit::Edit;
 use crate::path::RelPath;
 use crate::scope::known;
@@ -345,13 +345,8 @@ impl<'s> Renaming<'_, 's> {
         file: &File<'s>,
         spans: impl IntoIterator<Item = Range<usize>>,
     ) -> Vec<Place> {
-        let Some(path) = self.program.path(file.id) else {
-            return Vec::new();
-        };
-        spans
-            .into_iter()
-            .map(|span| place(path, file.content(), span.start))
-            .collect()
+        let place = |span: Range<usize>| self.program.place(file.id, span.start);
+        spans.into_iter().filter_map(place).collect()
     }
 
     fn check_scope(&self) -> Step<()> {
