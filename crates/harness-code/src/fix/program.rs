@@ -139,7 +139,7 @@ pub(crate) struct Program<'s> {
     outside: RefCell<Vec<(PathBuf, String)>>,
     found_outside: RefCell<FxHashMap<String, Module>>,
     known_exports: RefCell<FxHashMap<FileId, Option<Rc<Vec<String>>>>>,
-    pub(super) known_values: RefCell<FxHashMap<(FileId, SymbolId), Value>>,
+    pub(super) known_values: RefCell<FxHashMap<(FileId, SymbolId), Option<Value>>>,
     pub(super) known_lineages: RefCell<FxHashMap<ClassRef, Rc<Lineage>>>,
     top_modules: OnceCell<Vec<String>>,
     top_level: OnceCell<FxHashMap<&'s str, Vec<FileId>>>,
