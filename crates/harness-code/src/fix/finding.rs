@@ -149,27 +149,15 @@ impl<'s> Search<'_, 's> {
 
     /// Whether some function of this name in the project takes a parameter of this name: then a call may reach it.
     pub(crate) fn takes_somewhere(&self, function: &str, parameter: &str) -> bool {
-        self.program
-            .sources
-            .holding(parameter)
-            .into_iter()
-            .any(|id| {
-                let Some(file) = self.program.file(id) else {
-                    return false;
-                };
-                let scopes = &file.scopes;
-                scopes.bindings.iter().any(|binding| {
-                    let Some(symbol) = scopes.symbols.get(binding.symbol as usize) else {
-                        return false;
-                    };
-                    matches!(binding.kind, BindingKind::Parameter(_))
-                        && scopes.name(symbol.name) == parameter
-                        && matches!(
-                            scopes.kind(symbol.scope),
-                            Some(ScopeKind::Function(node)) if node.name.as_str() == function
-                        )
-                })
+        self.in_holding(parameter, |file| {
+            let mut bindings = file.scopes.bindings.iter();
+            bindings.any(|binding| {
+                let holder = file.scopes.scope_of(binding.symbol);
+                let kind = holder.and_then(|holder| file.scopes.kind(holder));
+                matches!(binding.kind, BindingKind::Parameter(one) if one.name.as_str() == parameter)
+                    && matches!(kind, Some(ScopeKind::Function(node)) if node.name.as_str() == function)
             })
+        })
     }
 
     /// Whether any file of the project gives something this name: then an object may have it.

@@ -267,6 +267,12 @@ impl<'s> Program<'s> {
         0..self.sources.paths.len()
     }
 
+    /// The files of the project whose text holds a word.
+    pub(crate) fn files_holding(&self, word: &str) -> impl Iterator<Item = Rc<File<'s>>> {
+        let found = self.sources.holding(word).into_iter();
+        found.filter_map(|id| self.file(id))
+    }
+
     /// A file, parsed and bound when first asked for.
     pub(crate) fn file(&self, id: FileId) -> Option<Rc<File<'s>>> {
         if let Some(known) = self.files.borrow().get(&id) {

@@ -34,13 +34,10 @@ impl Renaming<'_, '_> {
     /// The classes of the project that define a member, and which of them are one family with `class`.
     pub(super) fn family(&self, class: ClassRef, name: &str) -> Family {
         let mut all: Vec<ClassRef> = Vec::new();
-        for id in self.program.sources.holding(name) {
-            let Some(file) = self.program.file(id) else {
-                continue;
-            };
+        for file in self.program.files_holding(name) {
             for (scope, found) in &file.members().classes {
                 if found.members.contains_key(name) {
-                    all.push(ClassRef::Read(id, *scope));
+                    all.push(ClassRef::Read(file.id, *scope));
                 }
             }
         }
@@ -87,12 +84,9 @@ impl Renaming<'_, '_> {
             if name.is_empty() {
                 continue;
             }
-            for id in self.program.sources.holding(&name) {
-                let Some(file) = self.program.file(id) else {
-                    continue;
-                };
+            for file in self.program.files_holding(&name) {
                 for (scope, inner) in &file.members().classes {
-                    let below = ClassRef::Read(id, *scope);
+                    let below = ClassRef::Read(file.id, *scope);
                     let inherits = inner.node.arguments.is_some()
                         && below != class
                         && !found.contains(&below)

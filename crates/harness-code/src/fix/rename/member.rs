@@ -105,12 +105,9 @@ impl<'s> Renaming<'_, 's> {
             .flat_map(|class| self.program.lineage(*class).classes.clone())
             .collect();
         // Subclasses that have the new name mention it, so their files hold it.
-        for id in self.program.sources.holding(self.new) {
-            let Some(file) = self.program.file(id) else {
-                continue;
-            };
+        for file in self.program.files_holding(self.new) {
             for scope in file.members().classes.keys() {
-                let class = ClassRef::Read(id, *scope);
+                let class = ClassRef::Read(file.id, *scope);
                 if self
                     .program
                     .lineage(class)
@@ -357,15 +354,8 @@ impl<'s> Renaming<'_, 's> {
     /// An imported package that defines the name, or cannot be read.
     pub(super) fn defining_package(&self, name: &str) -> Option<String> {
         let mut packages: Vec<String> = Vec::new();
-        for id in self.program.ids() {
-            let text = self.program.sources.text(id);
-            // Only files that access the name can be confused about it.
-            if !text.contains(name) {
-                continue;
-            }
-            let Some(file) = self.program.file(id) else {
-                continue;
-            };
+        // Only files that access the name can be confused about it.
+        for file in self.program.files_holding(name) {
             for import in file
                 .scopes
                 .imports
@@ -374,7 +364,7 @@ impl<'s> Renaming<'_, 's> {
             {
                 let top = import.module.split('.').next().unwrap_or_default();
                 let known =
-                    stdlib::is_module(top) || self.program.project_module(id, top).is_some();
+                    stdlib::is_module(top) || self.program.project_module(file.id, top).is_some();
                 if !known && !packages.iter().any(|package| package == top) {
                     packages.push(top.to_string());
                 }

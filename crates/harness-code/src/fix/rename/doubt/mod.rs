@@ -378,8 +378,7 @@ impl<'r, 's> Renaming<'r, 's> {
         let mut found = Vec::new();
         for begin in begins {
             for name in spelled.iter().map(|rest| format!("def {begin}{rest}(")) {
-                let files = sources.holding(&name).into_iter();
-                found.extend(files.filter_map(|id| self.program.file(id)).filter_map(|file| {
+                found.extend(self.program.files_holding(&name).filter_map(|file| {
                     let spans = file.content().match_indices(&name);
                     let reason = format!(
                         "functions are found through names like `{}`, and one is named after it",
@@ -460,11 +459,8 @@ impl<'r, 's> Renaming<'r, 's> {
             ("__init__" | "__new__", Some(class)) => self.class_name(class),
             _ => function.to_string(),
         };
-        let files = self.program.sources.holding(&name);
-        files
-            .into_iter()
-            .filter_map(|id| self.program.file(id))
-            .any(|file| hands_on(&file, &name))
+        let mut files = self.program.files_holding(&name);
+        files.any(|file| hands_on(&file, &name))
     }
 
     /// What a rename with doubts comes to: a question, or what the user wants done about them.

@@ -205,21 +205,16 @@ impl<'s> Renaming<'_, 's> {
         names.dedup();
         let mut found = Vec::new();
         for name in names.iter().filter(|name| !name.is_empty()) {
-            let files = self.program.sources.holding(name).into_iter();
-            found.extend(
-                files
-                    .filter_map(|id| self.program.file(id))
-                    .filter_map(|file| {
-                        let spans = uses_of(&file, name)
-                            .into_iter()
-                            .filter(|span| is_looked_up(&file, *span));
-                        let reason = format!(
-                            "members of `{name}` are looked up by computed names, `{}` may be one",
-                            self.old
-                        );
-                        self.at_places(reason, &file, spans.map(Into::into))
-                    }),
-            );
+            found.extend(self.program.files_holding(name).filter_map(|file| {
+                let spans = uses_of(&file, name)
+                    .into_iter()
+                    .filter(|span| is_looked_up(&file, *span));
+                let reason = format!(
+                    "members of `{name}` are looked up by computed names, `{}` may be one",
+                    self.old
+                );
+                self.at_places(reason, &file, spans.map(Into::into))
+            }));
         }
         found
     }
