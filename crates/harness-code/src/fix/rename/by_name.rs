@@ -7,24 +7,17 @@ use ruff_text_size::TextRange;
 use super::super::place;
 use super::super::program::File;
 use super::super::resolved::{ClassRef, Module};
-use super::target::{Target, line_of};
+use super::target::Target;
 use super::{Renaming, Step, Stop};
+use crate::path::RelPath;
 use crate::scope::{BindingKind, ScopeKind};
 
 impl<'s> Renaming<'_, 's> {
     pub(super) fn target_by_name(&self) -> Step<Target> {
         let mut found: Vec<(Target, String)> = self.modules_by_name();
         let owner = self.owner();
-        for file in self.files() {
-            let Some(path) = self.program.path(file.id).filter(|path| {
-                self.request
-                    .file
-                    .as_ref()
-                    .is_none_or(|wanted| wanted == *path)
-            }) else {
-                continue;
-            };
-            self.symbols_by_name(&file, path.as_str(), owner.as_deref(), &mut found);
+        for (file, path) in self.files_asked() {
+            self.symbols_by_name(&file, path, owner.as_deref(), &mut found);
         }
         found.dedup_by(|one, other| one.0 == other.0);
         self.drop_stubs(&mut found);
@@ -53,6 +46,16 @@ impl<'s> Renaming<'_, 's> {
         }
     }
 
+    /// The files with the old name that the request is about.
+    fn files_asked(&self) -> impl Iterator<Item = (Rc<File<'s>>, &'s RelPath)> {
+        let wanted = self.request.file.as_ref();
+        self.files().into_iter().filter_map(move |file| {
+            let path = self.program.path(file.id)?;
+            let is_wanted = wanted.is_none_or(|wanted| wanted == path);
+            is_wanted.then_some((file, path))
+        })
+    }
+
     /// The class, function or module that the request puts before the name.
     fn owner(&self) -> Option<String> {
         let before = self
@@ -67,16 +70,18 @@ impl<'s> Renaming<'_, 's> {
     fn symbols_by_name(
         &self,
         file: &Rc<File<'s>>,
-        path: &str,
+        path: &RelPath,
         owner: Option<&str>,
         found: &mut Vec<(Target, String)>,
     ) {
         let scopes = &file.scopes;
-        let at =
-            |span: TextRange| format!("{path}:{}", line_of(file.content(), span.start().into()));
+        let at = |span: TextRange| {
+            let place = place(path, file.content(), span.start().into());
+            format!("{path}:{}", place.line)
+        };
         let of_module = owner.is_none_or(|owner| {
             self.program
-                .names_of(path)
+                .names_of(path.as_str())
                 .iter()
                 .any(|name| name == owner || name.ends_with(&format!(".{owner}")))
         });
@@ -113,15 +118,7 @@ impl<'s> Renaming<'_, 's> {
     /// Local variables and parameters: only when the request says where.
     fn locals_by_name(&self, owner: Option<&str>) -> Vec<(Target, String)> {
         let mut found = Vec::new();
-        for file in self.files() {
-            let Some(path) = self.program.path(file.id).filter(|path| {
-                self.request
-                    .file
-                    .as_ref()
-                    .is_none_or(|wanted| wanted == *path)
-            }) else {
-                continue;
-            };
+        for (file, path) in self.files_asked() {
             for (id, symbol) in (0u32..).zip(&file.scopes.symbols) {
                 if file.scopes.name(symbol.name) != self.old || symbol.scope == 0 {
                     continue;

@@ -21,9 +21,10 @@ pub(super) enum Owner<'o> {
 }
 
 /// What an access of the old name belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Belongs {
-    /// To the family that is renamed.
-    Family,
+    /// To the owner of the name that is renamed.
+    Owner,
     /// To something else.
     Other,
     /// Nobody can tell.

@@ -31,7 +31,7 @@ impl<'s> Renaming<'_, 's> {
         for file in self.files() {
             for (span, belongs) in self.accesses(&file, &family) {
                 match belongs {
-                    Belongs::Family => self.edit(&file, span)?,
+                    Belongs::Owner => self.edit(&file, span)?,
                     Belongs::Other => {}
                     Belongs::Unknown => unknown.push((file.id, span)),
                 }
@@ -205,7 +205,7 @@ impl<'s> Renaming<'_, 's> {
             Value::Class(class) | Value::Instance(class) | Value::Super(class) => {
                 let lineage = self.program.lineage(*class);
                 if lineage.classes.iter().any(|base| family.own.contains(base)) {
-                    return Belongs::Family;
+                    return Belongs::Owner;
                 }
                 if lineage
                     .classes
@@ -225,7 +225,7 @@ impl<'s> Renaming<'_, 's> {
                         .any(|below| self.program.lineage(*below).classes.contains(class))
                 };
                 match (below(&family.own), below(&family.others)) {
-                    (true, false) => Belongs::Family,
+                    (true, false) => Belongs::Owner,
                     (false, true) => Belongs::Other,
                     _ => Belongs::Unknown,
                 }
@@ -265,15 +265,15 @@ impl<'s> Renaming<'_, 's> {
             };
             let callee = self.program.value(file, call.scope, &call.node.func);
             let made = matches!(&callee, Value::Class(_))
-                && matches!(self.belongs(&callee, family), Belongs::Family);
+                && matches!(self.belongs(&callee, family), Belongs::Owner);
             let replaced = is_named(&call.node.func, "replace _replace evolve model_copy");
             let first = call.node.arguments.args.first();
             let copied = first.filter(|_| replaced).is_some_and(|first| {
                 let value = self.program.value(file, call.scope, first);
-                matches!(self.belongs(&value, family), Belongs::Family)
+                matches!(self.belongs(&value, family), Belongs::Owner)
             });
             if made || copied {
-                found.push((name.range.into(), Belongs::Family));
+                found.push((name.range.into(), Belongs::Owner));
             } else if replaced || matches!(callee, Value::Unknown) {
                 found.push((name.range.into(), Belongs::Unknown));
             }

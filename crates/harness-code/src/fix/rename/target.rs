@@ -160,18 +160,24 @@ impl<'s> Renaming<'_, 's> {
 
     /// A name that the file itself does not bind.
     fn target_beyond(&self, file: &Rc<File<'s>>) -> Step<Target> {
-        for star in file.scopes.stars() {
-            if let Module::File(id) = self.program.imported_module(file, star)
-                && let Some(other) = self.program.file(id)
-                && let Some(symbol) = other.scopes.module_symbol(self.old)
-            {
-                return self.target_of_symbol(&other, symbol);
-            }
-        }
-        Err(Stop::because(format!(
-            "nothing in the project defines `{}`",
-            self.old
-        )))
+        self.through_stars(file, self.old).unwrap_or_else(|| {
+            Err(Stop::because(format!(
+                "nothing in the project defines `{}`",
+                self.old
+            )))
+        })
+    }
+
+    /// What a star import of a file brings by a name.
+    fn through_stars(&self, file: &Rc<File<'s>>, name: &str) -> Option<Step<Target>> {
+        file.scopes.stars().find_map(|star| {
+            let Module::File(id) = self.program.imported_module(file, star) else {
+                return None;
+            };
+            let other = self.program.file(id)?;
+            let symbol = other.scopes.module_symbol(name)?;
+            Some(self.target_of_symbol(&other, symbol))
+        })
     }
 
     /// What a symbol is: followed to where it is defined when it is only imported.
@@ -249,13 +255,8 @@ impl<'s> Renaming<'_, 's> {
             if let Some(symbol) = other.scopes.module_symbol(member) {
                 return self.target_of_symbol(&other, symbol);
             }
-            for star in other.scopes.stars() {
-                if let Module::File(inner) = self.program.imported_module(&other, star)
-                    && let Some(inner) = self.program.file(inner)
-                    && let Some(symbol) = inner.scopes.module_symbol(member)
-                {
-                    return self.target_of_symbol(&inner, symbol);
-                }
+            if let Some(found) = self.through_stars(&other, member) {
+                return found;
             }
         }
         match self.program.submodule(file.id, &module, member) {
@@ -289,26 +290,20 @@ impl<'s> Renaming<'_, 's> {
         receiver: &Expr,
     ) -> Step<Target> {
         match self.program.value(file, scope, receiver) {
-            Value::Module(Module::File(id)) => {
-                let other = self.program.file(id).ok_or(Stop::Nothing)?;
-                match other.scopes.module_symbol(self.old) {
-                    Some(symbol) => self.target_of_symbol(&other, symbol),
-                    None => match self.program.submodule(file.id, &Module::File(id), self.old) {
-                        Some(found) => self.own_module(found),
-                        None => Err(Stop::because(format!(
-                            "the module does not define `{}`",
-                            self.old
-                        ))),
-                    },
+            Value::Module(module) => {
+                let mut lacking = format!("`{}` is defined outside the project", self.old);
+                if let Module::File(id) = module {
+                    let other = self.program.file(id).ok_or(Stop::Nothing)?;
+                    if let Some(symbol) = other.scopes.module_symbol(self.old) {
+                        return self.target_of_symbol(&other, symbol);
+                    }
+                    lacking = format!("the module does not define `{}`", self.old);
+                }
+                match self.program.submodule(file.id, &module, self.old) {
+                    Some(found) => self.own_module(found),
+                    None => Err(Stop::because(lacking)),
                 }
             }
-            Value::Module(module) => match self.program.submodule(file.id, &module, self.old) {
-                Some(found) => self.own_module(found),
-                None => Err(Stop::because(format!(
-                    "`{}` is defined outside the project",
-                    self.old
-                ))),
-            },
             Value::Class(class) | Value::Instance(class) | Value::Super(class) => {
                 self.target_of_member(class)
             }
@@ -392,12 +387,6 @@ fn touches(import: &Import<'_>, wanted: &Range<usize>) -> bool {
 
 fn u32_of(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
-}
-
-pub(super) fn line_of(content: &str, offset: usize) -> usize {
-    content.get(..offset).map_or(0, |before| {
-        memchr::memchr_iter(b'\n', before.as_bytes()).count()
-    }) + 1
 }
 
 /// Whether a decorator makes several `def`s of one name belong together.

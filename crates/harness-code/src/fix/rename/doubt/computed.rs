@@ -36,15 +36,6 @@ pub(super) fn computes(text: &str) -> bool {
     WORDS.iter().any(|word| text.contains(word))
 }
 
-/// Whose attribute is reached by a computed name.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reached {
-    Owner,
-    /// Nobody can tell whose.
-    Unknown,
-    Other,
-}
-
 impl<'s> Renaming<'_, 's> {
     /// A string that spells the name, and attributes that are reached by computed names: of the owner anywhere, of
     /// something unknown beside the string.
@@ -56,7 +47,7 @@ impl<'s> Renaming<'_, 's> {
             let (little, telling): (Vec<&Text>, Vec<&Text>) =
                 texts.partition(|text| text.says_little());
             let mut spans: Vec<TextRange> = telling.iter().map(|text| text.span).collect();
-            if !little.is_empty() && self.reaches(file, owner, Reached::Owner) {
+            if !little.is_empty() && self.reaches(file, owner, Belongs::Owner) {
                 spans.extend(little.iter().map(|text| text.span));
             }
             found.push((Rc::clone(file), spans));
@@ -72,8 +63,8 @@ impl<'s> Renaming<'_, 's> {
             && self
                 .files_about(owner)
                 .iter()
-                .any(|file| self.reaches(file, owner, Reached::Owner));
-        found.retain(|(file, _)| anywhere || self.reaches(file, owner, Reached::Unknown));
+                .any(|file| self.reaches(file, owner, Belongs::Owner));
+        found.retain(|(file, _)| anywhere || self.reaches(file, owner, Belongs::Unknown));
         let reason = format!(
             "attributes are reached by computed names, and a string may spell `{}`",
             self.old
@@ -110,8 +101,8 @@ impl<'s> Renaming<'_, 's> {
             .collect()
     }
 
-    /// Whether a file reaches attributes by computed names, of the owner or (`Reached::Unknown`) of something unknown.
-    fn reaches(&self, file: &Rc<File<'s>>, owner: Owner<'_>, least: Reached) -> bool {
+    /// Whether a file reaches attributes by computed names, of the owner or (`Belongs::Unknown`) of something unknown.
+    fn reaches(&self, file: &Rc<File<'s>>, owner: Owner<'_>, least: Belongs) -> bool {
         // Something unknown is a module only where modules are got while the program runs.
         let may_be_owner = match owner {
             Owner::Family(_) => true,
@@ -122,9 +113,9 @@ impl<'s> Renaming<'_, 's> {
         let counts = |scope: ScopeId, object: &Expr| match self
             .whose(&self.program.value(file, scope, object), owner)
         {
-            Reached::Owner => true,
-            Reached::Unknown => least == Reached::Unknown && may_be_owner,
-            Reached::Other => false,
+            Belongs::Owner => true,
+            Belongs::Unknown => least == Belongs::Unknown && may_be_owner,
+            Belongs::Other => false,
         };
         let one_by_one = |place: TextRange| used(file, place) == Use::OneByOne;
         let called = file.scopes.calls.iter().any(|call| {
@@ -159,7 +150,7 @@ impl<'s> Renaming<'_, 's> {
                 }
                 (Some("attrgetter" | "methodcaller"), _) => {
                     arguments.iter().any(|argument| is_computed(Some(argument)))
-                        && least == Reached::Unknown
+                        && least == Belongs::Unknown
                         && may_be_owner
                 }
                 (Some("vars"), _) => one_by_one(call.node.range()) && first(),
@@ -179,25 +170,22 @@ impl<'s> Renaming<'_, 's> {
             })
     }
 
-    fn whose(&self, value: &Value, owner: Owner<'_>) -> Reached {
+    /// Whose attribute is reached where one of a value is.
+    fn whose(&self, value: &Value, owner: Owner<'_>) -> Belongs {
         match (owner, value) {
             (Owner::Modules(homes, _), Value::Module(Module::File(id))) if homes.contains(id) => {
-                Reached::Owner
+                Belongs::Owner
             }
             (
                 Owner::Modules(..),
                 Value::Module(Module::Unknown | Module::Opaque) | Value::Unknown,
-            ) => Reached::Unknown,
-            (Owner::Modules(..), _) => Reached::Other,
+            ) => Belongs::Unknown,
+            (Owner::Modules(..), _) => Belongs::Other,
             (
                 Owner::Family(family),
                 Value::Class(class) | Value::Instance(class) | Value::Super(class),
-            ) if self.is_kin(*class, family) => Reached::Owner,
-            (Owner::Family(family), _) => match self.belongs(value, family) {
-                Belongs::Family => Reached::Owner,
-                Belongs::Unknown => Reached::Unknown,
-                Belongs::Other => Reached::Other,
-            },
+            ) if self.is_kin(*class, family) => Belongs::Owner,
+            (Owner::Family(family), _) => self.belongs(value, family),
         }
     }
 
