@@ -15,10 +15,7 @@ impl Program<'_> {
             }
             Module::File(id) => {
                 let file = self.file(*id).filter(|_| depth < 20)?;
-                let dynamic = file.scopes.dynamic;
-                if dynamic.module_names
-                    || dynamic.module_getattr
-                    || dynamic.cut
+                if file.scopes.dynamic.may_define_more()
                     || file.scopes.exports_open
                     || !file.source.is_whole()
                 {

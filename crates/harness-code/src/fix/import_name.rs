@@ -78,11 +78,7 @@ pub(crate) fn names_of(
         }
         Module::File(id) => {
             let other = program.file(*id)?;
-            let dynamic = other.scopes.dynamic;
-            let open = dynamic.module_names
-                || dynamic.module_getattr
-                || dynamic.cut
-                || !other.source.is_whole();
+            let open = other.scopes.dynamic.may_define_more() || !other.source.is_whole();
             let stub_beside = program
                 .path(*id)
                 .is_some_and(|path| path.as_str().ends_with(".pyi"));
@@ -168,22 +164,14 @@ fn unknown_module(
     if guarded && !confirmed(import.module) {
         return None;
     }
-    let mut start = usize::from(import.module_span.start());
-    let mut known_part = String::new();
-    for part in import.module.split('.') {
-        let longer = if known_part.is_empty() {
-            part.to_string()
-        } else {
-            format!("{known_part}.{part}")
-        };
-        let name = program.absolute(file, import.level, &longer)?;
+    let mut known_part = "";
+    for (part, longer, span) in import.parts() {
+        let name = program.absolute(file, import.level, longer)?;
         if program.module(file.id, &name, import.level > 0) != Module::Unknown {
             known_part = longer;
-            start += part.len() + 1;
             continue;
         }
-        let candidates = siblings(search, file, import, &known_part);
-        let span = start..start + part.len();
+        let candidates = siblings(search, file, import, known_part);
         if file.text(span.clone()) != part {
             return None;
         }

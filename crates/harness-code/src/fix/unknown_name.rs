@@ -187,12 +187,10 @@ fn in_comprehension_of(file: &File<'_>, suspect: &Suspect, scope: ScopeId) -> bo
 /// Entries of `__all__` that the module does not have.
 fn exported(search: &Search<'_, '_>, file: &File<'_>, stars: &FxHashSet<String>) -> Vec<Finding> {
     let scopes = &file.scopes;
-    let Some(exports) = scopes.exports.as_ref().filter(|_| !scopes.exports_open) else {
+    let is_open = scopes.exports_open || scopes.dynamic.may_define_more();
+    let Some(exports) = scopes.exports.as_ref().filter(|_| !is_open) else {
         return Vec::new();
     };
-    if scopes.dynamic.module_names || scopes.dynamic.module_getattr || scopes.dynamic.cut {
-        return Vec::new();
-    }
     let module = Module::File(file.id);
     let children = search.program.children(&module);
     let bound: Vec<&str> = scopes

@@ -137,7 +137,19 @@ pub struct Import<'a> {
     pub statement: TextRange,
 }
 
-impl Import<'_> {
+impl<'a> Import<'a> {
+    /// Returns the parts of the module text, each with all that stands up to its end, and its bytes.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (&'a str, &'a str, Range<usize>)> {
+        let (module, first) = (self.module, usize::from(self.module_span.start()));
+        let mut start = 0;
+        module.split('.').map(move |part| {
+            let end = start + part.len();
+            let span = first + start..first + end;
+            start = end + 1;
+            (part, &module[..end], span)
+        })
+    }
+
     /// Returns the name that the import gives to its file, whose text this is.
     pub fn bound<'t>(&'t self, text: &'t str) -> &'t str {
         match (self.alias, self.member) {
@@ -284,6 +296,13 @@ pub struct Dynamic {
     pub module_getattr: bool,
     /// Nested deeper than the walk goes, so something was left out.
     pub cut: bool,
+}
+
+impl Dynamic {
+    /// Whether the module may have names that the walk does not know.
+    pub(crate) fn may_define_more(self) -> bool {
+        self.module_names || self.module_getattr || self.cut
+    }
 }
 
 /// One entry of `__all__`.

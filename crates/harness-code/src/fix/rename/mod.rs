@@ -353,31 +353,23 @@ impl<'s> Renaming<'_, 's> {
         let Some(scope) = &self.request.scope else {
             return Ok(());
         };
-        let mut places = Vec::new();
-        for (id, spans) in &self.edits {
-            let (Some(path), Some(file)) = (self.program.path(*id), self.program.file(*id)) else {
-                continue;
-            };
-            if !path.starts_with(scope) {
-                places.extend(self.places(&file, spans.iter().map(|(start, end)| *start..*end)));
-            }
-        }
-        for (path, _) in self.wanted_too() {
-            if !path.starts_with(scope) {
-                places.push(Place {
-                    path,
-                    line: 1,
-                    text: String::new(),
-                });
-            }
-        }
+        let top_of = |path: &RelPath| Place {
+            path: path.clone(),
+            line: 1,
+            text: String::new(),
+        };
+        let edits = self.all_edits();
+        let outside = edits.iter().filter(|edit| !edit.path.starts_with(scope));
+        let mut places: Vec<Place> = outside
+            .map(|edit| {
+                let file = self.program.id(&edit.path);
+                let place = file.and_then(|file| self.program.place(file, edit.range.start));
+                place.unwrap_or_else(|| top_of(&edit.path))
+            })
+            .collect();
         for (from, to) in &self.moves {
             if !from.starts_with(scope) || !to.starts_with(scope) {
-                places.push(Place {
-                    path: from.clone(),
-                    line: 1,
-                    text: String::new(),
-                });
+                places.push(top_of(from));
             }
         }
         if places.is_empty() {
@@ -389,27 +381,34 @@ impl<'s> Renaming<'_, 's> {
         ))
     }
 
-    fn proposal(&self, what: &str) -> Answer {
-        let mut edits: Vec<Edit> = Vec::new();
-        for (id, spans) in &self.edits {
-            let Some(path) = self.program.path(*id) else {
-                continue;
-            };
-            edits.extend(spans.iter().map(|(start, end)| Edit {
-                path: path.clone(),
-                range: *start..*end,
+    /// Everything that gets the new name, in order.
+    fn all_edits(&self) -> Vec<Edit> {
+        let noted = self.edits.iter().filter_map(|(id, spans)| {
+            let path = self.program.path(*id)?;
+            Some(
+                spans
+                    .iter()
+                    .map(move |(start, end)| (path.clone(), *start..*end)),
+            )
+        });
+        let mut edits: Vec<Edit> = noted
+            .flatten()
+            .chain(self.wanted_too())
+            .map(|(path, range)| Edit {
+                path,
+                range,
                 text: self.new.to_string(),
-            }));
-        }
-        edits.extend(self.wanted_too().into_iter().map(|(path, range)| Edit {
-            path,
-            range,
-            text: self.new.to_string(),
-        }));
+            })
+            .collect();
         edits.sort_by(|one, other| {
             (&one.path, one.range.start).cmp(&(&other.path, other.range.start))
         });
         edits.dedup();
+        edits
+    }
+
+    fn proposal(&self, what: &str) -> Answer {
+        let edits = self.all_edits();
         let mut paths: Vec<&RelPath> = edits.iter().map(|edit| &edit.path).collect();
         paths.dedup();
         let files = paths.len();

@@ -131,17 +131,8 @@ impl<'s> Renaming<'_, 's> {
 
     fn rename_imports(&mut self, file: &Rc<File<'s>>, module: &Module) -> Step<()> {
         for import in &file.scopes.imports {
-            let mut start = usize::from(import.module_span.start());
-            let mut upto = String::new();
-            for (place, part) in import.module.split('.').enumerate() {
-                upto = if place == 0 {
-                    part.to_string()
-                } else {
-                    format!("{upto}.{part}")
-                };
-                let span = start..start + part.len();
-                start = span.end + 1;
-                if part != self.old || !self.stands_for(file, import.level, &upto, module) {
+            for (place, (part, upto, span)) in import.parts().enumerate() {
+                if part != self.old || !self.stands_for(file, import.level, upto, module) {
                     continue;
                 }
                 self.edit(file, span)?;

@@ -498,20 +498,10 @@ impl<'r, 's> Renaming<'r, 's> {
     }
 
     /// What else gets the new name because the user wants it there too.
-    pub(super) fn wanted_too(&self) -> Vec<(RelPath, Range<usize>)> {
-        match self.request.doubts {
-            Doubts::Ask | Doubts::Leave => Vec::new(),
-            Doubts::Include => {
-                let mut also: Vec<_> = self
-                    .doubts
-                    .iter()
-                    .flat_map(|doubt| doubt.also.iter().cloned())
-                    .collect();
-                also.sort_by(|one, other| (&one.0, one.1.start).cmp(&(&other.0, other.1.start)));
-                also.dedup();
-                also
-            }
-        }
+    pub(super) fn wanted_too(&self) -> impl Iterator<Item = (RelPath, Range<usize>)> {
+        let is_wanted = self.request.doubts == Doubts::Include;
+        let doubts = self.doubts.iter().filter(move |_| is_wanted);
+        doubts.flat_map(|doubt| doubt.also.iter().cloned())
     }
 }
 
