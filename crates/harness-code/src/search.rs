@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::parallel::side_by_side;
 use crate::path::RelPath;
+use crate::text::line_start;
 use crate::tree::{SourceFile, SourceTree};
 
 /// What to look for.
@@ -176,7 +177,7 @@ impl Matcher {
                 break;
             };
             line += memchr::memchr_iter(b'\n', &content.as_bytes()[counted..at]).count() as u32;
-            let start = content[..at].rfind('\n').map_or(0, |newline| newline + 1);
+            let start = line_start(content, at);
             let end = content[at..]
                 .find('\n')
                 .map_or(content.len(), |newline| at + newline);

@@ -332,6 +332,12 @@ fn looks_binary(bytes: &[u8]) -> bool {
     strange * 100 > head.len() || undefined * 20 > head.len()
 }
 
+/// Returns where the line begins that a place of a text lies in.
+pub(crate) fn line_start(text: &str, at: usize) -> usize {
+    let newline = text.get(..at).and_then(|before| before.rfind('\n'));
+    newline.map_or(0, |newline| newline + 1)
+}
+
 /// Returns whether a word is one of a list of words, written as one text with spaces between them.
 pub(crate) fn is_among(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)

@@ -8,7 +8,7 @@ use crate::edit::impl_block;
 use crate::edit::indent::{Unit, Wanted, moved};
 use crate::language::Language;
 use crate::symbols::{self, Definition, DefinitionKind};
-use crate::text::{LineEnding, line_ending, with_line_ending};
+use crate::text::{LineEnding, line_ending, line_start, with_line_ending};
 
 /// Returns `content` with one whole definition replaced by `code`.
 ///
@@ -39,10 +39,8 @@ pub fn replace_definition(
             (code, definition.span(), start)
         }
     };
-    let line_start = content[..span.start]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
-    let before = &content[line_start..span.start];
+    let line = line_start(content, span.start);
+    let before = &content[line..span.start];
     let indent = if before.trim().is_empty() { before } else { "" };
     let body = moved(
         language,
@@ -123,10 +121,6 @@ pub fn documentation(language: Language, text: &str, definition: &Definition) ->
     let is_directive = |line: &str| DIRECTIVES.iter().any(|sign| line.trim().starts_with(sign));
     let is_documentation = is_documentation && !block.lines().any(is_directive);
     is_documentation.then(|| first + (text[first..end].len() - block.len()))
-}
-
-fn line_start(text: &str, at: usize) -> usize {
-    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
 /// Returns where a Python function lies with all its overloads, where it has some.
@@ -320,10 +314,8 @@ fn at_end(language: Language, content: &str, body: &str) -> String {
 /// Returns the white space before a definition.
 fn leading(content: &str, definition: &Definition) -> String {
     let start = definition.span().start;
-    let line_start = content[..start]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
-    let before = &content[line_start..start];
+    let line = line_start(content, start);
+    let before = &content[line..start];
     if before.trim().is_empty() {
         before.to_string()
     } else {
@@ -377,11 +369,9 @@ fn unwrapped<'c>(language: Language, code: &'c str, wanted: &Definition) -> Opti
     let others = found.iter().skip(1).any(|known| known.parent.is_none());
     match (&direct[..], is_wrapper && !others) {
         ([one], true) if one.name() == wanted.name() => {
-            let line_start = code[..one.span().start]
-                .rfind('\n')
-                .map_or(0, |newline| newline + 1);
-            let from = if code[line_start..one.span().start].trim().is_empty() {
-                line_start
+            let line = line_start(code, one.span().start);
+            let from = if code[line..one.span().start].trim().is_empty() {
+                line
             } else {
                 one.span().start
             };

@@ -10,7 +10,7 @@ use ruff_python_ast::Stmt;
 use crate::language::{self, grammar};
 use crate::language::{Language, python};
 use crate::symbols;
-use crate::text::{line_ending, with_line_ending};
+use crate::text::{line_ending, line_start, with_line_ending};
 
 /// Statements at the top of a file that bring names of other files.
 const IMPORTS: &[&str] = &[
@@ -118,7 +118,7 @@ fn repeated(language: Language, before: &str, text: &str) -> Option<Range<usize>
 
 /// Returns the lines of a statement, where nothing else stands on them.
 fn whole_lines(text: &str, span: Range<usize>) -> Option<Range<usize>> {
-    let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+    let start = line_start(text, span.start);
     let rest = text[span.end..].find('\n');
     let end = match text[span.clone()].ends_with('\n') {
         // Some grammars count the end of the line in.
@@ -131,7 +131,7 @@ fn whole_lines(text: &str, span: Range<usize>) -> Option<Range<usize>> {
 
 /// Returns each line of a span.
 fn lines_of(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
-    let mut at = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
+    let mut at = line_start(text, span.start);
     let lines = text[at..].split_inclusive('\n').map(|line| {
         at += line.len();
         at - line.len()..at

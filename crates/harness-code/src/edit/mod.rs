@@ -16,6 +16,7 @@ use similar::{
 
 use crate::language::Language;
 use crate::path::RelPath;
+use crate::text::line_start;
 
 pub use companions::with_companions;
 pub use definition::{add_definition, documentation, overloads, replace_definition};
@@ -62,21 +63,20 @@ pub enum EditProblem {
 /// Returns the bytes to cut so that a definition is gone: its whole lines, comments right above it, and the blank lines
 /// that set it apart. Returns nothing where something else stands on its lines.
 pub fn lines_of(language: Language, content: &str, span: &Range<usize>) -> Option<Range<usize>> {
-    let line_start = |at: usize| content[..at].rfind('\n').map_or(0, |at| at + 1);
     let is_comment = |line: &str| match language {
         Language::Python | Language::Ruby | Language::Shell => {
             line.starts_with('#') && !line.starts_with("#!")
         }
         _ => line.starts_with("//") && !line.starts_with("//!"),
     };
-    let mut start = line_start(span.start);
+    let mut start = line_start(content, span.start);
     let behind = content[span.end..].lines().next().unwrap_or_default();
     let behind = behind.trim_start();
     if !content[start..span.start].trim().is_empty() || !(behind.is_empty() || is_comment(behind)) {
         return None;
     }
     while start > 0 {
-        let above = line_start(start - 1);
+        let above = line_start(content, start - 1);
         if !is_comment(content[above..start].trim()) {
             break;
         }

@@ -14,7 +14,7 @@ use crate::path::RelPath;
 use crate::scope::{Guard, Import, Suspect, known};
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
-use crate::text::line_ending;
+use crate::text::{line_ending, line_start};
 use crate::tree;
 
 /// Shorter names are taken for variables: `st`, `df`, `x`.
@@ -375,13 +375,6 @@ fn insertion(file: &File<'_>, statement: &str) -> (Range<usize>, String) {
         None => (file.content().len(), ending),
     };
     (at..at, format!("{first}{blank}{statement}{ending}"))
-}
-
-fn line_start(content: &str, offset: usize) -> usize {
-    content
-        .get(..offset)
-        .and_then(|before| before.rfind('\n'))
-        .map_or(0, |newline| newline + 1)
 }
 
 /// Imports of a name that its module lacks and exactly one other module of the project defines.

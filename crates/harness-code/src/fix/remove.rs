@@ -10,7 +10,7 @@ use crate::language::Language;
 use crate::path::RelPath;
 use crate::symbols::code::{CodeToken, code_tokens};
 use crate::symbols::{self, Definition, DefinitionKind};
-use crate::text::whole_words;
+use crate::text::{line_start, whole_words};
 use crate::tree::{SourceFile, SourceTree};
 
 /// What should be gone.
@@ -111,7 +111,7 @@ fn removal(tree: &SourceTree, home: &SourceFile, one: &Definition) -> Option<Edi
 
 /// Returns the bytes of the line around a place, with its end.
 fn line_around(content: &str, at: usize) -> (usize, usize) {
-    let start = content[..at].rfind('\n').map_or(0, |at| at + 1);
+    let start = line_start(content, at);
     let end = content[at..].find('\n');
     (start, end.map_or(content.len(), |end| at + end + 1))
 }

@@ -25,6 +25,7 @@ use ruff_text_size::Ranged;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::language::python;
+use crate::text::line_start;
 
 pub use draft::hunks;
 pub use kind::MutationKind;
@@ -98,10 +99,7 @@ const PADDED: f32 = 0.3;
 
 /// Keeps the changes after which the definition parses and is a program not seen yet.
 fn distinct(content: &str, span: &Range<usize>, found: Vec<Mutation>) -> Vec<Mutation> {
-    let start = content
-        .get(..span.start)
-        .and_then(|before| before.rfind('\n'))
-        .map_or(0, |at| at + 1);
+    let start = line_start(content, span.start);
     // Lines may be added behind the last one.
     let end = content
         .get(span.end..)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::lines::{block, indent};
 use super::{PassageProblem, spliced};
-use crate::text::{line_ending, with_line_ending};
+use crate::text::{line_ending, line_start, with_line_ending};
 
 /// Returns a passage without the line numbers in front of its lines: `12 | x`, `12: x` or `12<tab>x`.
 pub(super) fn without_numbers(text: &str) -> Option<String> {
@@ -124,8 +124,8 @@ pub(super) fn replaced(
         [] => Ok(None),
         [only] => {
             let ending = line_ending(content);
-            let line_start = content[..only.start].rfind('\n').map_or(0, |at| at + 1);
-            let before = &content[line_start..only.start];
+            let line = line_start(content, only.start);
+            let before = &content[line..only.start];
             let lead = if before.trim().is_empty() { before } else { "" };
             let lines = block(new);
             let own = lines.first().map_or("", |line| indent(line));

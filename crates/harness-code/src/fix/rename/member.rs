@@ -12,6 +12,7 @@ use super::family::{Belongs, Family, Owner};
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, Depth, ScopeId, Scopes, Source, doctest};
 use crate::stdlib;
+use crate::text::line_start;
 
 impl<'s> Renaming<'_, 's> {
     pub(super) fn rename_member(&mut self, class: ClassRef) -> Step<()> {
@@ -380,10 +381,7 @@ impl<'s> Renaming<'_, 's> {
 /// The logical line that begins around an offset, as far as its brackets reach.
 fn statement_around(file: &File<'_>, offset: usize) -> Range<usize> {
     let content = file.content();
-    let start = content
-        .get(..offset)
-        .and_then(|before| before.rfind('\n'))
-        .map_or(0, |newline| newline + 1);
+    let start = line_start(content, offset);
     let rest = content.get(start..).unwrap_or_default();
     let mut depth = 0usize;
     for (at, letter) in rest.char_indices() {
