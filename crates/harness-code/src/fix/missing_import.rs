@@ -14,7 +14,7 @@ use crate::path::RelPath;
 use crate::scope::{Guard, Import, Suspect, known};
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
-use crate::text::{line_ending, line_start};
+use crate::text::{is_among, line_ending, line_start};
 use crate::tree;
 
 /// Shorter names are taken for variables: `st`, `df`, `x`.
@@ -53,38 +53,9 @@ impl Possible {
 }
 
 /// Modules that people import from without thinking; what others offer is wanted only where the project uses them.
-const EVERYDAY: &[&str] = &[
-    "abc",
-    "collections",
-    "collections.abc",
-    "contextlib",
-    "copy",
-    "dataclasses",
-    "datetime",
-    "decimal",
-    "enum",
-    "fractions",
-    "functools",
-    "io",
-    "itertools",
-    "logging",
-    "math",
-    "operator",
-    "pathlib",
-    "queue",
-    "random",
-    "re",
-    "string",
-    "subprocess",
-    "tempfile",
-    "threading",
-    "time",
-    "types",
-    "typing",
-    "typing_extensions",
-    "unittest",
-    "uuid",
-];
+const EVERYDAY: &str = "abc collections collections.abc contextlib copy dataclasses datetime decimal enum \
+    fractions functools io itertools logging math operator pathlib queue random re string subprocess tempfile \
+    threading time types typing typing_extensions unittest uuid";
 
 impl Possible {
     /// Keeps what competes with a visible name that differs in one capital: `Value` was meant to be the parameter
@@ -98,7 +69,7 @@ impl Possible {
         let of_project = !search.program.defining(name).is_empty();
         let wanted = modules
             .iter()
-            .any(|module| EVERYDAY.contains(module) || search.is_imported(module));
+            .any(|module| is_among(EVERYDAY, module) || search.is_imported(module));
         if of_project || wanted {
             self
         } else {
@@ -242,22 +213,8 @@ fn as_elsewhere(
 }
 
 /// Names that `typing` has had for so long that nobody needs `typing_extensions` for them.
-const LONG_IN_TYPING: [&str; 14] = [
-    "overload",
-    "Literal",
-    "TypedDict",
-    "Protocol",
-    "Final",
-    "final",
-    "runtime_checkable",
-    "ClassVar",
-    "NoReturn",
-    "NewType",
-    "Text",
-    "TYPE_CHECKING",
-    "SupportsIndex",
-    "get_type_hints",
-];
+const LONG_IN_TYPING: &str = "overload Literal TypedDict Protocol Final final runtime_checkable ClassVar NoReturn \
+    NewType Text TYPE_CHECKING SupportsIndex get_type_hints";
 
 /// Returns the one of several modules that a file means: the only one that it takes other names from. What
 /// `typing_extensions` has too comes from it where the file knows no other, else from `typing` where that is certain.
@@ -272,7 +229,7 @@ fn settled(file: &File<'_>, statements: &[(String, String)]) -> Option<(String, 
         && (&*typing.0, &*extensions.0) == ("typing", "typing_extensions")
     {
         let is_old = LONG_IN_TYPING
-            .iter()
+            .split_ascii_whitespace()
             .any(|name| typing.1.ends_with(&format!(" {name}")));
         return match (takes_from(&typing.0), takes_from(&extensions.0)) {
             (false, true) => Some(extensions.clone()),

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::mention::passage::{Passage, Zone, error_message, passages};
+use crate::text::is_among;
 
 /// Everything written in a task that may name a place.
 #[derive(Debug, Default)]
@@ -343,22 +344,10 @@ fn split_line(token: &str) -> (&str, Option<u32>) {
 }
 
 /// Words that a noun follows, with a word that describes it in between or not.
-const ARTICLES: &[&str] = &[
-    "a", "an", "any", "another", "each", "every", "no", "some", "such",
-];
+const ARTICLES: &str = "a an any another each every no some such";
 /// Nouns that make a name of the word before them: "a total function".
-const KINDS: &[&str] = &[
-    "attribute",
-    "class",
-    "command",
-    "constant",
-    "function",
-    "helper",
-    "method",
-    "module",
-    "parameter",
-    "variable",
-];
+const KINDS: &str =
+    "attribute class command constant function helper method module parameter variable";
 
 /// Returns the file that the words behind a name say it is in.
 fn home(rest: &str) -> Option<&str> {
@@ -376,21 +365,21 @@ fn home(rest: &str) -> Option<&str> {
 /// Says whether the word at `start..end` only describes the noun that follows it.
 fn describes(text: &str, start: usize, end: usize) -> bool {
     let [before, after] = beside(text, start, end);
-    let article = before.is_some_and(|word| ARTICLES.contains(&word.to_lowercase().as_str()));
+    let article = before.is_some_and(|word| is_among(ARTICLES, &word.to_lowercase()));
     let noun = after.is_some_and(|word| {
         word.len() > 3
             && word.chars().all(char::is_lowercase)
-            && !KINDS.contains(&word)
-            && !STOPS.contains(&word)
+            && !is_among(KINDS, word)
+            && !is_among(STOPS, word)
     });
     // "Middleware support" is about no single thing of that name.
-    let matter = after.is_some_and(|word| MATTERS.contains(&word));
+    let matter = after.is_some_and(|word| is_among(MATTERS, word));
     let is_difference = after == Some("between") && asks_to_compare(&text[start..end]);
     // "Matches-style callbacks".
     let rest = text[end..].strip_prefix('-');
     let rest = rest.and_then(|rest| rest.split(|sign: char| !sign.is_alphabetic()).next());
-    let is_joined = rest
-        .is_some_and(|rest| !rest.is_empty() && !OF_CODE.contains(&rest.to_lowercase().as_str()));
+    let is_joined =
+        rest.is_some_and(|rest| !rest.is_empty() && !is_among(OF_CODE, &rest.to_lowercase()));
     article && noun || matter || is_difference || is_joined
 }
 
@@ -427,25 +416,13 @@ fn beside(text: &str, start: usize, end: usize) -> [Option<&str>; 2] {
 }
 
 /// Nouns for what a name may be joined to: "the total-function", "die Cart-Klasse".
-const OF_CODE: &[&str] = &[
-    "class", "datei", "file", "function", "funktion", "klasse", "method", "methode", "modul",
-    "module",
-];
+const OF_CODE: &str = "class datei file function funktion klasse method methode modul module";
 
 /// Nouns that make what stands before them a subject.
-const MATTERS: &[&str] = &[
-    "compatibility",
-    "functionality",
-    "handling",
-    "integration",
-    "support",
-];
+const MATTERS: &str = "compatibility functionality handling integration support";
 
 /// Words that begin what is said of a noun, so that the word before them is the noun: "a total that …".
-const STOPS: &[&str] = &[
-    "does", "from", "have", "into", "should", "than", "that", "then", "when", "where", "which",
-    "will", "with", "would",
-];
+const STOPS: &str = "does from have into should than that then when where which will with would";
 
 /// Says whether a run of letters can only be a name in a program.
 fn is_codelike(run: &str) -> bool {

@@ -5,71 +5,27 @@ use std::sync::LazyLock;
 use ruff_python_stdlib::builtins::{python_builtins, python_magic_globals};
 use rustc_hash::FxHashSet;
 
+use crate::text::is_among;
+
 /// The newest minor version whose builtins count: a name that any Python 3 has is not misspelled.
 const NEWEST_MINOR: u8 = 15;
+
+/// Names that every module has besides, and names that Python has on one system or for type checkers only.
+const MODULE_GLOBALS: &str = "__file__ __name__ __doc__ __builtins__ __annotations__ __debug__ __loader__ __spec__ __package__ \
+    __cached__ WindowsError reveal_type reveal_locals";
 
 static BUILTINS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| {
     python_builtins(NEWEST_MINOR, false)
         .chain(python_magic_globals(NEWEST_MINOR))
-        .chain([
-            "__file__",
-            "__name__",
-            "__doc__",
-            "__builtins__",
-            "__annotations__",
-            "__debug__",
-            "__loader__",
-        ])
-        .chain([
-            "__spec__",
-            "__package__",
-            "__cached__",
-            "__dict__",
-            "WindowsError",
-            "reveal_type",
-            "reveal_locals",
-        ])
-        .filter(|name| {
-            !matches!(
-                *name,
-                "__path__" | "__module__" | "__qualname__" | "__dict__"
-            )
-        })
+        .chain(MODULE_GLOBALS.split_ascii_whitespace())
+        .filter(|name| !is_among("__path__ __module__ __qualname__ __dict__", name))
         .collect()
 });
 
 /// Names of Python 2 and of interactive sessions: seen in code that runs on both, never misspellings.
-const ELSEWHERE: &[&str] = &[
-    "unicode",
-    "basestring",
-    "long",
-    "xrange",
-    "unichr",
-    "raw_input",
-    "reduce",
-    "file",
-    "cmp",
-    "execfile",
-    "reload",
-    "buffer",
-    "apply",
-    "intern",
-    "coerce",
-    "StandardError",
-    "get_ipython",
-    "_",
-    "__",
-    "ngettext",
-    "_n",
-    "N_",
-    "copyright",
-    "profile",
-    "undefined",
-    "ipython",
-    "display",
-    "spark",
-    "dbutils",
-];
+const ELSEWHERE: &str = "unicode basestring long xrange unichr raw_input reduce file cmp execfile reload buffer \
+    apply intern coerce StandardError get_ipython _ __ ngettext _n N_ copyright profile undefined ipython display \
+    spark dbutils";
 
 /// Returns whether every Python 3 module can use `name` without binding it.
 pub(crate) fn is_builtin(name: &str) -> bool {
@@ -83,7 +39,7 @@ pub(crate) fn builtins() -> impl Iterator<Item = &'static str> {
 
 /// Returns whether `name` is provided by another Python or by a tool that runs the file.
 pub(crate) fn is_from_elsewhere(name: &str) -> bool {
-    ELSEWHERE.contains(&name)
+    is_among(ELSEWHERE, name)
 }
 
 /// Returns whether `name` is a keyword of any Python 3.

@@ -12,17 +12,13 @@ use super::{Renaming, Step, Stop};
 use crate::language::Language;
 use crate::path::RelPath;
 use crate::stdlib;
-use crate::text::whole_words;
+use crate::text::{is_among, whole_words};
+
+/// Files that name the modules of a project for its tools.
+const PACKAGING: &str = "pyproject.toml setup.cfg setup.py tox.ini MANIFEST.in pytest.ini mypy.ini manage.py noxfile.py";
 
 /// Functions that take the name of a module as text.
-const LOADERS: [&str; 6] = [
-    "import_module",
-    "__import__",
-    "run_module",
-    "find_spec",
-    "find_loader",
-    "patch",
-];
+const LOADERS: &str = "import_module __import__ run_module find_spec find_loader patch";
 
 impl<'s> Renaming<'_, 's> {
     pub(super) fn rename_module(&mut self, module: &Module) -> Step<()> {
@@ -196,18 +192,7 @@ impl<'s> Renaming<'_, 's> {
         let dotted = stem.strip_prefix("src/").unwrap_or(stem).replace('/', ".");
         let mut places: Vec<Place> = Vec::new();
         for file in self.program.sources.tree.files() {
-            let named = matches!(
-                file.path.file_name(),
-                "pyproject.toml"
-                    | "setup.cfg"
-                    | "setup.py"
-                    | "tox.ini"
-                    | "MANIFEST.in"
-                    | "pytest.ini"
-                    | "mypy.ini"
-                    | "manage.py"
-                    | "noxfile.py"
-            );
+            let named = is_among(PACKAGING, file.path.file_name());
             if !named || file.language == Language::Python && self.program.id(&file.path).is_none()
             {
                 continue;
@@ -223,8 +208,8 @@ impl<'s> Renaming<'_, 's> {
             for call in &file.scopes.calls {
                 // A lone word means a module only to what imports by name.
                 let loads = match &*call.node.func {
-                    Expr::Name(name) => LOADERS.contains(&name.id.as_str()),
-                    Expr::Attribute(attribute) => LOADERS.contains(&attribute.attr.as_str()),
+                    Expr::Name(name) => is_among(LOADERS, &name.id),
+                    Expr::Attribute(attribute) => is_among(LOADERS, &attribute.attr),
                     _ => false,
                 };
                 let arguments = call.node.arguments.args.iter();

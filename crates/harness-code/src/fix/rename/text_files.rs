@@ -7,28 +7,12 @@ use super::family::Owner;
 use crate::text::whole_words;
 
 /// Endings of files in which settings name functions by module and name.
-const SETTINGS: &[&str] = &[".toml", ".cfg", ".ini", ".yml", ".yaml", ".json"];
+const SETTINGS: &str = ".toml .cfg .ini .yml .yaml .json";
 /// Files that start programs, by their name or its ending: they name things of Python in one-line programs.
-const SCRIPTS: &[&str] = &[
-    ".sh",
-    ".bash",
-    ".zsh",
-    ".bat",
-    ".cmd",
-    ".ps1",
-    ".mk",
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "Dockerfile",
-    "justfile",
-    "Justfile",
-    "Procfile",
-];
+const SCRIPTS: &str = ".sh .bash .zsh .bat .cmd .ps1 .mk Makefile makefile GNUmakefile Dockerfile justfile \
+    Justfile Procfile";
 /// Endings of files in which templates reach attributes by name.
-const TEMPLATES: &[&str] = &[
-    ".html", ".htm", ".jinja", ".jinja2", ".j2", ".tmpl", ".tpl", ".mako",
-];
+const TEMPLATES: &str = ".html .htm .jinja .jinja2 .j2 .tmpl .tpl .mako";
 
 impl Renaming<'_, '_> {
     /// Settings that name the thing as `module:name` or `module.name`, and scripts that name it beside its module.
@@ -83,7 +67,7 @@ impl Renaming<'_, '_> {
 
     fn in_files(
         &self,
-        endings: &[&str],
+        endings: &str,
         by: &str,
         find: impl Fn(&str) -> Vec<usize>,
     ) -> Option<Doubt> {
@@ -95,7 +79,8 @@ impl Renaming<'_, '_> {
         let tree = self.program.sources.tree;
         for file in tree.files() {
             let path = &file.path;
-            if !endings.iter().any(|ending| path.as_str().ends_with(ending)) {
+            let mut endings = endings.split_ascii_whitespace();
+            if !endings.any(|ending| path.as_str().ends_with(ending)) {
                 continue;
             }
             let Ok(text) = tree.text(path) else {

@@ -8,20 +8,11 @@ use super::super::members::last_name;
 use super::super::program::File;
 use super::Renaming;
 use crate::scope::Role;
+use crate::text::is_among;
 
 /// Methods of a namespace that read or set single names, or copy it as it is.
-const ONE_BY_ONE: &[&str] = &[
-    "update",
-    "copy",
-    "get",
-    "pop",
-    "setdefault",
-    "clear",
-    "values",
-    "__contains__",
-    "__getitem__",
-    "__setitem__",
-];
+const ONE_BY_ONE: &str =
+    "update copy get pop setdefault clear values __contains__ __getitem__ __setitem__";
 
 /// How the names of something are used at a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -163,7 +154,7 @@ pub(super) fn used(file: &File<'_>, place: TextRange) -> Use {
         Some(TokenKind::Dot)
             if next
                 .get(1)
-                .is_some_and(|name| ONE_BY_ONE.contains(&text(name))) =>
+                .is_some_and(|name| is_among(ONE_BY_ONE, text(name))) =>
         {
             return Use::OneByOne;
         }

@@ -18,22 +18,13 @@ use crate::fix::resolved::{ClassRef, FileId, Module, Value};
 use crate::scope::{BindingKind, ScopeId};
 
 /// Words without which no attribute is reached by a computed name.
-const WORDS: &[&str] = &[
-    "getattr",
-    "setattr",
-    "hasattr",
-    "delattr",
-    "attrgetter",
-    "methodcaller",
-    "__getattribute__",
-    "__dict__",
-    "vars(",
-    "globals()",
-];
+const WORDS: &str = "getattr setattr hasattr delattr attrgetter methodcaller __getattribute__ __dict__ vars( \
+    globals()";
 
 /// Whether a text can reach attributes by computed names.
 pub(super) fn computes(text: &str) -> bool {
-    WORDS.iter().any(|word| text.contains(word))
+    let mut words = WORDS.split_ascii_whitespace();
+    words.any(|word| text.contains(word))
 }
 
 impl<'s> Renaming<'_, 's> {

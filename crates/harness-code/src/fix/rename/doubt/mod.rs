@@ -204,18 +204,8 @@ impl<'r, 's> Renaming<'r, 's> {
 
     /// `getattr(x, "name")`, `patch.object(x, "name")`, a key of a record.
     fn named_by_calls(&self, owner: Owner<'_>, spelled: &[Spelled<'s>]) -> Vec<Doubt> {
-        const BY_NAME: &[&str] = &[
-            "getattr",
-            "setattr",
-            "hasattr",
-            "delattr",
-            "attrgetter",
-            "methodcaller",
-            "object",
-            "patch",
-            "setitem",
-            "delitem",
-        ];
+        const BY_NAME: &str = "getattr setattr hasattr delattr attrgetter methodcaller object patch setitem \
+            delitem";
         let has_keys = match owner {
             Owner::Family(family) => self.is_field(family) || self.is_enumeration(family),
             Owner::Modules(..) => false,
@@ -229,7 +219,7 @@ impl<'r, 's> Renaming<'r, 's> {
                 let arguments = &call.node.arguments.args;
                 let function = last_name(&call.node.func).unwrap_or_default();
                 let position = arguments.iter().position(|one| one.range() == text.span);
-                BY_NAME.contains(&function)
+                is_among(BY_NAME, function)
                     && match (position, arguments.first()) {
                         (None, _) | (_, None) => false,
                         // A name whose object comes later, or the path of the thing.
