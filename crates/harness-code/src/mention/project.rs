@@ -15,6 +15,20 @@ pub struct Place {
     pub definition: Option<u32>,
 }
 
+impl Place {
+    /// A whole file.
+    pub(crate) fn file(file: u32) -> Place {
+        let definition = None;
+        Place { file, definition }
+    }
+
+    /// A definition of a file, by its position among them.
+    fn of(file: u32, definition: usize) -> Place {
+        let definition = u32::try_from(definition).ok();
+        Place { file, definition }
+    }
+}
+
 /// Everything that can be looked up by name.
 pub(crate) struct Project<'t> {
     tree: &'t SourceTree,
@@ -47,10 +61,7 @@ impl<'t> Project<'t> {
                     .push(at);
             }
             for (definition, named) in file.facts.definitions.iter().enumerate() {
-                let place = Place {
-                    file: at,
-                    definition: Some(definition as u32),
-                };
+                let place = Place::of(at, definition);
                 by_name.entry(named.name()).or_default().push(place);
             }
         }
@@ -184,10 +195,7 @@ impl<'t> Project<'t> {
             .iter()
             .position(|d| d.parent.is_none() && d.name() == name);
         if let Some(own) = own {
-            return Some(Place {
-                file,
-                definition: Some(own as u32),
-            });
+            return Some(Place::of(file, own));
         }
         let chain = chain.checked_sub(1)?;
         for import in &facts.imports {
@@ -226,10 +234,7 @@ impl<'t> Project<'t> {
         } else {
             format!("{module}.{name}")
         };
-        self.imported(file, level, &dotted).map(|file| Place {
-            file,
-            definition: None,
-        })
+        self.imported(file, level, &dotted).map(Place::file)
     }
 
     /// Returns `name` of the class at `class`, or of a class that it is derived from.
@@ -244,10 +249,7 @@ impl<'t> Project<'t> {
             .iter()
             .position(|d| d.parent == class.definition && d.name() == name);
         if let Some(own) = own {
-            return Some(Place {
-                file: class.file,
-                definition: Some(own as u32),
-            });
+            return Some(Place::of(class.file, own));
         }
         // Methods of Go and Rust lie beside their type, perhaps in another file of its folder.
         let qualified = format!("{}.{name}", self.definition(class)?.qualified);

@@ -101,15 +101,7 @@ impl Resolver<'_, '_, '_, '_> {
                     path: self.project.file(file).path.clone(),
                     name: test.to_owned(),
                 });
-                self.clue(
-                    Place {
-                        file,
-                        definition: None,
-                    },
-                    ClueKind::Test,
-                    path.zone,
-                    share,
-                );
+                self.clue(Place::file(file), ClueKind::Test, path.zone, share);
             }
             if files.len() <= FEW {
                 files.iter().for_each(|&file| self.name_file(file));
@@ -168,14 +160,8 @@ impl Resolver<'_, '_, '_, '_> {
                 continue;
             };
             let place = match import.name {
-                Some(name) => self.project.member(file, name).unwrap_or(Place {
-                    file,
-                    definition: None,
-                }),
-                None => Place {
-                    file,
-                    definition: None,
-                },
+                Some(name) => self.project.member(file, name).unwrap_or(Place::file(file)),
+                None => Place::file(file),
             };
             self.clue(place, ClueKind::Import, Zone::Code, 1.0);
         }
@@ -244,13 +230,10 @@ impl Resolver<'_, '_, '_, '_> {
             if (last || class) && !is_new {
                 let part = Name {
                     text: part,
-                    zone: name.zone,
                     called: last && name.called,
                     codelike: true,
-                    describes: name.describes,
-                    is_compared: name.is_compared,
                     is_method: name.is_method || at > 0,
-                    home: name.home,
+                    ..name.clone()
                 };
                 self.single(&part);
             }
@@ -262,10 +245,7 @@ impl Resolver<'_, '_, '_, '_> {
             let Some(file) = self.project.module(&parts[..end].join(".")) else {
                 continue;
             };
-            let mut place = Place {
-                file,
-                definition: None,
-            };
+            let mut place = Place::file(file);
             for (at, part) in parts[end..].iter().enumerate() {
                 let next = match place.definition {
                     None => self.project.member(place.file, part),
