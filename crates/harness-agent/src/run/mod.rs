@@ -112,11 +112,21 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     let project = Project::open(&checked.project, checked.scope.as_ref(), access)
         .map_err(|error| unusable("project", &error))?
         .with_runner_options(runner_options(order.options, order.config));
+    let past = order.again.as_ref().map(|again| match again {
+        Again::Made(run) => record::past(order.options, &project, run),
+        Again::Proposed(run) => record::proposed(&project, run),
+    });
+    let past = past.transpose().map_err(|error| OptionsError {
+        field: "run",
+        message: error.to_string(),
+        hint: "`harness last` lists the runs".to_owned(),
+    })?;
+    let words = past.as_ref().map_or(order.task, |past| past.task.as_str());
     let hidden = order.config.hidden();
     let hidden = hidden.map_err(|error| unusable("config", &error))?;
     let scope = checked.scope.as_ref();
     let stop = order.cancel.flag();
-    let read = Noted::read_hiding(&checked.project, scope, hidden, &stop, order.task);
+    let read = Noted::read_hiding(&checked.project, scope, hidden, &stop, words);
     let (tree, noted) = match read {
         Ok(read) => read,
         Err(TreeError::Stopped) => return Ok(RunResult::interrupted()),
@@ -131,16 +141,6 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
             });
         }
     }
-    let past = order.again.as_ref().map(|again| match again {
-        Again::Made(run) => record::past(order.options, &project, run),
-        Again::Proposed(run) => record::proposed(&project, run),
-    });
-    let past = past.transpose().map_err(|error| OptionsError {
-        field: "run",
-        message: error.to_string(),
-        hint: "`harness last` lists the runs".to_owned(),
-    })?;
-    let words = past.as_ref().map_or(order.task, |past| past.task.as_str());
     let mut task = Task::bare(words);
     if order.wish == Wish::Answer {
         task.kind = Kind::Question;
