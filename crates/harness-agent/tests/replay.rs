@@ -1,4 +1,5 @@
-//! What is made again from a record is judged by the task that the record names.
+//! What is made again from a record: it is judged by the task that the record names, and never made from what a record
+//! cannot hold.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -55,4 +56,24 @@ fn a_protected_file_that_the_recorded_task_names_is_changed_again() {
     let again = replayed(folder.path(), &first.run_id).unwrap();
     assert!(again.ok, "{again:?}");
     assert_eq!(std::fs::read_to_string(&place).unwrap(), after);
+}
+
+#[test]
+fn a_file_that_is_no_text_is_shown_and_recorded_as_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = b"\x89PNG\r\n\x1a\n\0\0\0\x0d".as_slice();
+    let files = [("logo.png", image), ("app.py", b"x = 1\n")];
+    let task = "rename logo.png to icon.png";
+    let moved = run(folder.path(), &files, task, "");
+    assert!(moved.ok, "{moved:?}");
+    let project = folder.path().join("project");
+    assert_eq!(std::fs::read(project.join("icon.png")).unwrap(), image);
+    assert_eq!(
+        moved.diff,
+        "--- /dev/null\n+++ b/icon.png\nBinary files differ\n--- a/logo.png\n+++ /dev/null\nBinary files differ\n"
+    );
+    // A record holds texts: made again, the image would be an empty file.
+    std::fs::rename(project.join("icon.png"), project.join("logo.png")).unwrap();
+    let again = replayed(folder.path(), &moved.run_id).unwrap_err();
+    assert!(again.contains("left nothing to replay"), "{again}");
 }

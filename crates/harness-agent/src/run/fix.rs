@@ -69,7 +69,10 @@ pub(super) fn perform(session: &mut Session<'_>, begun: &mut Option<Trial>) -> O
             .cloned()
             .collect();
         let gone: Vec<RelPath> = moved.iter().map(|(from, _)| from.clone()).collect();
-        session.propose(&whole, &gone);
+        // A file that is no text cannot be kept for later, and the others without it are another change.
+        if moved.len() == proposal.moves.len() {
+            session.propose(&whole, &gone);
+        }
         let summary = format!(
             "{} (read-only: this is what would change)",
             proposal.summary

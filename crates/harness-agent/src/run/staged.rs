@@ -31,6 +31,33 @@ struct StagedFile {
     after: Option<Vec<u8>>,
 }
 
+impl StagedFile {
+    fn is_text(&self) -> bool {
+        [&self.before, &self.after]
+            .into_iter()
+            .flatten()
+            .all(|bytes| text(bytes).is_some())
+    }
+
+    fn diff(&self, path: &RelPath) -> String {
+        if !self.is_text() {
+            let name = |prefix: &str, bytes: &Option<Vec<u8>>| match bytes {
+                Some(_) => format!("{prefix}/{path}"),
+                None => "/dev/null".to_owned(),
+            };
+            let (before, after) = (name("a", &self.before), name("b", &self.after));
+            return format!("--- {before}\n+++ {after}\nBinary files differ\n");
+        }
+        let (before, after) = (self.before.as_deref(), self.after.as_deref());
+        let (before, after) = (before.and_then(text), after.and_then(text));
+        edit::unified_diff(path.as_str(), before.as_deref(), after.as_deref())
+    }
+}
+
+fn text(bytes: &[u8]) -> Option<String> {
+    Text::decode(bytes).ok().map(Text::into_content)
+}
+
 impl Staged {
     /// Returns the bytes of a file as the run would leave it, or nothing when it is not there.
     pub(super) fn read(&self, door: &Door, path: &RelPath) -> Result<Option<Vec<u8>>, DoorError> {
@@ -76,20 +103,24 @@ impl Staged {
         Ok(())
     }
 
-    /// Returns every file that differs from what it was before the run; one that goes has an empty text.
+    /// Returns every file that differs from what it was before the run; one that goes has an empty text. Of bytes that are
+    /// no text, what can be read of them stands: to a judge, such a file is no empty one.
     pub(super) fn changes(&self) -> Vec<Change> {
-        let decode = |bytes: &[u8]| {
-            Text::decode(bytes)
-                .map(Text::into_content)
-                .unwrap_or_default()
+        let read = |bytes: &[u8]| {
+            text(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes).into_owned())
         };
         let change = |(path, file): (&RelPath, &StagedFile)| Change {
             language: Language::of(path),
             path: path.clone(),
-            before: file.before.as_deref().map(decode),
-            after: file.after.as_deref().map(decode).unwrap_or_default(),
+            before: file.before.as_deref().map(read),
+            after: file.after.as_deref().map(read).unwrap_or_default(),
         };
         self.files.iter().map(change).collect()
+    }
+
+    /// Returns whether a file is text, before and afterwards, as far as it is there.
+    pub(super) fn is_text(&self, path: &RelPath) -> bool {
+        self.files.get(path).is_none_or(StagedFile::is_text)
     }
 
     /// Returns the paths that differ, sorted.
@@ -115,11 +146,14 @@ impl Staged {
 
     /// Returns the changes as a unified diff; a file that goes is shown as gone.
     pub(super) fn diff(&self) -> String {
-        let diff = |change: Change| {
-            let after = (!self.is_gone(&change.path)).then_some(change.after.as_str());
-            edit::unified_diff(change.path.as_str(), change.before.as_deref(), after)
-        };
-        self.changes().into_iter().map(diff).collect()
+        self.diffs().map(|(_, diff)| diff).collect()
+    }
+
+    /// Returns the unified diff of each file that differs.
+    pub(super) fn diffs(&self) -> impl Iterator<Item = (&RelPath, String)> {
+        self.files
+            .iter()
+            .map(|(path, file)| (path, file.diff(path)))
     }
 
     /// Returns the changed files as git is asked about them.
@@ -133,18 +167,20 @@ impl Staged {
         self.files.iter().map(changed).collect()
     }
 
-    /// Returns the changes as the record keeps them.
+    /// Returns the changes as the record keeps them: none where a file is no text, which it cannot keep.
     pub(super) fn recorded(&self) -> Vec<RecordedChange> {
-        let change = |change: Change| {
-            let before = self.files.get(&change.path);
-            let before = before.and_then(|file| file.before.as_deref());
-            RecordedChange {
-                before: before.map(journal::digest),
-                after: (!self.is_gone(&change.path)).then_some(change.after),
-                path: change.path.to_string(),
-            }
+        let change = |(path, file): (&RelPath, &StagedFile)| {
+            Some(RecordedChange {
+                path: path.to_string(),
+                before: file.before.as_deref().map(journal::digest),
+                after: match &file.after {
+                    Some(bytes) => Some(text(bytes)?),
+                    None => None,
+                },
+            })
         };
-        self.changes().into_iter().map(change).collect()
+        let changes: Option<Vec<_>> = self.files.iter().map(change).collect();
+        changes.unwrap_or_default()
     }
 
     /// Lays the changes of those files into a private version of the project that are wanted there.

@@ -429,13 +429,9 @@ impl Trial {
 
     /// Refuses a draft that would drop lines which somebody saved after the model was shown the file.
     fn keeps_what_was_saved(&self, session: &Session<'_>, change: &Change) -> Result<(), Refusal> {
-        let text = |bytes: &[u8]| {
-            Text::decode(bytes)
-                .map(Text::into_content)
-                .unwrap_or_default()
-        };
         // What nobody was shown was made from what it was before the first draft of it, or from what the change says.
-        let shown = self.shown.get(&change.path).map(|bytes| text(bytes));
+        let shown = self.shown.get(&change.path);
+        let shown = shown.and_then(|bytes| Some(Text::decode(bytes).ok()?.into_content()));
         let staged = || {
             let mut staged = self.staged.changes().into_iter();
             staged.find(|one| one.path == change.path)?.before
@@ -445,19 +441,26 @@ impl Trial {
         let (Some(shown), Some(now)) = (shown, now) else {
             return Ok(());
         };
-        let now = text(&now);
-        let saved = now
-            .lines()
-            .filter(|line| !shown.lines().any(|old| old == *line));
-        let mut lost = saved.filter(|line| !change.after.lines().any(|new| new == *line));
-        lost.next().map_or(Ok(()), |line| {
-            let path = &change.path;
-            let reason = format!(
-                "`{path}` was saved by someone else meanwhile, and `{}` would be lost: read it again",
-                line.trim()
-            );
-            Err(Refusal::new("write.changed_meanwhile", reason, path.as_str()))
-        })
+        let now = Text::decode(&now).map(Text::into_content);
+        let lost = now.as_ref().map(|now| {
+            let saved = now.lines();
+            let mut saved = saved.filter(|line| !shown.lines().any(|old| old == *line));
+            saved.find(|line| !change.after.lines().any(|new| new == *line))
+        });
+        let lost = match lost {
+            Ok(None) => return Ok(()),
+            Ok(Some(line)) => format!("`{}`", line.trim()),
+            Err(_) => "what is no text".to_owned(),
+        };
+        let path = &change.path;
+        let reason = format!(
+            "`{path}` was saved by someone else meanwhile, and {lost} would be lost: read it again"
+        );
+        Err(Refusal::new(
+            "write.changed_meanwhile",
+            reason,
+            path.as_str(),
+        ))
     }
 
     /// Refuses a change of a file that is not any more what it was made from: another run, or somebody, saved it while
@@ -1162,17 +1165,11 @@ impl Trial {
         match self.staged.write(&mut self.transaction, door) {
             Ok(()) => {
                 let is_first = !had_copies && seen.iter().any(|(_, before)| before.is_some());
-                for change in self.staged.changes() {
-                    let gone = self.staged.is_gone(&change.path);
+                for (path, diff) in self.staged.diffs() {
+                    let gone = self.staged.is_gone(path);
                     let word = if gone { "removed" } else { "wrote" };
-                    session.tell(
-                        EventKind::Wrote,
-                        &format!("{word} {}", change.path),
-                        [
-                            ("path", change.path.as_str().into()),
-                            ("result", diff_of(&change).into()),
-                        ],
-                    );
+                    let data = [("path", path.as_str().into()), ("result", diff.into())];
+                    session.tell(EventKind::Wrote, &format!("{word} {path}"), data);
                 }
                 if is_first {
                     let text = "a copy of each changed file is beside it (.bak); `harness clean` removes them";
@@ -1288,14 +1285,16 @@ impl Trial {
         })
     }
 
-    /// Returns what is staged, file by file.
+    /// Returns what is staged, file by file; what is no text is for no editor.
     fn proposed_files(&self) -> Vec<ProposedFile> {
         let file = |change: Change| ProposedFile {
             path: change.path.to_string(),
             text: (!self.staged.is_gone(&change.path)).then_some(change.after),
             before: change.before,
         };
-        self.staged.changes().into_iter().map(file).collect()
+        let mut changes = self.staged.changes();
+        changes.retain(|change| self.staged.is_text(&change.path));
+        changes.into_iter().map(file).collect()
     }
 
     /// Stages what the user made of a change, where the guards and the tests let it pass; else all is as it was.
