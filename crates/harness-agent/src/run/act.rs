@@ -15,8 +15,8 @@ use crate::run::removal;
 use crate::run::result::Stopped;
 use crate::run::search::Search;
 use crate::run::session::Session;
+use crate::run::staged::Staged;
 use crate::run::staged::summary;
-use crate::run::staged::{Staged, diff_of};
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
@@ -59,7 +59,7 @@ pub(super) fn act(
         return unread(session, reading, trial.is_none());
     };
     match (action, trial) {
-        (action, None) if action.needs_writing() => refuse_read_only(session, action),
+        (action, None) if action.needs_writing() => Outcome::Refused(read_only_refusal(action)),
         (action, Some(trial)) if action.changes_files() => {
             try_change(session, action, trial, search)
         }
@@ -120,30 +120,26 @@ pub(super) fn read_only_refusal(action: &Action) -> Refusal {
     Refusal::new("write.read_only", reason, action.path())
 }
 
-fn refuse_read_only(session: &mut Session<'_>, action: &Action) -> Outcome {
-    // What it would have changed is worth showing, as long as it may be at all.
-    let proposed = change::proposed(
+/// Returns what an action of a read-only run would change: that is worth showing, as long as it may be at all.
+pub(super) fn refused_draft(session: &Session<'_>, action: &Action) -> Option<Draft> {
+    let draft = change::proposed(
         &session.tree,
         session.project.door(),
         &|path| Staged::default().read(session.project.door(), path),
         session.plan.focus().as_ref(),
         action,
-    );
-    if let Ok(draft) = proposed {
-        let facts = Facts {
-            tree: Some(session.whole_tree()),
-            installed: session.installed(),
-            beside: &draft.changes,
-            may_go: &[],
-            resolver: OnceCell::new(),
-        };
-        let refused = |change: &Change| guard::refusal(change, &session.task, &facts).is_some();
-        if !draft.changes.iter().any(refused) {
-            session.proposal = draft.changes.iter().map(diff_of).collect();
-            session.propose(&draft.changes, &draft.gone);
-        }
-    }
-    Outcome::Refused(read_only_refusal(action))
+    )
+    .ok()?;
+    let facts = Facts {
+        tree: Some(session.whole_tree()),
+        installed: session.installed(),
+        beside: &draft.changes,
+        may_go: &[],
+        resolver: OnceCell::new(),
+    };
+    let refused = |change: &Change| guard::refusal(change, &session.task, &facts).is_some();
+    let is_refused = draft.changes.iter().any(refused);
+    (!is_refused).then_some(draft)
 }
 
 fn try_change(

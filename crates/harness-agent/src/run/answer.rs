@@ -13,7 +13,7 @@ use crate::plan::MOST_CODE;
 use crate::reply;
 use crate::run::prompt::{self, Opened, Opening};
 use crate::run::result::Stopped;
-use crate::run::session::{Ending, Session};
+use crate::run::session::{Ended, Ending, Session};
 use crate::run::talk::{self, Talk, Turn};
 use crate::run::{act, conversation};
 
@@ -27,7 +27,8 @@ pub(super) fn known(session: &Session<'_>) -> Vec<Fact> {
 }
 
 /// Adds what is known without a model to an ending without an answer.
-pub(super) fn with_facts(mut ending: Ending, known: &[Fact]) -> Ending {
+pub(super) fn with_facts(ended: Ended, known: &[Fact]) -> Ending {
+    let mut ending = Ending::from(ended);
     if !known.is_empty() {
         ending.summary = format!(
             "{}\n\nknown without a model:\n{}",
@@ -143,11 +144,8 @@ pub(super) fn perform(session: &mut Session<'_>, model: &mut dyn Model) -> Endin
         }
         session.push(step);
     }
-    let ending = Ending::new(
-        Stopped::Steps,
-        format!("no answer came within {} steps", session.options.steps),
-    );
-    with_facts(ending, &known)
+    let summary = format!("no answer came within {} steps", session.options.steps);
+    with_facts(Ended::new(Stopped::Steps, summary), &known)
 }
 
 /// Returns the first prompt of a question.

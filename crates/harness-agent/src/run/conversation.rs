@@ -11,7 +11,7 @@ use crate::history::Step;
 use crate::model::{Card, Finish, Model, ModelError, Shape};
 use crate::plan::{Place, Rung};
 use crate::reply::{self, Reading};
-use crate::run::act::{Outcome, act, go_on, repeated};
+use crate::run::act::{Outcome, act, go_on, refused_draft, repeated};
 use crate::run::cut::{CONTINUE, Cut};
 use crate::run::event::EventKind;
 use crate::run::evidence::Verdict;
@@ -21,7 +21,7 @@ use crate::run::prompt::{self, Opening, capped};
 use crate::run::removal;
 use crate::run::result::Stopped;
 use crate::run::search::Search;
-use crate::run::session::{Session, first_line};
+use crate::run::session::{Ended, Session, first_line};
 use crate::run::staged::Staged;
 use crate::run::talk::{self, Talk, Turn};
 use crate::run::telling::failure_to_show;
@@ -58,7 +58,7 @@ pub(super) enum Engine<'m> {
         card: Card,
     },
     /// Nothing can be asked; a search may still find a fix.
-    Missing(String),
+    Missing(Ended),
 }
 
 /// Works on what the plan is about, with the model and with a search, until it is proven or given up.
@@ -66,19 +66,21 @@ pub(super) fn attempt(
     session: &mut Session<'_>,
     engine: &mut Engine<'_>,
     trial: &mut Trial,
+    learned: &str,
     steps: u32,
-) -> (Stopped, String) {
+) -> Ended {
     let mut search = Search::begin(session, trial);
     let ended = match engine {
-        Engine::Missing(summary) => (Stopped::Engine, summary.clone()),
+        Engine::Missing(ended) => ended.clone(),
         Engine::Ready { model, card } => {
             let failure = failure_to_show(session, trial);
-            match Conversation::open(session, *model, card.clone(), &failure, false) {
+            let known = (&*failure, learned);
+            match Conversation::open(session, *model, card.clone(), known, false) {
                 Ok(mut open) => {
                     let ended = turns(session, &mut open, Some(trial), &mut search, steps);
                     open.or_proven(session, trial, ended)
                 }
-                Err(error) => engine_ended(session, &error),
+                Err(error) => session.engine_failed(&error),
             }
         }
     };
@@ -90,31 +92,27 @@ fn last_resort(
     session: &mut Session<'_>,
     trial: &mut Trial,
     search: Option<Search>,
-    ended: (Stopped, String),
-) -> (Stopped, String) {
+    ended: Ended,
+) -> Ended {
     let Some(mut search) = search else {
         return ended;
     };
     // A question of the model's own that nobody answered is no end either.
     let unfinished = matches!(
-        ended.0,
+        ended.stopped,
         Stopped::Engine | Stopped::Steps | Stopped::Stuck | Stopped::Question
     );
     if !unfinished || trial.is_left_open() || session.cancel.stopped() {
         return ended;
     }
-    if ended.0 == Stopped::Engine {
-        let text = format!("no engine ({}): trying small changes", first_line(&ended.1));
+    if ended.stopped == Stopped::Engine {
+        let why = first_line(&ended.summary);
+        let text = format!("no engine ({why}): trying small changes");
         session.tell(EventKind::Engine, &text, []);
     }
     search.wait_all(session);
-    match search.take(session, trial) {
-        Some(summary) => {
-            session.engine_hint = None;
-            (Stopped::Done, summary)
-        }
-        None => ended,
-    }
+    let found = search.take(session, trial);
+    found.map_or(ended, |summary| Ended::new(Stopped::Done, summary))
 }
 
 /// A conversation and what it has come to.
@@ -135,6 +133,8 @@ pub(super) struct Conversation<'m> {
     tiny: bool,
     /// Changes are tried, not only shown.
     writes: bool,
+    /// What would change by the last write that was refused because the run is read-only.
+    pub(super) proposed: Draft,
     /// What a draft came to that the model was not told, because another one was drawn from the same prompt.
     untold: Option<String>,
     /// What was proven before the model was asked what is left.
@@ -190,11 +190,11 @@ pub(super) fn turns(
     mut trial: Option<&mut Trial>,
     search: &mut Option<Search>,
     steps: u32,
-) -> (Stopped, String) {
+) -> Ended {
     for number in 1..=steps {
         let turn = match open.talk.turn(session) {
             Ok(turn) => turn,
-            Err(error) => return engine_ended(session, &error),
+            Err(error) => return session.engine_failed(&error),
         };
         let text = open.cut.whole(&turn.reply.text);
         if turn.reply.finish == Finish::Length && open.cut.may_go_on(&text) {
@@ -228,21 +228,25 @@ pub(super) fn turns(
             .as_deref_mut()
             .and_then(|trial| proven_by_search(session, trial, search, heard.failed));
         if let Some(summary) = proven {
-            return (Stopped::Done, summary);
+            return Ended::new(Stopped::Done, summary);
         }
         if open.idle >= MOST_IDLE {
             let last = first_line(&heard.words);
             let words = format!("{MOST_IDLE} turns in a row brought nothing new; the last: {last}");
-            return (Stopped::Stuck, words);
+            return Ended::new(Stopped::Stuck, words);
         }
         open.go_on(session, number, &reading, heard);
     }
-    let steps = session.options.steps;
-    (Stopped::Steps, format!("not finished within {steps} steps"))
+    out_of_steps(session)
 }
 
-fn interrupted() -> (Stopped, String) {
-    (Stopped::Interrupted, "interrupted".to_owned())
+pub(super) fn out_of_steps(session: &Session<'_>) -> Ended {
+    let steps = session.options.steps;
+    Ended::new(Stopped::Steps, format!("not finished within {steps} steps"))
+}
+
+fn interrupted() -> Ended {
+    Ended::new(Stopped::Interrupted, "interrupted")
 }
 
 /// Returns what the search has proven by now: the model had its turn, and need not have another one.
@@ -261,12 +265,12 @@ fn proven_by_search(
 }
 
 impl<'m> Conversation<'m> {
-    /// Opens a conversation in the form that task and engine ask for.
+    /// Opens a conversation in the form that task and engine ask for, with how tests fail and what was learned before.
     pub(super) fn open(
         session: &mut Session<'_>,
         model: &'m mut dyn Model,
         card: Card,
-        failure: &str,
+        (failure, learned): (&str, &str),
         read_only: bool,
     ) -> Result<Conversation<'m>, ModelError> {
         let room = talk::most_room(&card, session.options.max_tokens);
@@ -290,7 +294,7 @@ impl<'m> Conversation<'m> {
             files: &session.files,
             context: &session.options.context,
             failure,
-            learned: &session.learned,
+            learned,
             read_only,
             answers: false,
             framework: &framework,
@@ -314,40 +318,33 @@ impl<'m> Conversation<'m> {
             listing: if lists { Listing::First } else { Listing::No },
             tiny,
             writes: !read_only,
+            proposed: Draft::default(),
             untold: None,
             proven: None,
         })
     }
 
     /// Goes back to what was proven before the model was asked what is left, where nothing better came of that.
-    fn or_proven(
-        &mut self,
-        session: &mut Session<'_>,
-        trial: &mut Trial,
-        ended: (Stopped, String),
-    ) -> (Stopped, String) {
-        let is_over = matches!(ended.0, Stopped::Done | Stopped::Interrupted);
+    fn or_proven(&mut self, session: &mut Session<'_>, trial: &mut Trial, ended: Ended) -> Ended {
+        let is_over = matches!(ended.stopped, Stopped::Done | Stopped::Interrupted);
         // What was written for tests that fail all the same is not kept.
         let is_in_vain = |proven: &Proven| proven.red > 0 && trial.still_red().len() >= proven.red;
         let proven = self.proven.take();
         let Some(proven) = proven.filter(|proven| !is_over || is_in_vain(proven)) else {
             return ended;
         };
-        if ended.0 == Stopped::Interrupted {
+        if ended.stopped == Stopped::Interrupted {
             return ended;
         }
         trial.go_back_to(proven.staged);
         match trial.settled_verdict(session) {
-            Verdict::Proven(_) => {
-                session.engine_hint = None;
-                match trial.note_left(session, &proven.left) {
-                    Some(why) => (Stopped::Stuck, why),
-                    None => (Stopped::Done, proven.summary),
-                }
-            }
+            Verdict::Proven(_) => match trial.note_left(session, &proven.left) {
+                Some(why) => Ended::new(Stopped::Stuck, why),
+                None => Ended::new(Stopped::Done, proven.summary),
+            },
             Verdict::Worse(_) | Verdict::Unfinished { .. } | Verdict::Unverified(_) => {
-                match ended.0 {
-                    Stopped::Done => (Stopped::Stuck, "what was proven is not any more".to_owned()),
+                match ended.stopped {
+                    Stopped::Done => Ended::new(Stopped::Stuck, "what was proven is not any more"),
                     _ => ended,
                 }
             }
@@ -481,6 +478,13 @@ impl<'m> Conversation<'m> {
         let is_new = self
             .seen
             .insert(format!("{}{action:?}", state.unwrap_or_default()));
+        if is_new
+            && trial.is_none()
+            && action.needs_writing()
+            && let Some(draft) = refused_draft(session, action)
+        {
+            self.proposed = draft;
+        }
         let outcome = match is_new {
             true => act(session, reading, trial.as_deref_mut(), search),
             false => repeated(reading),
@@ -498,7 +502,7 @@ impl<'m> Conversation<'m> {
         outcome: Outcome,
         number: u32,
         step: &mut Step,
-    ) -> Result<Heard, (Stopped, String)> {
+    ) -> Result<Heard, Ended> {
         let failed = matches!(outcome, Outcome::Failed(_));
         let next = matches!(outcome, Outcome::Next(_));
         let spoilt = matches!(&outcome, Outcome::Refused(refusal) if REDRAWN.contains(&refusal.rule.as_str()));
@@ -542,7 +546,7 @@ impl<'m> Conversation<'m> {
             }
             Outcome::End(stopped, summary) => {
                 step.result.clone_from(&summary);
-                return Err((stopped, summary));
+                return Err(Ended::new(stopped, summary));
             }
         };
         // What tests said of a draft tells more than why another one was refused.
@@ -624,12 +628,6 @@ fn observation(words: &str, leftovers: &[String], menu: bool) -> String {
         told.push_str(&format!("\n\n{}", prompt::MENU.trim_end()));
     }
     told
-}
-
-pub(super) fn engine_ended(session: &mut Session<'_>, error: &ModelError) -> (Stopped, String) {
-    let ending = session.engine_failed(error);
-    session.engine_hint = Some(ending.hint);
-    (ending.stopped, ending.summary)
 }
 
 /// Returns the house rules of a project, or nothing.

@@ -19,8 +19,16 @@ use crate::run::session::{Ending, Session};
 use crate::run::staged;
 use crate::run::trial::{Trial, moved};
 
+/// A fix that was not enough.
+pub(super) struct Tried {
+    /// The trial, in which the next rung goes on.
+    pub(super) trial: Trial,
+    /// What it showed, for the next rung's prompt.
+    pub(super) learned: String,
+}
+
 /// Tries the plan's fix, if it has one. `None` means that the run goes on with the next rung.
-pub(super) fn perform(session: &mut Session<'_>, begun: &mut Option<Trial>) -> Option<Ending> {
+pub(super) fn perform(session: &mut Session<'_>, tried: &mut Option<Tried>) -> Option<Ending> {
     let proposal = match session.plan.certain_fix()? {
         FixPlan::Certain(proposal) => Proposal {
             summary: format!(
@@ -70,15 +78,17 @@ pub(super) fn perform(session: &mut Session<'_>, begun: &mut Option<Trial>) -> O
             .collect();
         let gone: Vec<RelPath> = moved.iter().map(|(from, _)| from.clone()).collect();
         // A file that is no text cannot be kept for later, and the others without it are another change.
-        if moved.len() == proposal.moves.len() {
-            session.propose(&whole, &gone);
-        }
+        let changes = match moved.len() == proposal.moves.len() {
+            true => session.proposed(&whole, &gone),
+            false => Vec::new(),
+        };
         let summary = format!(
             "{} (read-only: this is what would change)",
             proposal.summary
         );
         return Some(Ending {
             diff,
+            changes,
             ..Ending::new(Stopped::Done, summary)
         });
     }
@@ -91,7 +101,7 @@ pub(super) fn perform(session: &mut Session<'_>, begun: &mut Option<Trial>) -> O
         let summary = format!("nothing was changed: {}", refusal.reason);
         return Some(trial.take_back(session, Stopped::Stuck, summary));
     }
-    settle(session, trial, &proposal, begun)
+    settle(session, trial, &proposal, tried)
 }
 
 /// Files for people that may name what is renamed, by their endings.
@@ -148,7 +158,7 @@ fn settle(
     session: &mut Session<'_>,
     mut trial: Trial,
     proposal: &Proposal,
-    begun: &mut Option<Trial>,
+    tried: &mut Option<Tried>,
 ) -> Option<Ending> {
     let verdict = trial.judge(session);
     if session.cancel.stopped() {
@@ -181,9 +191,9 @@ fn settle(
         }
         Verdict::Unfinished { reason, .. } | Verdict::Unverified(reason) => {
             session.refuse(&Refusal::new("fix.not_enough", reason.clone(), ""));
-            session.learned = format!("{said} was tried and taken back: {reason}");
+            let learned = format!("{said} was tried and taken back: {reason}");
             trial.drop_all(session);
-            *begun = Some(trial);
+            *tried = Some(Tried { trial, learned });
             None
         }
     }

@@ -49,10 +49,10 @@ use crate::options::{AgentOptions, OptionsError};
 use crate::plan::{Plan, Rung};
 use crate::record;
 use crate::run::event::{EventKind, Listener};
+use crate::run::fix::Tried;
 use crate::run::result::{RunResult, Stopped};
-use crate::run::session::{Ending, Session};
+use crate::run::session::{Ended, Ending, Session};
 use crate::run::time_limit::TimeLimit;
-use crate::run::trial::Trial;
 use crate::task::Task;
 use crate::task::kind::Kind;
 use crate::task::question::Question;
@@ -186,13 +186,13 @@ fn runner_options(options: &AgentOptions, config: &UserConfig) -> RunnerOptions 
 fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Ending {
     session.tell_start();
     // A fix that was not enough leaves its trial to the next rung.
-    let mut begun = None;
-    let ending = match fix::perform(session, &mut begun) {
+    let mut tried = None;
+    let ending = match fix::perform(session, &mut tried) {
         Some(ending) => ending,
-        None => after_fix(session, model, &mut begun),
+        None => after_fix(session, model, &mut tried),
     };
-    match begun {
-        Some(trial) => trial.close(session, ending),
+    match tried {
+        Some(tried) => tried.trial.close(session, ending),
         None => ending,
     }
 }
@@ -200,12 +200,12 @@ fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Endin
 fn after_fix(
     session: &mut Session<'_>,
     model: &mut Option<Box<dyn Model>>,
-    begun: &mut Option<Trial>,
+    tried: &mut Option<Tried>,
 ) -> Ending {
     if session.read_only() && session.plan.is_about_red_tests() {
         session.plan.ask_for_the_test();
     }
-    if let Some(ending) = ask_until_clear(session, begun) {
+    if let Some(ending) = ask_until_clear(session, tried) {
         return ending;
     }
     let model = match model {
@@ -214,15 +214,15 @@ fn after_fix(
             Ok(opened) => model.insert(opened),
             Err(error) if session.plan.rung == Rung::Answer => {
                 let known = answer::known(session);
-                return answer::with_facts(engine_ending(&error), &known);
+                return answer::with_facts(engine_ended(&error), &known);
             }
-            Err(error) => return work::without_engine(session, &error, begun),
+            Err(error) => return work::without_engine(session, &error, tried),
         },
     };
     match session.plan.rung {
         Rung::Answer => answer::perform(session, model.as_mut()),
         Rung::Question | Rung::Fix | Rung::Rewrite | Rung::Loop => {
-            work::perform(session, model.as_mut(), begun)
+            work::perform(session, model.as_mut(), tried)
         }
     }
 }
@@ -232,7 +232,7 @@ const MOST_QUESTIONS: usize = 3;
 
 /// Puts the plan's question; for a rename also the next that its answer leads to. An answer may make a fix certain, which
 /// is then made.
-fn ask_until_clear(session: &mut Session<'_>, begun: &mut Option<Trial>) -> Option<Ending> {
+fn ask_until_clear(session: &mut Session<'_>, tried: &mut Option<Tried>) -> Option<Ending> {
     let mut put: Vec<Question> = Vec::new();
     while let Some(question) = session.plan.question.clone() {
         // The same question again means that the answer did not settle it; the next rung has to do with what was said.
@@ -244,7 +244,7 @@ fn ask_until_clear(session: &mut Session<'_>, begun: &mut Option<Trial>) -> Opti
             return Some(ending);
         }
         put.push(question);
-        if let Some(ending) = fix::perform(session, begun) {
+        if let Some(ending) = fix::perform(session, tried) {
             return Some(ending);
         }
     }
@@ -287,16 +287,16 @@ fn ask(session: &mut Session<'_>, question: &Question) -> Option<Ending> {
 }
 
 /// Returns how a run ends that could not use its engine.
-fn engine_ending(error: &ModelError) -> Ending {
+fn engine_ended(error: &ModelError) -> Ended {
     match error {
-        ModelError::Unusable { message, hint } => Ending {
+        ModelError::Unusable { message, hint } => Ended {
             hint: hint.clone(),
-            ..Ending::new(Stopped::Engine, message)
+            ..Ended::new(Stopped::Engine, message)
         },
-        ModelError::NotSent { message, hint, .. } => Ending {
+        ModelError::NotSent { message, hint, .. } => Ended {
             hint: hint.clone(),
-            ..Ending::new(Stopped::Refused, message)
+            ..Ended::new(Stopped::Refused, message)
         },
-        ModelError::Interrupted => Ending::new(Stopped::Interrupted, "interrupted"),
+        ModelError::Interrupted => Ended::new(Stopped::Interrupted, "interrupted"),
     }
 }

@@ -7,11 +7,11 @@ use harness_code::path::RelPath;
 use harness_code::tree;
 use harness_hands::suite::{Failure, SuiteReport};
 
-use crate::run::conversation::{Engine, attempt};
+use crate::run::conversation::{Engine, attempt, out_of_steps};
 use crate::run::event::EventKind;
 use crate::run::evidence::{Verdict, has_passed, unusable};
 use crate::run::result::Stopped;
-use crate::run::session::{Ending, Session, first_line};
+use crate::run::session::{Ended, Ending, Session, first_line};
 use crate::run::staged::summary;
 use crate::run::trial::Trial;
 use crate::run::under_test;
@@ -29,64 +29,56 @@ pub(super) fn perform(
     session: &mut Session<'_>,
     engine: &mut Engine<'_>,
     mut trial: Trial,
+    learned: &str,
 ) -> Ending {
-    // What to do about the engine is worth saying only where the run ends for want of it.
-    let engine_hint = session.engine_hint.take();
     let mut red = match red_tests(session, &trial) {
         Ok(red) => red,
-        Err((stopped, words)) => return trial.take_back(session, stopped, words),
+        Err(ended) => return trial.take_back(session, ended.stopped, ended.summary),
     };
     tell(session, &red);
     let (task, plan) = (session.task.clone(), session.plan.clone());
     // What could not be mended, by its cause: others of the same cause are not tried.
     let mut given_up: BTreeSet<String> = BTreeSet::new();
-    let mut ended = (Stopped::Done, String::new());
+    let mut ended = Ended::new(Stopped::Done, "");
     while let Some((first, next)) = next(&red, &trial, &given_up) {
         let open = open(&red, &trial);
         let spent = session.history.next_number() - 1;
         let left = session.options.steps.saturating_sub(spent);
         let steps = (left / open.max(1)).max(LEAST_STEPS).min(left);
         if steps == 0 && matches!(engine, Engine::Ready { .. }) {
-            let steps = session.options.steps;
-            ended = (Stopped::Steps, format!("not finished within {steps} steps"));
+            ended = out_of_steps(session);
             break;
         }
         turn_to(session, &trial, &red, &next);
         trial.remember_shown(session);
         // What was written for another test does not wait for this one's names.
         trial.forget_waiting();
-        let one = attempt(session, engine, &mut trial, steps);
+        let one = attempt(session, engine, &mut trial, learned, steps);
         (session.task, session.plan) = (task.clone(), plan.clone());
-        match one {
-            (Stopped::Done, _) => {
-                if !settle(session, &mut trial, &mut red) {
-                    given_up.insert(cause(&first));
-                }
-            }
-            (stopped @ (Stopped::Interrupted | Stopped::Refused | Stopped::Busy), words) => {
-                ended = (stopped, words);
-                break;
-            }
-            (stopped, words) => {
+        if one.stopped == Stopped::Done {
+            if !settle(session, &mut trial, &mut red) {
                 given_up.insert(cause(&first));
-                ended = (stopped, words);
-                if stopped == Stopped::Engine && matches!(engine, Engine::Ready { .. }) {
-                    break;
-                }
             }
+            continue;
+        }
+        given_up.insert(cause(&first));
+        ended = one;
+        let has_failed = ended.stopped == Stopped::Engine && matches!(engine, Engine::Ready { .. });
+        let is_over = matches!(
+            ended.stopped,
+            Stopped::Interrupted | Stopped::Refused | Stopped::Busy
+        );
+        if has_failed || is_over {
+            break;
         }
     }
-    session.engine_hint = session
-        .engine_hint
-        .take()
-        .or(engine_hint)
-        .filter(|_| ended.0 == Stopped::Engine);
-    end(session, trial, &red, ended)
+    let hint = ended.hint.clone();
+    end(session, trial, &red, ended).with_hint(&hint)
 }
 
 /// Returns the red tests that the task means; where there are none, how the run ends.
-fn red_tests(session: &Session<'_>, trial: &Trial) -> Result<Vec<Failure>, (Stopped, String)> {
-    let unverified = |words: &str| Err((Stopped::Stuck, format!("unverified: {words}")));
+fn red_tests(session: &Session<'_>, trial: &Trial) -> Result<Vec<Failure>, Ended> {
+    let unverified = |words: &str| Err(Ended::new(Stopped::Stuck, format!("unverified: {words}")));
     let Some(before) = trial.before() else {
         return unverified(
             "no way to run the project's tests was found; name the command in the user's config (`[[project]] tests`)",
@@ -122,7 +114,7 @@ fn red_tests(session: &Session<'_>, trial: &Trial) -> Result<Vec<Failure>, (Stop
                 "tests pass"
             };
             let words = format!("nothing fails: {} {tests}", before.passed);
-            Err((Stopped::Done, words))
+            Err(Ended::new(Stopped::Done, words))
         }
     }
 }
@@ -243,19 +235,14 @@ fn goals(red: &[Failure], trial: &Trial, after: Option<&SuiteReport>) -> Vec<Goa
 }
 
 /// Judges the whole once more and keeps what is proven.
-fn end(
-    session: &mut Session<'_>,
-    mut trial: Trial,
-    red: &[Failure],
-    (stopped, words): (Stopped, String),
-) -> Ending {
+fn end(session: &mut Session<'_>, mut trial: Trial, red: &[Failure], ended: Ended) -> Ending {
     if open(red, &trial) > 0 {
-        let stopped = match stopped {
+        let stopped = match ended.stopped {
             Stopped::Done => Stopped::Stuck,
             stopped => stopped,
         };
         let goals = goals(red, &trial, None);
-        let mut ending = trial.take_back(session, stopped, words);
+        let mut ending = trial.take_back(session, stopped, ended.summary);
         if ending.goals.is_empty() {
             ending.goals = goals;
         }

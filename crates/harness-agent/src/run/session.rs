@@ -47,7 +47,7 @@ pub(super) struct Ending {
     pub(super) writes: Vec<String>,
     pub(super) diff: String,
     pub(super) tests: Option<Tests>,
-    /// What was left changed, for the record.
+    /// What was left changed, for the record; of a read-only run, what would be.
     pub(super) changes: Vec<RecordedChange>,
     /// What became of each thing that the task asks for; empty means that all of it ended alike.
     pub(super) goals: Vec<Goal>,
@@ -69,19 +69,37 @@ impl Ending {
         }
     }
 
-    /// Returns the ending with what to do about an engine that failed.
-    pub(super) fn with_engine_hint(self, session: &mut Session<'_>) -> Ending {
-        match session.engine_hint.take() {
-            // Where the attempt lies is told beside what to do about the engine.
-            Some(hint) if !hint.is_empty() => Ending {
-                hint: [hint.as_str(), self.hint.as_str()]
-                    .into_iter()
-                    .filter(|part| !part.is_empty())
-                    .collect::<Vec<_>>()
-                    .join("; "),
-                ..self
-            },
-            Some(_) | None => self,
+    /// Returns the ending with a hint before its own: where the attempt lies is told beside what to do about the engine.
+    pub(super) fn with_hint(mut self, hint: &str) -> Ending {
+        let hints = [hint, &self.hint].into_iter();
+        let hints: Vec<&str> = hints.filter(|hint| !hint.is_empty()).collect();
+        self.hint = hints.join("; ");
+        self
+    }
+}
+
+impl From<Ended> for Ending {
+    fn from(ended: Ended) -> Ending {
+        Ending::new(ended.stopped, ended.summary).with_hint(&ended.hint)
+    }
+}
+
+/// How an attempt ends, before what it proved is kept and the rest taken back.
+#[derive(Clone, Debug)]
+pub(super) struct Ended {
+    pub(super) stopped: Stopped,
+    pub(super) summary: String,
+    /// What to do about an engine that failed.
+    pub(super) hint: String,
+}
+
+impl Ended {
+    /// Returns an end about which nothing needs to be done.
+    pub(super) fn new(stopped: Stopped, summary: impl Into<String>) -> Ended {
+        Ended {
+            stopped,
+            summary: summary.into(),
+            hint: String::new(),
         }
     }
 }
@@ -101,16 +119,8 @@ pub(super) struct Session<'a> {
     pub(super) usage: Usage,
     pub(super) run: RunId,
     pub(super) record: Record,
-    /// What a refused write of a read-only run would have changed.
-    pub(super) proposal: String,
-    /// The same as whole files, to be applied later.
-    pub(super) proposed: Vec<RecordedChange>,
-    /// What to do about an engine that failed.
-    pub(super) engine_hint: Option<String>,
     /// Files that the user wants shown whole.
     pub(super) files: Vec<RelPath>,
-    /// What an earlier rung found out, for the next one's prompt.
-    pub(super) learned: String,
     installed: OnceCell<Installed>,
     suite: OnceCell<Option<Suite>>,
     /// The whole project, when the run keeps to a part of it.
@@ -147,11 +157,7 @@ impl<'a> Session<'a> {
             usage: Usage::default(),
             run,
             record,
-            proposal: String::new(),
-            proposed: Vec::new(),
-            engine_hint: None,
             files: Vec::new(),
-            learned: String::new(),
             installed: OnceCell::new(),
             suite: OnceCell::new(),
             whole: OnceCell::new(),
@@ -382,8 +388,13 @@ impl<'a> Session<'a> {
             "tests": result.tests,
             "summary": result.summary,
         });
-        let result = self.with_proposal_kept(result);
-        let recorded = self.record.end(&self.project, fields, &ending.changes);
+        let result = self.with_proposal_kept(result, &ending.changes);
+        // A read-only run left nothing changed.
+        let changes = match self.read_only() {
+            true => &[],
+            false => &*ending.changes,
+        };
+        let recorded = self.record.end(&self.project, fields, changes);
         self.heed(recorded);
         let text = first_line(&result.summary).to_owned();
         self.tell(
@@ -395,19 +406,20 @@ impl<'a> Session<'a> {
     }
 
     /// Keeps what a dry run would have changed, so that it can be applied; the user's own folder holds it.
-    fn with_proposal_kept(&self, mut result: RunResult) -> RunResult {
-        let is_proposal = result.ok && !result.diff.is_empty() && !self.proposed.is_empty();
-        if self.read_only() && is_proposal && !self.options.keep_no_record {
-            let (task, changes) = (&self.task.text, &self.proposed);
-            if record::keep_proposal(&self.project, &self.run, task, changes) {
-                result.hint = format!("`harness apply {}` writes it", self.run);
-            }
+    fn with_proposal_kept(&self, mut result: RunResult, changes: &[RecordedChange]) -> RunResult {
+        let is_proposal = result.ok && !result.diff.is_empty() && !changes.is_empty();
+        if self.read_only()
+            && is_proposal
+            && !self.options.keep_no_record
+            && record::keep_proposal(&self.project, &self.run, &self.task.text, changes)
+        {
+            result.hint = format!("`harness apply {}` writes it", self.run);
         }
         result
     }
 
-    /// Remembers what a dry run would have changed: these files, and those that would be gone.
-    pub(super) fn propose(&mut self, changes: &[Change], gone: &[RelPath]) {
+    /// Returns what a dry run would change as it is kept to be applied: these files, and those that would be gone.
+    pub(super) fn proposed(&self, changes: &[Change], gone: &[RelPath]) -> Vec<RecordedChange> {
         let door = self.project.door();
         let before = |path: &RelPath| door.read(path).ok().map(|bytes| journal::digest(&bytes));
         let changed = changes.iter().map(|change| RecordedChange {
@@ -420,15 +432,15 @@ impl<'a> Session<'a> {
             before: before(path),
             after: None,
         });
-        self.proposed = changed.chain(removed).collect();
+        changed.chain(removed).collect()
     }
 
     /// Returns how the run ends when the engine failed; keeps a refusal to send in the history.
-    pub(super) fn engine_failed(&mut self, error: &ModelError) -> Ending {
+    pub(super) fn engine_failed(&mut self, error: &ModelError) -> Ended {
         if let ModelError::NotSent { rule, message, .. } = error {
             self.refuse(&Refusal::new(rule, message.clone(), ""));
         }
-        super::engine_ending(error)
+        super::engine_ended(error)
     }
 }
 

@@ -180,14 +180,6 @@ impl Trial {
         self.before = Some(report);
     }
 
-    /// Takes up what an earlier rung began, or opens one.
-    pub(super) fn resume(
-        session: &mut Session<'_>,
-        begun: &mut Option<Trial>,
-    ) -> Result<Trial, Box<Ending>> {
-        begun.take().map_or_else(|| Trial::open(session), Ok)
-    }
-
     /// Returns the report from before the first change.
     pub(super) fn before(&self) -> Option<&SuiteReport> {
         self.before.as_ref()
@@ -1419,12 +1411,7 @@ impl Trial {
     /// Ends the run as a rung says that did not take this trial up.
     pub(super) fn close(self, session: &mut Session<'_>, ending: Ending) -> Ending {
         let own = self.take_back(session, ending.stopped, ending.summary);
-        let hints = [ending.hint, own.hint].into_iter();
-        let hints: Vec<String> = hints.filter(|hint| !hint.is_empty()).collect();
-        Ending {
-            hint: hints.join("; "),
-            ..own
-        }
+        own.with_hint(&ending.hint)
     }
 
     fn end_with(self, ending: Ending) -> Ending {

@@ -1,10 +1,12 @@
 //! The work rung: the model writes, guards and tests judge, until the evidence says it is done.
 
 use crate::model::{Model, ModelError};
-use crate::run::conversation::{Conversation, Engine, attempt, engine_ended, turns};
+use crate::run::conversation::{Conversation, Engine, attempt, turns};
+use crate::run::fix::Tried;
 use crate::run::red_tests;
 use crate::run::result::Stopped;
-use crate::run::session::{Ending, Session, first_line};
+use crate::run::session::{Ended, Ending, Session, first_line};
+use crate::run::staged::diff_of;
 use crate::run::talk;
 use crate::run::trial::Trial;
 use crate::run::under_test;
@@ -14,15 +16,15 @@ use crate::task::kind::Kind;
 pub(super) fn perform(
     session: &mut Session<'_>,
     model: &mut dyn Model,
-    begun: &mut Option<Trial>,
+    tried: &mut Option<Tried>,
 ) -> Ending {
     if session.read_only() {
         return propose(session, model);
     }
     // Nobody waits for tests only to learn that there is no engine.
     match talk::meet(session, model) {
-        Ok(card) => with_engine(session, Engine::Ready { model, card }, begun),
-        Err(error) => without_engine(session, &error, begun),
+        Ok(card) => with_engine(session, Engine::Ready { model, card }, tried),
+        Err(error) => without_engine(session, &error, tried),
     }
 }
 
@@ -30,61 +32,57 @@ pub(super) fn perform(
 pub(super) fn without_engine(
     session: &mut Session<'_>,
     error: &ModelError,
-    begun: &mut Option<Trial>,
+    tried: &mut Option<Tried>,
 ) -> Ending {
     let failed = session.engine_failed(error);
-    if session.read_only() || session.task.kind != Kind::Fix {
-        return failed;
+    // Anything but a missing engine is that the prompt may not be sent, or that the user said stop.
+    let may_search = failed.stopped == Stopped::Engine && session.task.kind == Kind::Fix;
+    if session.read_only() || !may_search {
+        return failed.into();
     }
-    session.engine_hint = Some(failed.hint);
-    if failed.stopped != Stopped::Engine {
-        // The prompt may not be sent, or the user said stop.
-        return Ending::new(failed.stopped, failed.summary).with_engine_hint(session);
-    }
-    with_engine(session, Engine::Missing(failed.summary), begun)
+    with_engine(session, Engine::Missing(failed), tried)
 }
 
 fn with_engine(
     session: &mut Session<'_>,
     mut engine: Engine<'_>,
-    begun: &mut Option<Trial>,
+    tried: &mut Option<Tried>,
 ) -> Ending {
-    let mut trial = match Trial::resume(session, begun) {
-        Ok(trial) => trial,
-        Err(ending) => return *ending,
+    let (mut trial, learned) = match tried.take() {
+        Some(tried) => (tried.trial, tried.learned),
+        None => match Trial::open(session) {
+            Ok(trial) => (trial, String::new()),
+            Err(ending) => return *ending,
+        },
     };
     trial.baseline(session);
     if session.cancel.stopped() {
         return trial.take_back(session, Stopped::Interrupted, "interrupted".to_owned());
     }
     if session.plan.is_about_red_tests() {
-        return red_tests::perform(session, &mut engine, trial).with_engine_hint(session);
+        return red_tests::perform(session, &mut engine, trial, &learned);
     }
     under_test::show(session, &trial);
     trial.remember_shown(session);
     let steps = session.options.steps;
-    let ended = attempt(session, &mut engine, &mut trial, steps);
-    end(session, trial, ended).with_engine_hint(session)
+    let ended = attempt(session, &mut engine, &mut trial, &learned, steps);
+    let hint = ended.hint.clone();
+    end(session, trial, ended).with_hint(&hint)
 }
 
 /// Keeps what is proven and takes everything else back.
-fn end(session: &mut Session<'_>, trial: Trial, ended: (Stopped, String)) -> Ending {
-    match ended {
-        (Stopped::Done, summary) => trial.keep(session, summary),
-        (stopped, summary) => {
-            let summary = with_hang(&trial, summary);
-            // A run that only made things worse says so.
-            let broke = trial
-                .broke
-                .clone()
-                .filter(|_| matches!(stopped, Stopped::Steps | Stopped::Stuck));
-            match broke {
-                Some(words) => {
-                    let summary = format!("the change was taken back: {}", first_line(&words));
-                    trial.take_back(session, Stopped::Broke, summary)
-                }
-                None => trial.take_back(session, stopped, summary),
-            }
+fn end(session: &mut Session<'_>, trial: Trial, ended: Ended) -> Ending {
+    // A run that only made things worse says so.
+    let may_have_broken = matches!(ended.stopped, Stopped::Steps | Stopped::Stuck);
+    match (ended.stopped, &trial.broke) {
+        (Stopped::Done, _) => trial.keep(session, ended.summary),
+        (_, Some(words)) if may_have_broken => {
+            let summary = format!("the change was taken back: {}", first_line(words));
+            trial.take_back(session, Stopped::Broke, summary)
+        }
+        (stopped, _) => {
+            let summary = with_hang(&trial, ended.summary);
+            trial.take_back(session, stopped, summary)
         }
     }
 }
@@ -101,24 +99,25 @@ fn with_hang(trial: &Trial, summary: String) -> String {
 /// A read-only run: writes are refused, what they would have done is shown.
 fn propose(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
     let opened = talk::meet(session, model)
-        .and_then(|card| Conversation::open(session, model, card, "", true));
-    let (stopped, summary) = match opened {
-        Ok(mut open) => turns(session, &mut open, None, &mut None, session.options.steps),
-        Err(error) => engine_ended(session, &error),
+        .and_then(|card| Conversation::open(session, model, card, ("", ""), true));
+    let mut open = match opened {
+        Ok(open) => open,
+        Err(error) => return session.engine_failed(&error).into(),
     };
-    let diff = std::mem::take(&mut session.proposal);
-    let proposed = stopped != Stopped::Done
-        && !diff.is_empty()
-        && matches!(stopped, Stopped::Steps | Stopped::Stuck);
-    let stopped = if proposed { Stopped::Done } else { stopped };
-    let summary = if proposed {
-        "this is what would change; the run is read-only".to_owned()
-    } else {
-        summary
+    let ended = turns(session, &mut open, None, &mut None, session.options.steps);
+    let draft = open.proposed;
+    let diff: String = draft.changes.iter().map(diff_of).collect();
+    let is_unfinished = matches!(ended.stopped, Stopped::Steps | Stopped::Stuck);
+    let ended = match is_unfinished && !diff.is_empty() {
+        true => Ended::new(
+            Stopped::Done,
+            "this is what would change; the run is read-only",
+        ),
+        false => ended,
     };
     Ending {
         diff,
-        ..Ending::new(stopped, summary)
+        changes: session.proposed(&draft.changes, &draft.gone),
+        ..Ending::from(ended)
     }
-    .with_engine_hint(session)
 }
