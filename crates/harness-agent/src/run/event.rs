@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use harness_hands::lock::Holder;
+use harness_hands::suite::running::Running;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -195,6 +196,17 @@ pub(crate) fn tell_waiting(listener: &mut dyn Listener, began: Instant, holder: 
     let text = format!("waiting for {holder}");
     let data = [("waits_for", json!(holder.run))];
     tell(listener, began, EventKind::Started, &text, data);
+}
+
+/// Tells that a test takes long while it runs.
+pub(crate) fn tell_running(listener: &mut dyn Listener, began: Instant, running: &Running) {
+    let (test, seconds) = (&running.test, running.seconds);
+    let text = format!("{test} has been running for {seconds} s");
+    let data = [
+        ("running", json!(test)),
+        ("running_seconds", json!(seconds)),
+    ];
+    tell(listener, began, EventKind::Tests, &text, data);
 }
 
 /// A listener that hears nothing and answers nothing.

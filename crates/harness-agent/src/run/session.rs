@@ -28,7 +28,7 @@ use crate::plan::fix::installed;
 use crate::plan::{LONGEST_TASK, Plan, Spot};
 use crate::record::{self, Record, RecordedChange};
 use crate::run::Order;
-use crate::run::event::{EventKind, Listener, tell, tell_waiting};
+use crate::run::event::{EventKind, Listener, tell, tell_running, tell_waiting};
 use crate::run::result::{RunResult, Stopped, Tests, Usage};
 use crate::secret;
 use crate::suite;
@@ -211,15 +211,7 @@ impl<'a> Session<'a> {
             self.tell(EventKind::Tests, &text, data);
         }
         let (listener, began) = (&mut *self.listener, self.began);
-        let mut tell = |running: &Running| {
-            let (test, seconds) = (&running.test, running.seconds);
-            let text = format!("{test} has been running for {seconds} s");
-            let data = [
-                ("running", json!(test)),
-                ("running_seconds", json!(seconds)),
-            ];
-            tell(listener, began, EventKind::Tests, &text, data);
-        };
+        let mut tell = |running: &Running| tell_running(listener, began, running);
         let flag = self.cancel.flag();
         Some(run_watched(
             &runner, suite, selection, watch, &flag, &mut tell,

@@ -9,12 +9,12 @@ use harness_hands::suite::running::Running;
 use harness_hands::suite::{Outcome, Selection, SuiteReport, Watch, last_time, run_watched};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::cancel::Cancel;
 use crate::config::UserConfig;
 use crate::options::{AgentOptions, OptionsError, shown};
-use crate::run::event::{Event, EventKind, Listener};
+use crate::run::event::{EventKind, Listener, tell, tell_running};
 use crate::run::result::{Counts, FailedTest, Stopped};
 use crate::run::session::tests_begin;
 use crate::run::why;
@@ -207,18 +207,17 @@ pub(crate) fn perform(order: SuiteOrder<'_>) -> Result<TestResult, OptionsError>
         [] => Selection::All,
         tests => Selection::Some(tests.to_vec()),
     };
-    let mut telling = Telling::begin(order.listener);
+    let (listener, began) = (order.listener, Instant::now());
     let last = match selection {
         Selection::All => last_time(runner, suite),
         Selection::Some(_) => None,
     };
     let (text, data) = tests_begin(&suite.command.join(" "), last);
-    let data = data.map(|(name, value)| (name.to_owned(), value));
-    telling.tell(EventKind::Started, text, data.into_iter().collect());
+    tell(listener, began, EventKind::Started, &text, data);
     let report = match runner.trial(project.door(), None) {
         Ok(version) => {
             let runner = runner.in_scratch(&version);
-            let mut tell = |running: &Running| telling.tell_running(running);
+            let mut tell = |running: &Running| tell_running(listener, began, running);
             let (watch, flag) = (Watch::default(), order.cancel.flag());
             run_watched(&runner, suite, &selection, &watch, &flag, &mut tell)
         }
@@ -226,12 +225,7 @@ pub(crate) fn perform(order: SuiteOrder<'_>) -> Result<TestResult, OptionsError>
     };
     let result = TestResult::of(&report, suite);
     let data = [("result", Value::from(report.output_tail))];
-    let data = data.map(|(name, value)| (name.to_owned(), value));
-    telling.tell(
-        EventKind::Finished,
-        result.summary.clone(),
-        data.into_iter().collect(),
-    );
+    tell(listener, began, EventKind::Finished, &result.summary, data);
     Ok(result)
 }
 
@@ -246,42 +240,6 @@ fn check_name(test: &str) -> Result<(), OptionsError> {
             message: format!("`{}` names no test", shown(test)),
             hint: "give a test id, a test file or a test name".to_owned(),
         }),
-    }
-}
-
-/// Tells a listener how it goes.
-struct Telling<'a> {
-    listener: &'a mut dyn Listener,
-    began: Instant,
-}
-
-impl<'a> Telling<'a> {
-    fn begin(listener: &'a mut dyn Listener) -> Telling<'a> {
-        let began = Instant::now();
-        Telling { listener, began }
-    }
-
-    fn tell(&mut self, kind: EventKind, text: String, data: Map<String, Value>) {
-        let seconds = self.began.elapsed().as_secs_f64();
-        self.listener.event(&Event {
-            kind,
-            data,
-            seconds,
-            text,
-        });
-    }
-
-    fn tell_running(&mut self, running: &Running) {
-        let data = [
-            ("running", Value::from(running.test.as_str())),
-            ("running_seconds", Value::from(running.seconds)),
-        ];
-        let data = data.map(|(name, value)| (name.to_owned(), value));
-        let text = format!(
-            "{} has been running for {} s",
-            running.test, running.seconds
-        );
-        self.tell(EventKind::Tests, text, data.into_iter().collect());
     }
 }
 
