@@ -144,7 +144,10 @@ impl<'a> Asked<'a> {
         let mut functions = self.named.iter().filter(python);
         let bare = functions.find(|one| {
             let text = self.text_now(&one.path).unwrap_or_default();
-            one.is_definition() && !code::has_docstring(&text, &one.name)
+            let definitions = symbols::definitions(Language::Python, &text);
+            let is_documented =
+                |known: &Definition| *known.qualified == *one.name && known.doc.is_some();
+            one.is_definition() && !definitions.iter().any(is_documented)
         })?;
         let words = format!("`{}` has no docstring yet: add it", bare.name);
         Some((NOT_ADDED, words))

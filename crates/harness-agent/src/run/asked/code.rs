@@ -278,38 +278,6 @@ pub(super) fn keyword_passed(tokens: &[CodeToken], function: &str, keyword: &str
     })
 }
 
-/// Says whether a Python definition begins with a text.
-pub(super) fn has_docstring(text: &str, qualified: &str) -> bool {
-    let definitions = symbols::definitions(Language::Python, text);
-    let Some(one) = definitions.iter().find(|one| *one.qualified == *qualified) else {
-        return false;
-    };
-    let body = text.get(one.header_start()..one.span().end);
-    let tokens = code_tokens(Language::Python, text).into_iter();
-    // The end of the block before stands, without width, where this definition begins.
-    let mut inside =
-        tokens.filter(|token| one.span().contains(&token.range.start) && !token.range.is_empty());
-    let mut depth = 0;
-    let colon = inside.find(|token| {
-        depth += match token.text.as_str() {
-            "(" | "[" | "{" => 1,
-            ")" | "]" | "}" => -1,
-            _ => 0,
-        };
-        depth == 0 && token.text == ":"
-    });
-    let (Some(colon), Some(_)) = (colon, body) else {
-        return false;
-    };
-    let behind = text.get(colon.range.end..).unwrap_or_default();
-    let mut lines = behind.lines().map(str::trim);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-    first.is_some_and(|line| {
-        let line = line.trim_start_matches(['r', 'R', 'u', 'U']);
-        line.starts_with(['"', '\''])
-    })
-}
-
 /// Returns how often the tests of a file that passed use a name; importing it is no use.
 pub(super) fn uses_in_tests(
     language: Language,
@@ -354,15 +322,4 @@ pub(super) fn added_tokens(change: &Change, name: &str) -> usize {
     }
     let before = change.before.as_deref().map_or(0, count);
     count(&change.after).saturating_sub(before)
-}
-#[cfg(test)]
-mod tests {
-    use super::has_docstring;
-
-    #[test]
-    fn a_docstring_behind_another_function_is_seen() {
-        let text = "def a(x: int):\n    \"\"\"Says.\"\"\"\n    return x\n\n\ndef b(y):\n    'Says.'\n\n\ndef c(y):\n    return {\"a\": y}\n";
-        let found = ["a", "b", "c"].map(|name| has_docstring(text, name));
-        assert_eq!(found, [true, true, false]);
-    }
 }
