@@ -19,9 +19,10 @@ pub(super) struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// Returns whether a change could go around something, so that it is worth to look.
+    /// Returns whether a change could go around something, so that it is worth to look; one that takes code away is never
+    /// believed anyway.
     pub(super) fn may_be_left(mutation: &Mutation) -> bool {
-        !mutation.kind.steers()
+        !mutation.destructive && !mutation.kind.steers()
     }
 
     /// Returns whether a change of a suspect leaves the way: `after` is what its failing tests run with it.

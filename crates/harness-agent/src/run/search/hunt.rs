@@ -130,8 +130,6 @@ impl Hunt {
         };
         let mut bench = Bench {
             shared,
-            suspects: &suspects,
-            files: &files,
             red: &red,
             task: &self.task,
             quick: &mut quick,
@@ -151,8 +149,6 @@ impl Hunt {
         let anew = Anew {
             hunt: self,
             shared,
-            suspects: &suspects,
-            files: &files,
             red: &red,
             also_red: &also_red,
             way,
@@ -217,8 +213,6 @@ fn candidates(
 /// Where changes are tried.
 struct Bench<'a> {
     shared: &'a Shared,
-    suspects: &'a [Suspect],
-    files: &'a Files,
     red: &'a [String],
     task: &'a Task,
     quick: &'a mut Quick,
@@ -232,18 +226,26 @@ struct Bench<'a> {
     also_red: &'a [Trace],
 }
 
-impl Bench<'_> {
-    /// Learns how long the failing tests take as they are.
-    fn measure(&mut self, targets: &[String]) -> Result<(), QuickError> {
-        let wanted = Wanted {
-            first: targets,
+impl<'a> Bench<'a> {
+    /// Returns that these tests run, and no others.
+    fn alone<'t>(&self, tests: &'t [String]) -> Wanted<'t>
+    where
+        'a: 't,
+    {
+        Wanted {
+            first: tests,
             red: self.red,
             near: &[],
             rest: false,
             limit: self.limit,
             waiting: self.waiting,
             rest_limit: self.rest_limit,
-        };
+        }
+    }
+
+    /// Learns how long the failing tests take as they are.
+    fn measure(&mut self, targets: &[String]) -> Result<(), QuickError> {
+        let wanted = self.alone(targets);
         let tried = self.quick.run(&wanted, &self.shared.stop)?;
         // One that never ends says nothing of how long the others take.
         let seconds = match tried {
@@ -301,41 +303,26 @@ impl Bench<'_> {
     fn drafts(&mut self) -> Vec<Candidate> {
         let mut found = Vec::new();
         for (path, draft) in self.shared.take_drafts() {
-            let Some(index) = self
-                .suspects
-                .iter()
-                .position(|suspect| suspect.path == path)
-            else {
+            let mut suspects = self.way.suspects.iter();
+            let suspect = suspects.position(|suspect| suspect.path == path);
+            let (Some(suspect), Some(text)) = (suspect, self.way.files.get(&path)) else {
                 continue;
             };
-            let Some(text) = self.files.get(&path) else {
-                continue;
-            };
-            found.extend(
-                mutate::hunks(text.content(), &draft)
-                    .into_iter()
-                    .map(|mutation| Candidate {
-                        suspect: index,
-                        mutation,
-                    }),
-            );
+            let mutations = mutate::hunks(text.content(), &draft).into_iter();
+            found.extend(mutations.map(|mutation| Candidate { suspect, mutation }));
         }
         found
     }
 
     fn try_one(&mut self, candidate: Candidate) -> Result<(), QuickError> {
-        let suspect = &self.suspects[candidate.suspect];
-        let Some((change, bytes)) = prepared(suspect, self.files, &candidate.mutation) else {
+        let suspect = &self.way.suspects[candidate.suspect];
+        let Some((change, bytes)) = prepared(suspect, self.way.files, &candidate.mutation) else {
             return Ok(());
         };
         let wanted = Wanted {
-            first: &suspect.tests,
-            red: self.red,
             near: &suspect.near,
             rest: true,
-            limit: self.limit,
-            waiting: self.waiting,
-            rest_limit: self.rest_limit,
+            ..self.alone(&suspect.tests)
         };
         let tried = self
             .quick
@@ -359,15 +346,13 @@ impl Bench<'_> {
         }
         Ok(())
     }
-}
 
-impl Bench<'_> {
     /// Returns whether a change only goes around what is broken.
     fn goes_around(&mut self, candidate: &Candidate, bytes: &[u8]) -> Result<bool, QuickError> {
-        if candidate.mutation.destructive || !Way::may_be_left(&candidate.mutation) {
+        if !Way::may_be_left(&candidate.mutation) {
             return Ok(false);
         }
-        let suspect = &self.suspects[candidate.suspect];
+        let suspect = &self.way.suspects[candidate.suspect];
         let limit = self.rest_limit;
         let stop = &self.shared.stop;
         let after = (self.quick).trace_change(&suspect.path, bytes, &suspect.tests, limit, stop)?;
@@ -378,20 +363,15 @@ impl Bench<'_> {
 
     /// Returns whether a change that passes also mends the other tests that were red.
     fn mends_all(&mut self, suspect: usize, bytes: &[u8]) -> Result<bool, QuickError> {
-        let suspect = &self.suspects[suspect];
+        let suspect = &self.way.suspects[suspect];
         let others = self.red.iter().filter(|id| !suspect.tests.contains(id));
         let others: Vec<String> = others.take(MOST_RED).cloned().collect();
         if others.is_empty() {
             return Ok(true);
         }
         let wanted = Wanted {
-            first: &others,
-            red: self.red,
-            near: &[],
-            rest: false,
             limit: self.rest_limit,
-            waiting: self.waiting,
-            rest_limit: self.rest_limit,
+            ..self.alone(&others)
         };
         let tried = self
             .quick
@@ -461,8 +441,6 @@ fn find(suspect: &Suspect, mutation: &Mutation, change: Change, whole: bool) -> 
 struct Anew<'a> {
     hunt: &'a Hunt,
     shared: &'a Shared,
-    suspects: &'a [Suspect],
-    files: &'a Files,
     red: &'a [String],
     also_red: &'a [Trace],
     way: Way<'a>,
@@ -494,9 +472,10 @@ impl Anew<'_> {
 
     /// Returns whether a change passes; it is noted then.
     fn try_one(&self, candidate: &Candidate, scratch: &mut Scratch) -> Result<bool, QuickError> {
-        let suspect = &self.suspects[candidate.suspect];
-        let prepared = prepared(suspect, self.files, &candidate.mutation);
-        let (Some((change, bytes)), Some(text)) = (prepared, self.files.get(&suspect.path)) else {
+        let suspect = &self.way.suspects[candidate.suspect];
+        let prepared = prepared(suspect, self.way.files, &candidate.mutation);
+        let text = self.way.files.get(&suspect.path);
+        let (Some((change, bytes)), Some(text)) = (prepared, text) else {
             return Ok(false);
         };
         let others = self.red.iter().filter(|id| !suspect.tests.contains(id));
@@ -529,10 +508,10 @@ impl Anew<'_> {
     /// Returns whether the change that lies in the copy only goes around what is broken: the tests run once more, and
     /// which lines they run is looked at.
     fn goes_around(&self, candidate: &Candidate) -> bool {
-        if candidate.mutation.destructive || !Way::may_be_left(&candidate.mutation) {
+        if !Way::may_be_left(&candidate.mutation) {
             return false;
         }
-        let tests = self.suspects[candidate.suspect].tests.clone();
+        let tests = self.way.suspects[candidate.suspect].tests.clone();
         let watch = Watch {
             lines: true,
             ..Watch::default()
