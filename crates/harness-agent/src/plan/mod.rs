@@ -12,7 +12,7 @@ use harness_code::locate::{self, LocateOptions, Located, Noted};
 use harness_code::mention::{Mentions, NamedDefinition, near_miss};
 use harness_code::path::RelPath;
 use harness_code::report::overview;
-use harness_code::symbols::DefinitionKind;
+use harness_code::symbols::{Definition, DefinitionKind};
 use harness_code::tree::SourceTree;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -121,6 +121,36 @@ pub struct Spot {
     pub line: u32,
     /// Its bytes in the file's content.
     pub span: Range<usize>,
+}
+
+impl Spot {
+    /// Returns a definition of a file.
+    pub(crate) fn of(path: &RelPath, one: &Definition) -> Spot {
+        Spot {
+            path: path.clone(),
+            name: one.qualified.to_string(),
+            line: one.line,
+            span: one.span(),
+        }
+    }
+
+    /// Returns a whole file of this length.
+    pub(crate) fn whole(path: &RelPath, length: usize) -> Spot {
+        Spot {
+            path: path.clone(),
+            name: String::new(),
+            line: 1,
+            span: 0..length,
+        }
+    }
+
+    /// Returns a place for something that is not there yet.
+    pub(crate) fn nowhere_yet(path: &RelPath, name: &str) -> Spot {
+        Spot {
+            name: name.to_owned(),
+            ..Spot::whole(path, 0)
+        }
+    }
 }
 
 /// A place is asked for again this often.
@@ -468,7 +498,7 @@ impl Plan {
         if self.tests_home.is_some() {
             return None;
         }
-        let spot = nowhere_yet(&new.path, &new.name);
+        let spot = Spot::nowhere_yet(&new.path, &new.name);
         self.tests_home = home::for_tests(tree, &self.mentions, &spot);
         self.tests_home.as_ref()
     }
@@ -476,9 +506,9 @@ impl Plan {
     /// Returns what a reply means that names no place: the place shown, or where new code goes.
     pub fn focus(&self) -> Option<Spot> {
         match (&self.tests_home, &self.new_definition) {
-            (Some(path), _) => Some(nowhere_yet(path, "")),
+            (Some(path), _) => Some(Spot::nowhere_yet(path, "")),
             _ if self.place.is_some() => self.place.clone(),
-            (None, Some(new)) => Some(nowhere_yet(&new.path, &new.name)),
+            (None, Some(new)) => Some(Spot::nowhere_yet(&new.path, &new.name)),
             (None, None) => self.spots.first().cloned(),
         }
     }
@@ -786,16 +816,6 @@ fn spots(task: &Task, tree: &SourceTree, mentions: &Mentions, located: &Located)
     spots
 }
 
-/// A place for something that is not there yet.
-fn nowhere_yet(path: &RelPath, name: &str) -> Spot {
-    Spot {
-        path: path.clone(),
-        name: name.to_owned(),
-        line: 1,
-        span: 0..0,
-    }
-}
-
 /// Returns a name without the definitions around it.
 pub(crate) fn last_part(qualified: &str) -> &str {
     qualified.rsplit('.').next().unwrap_or(qualified)
@@ -821,10 +841,8 @@ pub(crate) fn definition(
         span = all;
     }
     Some(Spot {
-        path: path.clone(),
-        name: found.qualified.to_string(),
-        line: found.line,
         span,
+        ..Spot::of(path, found)
     })
 }
 
@@ -838,12 +856,7 @@ pub(crate) fn around(tree: &SourceTree, path: &RelPath, line: u32) -> Option<Spo
         .filter(|known| (known.line..=known.end_line).contains(&line));
     let found = inside.min_by_key(|known| known.end_line - known.line);
     match found {
-        Some(found) => Some(Spot {
-            path: path.clone(),
-            name: found.qualified.to_string(),
-            line: found.line,
-            span: found.span(),
-        }),
+        Some(found) => Some(Spot::of(path, found)),
         None => whole_file(tree, path),
     }
 }
@@ -851,12 +864,7 @@ pub(crate) fn around(tree: &SourceTree, path: &RelPath, line: u32) -> Option<Spo
 fn whole_file(tree: &SourceTree, path: &RelPath) -> Option<Spot> {
     tree.file(path)?;
     let length = tree.text(path).ok()?.content().len();
-    Some(Spot {
-        path: path.clone(),
-        name: String::new(),
-        line: 1,
-        span: 0..length,
-    })
+    Some(Spot::whole(path, length))
 }
 
 /// A whole definition can be written anew when it is known and short enough for one reply.

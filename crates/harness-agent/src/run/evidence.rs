@@ -334,11 +334,7 @@ impl Evidence<'_> {
             let texts = |content: &str| -> Vec<(Target, String)> {
                 let definitions = symbols::definitions(change.language, content).into_iter();
                 let target = |one: Definition| {
-                    let target = Target {
-                        path: change.path.clone(),
-                        name: one.qualified.to_string(),
-                        lines: one.line..=one.end_line,
-                    };
+                    let target = Target::of(&change.path, &one);
                     (target, content[one.span()].to_owned())
                 };
                 definitions.map(target).collect()

@@ -257,20 +257,14 @@ impl Line {
             path
         };
         let place = |spot: Spot, is_new| Place { spot, is_new, what };
-        let nowhere = |path: &RelPath, name: &str| Spot {
-            path: path.clone(),
-            name: name.to_owned(),
-            line: 1,
-            span: 0..0,
-        };
         if is_staged(&path, &name) {
-            return Ok(place(nowhere(&path, &name), false));
+            return Ok(place(Spot::nowhere_yet(&path, &name), false));
         }
         let Some(file) = tree.file(&path) else {
             let is_file = MODULE.contains(&name.to_lowercase().as_str());
             return match near_miss(tree, &[written.as_str()]) {
-                _ if is_new && is_file => Ok(place(nowhere(&path, ""), true)),
-                _ if is_new => Ok(place(nowhere(&path, &name), true)),
+                _ if is_new && is_file => Ok(place(Spot::nowhere_yet(&path, ""), true)),
+                _ if is_new => Ok(place(Spot::nowhere_yet(&path, &name), true)),
                 Some(near) => {
                     let meant = near.meant.join(" or ");
                     Err(format!("There is no {written}; did you mean {meant}?"))
@@ -280,19 +274,22 @@ impl Line {
         };
         if MODULE.contains(&name.to_lowercase().as_str()) && !outline::names(file).contains(&&*name)
         {
-            return Ok(place(nowhere(&path, ""), false));
+            return Ok(place(Spot::nowhere_yet(&path, ""), false));
         }
         let definitions = file.facts.definitions.iter();
         let mut same = definitions.filter(|one| *one.qualified == *name || one.name() == name);
         match (same.next(), same.next()) {
             (Some(one), None) => {
                 let spot = plan::definition(tree, &path, &one.qualified, one.line);
-                Ok(place(spot.unwrap_or_else(|| nowhere(&path, &name)), false))
+                Ok(place(
+                    spot.unwrap_or_else(|| Spot::nowhere_yet(&path, &name)),
+                    false,
+                ))
             }
             (Some(_), Some(_)) => Err(format!(
                 "{path} has `{name}` more than once: write it with its class, as `Class.{name}`."
             )),
-            (None, _) if is_new => Ok(place(nowhere(&path, &name), true)),
+            (None, _) if is_new => Ok(place(Spot::nowhere_yet(&path, &name), true)),
             (None, _) => Err(format!(
                 "There is no `{name}` in {path}; it has {}.",
                 outline::names(file).join(", ")

@@ -1038,21 +1038,11 @@ impl Trial {
     pub(super) fn place(&self, session: &Session<'_>, path: &RelPath, name: &str) -> Option<Spot> {
         let content = self.content(session, path)?;
         if name.is_empty() {
-            return Some(Spot {
-                path: path.clone(),
-                name: String::new(),
-                line: 1,
-                span: 0..content.len(),
-            });
+            return Some(Spot::whole(path, content.len()));
         }
         let definitions = symbols::definitions(Language::of(path), &content);
         let found = definitions.iter().find(|one| &*one.qualified == name)?;
-        Some(Spot {
-            path: path.clone(),
-            name: name.to_owned(),
-            line: found.line,
-            span: found.span(),
-        })
+        Some(Spot::of(path, found))
     }
 
     /// Returns the text of a file as it is staged.

@@ -36,6 +36,15 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// Returns a definition of a file.
+    pub(super) fn of(path: &RelPath, one: &Definition) -> Target {
+        Target {
+            path: path.clone(),
+            name: one.qualified.to_string(),
+            lines: one.line..=one.end_line,
+        }
+    }
+
     /// Says whether it is a definition, and not a whole file.
     pub(super) fn is_definition(&self) -> bool {
         !self.name.is_empty()
@@ -320,10 +329,7 @@ impl<'a> Asked<'a> {
             let one = definitions
                 .iter()
                 .find(|one| *one.qualified == *target.name && one.kind.is_function())?;
-            Some(Target {
-                lines: one.line..=one.end_line,
-                ..target.clone()
-            })
+            Some(Target::of(&target.path, one))
         };
         let both = self
             .named
@@ -341,12 +347,7 @@ impl<'a> Asked<'a> {
             let file = self.tree.file(&target.path);
             let definitions = file.into_iter().flat_map(|file| &file.facts.definitions);
             let functions = definitions.filter(|one| one.kind.is_function());
-            let function = |one: &Definition| Target {
-                path: target.path.clone(),
-                name: one.qualified.to_string(),
-                lines: one.line..=one.end_line,
-            };
-            functions.map(function).collect()
+            functions.map(|one| Target::of(&target.path, one)).collect()
         };
         self.targets.iter().flat_map(inside).collect()
     }
@@ -385,11 +386,7 @@ impl<'a> Asked<'a> {
             .iter()
             .filter(|one| (one.line..=one.end_line).contains(&line));
         let one = around.min_by_key(|one| one.end_line - one.line)?;
-        Some(Target {
-            path: path.clone(),
-            name: one.qualified.to_string(),
-            lines: one.line..=one.end_line,
-        })
+        Some(Target::of(path, one))
     }
 
     fn missing_of_orders(&self) -> Option<Missing> {
@@ -703,13 +700,7 @@ impl<'a> Asked<'a> {
             .filter(|(file, one)| !file.test && !tree::is_aside(&file.path) && one.name() == name);
         self.is_green
             && !is_told
-            && namesakes.any(|(file, one)| {
-                self.is_changed(&Target {
-                    path: file.path.clone(),
-                    name: one.qualified.to_string(),
-                    lines: one.line..=one.end_line,
-                })
-            })
+            && namesakes.any(|(file, one)| self.is_changed(&Target::of(&file.path, one)))
     }
 
     fn first_open(&self) -> Option<Target> {
