@@ -269,28 +269,7 @@ fn word(raw: &str) -> Word {
         };
     }
     let quoted = raw.starts_with(['`', '"']) || raw.contains('`');
-    let bare = raw.trim_matches(|c: char| {
-        matches!(
-            c,
-            ',' | ';'
-                | ':'
-                | '.'
-                | '!'
-                | '?'
-                | '"'
-                | '\''
-                | '`'
-                | '('
-                | ')'
-                | '*'
-                | '¿'
-                | '¡'
-                | '，'
-                | '。'
-                | '！'
-                | '？'
-        )
-    });
+    let bare = raw.trim_matches(|c: char| ",;:.!?\"'`()*¿¡，。！？".contains(c));
     let option = bare.starts_with("--") && bare.len() > 2;
     let bare = if option {
         bare
