@@ -87,7 +87,7 @@ fn has_it(other: &Change, change: &Change, old: &Definition) -> bool {
         && other.path != change.path
         && other.path.folder() == change.path.folder()
         && Language::of(&other.path) == Language::Go
-        && !defines(other.before.as_deref().unwrap_or_default())
+        && !defines(other.old())
         && defines(&other.after)
 }
 

@@ -20,6 +20,7 @@ use harness_code::fix::Installed;
 use harness_code::imports::Resolver;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
+use harness_code::symbols::{self, Definition};
 use harness_code::tree::SourceTree;
 
 use crate::history::Refusal;
@@ -40,6 +41,21 @@ pub(crate) struct Change {
     pub before: Option<String>,
     /// Its content afterwards.
     pub after: String,
+}
+
+impl Change {
+    /// Returns the content now; of a new file, nothing.
+    pub(crate) fn old(&self) -> &str {
+        self.before.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the definitions that are new by their names.
+    pub(crate) fn brought(&self) -> Vec<Definition> {
+        let known = symbols::definitions(self.language, self.old());
+        let mut new = symbols::definitions(self.language, &self.after);
+        new.retain(|one| known.iter().all(|old| old.qualified != one.qualified));
+        new
+    }
 }
 
 /// What is known of the project around a change.
@@ -131,13 +147,7 @@ pub(crate) fn removal_refusal(path: &RelPath, task: &Task) -> Option<Refusal> {
 
 /// Returns the lines of `after` that `before` does not have as often.
 pub(crate) fn added_lines(change: &Change) -> Vec<&str> {
-    let mut old: Vec<&str> = change
-        .before
-        .as_deref()
-        .unwrap_or_default()
-        .lines()
-        .map(str::trim)
-        .collect();
+    let mut old: Vec<&str> = change.old().lines().map(str::trim).collect();
     old.sort_unstable();
     let mut added: Vec<&str> = change.after.lines().map(str::trim).collect();
     added.retain(|line| match old.binary_search(line) {

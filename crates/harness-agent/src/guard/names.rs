@@ -24,7 +24,7 @@ pub(crate) fn missing(change: &Change) -> Vec<Unresolved> {
     if change.language != Language::Python {
         return Vec::new();
     }
-    let before = change.before.as_deref().unwrap_or_default();
+    let before = change.old();
     let after = unresolved(&change.path, &change.after);
     if after.is_empty() {
         return after;

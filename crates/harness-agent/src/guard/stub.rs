@@ -30,7 +30,7 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<
     if MEANT.iter().any(|word| task.speaks_of(word)) {
         return None;
     }
-    let before = change.before.as_deref().unwrap_or_default();
+    let before = change.old();
     let old = symbols::definitions(change.language, before);
     let new = symbols::definitions(change.language, &change.after);
     let was_there = |one: &Definition| {

@@ -10,10 +10,7 @@ use crate::history::Refusal;
 use crate::task::Task;
 
 pub(super) fn check(change: &Change, _task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
-    let old = counts(
-        change.language,
-        change.before.as_deref().unwrap_or_default(),
-    );
+    let old = counts(change.language, change.old());
     let new = counts(change.language, &change.after);
     let twice = new
         .iter()

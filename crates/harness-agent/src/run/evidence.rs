@@ -339,7 +339,7 @@ impl Evidence<'_> {
                 };
                 definitions.map(target).collect()
             };
-            let before = texts(change.before.as_deref().unwrap_or_default());
+            let before = texts(change.old());
             let is_known = |target: &Target, text: &String| {
                 let mut known = before.iter();
                 known.any(|(other, known)| other.name == target.name && known == text)

@@ -50,7 +50,7 @@ pub(super) fn may_act_by_chance(change: &Change) -> bool {
             .map(str::to_owned)
             .collect()
     };
-    let known = words(change.before.as_deref().unwrap_or_default());
+    let known = words(change.old());
     let is_code = change.language.is_source();
     is_code
         && words(&change.after)

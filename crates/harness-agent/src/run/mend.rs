@@ -25,7 +25,7 @@ pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft)
         drop_repeated(session, change);
         add_dropped(session, trial, change);
         move_above_uses(session, change);
-        let before = change.before.as_deref().unwrap_or_default();
+        let before = change.old();
         let once = edit::without_repeated_imports(change.language, before, &change.after);
         change.after = once.unwrap_or_else(|| std::mem::take(&mut change.after));
         if change.language == Language::Go {
@@ -156,7 +156,7 @@ fn drop_repeated(session: &mut Session<'_>, change: &mut Change) {
 /// Returns a changed file without one definition that stands in it twice, word for word, and did not before.
 fn without_repeated(change: &Change) -> Option<(String, String)> {
     let (language, text) = (change.language, change.after.as_str());
-    let before = symbols::definitions(language, change.before.as_deref().unwrap_or_default());
+    let before = symbols::definitions(language, change.old());
     let all = symbols::definitions(language, text);
     let words = |one: &Definition| -> Vec<String> {
         let code = text.get(one.span()).unwrap_or_default();

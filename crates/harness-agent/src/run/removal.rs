@@ -80,7 +80,7 @@ fn copied(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
     };
     let mut found = Vec::new();
     for change in staged.iter().filter(|one| !tree::is_test(&one.path)) {
-        let before = change.before.as_deref().unwrap_or_default();
+        let before = change.old();
         let old = tops(change.language, before);
         for (name, text) in tops(change.language, &change.after) {
             let homes = session
@@ -151,7 +151,7 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
             || staged.iter().any(|one| has_successor(one, spot));
     }
     let has_moved = |change: &Change| {
-        let before = change.before.as_deref().unwrap_or_default();
+        let before = change.old();
         change.path != spot.path
             && defines(change.language, &change.after, &spot.name)
             && !defines(change.language, before, &spot.name)
@@ -212,21 +212,11 @@ fn is_special(path: &RelPath, name: &str) -> bool {
 
 /// Says whether a class gets a new method that Python calls by itself.
 fn has_successor(change: &Change, spot: &Spot) -> bool {
-    let methods = |text: &str| -> Vec<String> {
-        let definitions = symbols::definitions(change.language, text).into_iter();
-        let names = definitions.map(|one| one.qualified.to_string());
-        names
-            .filter(|name| is_special(&spot.path, last_part(name)))
-            .collect()
+    let class = |name: &str| Some(name.rsplit_once('.')?.0.to_owned());
+    let is_successor = |one: &Definition| {
+        is_special(&spot.path, one.name()) && class(&one.qualified) == class(&spot.name)
     };
-    let class = spot.name.rsplit_once('.').map(|(class, _)| class);
-    let before = methods(change.before.as_deref().unwrap_or_default());
-    let mut after = methods(&change.after).into_iter();
-    change.path == spot.path
-        && class.is_some()
-        && after.any(|name| {
-            !before.contains(&name) && name.rsplit_once('.').map(|(class, _)| class) == class
-        })
+    change.path == spot.path && spot.name.contains('.') && change.brought().iter().any(is_successor)
 }
 
 /// Says whether nobody outside of the project can mean a definition, by the habits of its language. Methods may stand for

@@ -248,7 +248,7 @@ pub(super) fn summary(changes: &[Change], proof: &str) -> String {
 }
 
 fn described(change: &Change) -> String {
-    let old = change.before.as_deref().unwrap_or_default();
+    let old = change.old();
     let before = harness_code::symbols::definitions(change.language, old);
     let names: Vec<String> = harness_code::symbols::definitions(change.language, &change.after)
         .iter()

@@ -1585,19 +1585,14 @@ fn disk_ending(error: &WriteError) -> Ending {
 
 /// Returns the definitions at the top of a file that a change adds.
 fn new_definitions(change: &Change) -> Vec<DroppedDefinition> {
-    let before = change.before.as_deref().unwrap_or_default();
-    let known = symbols::definitions(change.language, before);
-    let now = symbols::definitions(change.language, &change.after);
-    let is_new = |one: &&Definition| {
-        one.parent.is_none() && !known.iter().any(|old| old.qualified == one.qualified)
-    };
-    let new = now.iter().filter(is_new);
-    new.filter_map(|one| {
+    let mut new = change.brought();
+    new.retain(|one| one.parent.is_none());
+    let dropped = |one: Definition| {
         Some(DroppedDefinition {
             path: change.path.clone(),
             name: one.qualified.to_string(),
             code: change.after.get(one.span())?.to_owned(),
         })
-    })
-    .collect()
+    };
+    new.into_iter().filter_map(dropped).collect()
 }

@@ -180,18 +180,12 @@ impl<'a> Asked<'a> {
         PIECES
             .as_ref()
             .filter(|asks| asks.is_match(&self.task.text))?;
-        let is_new = |change: &&Change| {
-            let functions = |text: &str| -> Vec<String> {
-                let found = symbols::definitions(change.language, text).into_iter();
-                let functions = found.filter(|one| one.kind.is_function());
-                functions.map(|one| one.qualified.to_string()).collect()
-            };
-            let before = functions(change.before.as_deref().unwrap_or_default());
-            let mut after = functions(&change.after).into_iter();
-            !tree::is_test(&change.path) && after.any(|name| !before.contains(&name))
+        let is_new = |change: &Change| {
+            let mut new = change.brought().into_iter();
+            !tree::is_test(&change.path) && new.any(|one| one.kind.is_function())
         };
         let words = "no function is new yet: move parts of the code into functions of their own";
-        let is_missing = !self.changes.iter().any(|change| is_new(&change));
+        let is_missing = !self.changes.iter().any(is_new);
         is_missing.then(|| (NOT_ADDED, words.to_owned()))
     }
 
@@ -266,7 +260,7 @@ impl<'a> Asked<'a> {
             return false;
         }
         let takes = |change: &Change| -> Vec<String> {
-            let before = change.before.as_deref().unwrap_or_default();
+            let before = change.old();
             let [old, now] =
                 [before, &change.after].map(|text| ReadText::new(change.language, text));
             let functions = symbols::definitions(change.language, &change.after).into_iter();
@@ -353,14 +347,14 @@ impl<'a> Asked<'a> {
         let is_elsewhere =
             |change: &Change| self.is_green && is_answer && !tree::is_test(&change.path);
         let defines = |change: &&Change| {
-            let old = change.before.as_deref().unwrap_or_default();
+            let old = change.old();
             count(change.language, &change.after) > count(change.language, old)
         };
         let mut defining = self.changes.iter().filter(defines);
         // What a file imports newly is there too, where the task itself does not say that it goes into that file: it may
         // be the answer to a question.
         let imports = |change: &Change| {
-            let old = change.before.as_deref().unwrap_or_default();
+            let old = change.old();
             !is_told
                 && is_at_home(change)
                 && code::imports(change.language, &change.after, name)
@@ -389,7 +383,7 @@ impl<'a> Asked<'a> {
             tokens.windows(4).any(sets)
         };
         self.changes.iter().any(|change| {
-            let old = change.before.as_deref().unwrap_or_default();
+            let old = change.old();
             sets(change.language, &change.after) && !sets(change.language, old)
         })
     }

@@ -41,7 +41,7 @@ pub(super) fn broken_call(
         .iter()
         .filter(|one| one.language == Language::Python);
     for change in python {
-        let before = change.before.as_deref().unwrap_or_default();
+        let before = change.old();
         let [before, after] =
             [before, &change.after].map(|text| code::ReadText::new(Language::Python, text));
         let functions = after.definitions().iter();

@@ -81,7 +81,7 @@ fn innermost(definitions: &[Definition]) -> impl Iterator<Item = &Definition> {
 
 /// Returns the words of the innermost definitions of a file as they were where they are others now.
 pub(super) fn changed_code(change: &Change) -> Vec<String> {
-    let before = change.before.as_deref().unwrap_or_default();
+    let before = change.old();
     let definitions = symbols::definitions(change.language, before);
     let changed = innermost(&definitions).filter(|one| !change.after.contains(&before[one.span()]));
     let spans: Vec<_> = changed.map(Definition::span).collect();

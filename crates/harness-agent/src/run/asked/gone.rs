@@ -71,7 +71,7 @@ impl<'a> Asked<'a> {
         let said = words_of(&self.task.text);
         let mut gone = BTreeSet::new();
         for change in self.changes {
-            let before = change.before.as_deref().unwrap_or_default();
+            let before = change.old();
             let after = names(change.language, &change.after);
             let lost = names(change.language, before).into_iter();
             gone.extend(lost.filter(|name| said.contains(name) && !after.contains(name)));
@@ -123,7 +123,7 @@ impl<'a> Asked<'a> {
                 .map(|one| (one.name().to_owned(), text[one.span()].to_owned()))
                 .collect()
         };
-        let before = code(target.before.as_deref().unwrap_or_default());
+        let before = code(target.old());
         let mut new = code(&target.after);
         new.retain(|name, _| !before.contains_key(name));
         let files = self.tree.files().iter();
@@ -157,10 +157,10 @@ impl<'a> Asked<'a> {
             let outer = definitions.iter().filter(|one| one.parent.is_none());
             outer.map(|one| one.name().to_owned()).collect()
         };
-        let before = names(target.before.as_deref().unwrap_or_default());
+        let before = names(target.old());
         let new = &names(&target.after) - &before;
         self.changes.iter().any(|other| {
-            let left = &names(other.before.as_deref().unwrap_or_default()) - &names(&other.after);
+            let left = &names(other.old()) - &names(&other.after);
             other.path != target.path && !new.is_disjoint(&left)
         })
     }

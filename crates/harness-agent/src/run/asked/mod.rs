@@ -457,7 +457,7 @@ impl<'a> Asked<'a> {
         };
         self.gone.is_empty()
             && self.changes.iter().all(|change| {
-                let before = change.before.as_deref().unwrap_or_default();
+                let before = change.old();
                 change.language.is_source()
                     && !tree::is_test(&change.path)
                     && code::outside(change.language, before)
@@ -636,7 +636,7 @@ impl<'a> Asked<'a> {
                 let functions = definitions.filter(|one| one.kind.is_function());
                 functions.map(|one| one.name().to_owned()).collect()
             };
-            let known = names(change.before.as_deref().unwrap_or_default());
+            let known = names(change.old());
             let mut now = names(&change.after);
             now.retain(|name| !known.contains(name));
             now
@@ -676,7 +676,7 @@ impl<'a> Asked<'a> {
             others.map(code).collect()
         };
         let uses = |change: &Change| {
-            let old = codes(change, change.before.as_deref().unwrap_or_default());
+            let old = codes(change, change.old());
             let mut new = codes(change, &change.after).into_iter();
             !tree::is_test(&change.path)
                 && new.any(|code| code.iter().any(|word| word == name) && !old.contains(&code))
@@ -800,7 +800,7 @@ impl<'a> Asked<'a> {
         let Some(change) = self.change_of(&target.path) else {
             return false;
         };
-        let before = change.before.as_deref().unwrap_or_default();
+        let before = change.old();
         if !target.is_definition() {
             return if self.task.is_about_words() || !change.language.is_source() {
                 before != change.after
@@ -868,10 +868,8 @@ impl<'a> Asked<'a> {
         let others = self.changes.iter().filter(|one| one.path != target.path);
         let mut others = others.filter(|one| !tree::is_test(&one.path));
         is_gone
-            && others.any(|one| {
-                defines(one.language, &one.after)
-                    && !defines(one.language, one.before.as_deref().unwrap_or_default())
-            })
+            && others
+                .any(|one| defines(one.language, &one.after) && !defines(one.language, one.old()))
     }
 }
 

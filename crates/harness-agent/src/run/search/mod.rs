@@ -253,7 +253,7 @@ impl Search {
     /// Returns a found change that says the same with less than a draft that passes, if there is one.
     pub(super) fn smaller_than(&self, draft: &Change) -> bool {
         let weight = |change: &Change| {
-            let old = change.before.as_deref().unwrap_or_default();
+            let old = change.old();
             harness_code::edit::unified_diff("", Some(old), Some(&change.after))
                 .lines()
                 .skip(2)
@@ -424,7 +424,7 @@ fn summary(find: &Find, others: &[(u32, Change)], proof: &str) -> String {
 
 /// Returns the first line that a change brings, or takes away.
 fn changed_line(change: &Change) -> String {
-    let old = change.before.as_deref().unwrap_or_default();
+    let old = change.old();
     let diff = harness_code::edit::unified_diff("", Some(old), Some(&change.after));
     let line = |sign: char| {
         diff.lines()
@@ -442,7 +442,7 @@ fn changed_line(change: &Change) -> String {
 /// Returns a change without an operation that does nothing, such as `- 0`: what it stands beside is what was found.
 fn without_padding(change: &Change) -> Change {
     const IDLE: [&str; 3] = [" - 0", " + 0", " * 1"];
-    let before = change.before.as_deref().unwrap_or_default();
+    let before = change.old();
     let known: Vec<&str> = before.lines().collect();
     let bare = |line: &str| {
         let idle = IDLE
