@@ -13,7 +13,7 @@ use harness_code::suite::{Runner as Framework, Suite};
 use harness_code::symbols::{self, Definition};
 use harness_code::text::Text;
 use harness_code::tree;
-use harness_hands::door::{DoorError, Metadata};
+use harness_hands::door::Metadata;
 use harness_hands::journal;
 use harness_hands::lock::LockError;
 use harness_hands::scratch::{Scratch, ScratchError, Touch};
@@ -37,6 +37,7 @@ use crate::run::staged::{Staged, diff_of, summary};
 use crate::task::goal::Goal;
 use crate::task::kind::Kind;
 use crate::tool::change::Draft;
+use crate::tool::{trespass, unreadable};
 
 mod first_tests;
 
@@ -205,11 +206,8 @@ impl Trial {
         let Ok(version) = self.version(session, |_| true) else {
             return BTreeMap::new();
         };
-        let watch = Watch {
-            modules: Vec::new(),
-            lines: true,
-        };
-        self.run_in(session, &version, &Selection::Some(tests), &watch)
+        let chosen = Selection::Some(tests);
+        self.run_in(session, &version, &chosen, &Watch::lines())
             .lines
     }
 
@@ -373,9 +371,7 @@ impl Trial {
             self.may_happen(session, change, &beside, may_go)?;
         }
         for path in &draft.gone {
-            self.transaction
-                .check(path)
-                .map_err(crate::tool::trespass)?;
+            self.transaction.check(path).map_err(trespass)?;
             if let Some(refusal) = guard::removal_refusal(path, &session.task) {
                 return Err(refusal);
             }
@@ -406,9 +402,7 @@ impl Trial {
         beside: &[Change],
         may_go: &[Spot],
     ) -> Result<(), Refusal> {
-        self.transaction
-            .check(&change.path)
-            .map_err(crate::tool::trespass)?;
+        self.transaction.check(&change.path).map_err(trespass)?;
         let facts = Facts {
             tree: Some(session.whole_tree()),
             installed: session.installed(),
@@ -522,9 +516,7 @@ impl Trial {
         let door = session.project.door();
         for (from, to) in moves {
             for path in [from, to] {
-                self.transaction
-                    .check(path)
-                    .map_err(crate::tool::trespass)?;
+                self.transaction.check(path).map_err(trespass)?;
             }
             if matches!(self.staged.read(door, to), Ok(Some(_))) {
                 let reason = format!("`{to}` exists already");
@@ -807,11 +799,7 @@ impl Trial {
         if tests.is_empty() || !is_watched || session.cancel.stopped() {
             return;
         }
-        let watch = Watch {
-            modules: Vec::new(),
-            lines: true,
-        };
-        let chosen = Selection::Some(tests.clone());
+        let (chosen, watch) = (Selection::Some(tests.clone()), Watch::lines());
         let before = self.run_in(session, base, &chosen, &watch);
         let after = self.run_in(session, version, &chosen, &watch);
         self.observed.unreached =
@@ -914,20 +902,13 @@ impl Trial {
                 unsteady_before.extend(flaky::unsteady(&suspects, before, &again));
             }
         }
-        for list in [&mut unsteady_before, &mut unsteady_after] {
-            list.sort();
-            list.dedup();
-        }
-        let mut names: Vec<String> = unsteady_before.clone();
-        names.extend(unsteady_after.iter().cloned());
-        names.sort();
-        names.dedup();
+        self.observed.unsteady_before = unsteady_before;
+        self.observed.unsteady_after = unsteady_after;
+        let names = self.observed.unsteady();
         if !names.is_empty() {
             let text = format!("passes and fails by chance: {}", names.join(", "));
             session.tell(EventKind::Tests, &text, [("flaky", names.into())]);
         }
-        self.observed.unsteady_before = unsteady_before;
-        self.observed.unsteady_after = unsteady_after;
     }
 
     /// Finds out which lines those tests ran before the change that were red and still do not pass.
@@ -940,11 +921,7 @@ impl Trial {
         if red.is_empty() || session.cancel.stopped() {
             return;
         }
-        let watch = Watch {
-            modules: Vec::new(),
-            lines: true,
-        };
-        let report = self.run_in(session, base, &Selection::Some(red), &watch);
+        let report = self.run_in(session, base, &Selection::Some(red), &Watch::lines());
         self.observed.lines = report.lines;
     }
 
@@ -1505,13 +1482,6 @@ fn tell_trying(session: &mut Session<'_>, changes: &[Change]) {
     let text = format!("trying a change of {}", names.join(", "));
     let data = [("action", "try".into()), ("result", diff.into())];
     session.tell(EventKind::Action, &text, data);
-}
-
-fn unreadable(path: &RelPath, error: &DoorError) -> Refusal {
-    match error.trespass() {
-        Some(broken) => crate::tool::trespass(broken.clone()),
-        None => Refusal::new("path.unreadable", error.to_string(), path.as_str()),
-    }
 }
 
 /// A file as it will be at its new place.

@@ -4,14 +4,14 @@ use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::text::Text;
 use harness_code::tree::{self, SourceTree};
-use harness_hands::door::{Door, DoorError};
+use harness_hands::door::Door;
 
 use crate::action::Action;
 use crate::draft::{self, FileDraft, Files, Focus};
 use crate::guard::Change;
 use crate::history::Refusal;
 use crate::plan::Spot;
-use crate::tool::{Contents, requested, trespass};
+use crate::tool::{Contents, requested, unreadable};
 
 /// What an action would do to the project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -137,7 +137,7 @@ struct Project<'a> {
 impl Files for Project<'_> {
     fn open(&self, written: &str) -> Result<(RelPath, Option<String>), Refusal> {
         let path = requested(self.tree, self.door, written)?;
-        let bytes = (self.contents)(&path).map_err(|error| refused(&path, &error))?;
+        let bytes = (self.contents)(&path).map_err(|error| unreadable(&path, &error))?;
         let content = match bytes {
             Some(bytes) => Some(content(&path, &bytes)?),
             None => None,
@@ -170,13 +170,6 @@ fn content(path: &RelPath, bytes: &[u8]) -> Result<String, Refusal> {
             format!("`{path}` is not text: change another file"),
             path.as_str(),
         )),
-    }
-}
-
-fn refused(path: &RelPath, error: &DoorError) -> Refusal {
-    match error.trespass() {
-        Some(broken) => trespass(broken.clone()),
-        None => Refusal::new("path.unreadable", error.to_string(), path.as_str()),
     }
 }
 

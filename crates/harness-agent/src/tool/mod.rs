@@ -39,3 +39,11 @@ pub(crate) fn requested(tree: &SourceTree, door: &Door, written: &str) -> Result
 pub(crate) fn trespass(trespass: Trespass) -> Refusal {
     Refusal::new(trespass.rule, trespass.sentence, trespass.path)
 }
+
+/// Returns the refusal of a file that cannot be read.
+pub(crate) fn unreadable(path: &RelPath, error: &DoorError) -> Refusal {
+    match error.trespass() {
+        Some(broken) => trespass(broken.clone()),
+        None => Refusal::new("path.unreadable", error.to_string(), path.as_str()),
+    }
+}

@@ -55,6 +55,16 @@ pub struct Watch {
     pub lines: bool,
 }
 
+impl Watch {
+    /// Returns that the lines that run are watched, and nothing else.
+    pub fn lines() -> Watch {
+        Watch {
+            modules: Vec::new(),
+            lines: true,
+        }
+    }
+}
+
 /// Lines that ran, by file: relative to the project, with forward slashes.
 pub type Lines = BTreeMap<String, Vec<u32>>;
 

@@ -512,14 +512,17 @@ impl Anew<'_> {
             return false;
         }
         let tests = self.way.suspects[candidate.suspect].tests.clone();
-        let watch = Watch {
-            lines: true,
-            ..Watch::default()
-        };
         let (runner, suite) = (&self.hunt.runner, &self.hunt.suite);
         let selection = Selection::Some(tests);
         let stop = &self.shared.stop;
-        let report = suite::run_watched(runner, suite, &selection, &watch, stop, &mut |_| {});
+        let report = suite::run_watched(
+            runner,
+            suite,
+            &selection,
+            &Watch::lines(),
+            stop,
+            &mut |_| {},
+        );
         let traces = report.lines.into_iter().map(|(test, lines)| Trace {
             test,
             failing: true,
