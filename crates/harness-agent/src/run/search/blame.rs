@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use harness_code::language::Language;
+use harness_code::mention::NamedDefinition;
 use harness_code::mutate::MutationKind;
 use harness_code::path::RelPath;
 use harness_code::symbols::{self, Definition};
@@ -57,7 +58,7 @@ pub(super) fn hang_weight(
 /// What is known besides the traces.
 pub(in crate::run) struct Hints<'a> {
     /// Definitions that the task names.
-    pub(in crate::run) named: &'a [(RelPath, String)],
+    pub(in crate::run) named: &'a [NamedDefinition],
     /// The failing tests.
     pub(in crate::run) failures: &'a [Failure],
     /// The folder that changes must stay in.
@@ -216,25 +217,12 @@ fn in_file(
         if is_inner(definition.parent) {
             continue;
         }
-        let Some(coverage) = Coverage::of(definition, name, traces) else {
+        let Some(mut suspect) = Suspect::of(definition, path, name, traces) else {
             continue;
         };
-        let named = hints
-            .named
-            .iter()
-            .any(|(known, qualified)| known == path && **qualified == *definition.qualified);
-        let weight = coverage.suspicion * emphasis(definition, path, named, &coverage.tests, hints);
-        let suspect = Suspect {
-            path: path.clone(),
-            name: definition.qualified.to_string(),
-            span: definition.span(),
-            rows: body_lines(definition),
-            weight,
-            suspicion: coverage.suspicion,
-            tests: coverage.tests,
-            near: coverage.near,
-            lines: coverage.lines,
-        };
+        let mut names = hints.named.iter();
+        let named = names.any(|one| one.path == *path && *one.qualified == *definition.qualified);
+        suspect.weight *= emphasis(definition, path, named, &suspect.tests, hints);
         found.push((named, suspect));
     }
     found
@@ -248,17 +236,15 @@ fn body_lines(definition: &Definition) -> RangeInclusive<u32> {
     }
 }
 
-/// What the tests run of a definition, and how suspicious that makes it (Ochiai).
-struct Coverage {
-    suspicion: f32,
-    tests: Vec<String>,
-    near: Vec<String>,
-    lines: BTreeMap<u32, f32>,
-}
-
-impl Coverage {
-    /// Returns nothing for a definition that no failing test runs.
-    fn of(definition: &Definition, file: &str, traces: &[Trace]) -> Option<Coverage> {
+impl Suspect {
+    /// Returns a definition with how suspicious it is by the tests that run it (Ochiai); nothing where no failing test
+    /// does.
+    fn of(
+        definition: &Definition,
+        path: &RelPath,
+        file: &str,
+        traces: &[Trace],
+    ) -> Option<Suspect> {
         let body = body_lines(definition);
         let mut counts: BTreeMap<u32, (f32, f32)> = BTreeMap::new();
         let (mut tests, mut near) = (Vec::new(), Vec::new());
@@ -284,11 +270,17 @@ impl Coverage {
             .into_iter()
             .filter(|(_, (bad, _))| *bad > 0.0)
             .map(|(line, (bad, good))| (line, ochiai(bad, good)));
-        Some(Coverage {
-            suspicion: ochiai(tests.len() as f32, near.len() as f32),
-            lines: lines.collect(),
+        let suspicion = ochiai(tests.len() as f32, near.len() as f32);
+        Some(Suspect {
+            path: path.clone(),
+            name: definition.qualified.to_string(),
+            span: definition.span(),
+            rows: body,
+            weight: suspicion,
+            suspicion,
             tests,
             near,
+            lines: lines.collect(),
         })
     }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use harness_code::language::Language;
+use harness_code::mention::NamedDefinition;
 use harness_code::mutate::{self, Mutation};
 use harness_code::path::RelPath;
 use harness_code::suite::Suite;
@@ -58,7 +59,7 @@ pub(super) struct Hunt {
     pub(super) runner: Runner,
     pub(super) suite: Suite,
     pub(super) task: Task,
-    pub(super) named: Vec<(RelPath, String)>,
+    pub(super) named: Vec<NamedDefinition>,
     /// The tests to make pass, as the task names them or as they failed.
     pub(super) targets: Vec<String>,
     /// Every test that failed before.

@@ -139,7 +139,6 @@ impl Search {
         if before.failures.is_empty() || super::evidence::unusable(before).is_some() {
             return None;
         }
-        let mentions = session.plan.mentions();
         let ids = || before.failures.iter().map(|failure| failure.id.clone());
         let named: Vec<String> = ids().filter(|id| session.plan.names_test(id)).collect();
         let targets = if named.is_empty() {
@@ -151,16 +150,11 @@ impl Search {
         let suite = session.suite()?;
         let mut scratch = runner.scratch(session.project.door()).ok()?;
         trial.staged().lay_into(&mut scratch, |_| true).ok()?;
-        let named = mentions
-            .definitions
-            .iter()
-            .map(|hit| (hit.path.clone(), hit.qualified.clone()))
-            .collect();
         let hunt = Hunt {
             runner: runner.in_scratch(&scratch),
             suite,
             task: session.task.clone(),
-            named,
+            named: session.plan.mentions().definitions.clone(),
             targets,
             failures: before.failures.clone(),
             scope: RelPath::parse(&session.options.scope)
