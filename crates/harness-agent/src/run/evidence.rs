@@ -2,6 +2,7 @@
 //! what the model says or from what happened to change.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use harness_code::language::Language;
 use harness_code::path::RelPath;
@@ -363,7 +364,7 @@ impl Evidence<'_> {
         failures.sort_by_key(|failure| was_red(failure));
         let innermost = |place: &str| {
             let blamed = changed.iter();
-            let blamed = blamed.filter(|target| passes_through(place, target));
+            let blamed = blamed.filter(|target| passes_through(place, &target.path, &target.lines));
             blamed
                 .min_by_key(|target| target.lines.end() - target.lines.start())
                 .cloned()
@@ -407,7 +408,7 @@ impl Evidence<'_> {
             let mut red = red
                 .filter(|failure| was_steady(&failure.id))
                 .filter(|failure| {
-                    passes_through(&failure.traceback, &target)
+                    passes_through(&failure.traceback, &target.path, &target.lines)
                         || asked.test_is_about(failure, &target)
                 })
                 .peekable();
@@ -772,7 +773,7 @@ impl Evidence<'_> {
             return targets.any(|target| place == Some(folder(target.path.as_str())));
         }
         let mut definitions = asked.definitions().into_iter();
-        targets.any(|target| passes_through(&failure.traceback, target))
+        targets.any(|target| passes_through(&failure.traceback, &target.path, &target.lines))
             || definitions.any(|target| match lines {
                 Some(lines) => ran(lines, &target),
                 // What cannot be loaded counts where it speaks of it: nothing else does then.
@@ -808,7 +809,7 @@ impl Evidence<'_> {
                 && !asked
                     .targets()
                     .iter()
-                    .any(|target| passes_through(&failure.traceback, target))
+                    .any(|target| passes_through(&failure.traceback, &target.path, &target.lines))
         };
         let open = before.failures.iter().filter(|_| !names_tests);
         open.filter(is_open)
@@ -959,7 +960,7 @@ fn error_kind(failure: &Failure) -> &str {
 /// like the task.
 fn is_told_of(asked: &Asked<'_>, own: &[Target], mended: &[String], failure: &Failure) -> bool {
     let speaks = own.iter().any(|target| {
-        passes_through(&failure.traceback, target)
+        passes_through(&failure.traceback, &target.path, &target.lines)
             || asked.test_has_word(failure, target.last_name()) == Some(true)
     });
     let name = own_name(&failure.id);
@@ -1101,10 +1102,9 @@ fn is_called_after(test: &str, name: &str) -> bool {
     name.len() >= SHORTEST && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
-/// Says whether a traceback names a line of a definition, or of a file that is meant as a whole.
-fn passes_through(traceback: &str, target: &Target) -> bool {
-    let path = target.path.as_str();
-    let mut places = traceback.match_indices(path);
+/// Says whether a traceback names one of these lines of a file: `path:12` or `path", line 12`.
+pub(super) fn passes_through(traceback: &str, path: &RelPath, lines: &RangeInclusive<u32>) -> bool {
+    let mut places = traceback.match_indices(path.as_str());
     places.any(|(at, found)| {
         let before = traceback[..at].chars().next_back();
         let rest = traceback.get(at + found.len()..).unwrap_or_default();
@@ -1117,7 +1117,7 @@ fn passes_through(traceback: &str, target: &Target) -> bool {
         let line: Option<u32> = digits.get(..end).and_then(|digits| digits.parse().ok());
         // `b/a.py` is not `a.py`, `/home/me/project/a.py` is.
         let is_whole = before.is_none_or(|c| !c.is_alphanumeric() && !"_.-".contains(c));
-        is_whole && line.is_some_and(|line| target.lines.contains(&line))
+        is_whole && line.is_some_and(|line| lines.contains(&line))
     })
 }
 

@@ -13,6 +13,8 @@ use harness_code::tree;
 use harness_hands::suite::Failure;
 use harness_hands::suite::tried::Trace;
 
+use crate::run::evidence::passes_through;
+
 /// More definitions than this share no blame worth looking into.
 const MOST: usize = 14;
 /// A definition that the task names, against one that only runs.
@@ -294,8 +296,8 @@ fn emphasis(
     hints: &Hints<'_>,
 ) -> f32 {
     let on_the_way = hints.failures.iter().any(|failure| {
-        let (first, last) = (definition.line, definition.end_line);
-        passes_through(&failure.traceback, path, first, last)
+        let lines = definition.line..=definition.end_line;
+        passes_through(&failure.traceback, path, &lines)
     });
     let bare = definition.name().trim_matches('_').to_lowercase();
     let called_after = bare.len() > 2
@@ -305,21 +307,6 @@ fn emphasis(
         });
     let factor = |holds: bool, factor: f32| if holds { factor } else { 1.0 };
     factor(named, NAMED) * factor(on_the_way, ON_THE_WAY) * factor(called_after, CALLED_AFTER)
-}
-
-/// Says whether a traceback names a line of a definition: `path:12` or `path", line 12`.
-fn passes_through(traceback: &str, path: &RelPath, first: u32, last: u32) -> bool {
-    traceback.match_indices(path.as_str()).any(|(at, found)| {
-        let rest = traceback.get(at + found.len()..).unwrap_or_default();
-        let digits = rest
-            .trim_start_matches([':', '"', ',', ' '])
-            .trim_start_matches("line ");
-        let end = digits
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(digits.len());
-        let line: Option<u32> = digits.get(..end).and_then(|digits| digits.parse().ok());
-        line.is_some_and(|line| (first..=last).contains(&line))
-    })
 }
 
 #[cfg(test)]
@@ -379,25 +366,12 @@ mod tests {
     #[test]
     fn tracebacks_are_read_in_both_forms() {
         let path = RelPath::parse("shop/pricing.py").unwrap();
-        assert!(passes_through(
-            "shop/pricing.py:12: in total\n",
-            &path,
-            10,
-            14
-        ));
-        assert!(passes_through(
-            "  File \"/x/shop/pricing.py\", line 12, in total\n",
-            &path,
-            10,
-            14
-        ));
-        assert!(!passes_through(
-            "shop/pricing.py:22: in total\n",
-            &path,
-            10,
-            14
-        ));
-        assert!(!passes_through("shop/pricing.py", &path, 10, 14));
+        let passes = |traceback: &str| passes_through(traceback, &path, &(10..=14));
+        assert!(passes("shop/pricing.py:12: in total\n"));
+        assert!(passes("  File \"/x/shop/pricing.py\", line 12, in total\n"));
+        assert!(!passes("shop/pricing.py:22: in total\n"));
+        assert!(!passes("old-shop/pricing.py:12: in total\n"));
+        assert!(!passes("shop/pricing.py"));
     }
 
     #[test]
