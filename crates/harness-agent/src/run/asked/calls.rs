@@ -8,7 +8,7 @@ use harness_code::symbols::{Definition, DefinitionKind};
 use harness_code::tree::SourceTree;
 
 use crate::guard::Change;
-use crate::run::asked::code;
+use crate::run::asked::code::{self, bracket_step};
 
 /// What a Python function takes.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -146,27 +146,28 @@ fn calls<'t>(
     places.map(|(at, pair)| (pair[0].range.start, given(&tokens[at + 2..])))
 }
 
+/// Returns the words between the commas of a list, up to the bracket that closes it.
+fn parts<'t>(words: impl Iterator<Item = &'t str>) -> Vec<Vec<&'t str>> {
+    let (mut parts, mut part, mut depth) = (Vec::new(), Vec::new(), 0);
+    for word in words {
+        depth += bracket_step(word);
+        match (depth, word) {
+            (..0, _) => break,
+            (0, ",") => parts.push(std::mem::take(&mut part)),
+            _ if word.trim().is_empty() => {}
+            _ => part.push(word),
+        }
+    }
+    parts.push(part);
+    parts
+}
+
 /// Reads what stands between the brackets of a call.
 fn given(tokens: &[CodeToken]) -> Call {
     let mut call = Call::default();
-    let mut depth = 0;
-    let mut words: Vec<&str> = Vec::new();
-    for token in tokens {
-        let text = token.text.as_str();
-        match text {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" if depth > 0 => depth -= 1,
-            ")" => break,
-            _ => {}
-        }
-        if depth == 0 && text == "," {
-            call.take(&words);
-            words.clear();
-        } else if !text.trim().is_empty() {
-            words.push(text);
-        }
+    for part in parts(tokens.iter().map(|token| token.text.as_str())) {
+        call.take(&part);
     }
-    call.take(&words);
     call
 }
 
@@ -185,23 +186,8 @@ impl Call {
 /// Reads the words between the brackets of a definition.
 fn signature(words: &[String], one: &Definition) -> Signature {
     let mut taken = Signature::default();
-    let mut depth = 0;
-    let mut parts: Vec<Vec<&str>> = Vec::new();
-    let mut part: Vec<&str> = Vec::new();
     // The first word is the opening bracket.
-    for word in words.iter().skip(1).map(String::as_str) {
-        depth += match word {
-            "(" | "[" | "{" => 1,
-            ")" | "]" | "}" => -1,
-            _ => 0,
-        };
-        match (depth, word) {
-            (0, ",") => parts.push(std::mem::take(&mut part)),
-            _ if word.trim().is_empty() => {}
-            _ => part.push(word),
-        }
-    }
-    parts.push(part);
+    let parts = parts(words.iter().skip(1).map(String::as_str));
     let mut by_name_only = false;
     for part in parts.iter().filter(|part| !part.is_empty()) {
         let is_needed = !part.contains(&"=");

@@ -254,6 +254,15 @@ pub(super) fn signature(language: Language, text: &str, qualified: &str) -> Opti
     ReadText::new(language, text).signature(qualified)
 }
 
+/// Returns how much deeper inside of brackets the code behind a word is.
+pub(super) fn bracket_step(word: &str) -> i32 {
+    match word {
+        "(" | "[" | "{" => 1,
+        ")" | "]" | "}" => -1,
+        _ => 0,
+    }
+}
+
 /// Returns where a function is called with a keyword.
 pub(super) fn keyword_passed(tokens: &[CodeToken], function: &str, keyword: &str) -> Option<usize> {
     let calls = tokens.windows(2).enumerate();
@@ -262,11 +271,7 @@ pub(super) fn keyword_passed(tokens: &[CodeToken], function: &str, keyword: &str
     starts.find_map(|start| {
         let mut depth = 0;
         for pair in tokens[start..].windows(2) {
-            depth += match pair[0].text.as_str() {
-                "(" | "[" | "{" => 1,
-                ")" | "]" | "}" => -1,
-                _ => 0,
-            };
+            depth += bracket_step(&pair[0].text);
             if depth == 0 {
                 break;
             }
