@@ -173,12 +173,12 @@ pub(super) fn read(
     with_tests: bool,
     is_staged: &dyn Fn(&RelPath, &str) -> bool,
 ) -> Listed {
-    let lines = reply.lines().filter_map(Line::read);
-    let lines: Vec<Line> = lines.take(MOST_PLACES).collect();
     let mut problems: Vec<String> = Vec::new();
     let mut places: Vec<Place> = Vec::new();
-    for line in lines {
-        match line.resolve(tree, is_staged) {
+    let lines = reply.lines();
+    let written = lines.filter_map(|line| place_of(tree, line, is_staged));
+    for place in written.take(MOST_PLACES) {
+        match place {
             Ok(place) => {
                 let is_known = |known: &Place| {
                     known.spot.path == place.spot.path && known.spot.name == place.spot.name
@@ -205,96 +205,78 @@ pub(super) fn read(
     }
 }
 
-/// One line of a list as it is written.
-struct Line {
-    path: String,
-    is_new: bool,
-    name: String,
-    what: String,
+/// Finds the place that one line of a list writes, or says what is wrong with it; nothing where it writes none.
+fn place_of(
+    tree: &SourceTree,
+    line: &str,
+    is_staged: &dyn Fn(&RelPath, &str) -> bool,
+) -> Option<Result<Place, String>> {
+    static SHAPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let bullet = r"^\s*(?:[-*•]|\d+[.)])?\s*";
+        let path = r"(?<path>[\w./-]+\.\w+)\s*(?:::?|,|\s[-–—])\s*";
+        let name = r"(?:(?<new>new)\s+)?(?:(?:function|class|method|def)\s+)?(?<name>[\w.]+)(?:\([^)]*\))?";
+        let what = r"\s*(?:$|(?:::?|,|\s[-–—])\s*(?<what>.*)$)";
+        Regex::new(&format!("(?i){bullet}{path}{name}{what}")).ok()
+    });
+    let line = line.replace(['`', '*'], "");
+    let found = SHAPE.as_ref()?.captures(&line)?;
+    let part = |name: &str| found.name(name).map_or("", |part| part.as_str().trim());
+    let is_new = found.name("new").is_some();
+    let spot = spot_of(tree, part("path"), part("name"), is_new, is_staged);
+    let what = part("what").to_owned();
+    Some(spot.map(|(spot, is_new)| Place { spot, is_new, what }))
 }
 
-impl Line {
-    fn read(line: &str) -> Option<Line> {
-        static SHAPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-            let bullet = r"^\s*(?:[-*•]|\d+[.)])?\s*";
-            let path = r"(?<path>[\w./-]+\.\w+)\s*(?:::?|,|\s[-–—])\s*";
-            let name = r"(?:(?<new>new)\s+)?(?:(?:function|class|method|def)\s+)?(?<name>[\w.]+)(?:\([^)]*\))?";
-            let what = r"\s*(?:$|(?:::?|,|\s[-–—])\s*(?<what>.*)$)";
-            Regex::new(&format!("(?i){bullet}{path}{name}{what}")).ok()
-        });
-        let line = line.replace(['`', '*'], "");
-        let found = SHAPE.as_ref()?.captures(&line)?;
-        let part = |name: &str| {
-            let part = found.name(name).map_or("", |part| part.as_str());
-            part.trim().to_owned()
-        };
-        Some(Line {
-            path: part("path"),
-            is_new: found.name("new").is_some(),
-            name: part("name"),
-            what: part("what"),
-        })
+/// Finds a place in the project and says whether it is new, or what is wrong with it.
+fn spot_of(
+    tree: &SourceTree,
+    written: &str,
+    name: &str,
+    is_new: bool,
+    is_staged: &dyn Fn(&RelPath, &str) -> bool,
+) -> Result<(Spot, bool), String> {
+    let bad = |_| format!("`{written}` is no path inside the project.");
+    let path = RelPath::parse(written).map_err(bad)?;
+    let path = match tree.file(&path) {
+        Some(_) => path,
+        None => tree.ending_with(written).cloned().unwrap_or(path),
+    };
+    let is_file = MODULE.contains(&name.to_lowercase().as_str());
+    if is_staged(&path, name) {
+        return Ok((Spot::nowhere_yet(&path, name), false));
     }
-
-    /// Finds the place in the project, or says what is wrong with it.
-    fn resolve(
-        self,
-        tree: &SourceTree,
-        is_staged: &dyn Fn(&RelPath, &str) -> bool,
-    ) -> Result<Place, String> {
-        let Line {
-            path: written,
-            is_new,
-            name,
-            what,
-        } = self;
-        let bad = |_| format!("`{written}` is no path inside the project.");
-        let path = RelPath::parse(&written).map_err(bad)?;
-        let known = tree.ending_with(&written).cloned();
-        let path = if tree.file(&path).is_none() {
-            known.unwrap_or(path)
-        } else {
-            path
-        };
-        let place = |spot: Spot, is_new| Place { spot, is_new, what };
-        if is_staged(&path, &name) {
-            return Ok(place(Spot::nowhere_yet(&path, &name), false));
-        }
-        let Some(file) = tree.file(&path) else {
-            let is_file = MODULE.contains(&name.to_lowercase().as_str());
-            return match near_miss(tree, &[written.as_str()]) {
-                _ if is_new && is_file => Ok(place(Spot::nowhere_yet(&path, ""), true)),
-                _ if is_new => Ok(place(Spot::nowhere_yet(&path, &name), true)),
-                Some(near) => {
-                    let meant = near.meant.join(" or ");
-                    Err(format!("There is no {written}; did you mean {meant}?"))
-                }
-                None => Err(format!("There is no {written}.")),
-            };
-        };
-        if MODULE.contains(&name.to_lowercase().as_str()) && !outline::names(file).contains(&&*name)
-        {
-            return Ok(place(Spot::nowhere_yet(&path, ""), false));
-        }
-        let definitions = file.facts.definitions.iter();
-        let mut same = definitions.filter(|one| *one.qualified == *name || one.name() == name);
-        match (same.next(), same.next()) {
-            (Some(one), None) => {
-                let spot = plan::definition(tree, &path, &one.qualified, one.line);
-                Ok(place(
-                    spot.unwrap_or_else(|| Spot::nowhere_yet(&path, &name)),
-                    false,
-                ))
+    let Some(file) = tree.file(&path) else {
+        return match near_miss(tree, &[written]) {
+            _ if is_new && is_file => Ok((Spot::nowhere_yet(&path, ""), true)),
+            _ if is_new => Ok((Spot::nowhere_yet(&path, name), true)),
+            Some(near) => {
+                let meant = near.meant.join(" or ");
+                Err(format!("There is no {written}; did you mean {meant}?"))
             }
-            (Some(_), Some(_)) => Err(format!(
-                "{path} has `{name}` more than once: write it with its class, as `Class.{name}`."
-            )),
-            (None, _) if is_new => Ok(place(Spot::nowhere_yet(&path, &name), true)),
-            (None, _) => Err(format!(
-                "There is no `{name}` in {path}; it has {}.",
-                outline::names(file).join(", ")
-            )),
+            None => Err(format!("There is no {written}.")),
+        };
+    };
+    if is_file && !outline::names(file).contains(&name) {
+        return Ok((Spot::nowhere_yet(&path, ""), false));
+    }
+    let definitions = file.facts.definitions.iter();
+    let mut same = definitions.filter(|one| *one.qualified == *name || one.name() == name);
+    match (same.next(), same.next()) {
+        (Some(one), None) => {
+            let spot = plan::definition(tree, &path, &one.qualified, one.line);
+            Ok((
+                spot.unwrap_or_else(|| Spot::nowhere_yet(&path, name)),
+                false,
+            ))
         }
+        (Some(_), Some(_)) => Err(format!(
+            "{path} has `{name}` more than once: write it with its class, as `Class.{name}`."
+        )),
+        (None, _) if is_new => Ok((Spot::nowhere_yet(&path, name), true)),
+        (None, _) => Err(format!(
+            "There is no `{name}` in {path}; it has {}.",
+            outline::names(file).join(", ")
+        )),
     }
 }
 
