@@ -61,39 +61,29 @@ impl EventKind {
 
     /// Returns what it means, for the reference.
     pub fn about(self) -> &'static str {
-        match self {
-            EventKind::Started => "the run began",
-            EventKind::Located => "the place was found",
-            EventKind::Question => "the user must choose",
-            EventKind::Fixed => "a certain fix was found without a model",
-            EventKind::Engine => "the engine was looked at",
-            EventKind::Sent => "a prompt went out",
-            EventKind::Reply => "a reply came in",
-            EventKind::Action => "the reply was understood as an action",
-            EventKind::Refused => "something was refused",
-            EventKind::Wrote => "a file was written",
-            EventKind::Tests => "tests begin, ran, or one of them takes long",
-            EventKind::Undone => "changes were taken back",
-            EventKind::Finished => "the run ended",
-        }
+        self.words().1
     }
 
     /// Returns the word that callers see.
     pub fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            EventKind::Started => "started",
-            EventKind::Located => "located",
-            EventKind::Question => "question",
-            EventKind::Fixed => "fixed",
-            EventKind::Engine => "engine",
-            EventKind::Sent => "sent",
-            EventKind::Reply => "reply",
-            EventKind::Action => "action",
-            EventKind::Refused => "refused",
-            EventKind::Wrote => "wrote",
-            EventKind::Tests => "tests",
-            EventKind::Undone => "undone",
-            EventKind::Finished => "finished",
+            EventKind::Started => ("started", "the run began"),
+            EventKind::Located => ("located", "the place was found"),
+            EventKind::Question => ("question", "the user must choose"),
+            EventKind::Fixed => ("fixed", "a certain fix was found without a model"),
+            EventKind::Engine => ("engine", "the engine was looked at"),
+            EventKind::Sent => ("sent", "a prompt went out"),
+            EventKind::Reply => ("reply", "a reply came in"),
+            EventKind::Action => ("action", "the reply was understood as an action"),
+            EventKind::Refused => ("refused", "something was refused"),
+            EventKind::Wrote => ("wrote", "a file was written"),
+            EventKind::Tests => ("tests", "tests begin, ran, or one of them takes long"),
+            EventKind::Undone => ("undone", "changes were taken back"),
+            EventKind::Finished => ("finished", "the run ended"),
         }
     }
 }

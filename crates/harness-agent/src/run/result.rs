@@ -48,31 +48,31 @@ impl Stopped {
 
     /// Returns what it means, for the reference.
     pub fn about(self) -> &'static str {
-        match self {
-            Stopped::Done => "the task is finished, and the evidence says so",
-            Stopped::Question => "the user must choose first",
-            Stopped::Steps => "the step budget is spent",
-            Stopped::Stuck => "several turns brought nothing new, or nothing could be proven",
-            Stopped::Broke => "the change made the suite worse and was taken back",
-            Stopped::Engine => "the engine could not be used",
-            Stopped::Refused => "the prompt may not be sent",
-            Stopped::Busy => "another run holds the project",
-            Stopped::Interrupted => "the user stopped it",
-        }
+        self.words().1
     }
 
     /// Returns the word that callers see.
     pub fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Stopped::Done => "done",
-            Stopped::Question => "question",
-            Stopped::Steps => "steps",
-            Stopped::Stuck => "stuck",
-            Stopped::Broke => "broke",
-            Stopped::Engine => "engine",
-            Stopped::Refused => "refused",
-            Stopped::Busy => "busy",
-            Stopped::Interrupted => "interrupted",
+            Stopped::Done => ("done", "the task is finished, and the evidence says so"),
+            Stopped::Question => ("question", "the user must choose first"),
+            Stopped::Steps => ("steps", "the step budget is spent"),
+            Stopped::Stuck => (
+                "stuck",
+                "several turns brought nothing new, or nothing could be proven",
+            ),
+            Stopped::Broke => (
+                "broke",
+                "the change made the suite worse and was taken back",
+            ),
+            Stopped::Engine => ("engine", "the engine could not be used"),
+            Stopped::Refused => ("refused", "the prompt may not be sent"),
+            Stopped::Busy => ("busy", "another run holds the project"),
+            Stopped::Interrupted => ("interrupted", "the user stopped it"),
         }
     }
 }
