@@ -60,24 +60,12 @@ pub(super) fn may_act_by_chance(change: &Change) -> bool {
 
 /// Returns the tests whose verdict differs between two reports.
 pub(super) fn changed(before: &SuiteReport, after: &SuiteReport) -> Vec<String> {
-    let failing = |report: &SuiteReport| -> BTreeSet<String> {
-        report
-            .failures
-            .iter()
-            .map(|failure| failure.id.clone())
-            .collect()
+    let turned = |failing: &SuiteReport, passing: &SuiteReport| -> BTreeSet<String> {
+        let passed: BTreeSet<&String> = passing.passed_ids.iter().collect();
+        let red = failing.failures.iter().map(|failure| &failure.id);
+        red.filter(|id| passed.contains(id)).cloned().collect()
     };
-    let passing =
-        |report: &SuiteReport| -> BTreeSet<String> { report.passed_ids.iter().cloned().collect() };
-    let (red_before, red_after) = (failing(before), failing(after));
-    let fixed = passing(after)
-        .intersection(&red_before)
-        .cloned()
-        .collect::<Vec<_>>();
-    let broken = passing(before)
-        .intersection(&red_after)
-        .cloned()
-        .collect::<Vec<_>>();
+    let (fixed, broken) = (turned(before, after), turned(after, before));
     fixed.into_iter().chain(broken).collect()
 }
 
