@@ -40,7 +40,7 @@ fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
     }
     let readings = readings(clauses);
     // An order outweighs a remark: "why is it wrong? fix it" is a fix, whatever the question before it.
-    let first = |wanted: fn(&Reading) -> Option<Kind>| readings.iter().find_map(wanted);
+    let told = |reading, kind| readings.contains(&reading).then_some(kind);
     let order = specific_order(&readings);
     // "It should return 2 now, update the test too": the tests follow what the remark asks for.
     let follows = order == Some(Kind::Tests) && clauses.iter().any(|clause| clause.says("should"));
@@ -50,13 +50,13 @@ fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
         _ if order == Some(Kind::Tests) && clauses.iter().any(is_a_fix) => Some(Kind::Fix),
         _ => order,
     };
-    first(Reading::naming)
+    told(Reading::Naming, Kind::Rename)
         .or(order.filter(|kind| *kind != Kind::Change))
-        .or_else(|| first(Reading::asking).filter(|_| order.is_none()))
+        .or_else(|| told(Reading::Asking, Kind::Question).filter(|_| order.is_none()))
         // "across the code base rename a to b, please": what stands before the order hides it from a clause's reader.
         .or_else(|| (!read_renames(text).is_empty()).then_some(Kind::Rename))
         .or(order)
-        .or_else(|| first(Reading::remark))
+        .or_else(|| readings.iter().find_map(Reading::remark))
 }
 
 /// Reads every clause.
@@ -103,14 +103,6 @@ impl Reading {
             Reading::Order(kind) => Some(*kind),
             Reading::Naming | Reading::Asking | Reading::Remark(_) | Reading::Silent => None,
         }
-    }
-
-    fn naming(&self) -> Option<Kind> {
-        (*self == Reading::Naming).then_some(Kind::Rename)
-    }
-
-    fn asking(&self) -> Option<Kind> {
-        (*self == Reading::Asking).then_some(Kind::Question)
     }
 
     fn remark(&self) -> Option<Kind> {
@@ -317,47 +309,40 @@ fn skip_politeness(clause: &Clause) -> Start {
     };
     loop {
         let at = start.at;
-        let skipped = if clause.is(at, FILLERS) {
-            1
+        let (words, is_polite) = if clause.is(at, FILLERS) {
+            (1, false)
         } else if clause.is(at, "please pls plz let's lets") || clause.is(at, abroad::PLEASE) {
-            start.polite = true;
-            1
+            (1, true)
         } else if clause.is(at, "can could would will should")
             && clause.is(at + 1, "you u we someone somebody")
             && !(clause.is(at, "should") && clause.is(at + 1, "we") && clause.question)
         {
-            start.polite = true;
-            2
+            (2, true)
         } else if clause.is(at, "i we you i'd we'd one") && wants(clause, at + 1) > 0 {
-            start.polite = true;
-            1 + wants(clause, at + 1)
+            (1 + wants(clause, at + 1), true)
         } else if clause.is(at, "help let") && clause.is(at + 1, "me us")
             || clause.is(at, "go") && clause.is(at + 1, "ahead")
         {
-            start.polite = true;
-            2
+            (2, true)
         } else if clause.is(at, "your the")
             && clause.is(at + 1, "task job")
             && clause.is(at + 2, "is")
         {
-            start.polite = true;
-            if clause.is(at + 3, "to") { 4 } else { 3 }
+            (3 + usize::from(clause.is(at + 3, "to")), true)
         } else if clause.is(at, "in from for inside within at")
             && clause.words.get(at + 1).is_some_and(|word| word.code)
         {
-            2
+            (2, false)
         } else if clause.is(at, "in inside")
             && clause.is(at + 1, "the this our")
             && clause.words.len() > at + 4
         {
-            3
+            (3, false)
         } else {
-            0
-        };
-        if skipped == 0 || at >= clause.words.len() {
             return start;
-        }
-        start.at += skipped;
+        };
+        start.at += words;
+        start.polite |= is_polite;
     }
 }
 
