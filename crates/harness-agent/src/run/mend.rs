@@ -51,9 +51,12 @@ pub(super) fn add_missing(
     if let Ok(after) = edit::apply(&change.after, &proposal.edits) {
         change.after = after;
         let text = format!("added to the draft: {}", proposal.summary);
-        let data = [("path", change.path.as_str().into())];
-        session.tell(EventKind::Fixed, &text, data);
+        tell_fixed(session, &change.path, &text);
     }
+}
+
+fn tell_fixed(session: &mut Session<'_>, path: &RelPath, text: &str) {
+    session.tell(EventKind::Fixed, text, [("path", path.as_str().into())]);
 }
 
 /// Adds the line `mod name;` for each new file of Rust: without it the compiler never looks at the file.
@@ -90,8 +93,7 @@ fn declare_modules(session: &mut Session<'_>, trial: &Trial, draft: &mut Draft) 
             continue;
         }
         let text = format!("added to the draft: `{}` in {home}", line.trim_end());
-        let data = [("path", home.as_str().into())];
-        session.tell(EventKind::Fixed, &text, data);
+        tell_fixed(session, &home, &text);
         match at {
             Some(at) => draft.changes[at].after = after,
             None => draft.changes.push(Change {
@@ -138,8 +140,7 @@ fn move_above_uses(session: &mut Session<'_>, change: &mut Change) {
     if let Some(after) = edit::above_what_needs_them(change.language, &change.after, &new) {
         change.after = after;
         let text = "put right in the draft: what is new stands above what needs it";
-        let data = [("path", change.path.as_str().into())];
-        session.tell(EventKind::Fixed, text, data);
+        tell_fixed(session, &change.path, text);
     }
 }
 
@@ -148,8 +149,7 @@ fn drop_repeated(session: &mut Session<'_>, change: &mut Change) {
     while let Some((name, after)) = without_repeated(change) {
         change.after = after;
         let text = format!("put right in the draft: `{name}` was there already");
-        let data = [("path", change.path.as_str().into())];
-        session.tell(EventKind::Fixed, &text, data);
+        tell_fixed(session, &change.path, &text);
     }
 }
 
@@ -211,8 +211,7 @@ fn put_imports_right(session: &mut Session<'_>, change: &mut Change) {
     if let Some((after, done)) = put_right {
         change.after = after;
         let text = format!("put right in the draft: {}", done.join(", "));
-        let data = [("path", change.path.as_str().into())];
-        session.tell(EventKind::Fixed, &text, data);
+        tell_fixed(session, &change.path, &text);
     }
 }
 
@@ -235,8 +234,7 @@ fn add_dropped(session: &mut Session<'_>, trial: &Trial, change: &mut Change) {
         if let Some(after) = added.ok().filter(parses) {
             change.after = after;
             let text = format!("added to the draft: `{}` of an earlier one", dropped.name);
-            let data = [("path", change.path.as_str().into())];
-            session.tell(EventKind::Fixed, &text, data);
+            tell_fixed(session, &change.path, &text);
         }
     }
 }
