@@ -180,45 +180,19 @@ impl Place {
     }
 }
 
-/// The places that the model listed and that are still to be written.
+/// What the model's list came to.
 #[derive(Clone, Debug, Default)]
-struct PlaceQueue {
-    waiting: VecDeque<Place>,
+struct ListedPlaces {
+    /// Places that are still to be written; none where there was no list.
+    waiting: Option<VecDeque<Place>>,
     /// The one that was last taken from them.
     taken: Option<Place>,
     /// Those that were put behind the others.
     postponed: Vec<Place>,
-}
-
-/// What the model's list came to.
-#[derive(Clone, Debug, Default)]
-struct ListedPlaces {
-    /// Places to be written; none where there was no list.
-    queue: Option<PlaceQueue>,
     /// Definitions that should go.
     removals: Vec<Spot>,
     /// Places that were asked for again because a test failed by them.
     repaired: Vec<(RelPath, String)>,
-}
-
-impl PlaceQueue {
-    fn take(&mut self) -> Option<Place> {
-        let next = self.waiting.pop_front()?;
-        self.taken = Some(next.clone());
-        Some(next)
-    }
-
-    fn postpone(&mut self) -> bool {
-        let Some(place) = self.taken.take().filter(|_| !self.waiting.is_empty()) else {
-            return false;
-        };
-        if self.postponed.contains(&place) {
-            return false;
-        }
-        self.postponed.push(place.clone());
-        self.waiting.push_back(place);
-        true
-    }
 }
 
 /// What would happen to a task.
@@ -379,22 +353,19 @@ impl Plan {
     /// Goes through these places, one after the other; code takes away what should go.
     pub(crate) fn list_places(&mut self, places: Vec<Place>) {
         let (going, staying): (Vec<Place>, _) = places.into_iter().partition(Place::goes);
-        self.listed.removals = going.into_iter().map(|place| place.spot).collect();
-        self.listed.queue = Some(PlaceQueue {
-            waiting: staying.into(),
-            ..PlaceQueue::default()
-        });
+        self.listed = ListedPlaces {
+            waiting: Some(staying.into()),
+            removals: going.into_iter().map(|place| place.spot).collect(),
+            repaired: std::mem::take(&mut self.listed.repaired),
+            ..ListedPlaces::default()
+        };
     }
 
     /// Says whether a place that was written may be asked for again, which is noted.
     pub(crate) fn may_repair(&mut self, spot: &Spot) -> bool {
         let name = (spot.path.clone(), spot.name.clone());
-        let count = self
-            .listed
-            .repaired
-            .iter()
-            .filter(|known| **known == name)
-            .count();
+        let repaired = self.listed.repaired.iter();
+        let count = repaired.filter(|known| **known == name).count();
         self.listed.repaired.push(name);
         count < MOST_REPAIRS
     }
@@ -406,8 +377,9 @@ impl Plan {
 
     /// Says whether the model's list is of nothing but what should go.
     pub(crate) fn only_removes(&self) -> bool {
-        let queue = self.listed.queue.as_ref();
-        queue.is_some_and(|queue| queue.waiting.is_empty() && queue.taken.is_none())
+        let waiting = self.listed.waiting.as_ref();
+        waiting.is_some_and(VecDeque::is_empty)
+            && self.listed.taken.is_none()
             && !self.listed.removals.is_empty()
     }
 
@@ -423,17 +395,28 @@ impl Plan {
 
     /// Returns whether the model listed the places.
     pub(crate) fn is_listed(&self) -> bool {
-        self.listed.queue.is_some()
+        self.listed.waiting.is_some()
     }
 
     /// Returns the next place of the list, which is then behind.
     pub(crate) fn take_place(&mut self) -> Option<Place> {
-        self.listed.queue.as_mut()?.take()
+        let next = self.listed.waiting.as_mut()?.pop_front()?;
+        self.listed.taken = Some(next.clone());
+        Some(next)
     }
 
     /// Puts the place at hand behind all others, once. Returns whether there are others.
     pub(crate) fn postpone_place(&mut self) -> bool {
-        self.listed.queue.as_mut().is_some_and(PlaceQueue::postpone)
+        let listed = &mut self.listed;
+        let (Some(place), Some(waiting)) = (listed.taken.take(), &mut listed.waiting) else {
+            return false;
+        };
+        let may_wait = !waiting.is_empty() && !listed.postponed.contains(&place);
+        if may_wait {
+            listed.postponed.push(place.clone());
+            waiting.push_back(place);
+        }
+        may_wait
     }
 
     /// Returns whether the task is about the tests that fail, whichever those are.
