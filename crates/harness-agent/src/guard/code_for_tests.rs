@@ -2,12 +2,12 @@
 
 use harness_code::tree;
 
-use super::{Change, Facts};
+use super::{Change, GuardContext};
 use crate::history::Refusal;
 use crate::task::Task;
 use crate::task::kind::Kind;
 
-pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
     let is_code = change.language.is_source() && !tree::is_test(&change.path);
     // Rust keeps tests behind the code of the same file.
     let code = |text: &str| {

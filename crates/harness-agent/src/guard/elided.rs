@@ -1,6 +1,6 @@
 //! Code that was left out: a comment that stands for the rest is not the rest.
 
-use super::{Change, Facts, added_lines};
+use super::{Change, GuardContext, added_lines};
 use crate::history::Refusal;
 use crate::task::Task;
 
@@ -22,7 +22,7 @@ const WORDS: [&str; 14] = [
     "previous code",
 ];
 
-pub(super) fn check(change: &Change, _task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, _task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
     let lines = |content: &str| content.lines().count();
     let shrinks = change
         .before

@@ -9,11 +9,11 @@ use harness_code::scope::{Depth, Import, Source};
 use harness_code::stdlib;
 use harness_code::tree::SourceTree;
 
-use super::{Change, Facts};
+use super::{Change, GuardContext};
 use crate::history::Refusal;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, _task: &Task, facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, _task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
     if change.language != Language::Python {
         return None;
     }
@@ -50,7 +50,7 @@ fn key<'a>(import: &Import<'a>) -> (u32, &'a str, Option<&'a str>) {
 /// Returns what an import asks for and nothing has, or nothing.
 fn missing(
     change: &Change,
-    facts: &Facts<'_>,
+    facts: &GuardContext<'_>,
     resolver: &Resolver<'_>,
     import: &Import<'_>,
 ) -> Option<String> {
@@ -106,7 +106,7 @@ fn missing(
 /// Returns whether a module that the project's files do not give may still be there.
 fn may_exist(
     change: &Change,
-    facts: &Facts<'_>,
+    facts: &GuardContext<'_>,
     resolver: &Resolver<'_>,
     import: &Import<'_>,
 ) -> bool {

@@ -6,12 +6,12 @@ use harness_code::language::Language;
 use harness_code::scope::{Depth, Guard, Source};
 use harness_code::symbols::{self, Definition};
 
-use super::{Change, Facts};
+use super::{Change, GuardContext};
 use crate::history::Refusal;
 use crate::plan::Spot;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
     let before = change.before.as_deref()?;
     let after = symbols::definitions(change.language, &change.after);
     let known = symbols::definitions(change.language, before);
@@ -182,7 +182,7 @@ mod tests {
         let installed = Installed::default();
         let refused = |path: &str, before: &str| {
             let beside = [change(path, before, &format!("package a\n\n{code}"))];
-            let facts = Facts {
+            let facts = GuardContext {
                 tree: None,
                 installed: &installed,
                 beside: &beside,

@@ -59,7 +59,7 @@ impl Change {
 }
 
 /// What is known of the project around a change.
-pub(crate) struct Facts<'a> {
+pub(crate) struct GuardContext<'a> {
     /// The project as it was when the run began; without it, what imports lead to is not asked.
     pub(crate) tree: Option<&'a SourceTree>,
     /// Where its installed packages are.
@@ -72,7 +72,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) resolver: OnceCell<Resolver<'a>>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> GuardContext<'a> {
     /// Returns what finds the files that imports lead to, where the project is known.
     fn resolver(&self) -> Option<&Resolver<'a>> {
         let tree = self.tree?;
@@ -81,7 +81,7 @@ impl<'a> Facts<'a> {
 }
 
 /// A guard refuses a change or lets it pass. It judges the change, never what the file already was.
-type Guard = fn(&Change, &Task, &Facts<'_>) -> Option<Refusal>;
+type Guard = fn(&Change, &Task, &GuardContext<'_>) -> Option<Refusal>;
 
 /// Asked in this order; the first refusal ends the question.
 const GUARDS: &[Guard] = &[
@@ -100,7 +100,7 @@ const GUARDS: &[Guard] = &[
 ];
 
 /// Returns why this change may not happen, or nothing.
-pub(crate) fn refusal(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<Refusal> {
+pub(crate) fn refusal(change: &Change, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
     GUARDS.iter().find_map(|guard| guard(change, task, facts))
 }
 
@@ -118,7 +118,7 @@ pub fn refusal_of(
         before: Some(before.to_owned()),
         after: after.to_owned(),
     };
-    let facts = Facts {
+    let facts = GuardContext {
         tree: Some(tree),
         installed: &Installed::default(),
         beside: &[],
@@ -130,7 +130,7 @@ pub fn refusal_of(
 
 /// Returns why a change may not happen, from the change alone.
 pub(crate) fn refusal_alone(change: &Change, task: &Task) -> Option<Refusal> {
-    let facts = Facts {
+    let facts = GuardContext {
         tree: None,
         installed: &Installed::default(),
         beside: &[],
@@ -169,7 +169,7 @@ pub(crate) mod testing {
     use harness_code::path::RelPath;
     use harness_code::tree::SourceTree;
 
-    use super::{Change, Facts};
+    use super::{Change, GuardContext};
     use crate::history::Refusal;
     use crate::task::Task;
 
@@ -187,7 +187,7 @@ pub(crate) mod testing {
 
     /// Returns the rule that refuses a change in an empty project, or `ok`.
     pub(crate) fn verdict(
-        guard: fn(&Change, &Task, &Facts<'_>) -> Option<Refusal>,
+        guard: fn(&Change, &Task, &GuardContext<'_>) -> Option<Refusal>,
         task: &str,
         change: &Change,
     ) -> String {
@@ -201,7 +201,7 @@ pub(crate) mod testing {
     )]
     pub(crate) fn verdict_in(
         files: &[(&str, &str)],
-        guard: fn(&Change, &Task, &Facts<'_>) -> Option<Refusal>,
+        guard: fn(&Change, &Task, &GuardContext<'_>) -> Option<Refusal>,
         task: &str,
         change: &Change,
     ) -> String {
@@ -214,7 +214,7 @@ pub(crate) mod testing {
         // One package is installed, so that it is known which are not.
         let packages = folder.path().join(".venv/lib/python3/site-packages");
         std::fs::create_dir_all(packages.join("numpy")).unwrap();
-        let facts = Facts {
+        let facts = GuardContext {
             tree: Some(&SourceTree::read(folder.path(), None).unwrap()),
             installed: &Installed {
                 roots: vec![packages],

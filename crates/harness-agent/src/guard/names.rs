@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use harness_code::language::Language;
 use harness_code::scope::{Unresolved, unresolved};
 
-use super::{Change, Facts};
+use super::{Change, GuardContext};
 use crate::history::Refusal;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, _task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, _task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
     let missing = missing(change).into_iter().next()?;
     let (name, path) = (&missing.name, &change.path);
     let line = change.after[..missing.span.start].matches('\n').count() + 1;

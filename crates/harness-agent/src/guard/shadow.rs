@@ -5,11 +5,11 @@ use harness_code::path::RelPath;
 use harness_code::stdlib;
 use harness_code::tree::SourceTree;
 
-use super::{Change, Facts};
+use super::{Change, GuardContext};
 use crate::history::Refusal;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
     let path = &change.path;
     if change.before.is_some() || change.language != Language::Python || task.names_path(path) {
         return None;

@@ -4,7 +4,7 @@ use harness_code::language::Language;
 use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition};
 
-use super::{Change, Facts};
+use super::{Change, GuardContext};
 use crate::history::Refusal;
 use crate::task::Task;
 
@@ -26,7 +26,7 @@ const MEANT: [&str; 14] = [
     "pass",
 ];
 
-pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
     if MEANT.iter().any(|word| task.speaks_of(word)) {
         return None;
     }

@@ -2,11 +2,11 @@
 
 use harness_code::symbols;
 
-use super::{Change, Facts};
+use super::{Change, GuardContext};
 use crate::history::Refusal;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, _task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, _task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
     let parses = |content: &str| symbols::parses(change.language, content);
     let parsed_before = change.before.as_deref().is_none_or(parses);
     if !parsed_before || parses(&change.after) {

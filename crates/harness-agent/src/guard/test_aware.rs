@@ -1,6 +1,6 @@
 //! Code does the same whether a test looks or not.
 
-use super::{Change, Facts, added_lines};
+use super::{Change, GuardContext, added_lines};
 use crate::history::Refusal;
 use crate::task::Task;
 use harness_code::tree;
@@ -24,7 +24,7 @@ const TURNED: [&str; 4] = [
     "pytest.raises =",
 ];
 
-pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
     let path = &change.path;
     let is_code = change.language.is_source() && !tree::is_test(path);
     if !is_code || task.speaks_of("pytest") || task.speaks_of("unittest") {

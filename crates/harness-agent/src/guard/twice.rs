@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use harness_code::language::Language;
 use harness_code::symbols::{self, Definition};
 
-use super::{Change, Facts};
+use super::{Change, GuardContext};
 use crate::history::Refusal;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, _task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, _task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
     let old = counts(change.language, change.old());
     let new = counts(change.language, &change.after);
     let twice = new

@@ -8,12 +8,12 @@ use harness_code::symbols;
 use harness_code::text::whole_words;
 use harness_code::tree;
 
-use super::{Change, Facts};
+use super::{Change, GuardContext};
 use crate::history::Refusal;
 use crate::task::Task;
 use crate::task::kind::Kind;
 
-pub(super) fn check(change: &Change, task: &Task, _facts: &Facts<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
     let path = &change.path;
     if task.asks_to_change_test(path) {
         return None;

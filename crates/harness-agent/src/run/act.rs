@@ -1,9 +1,7 @@
 //! One reply, carried out: the action it holds becomes words for the model, a refusal, or the end of the run.
 
-use std::cell::OnceCell;
-
 use crate::action::Action;
-use crate::guard::{self, Change, Facts};
+use crate::guard::{self, Change};
 use crate::history::Refusal;
 use crate::reply::Reading;
 use crate::run::event::EventKind;
@@ -130,14 +128,8 @@ pub(super) fn refused_draft(session: &Session<'_>, action: &Action) -> Option<Dr
         action,
     )
     .ok()?;
-    let facts = Facts {
-        tree: Some(session.whole_tree()),
-        installed: session.installed(),
-        beside: &draft.changes,
-        may_go: &[],
-        resolver: OnceCell::new(),
-    };
-    let refused = |change: &Change| guard::refusal(change, &session.task, &facts).is_some();
+    let context = session.guard_context(&draft.changes, &[]);
+    let refused = |change: &Change| guard::refusal(change, &session.task, &context).is_some();
     let is_refused = draft.changes.iter().any(refused);
     (!is_refused).then_some(draft)
 }

@@ -1,7 +1,5 @@
 //! The fix rung: a certain change, no model. All of it or nothing; the tests have the last word.
 
-use std::cell::OnceCell;
-
 use harness_code::edit;
 use harness_code::fix::Proposal;
 use harness_code::language::Language;
@@ -9,7 +7,7 @@ use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 use harness_hands::door::protected;
 
-use crate::guard::{self, Change, Facts};
+use crate::guard::{self, Change};
 use crate::history::Refusal;
 use crate::plan::FixPlan;
 use crate::run::event::EventKind;
@@ -209,18 +207,12 @@ fn refusal(
     let door = session.project.door();
     let mut beside = changes.to_vec();
     beside.extend(moved.iter().map(|(_, change)| change.clone()));
-    let facts = Facts {
-        tree: Some(session.whole_tree()),
-        installed: session.installed(),
-        beside: &beside,
-        may_go: &[],
-        resolver: OnceCell::new(),
-    };
+    let context = session.guard_context(&beside, &[]);
     changes.iter().find_map(|change| {
         let allowed = door.within_scope(&change.path);
         let allowed = allowed.and_then(|()| protected::check(door, &change.path, named));
         let trespass = allowed.err().map(crate::tool::trespass);
-        trespass.or_else(|| guard::refusal(change, &session.task, &facts))
+        trespass.or_else(|| guard::refusal(change, &session.task, &context))
     })
 }
 

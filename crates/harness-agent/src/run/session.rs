@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::cancel::Cancel;
 use crate::config::UserConfig;
 use crate::env::Environment;
-use crate::guard::Change;
+use crate::guard::{Change, GuardContext};
 use crate::history::{History, Refusal, Step};
 use crate::model::ModelError;
 use crate::options::AgentOptions;
@@ -184,6 +184,21 @@ impl<'a> Session<'a> {
             limited.then(|| SourceTree::read(self.tree.root(), None).ok())?
         };
         self.whole.get_or_init(read).as_ref().unwrap_or(&self.tree)
+    }
+
+    /// Returns what guards know around changes: these come together, and these definitions may go.
+    pub(super) fn guard_context<'s>(
+        &'s self,
+        beside: &'s [Change],
+        may_go: &'s [Spot],
+    ) -> GuardContext<'s> {
+        GuardContext {
+            tree: Some(self.whole_tree()),
+            installed: self.installed(),
+            beside,
+            may_go,
+            resolver: OnceCell::new(),
+        }
     }
 
     /// Tells the listener of progress.

@@ -1,7 +1,6 @@
 //! The one path that every change takes, whoever made it: guard, stage, run the suite on a private version of the
 //! project, judge, and only then write.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -21,7 +20,7 @@ use harness_hands::suite::{Failure, Lines, Selection, SuiteReport, Watch};
 use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::commit;
-use crate::guard::{self, Change, Facts};
+use crate::guard::{self, Change};
 use crate::history::Refusal;
 use crate::plan::{Place, Spot};
 use crate::record::RecordedChange;
@@ -403,14 +402,8 @@ impl Trial {
         may_go: &[Spot],
     ) -> Result<(), Refusal> {
         self.transaction.check(&change.path).map_err(trespass)?;
-        let facts = Facts {
-            tree: Some(session.whole_tree()),
-            installed: session.installed(),
-            beside,
-            may_go,
-            resolver: OnceCell::new(),
-        };
-        guard::refusal(change, &session.task, &facts).map_or(Ok(()), Err)
+        let context = session.guard_context(beside, may_go);
+        guard::refusal(change, &session.task, &context).map_or(Ok(()), Err)
     }
 
     /// Refuses a draft that would drop lines which somebody saved after the model was shown the file.
