@@ -367,16 +367,7 @@ fn finish(session: &mut Session<'_>, trial: &mut Trial, said: &str) -> Outcome {
 
 fn ask(session: &mut Session<'_>, question: &str) -> Outcome {
     let question = crate::task::question::Question::new(question, []);
-    session.tell(
-        EventKind::Question,
-        &question.text,
-        [("question", question.render().into())],
-    );
-    match session
-        .listener
-        .question(&question)
-        .and_then(|words| question.answer(&words))
-    {
+    match session.ask(&question) {
         Some(answer) => Outcome::Say {
             words: format!("The user answers: {answer}"),
             new: true,

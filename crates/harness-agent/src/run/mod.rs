@@ -48,7 +48,7 @@ use crate::model::{self, Model, ModelError};
 use crate::options::{AgentOptions, OptionsError};
 use crate::plan::{Plan, Rung};
 use crate::record;
-use crate::run::event::{EventKind, Listener};
+use crate::run::event::Listener;
 use crate::run::fix::Tried;
 use crate::run::result::{RunResult, Stopped};
 use crate::run::session::{Ended, Ending, Session};
@@ -253,16 +253,8 @@ fn ask_until_clear(session: &mut Session<'_>, tried: &mut Option<Tried>) -> Opti
 
 /// Puts a question. The answer becomes part of the task; without one, or with the word to stop, the run ends here.
 fn ask(session: &mut Session<'_>, question: &Question) -> Option<Ending> {
-    session.tell(
-        EventKind::Question,
-        &question.text,
-        [("question", question.render().into())],
-    );
-    let answer = session
-        .listener
-        .question(question)
-        .and_then(|words| question.answer(&words))
-        .filter(|answer| !answer.eq_ignore_ascii_case("stop"));
+    let answer = session.ask(question);
+    let answer = answer.filter(|answer| !answer.eq_ignore_ascii_case("stop"));
     let Some(answer) = answer else {
         if session.cancel.stopped() {
             return Some(Ending::new(Stopped::Interrupted, "interrupted"));

@@ -34,6 +34,7 @@ use crate::secret;
 use crate::suite;
 use crate::task::Task;
 use crate::task::goal::Goal;
+use crate::task::question::Question;
 
 /// The longest result of one step that is kept, in characters.
 const LONGEST_RESULT: usize = 2_000;
@@ -302,6 +303,14 @@ impl<'a> Session<'a> {
             let text = format!("looking at {}", spots.join(", "));
             self.tell(EventKind::Located, &text, [("places", spots.into())]);
         }
+    }
+
+    /// Puts a question to whoever listens; nothing where nobody answers it.
+    pub(super) fn ask(&mut self, question: &Question) -> Option<String> {
+        let data = [("question", question.render().into())];
+        self.tell(EventKind::Question, &question.text, data);
+        let words = self.listener.question(question)?;
+        question.answer(&words)
     }
 
     /// Adds a refusal to the history and tells of it.
