@@ -5,6 +5,7 @@ use harness_code::language::Language;
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
 use harness_code::symbols::DefinitionKind;
+use harness_code::text::whole_words;
 use harness_code::tree::SourceTree;
 
 use crate::plan::Spot;
@@ -163,10 +164,7 @@ pub(super) fn for_tests(tree: &SourceTree, mentions: &Mentions, spot: &Spot) -> 
         return Some(file.path.clone());
     }
     let bare = spot.name.rsplit('.').next().unwrap_or(&spot.name);
-    let has = |line: &str, name: &str| {
-        let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.any(|word| word == name)
-    };
+    let has = |line: &str, name: &str| whole_words(line, name).next().is_some();
     let imports =
         |line: &str| (line.starts_with("from ") || line.starts_with("import ")) && has(line, stem);
     let any_line = |path: &RelPath, wanted: &dyn Fn(&str) -> bool| {
@@ -181,18 +179,11 @@ pub(super) fn for_tests(tree: &SourceTree, mentions: &Mentions, spot: &Spot) -> 
     if let Some(file) = known {
         return Some(file.path.clone());
     }
-    let beside = candidates().next().map(|file| {
-        file.path
-            .as_str()
-            .rsplit_once('/')
-            .map_or("", |(folder, _)| folder)
-    });
-    let folder = beside.unwrap_or_default();
-    let path = match folder {
-        "" => format!("test_{stem}.py"),
-        folder => format!("{folder}/test_{stem}.py"),
-    };
-    RelPath::parse(&path).ok()
+    let name = format!("test_{stem}.py");
+    match candidates().next().and_then(|file| file.path.parent()) {
+        Some(folder) => folder.join(&name).ok(),
+        None => RelPath::parse(&name).ok(),
+    }
 }
 
 #[cfg(test)]

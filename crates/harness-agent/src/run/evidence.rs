@@ -764,13 +764,10 @@ impl Evidence<'_> {
         let mut targets = asked.targets().iter();
         if is_no_test(&failure.id) {
             // What does not build is about what lies beside it.
-            let folder = |path: &str| {
-                path.rsplit_once('/')
-                    .map_or("", |(folder, _)| folder)
-                    .to_owned()
-            };
-            let place = failure.file.as_deref().map(folder);
-            return targets.any(|target| place == Some(folder(target.path.as_str())));
+            let place = failure.file.as_deref();
+            let place = place.and_then(|file| RelPath::parse(file).ok());
+            return place
+                .is_some_and(|place| targets.any(|one| one.path.parent() == place.parent()));
         }
         let mut definitions = asked.definitions().into_iter();
         targets.any(|target| passes_through(&failure.traceback, &target.path, &target.lines))

@@ -148,9 +148,11 @@ impl FirstTests {
 /// Returns the files of tests that import a changed file, or the package that hands it on.
 fn test_files(tree: &SourceTree, changed: &[RelPath]) -> Vec<RelPath> {
     let graph = ImportGraph::of(tree);
-    let number = |path: &RelPath| tree.files().iter().position(|file| file.path == *path);
     let file = |at: u32| tree.files().get(at as usize);
-    let mut open: Vec<usize> = changed.iter().filter_map(number).collect();
+    let mut open: Vec<usize> = changed
+        .iter()
+        .filter_map(|path| tree.position(path))
+        .collect();
     let mut found: BTreeSet<RelPath> = BTreeSet::new();
     let mut seen: BTreeSet<usize> = open.iter().copied().collect();
     while let Some(at) = open.pop() {
