@@ -199,11 +199,7 @@ impl Agent {
             Access::ReadOnly
         };
         let project = Project::open(&checked.project, checked.scope.as_ref(), access);
-        let project = project.map_err(|error| OptionsError {
-            field: "project",
-            message: error.to_string(),
-            hint: "check the folder and its permissions".to_owned(),
-        })?;
+        let project = project.map_err(|error| OptionsError::unreadable("project", &error))?;
         let Some(writer) = project.writer() else {
             return Ok(RunResult {
                 hint: "allow writes to take a run back".to_owned(),
@@ -288,7 +284,8 @@ impl Agent {
     ) -> Result<TestResult, OptionsError> {
         let checked = self.options.check()?;
         // A scope limits what may change, not what is tested.
-        let tree = SourceTree::read(&checked.project, None).map_err(unreadable)?;
+        let tree = SourceTree::read(&checked.project, None)
+            .map_err(|error| OptionsError::unreadable("project", &error))?;
         suite_run::perform(SuiteOrder {
             options: &self.options,
             config: &self.config.clone()?,
@@ -302,7 +299,8 @@ impl Agent {
     /// Returns what must be installed so that the project's tests run, and where it would go.
     pub fn preparation(&self) -> Result<PreparePlan, OptionsError> {
         let checked = self.options.check()?;
-        let tree = SourceTree::read(&checked.project, None).map_err(unreadable)?;
+        let tree = SourceTree::read(&checked.project, None)
+            .map_err(|error| OptionsError::unreadable("project", &error))?;
         let python = self.options.python.clone();
         let python = python.or_else(|| self.config.as_ref().ok()?.python(tree.root()));
         let suite = self.suite(&tree)?;
@@ -368,7 +366,8 @@ impl Agent {
 
     /// Returns what would happen to a task.
     pub fn route(&self, task: &str) -> Result<Plan, OptionsError> {
-        self.plan(task, &self.stop)?.map_err(unreadable)
+        self.plan(task, &self.stop)?
+            .map_err(|error| OptionsError::unreadable("project", &error))
     }
 
     /// The same, unless it is stopped.
@@ -399,7 +398,8 @@ impl Agent {
         let (project, scope) = (&checked.project, checked.scope.as_ref());
         let (hidden, stop) = (Hidden::default(), self.stop.flag());
         let read = SourceTree::read_hiding(project, scope, hidden, &stop, |_, _| ());
-        read.map(|(tree, _)| tree).map_err(unreadable)
+        read.map(|(tree, _)| tree)
+            .map_err(|error| OptionsError::unreadable("project", &error))
     }
 
     fn perform(
@@ -450,13 +450,5 @@ fn not_undone(stopped: Stopped, reason: &str) -> RunResult {
         ok: false,
         stopped,
         ..RunResult::said(format!("nothing was taken back: {reason}"))
-    }
-}
-
-pub(crate) fn unreadable(error: TreeError) -> OptionsError {
-    OptionsError {
-        field: "project",
-        message: error.to_string(),
-        hint: "check the folder and its permissions".to_owned(),
     }
 }

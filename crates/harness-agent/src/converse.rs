@@ -8,7 +8,7 @@ use harness_hands::permit::{Access, Project};
 use harness_hands::trace;
 use serde_json::{Value, json};
 
-use crate::agent::{Agent, unreadable};
+use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::dialogue::{self, Meaning, Said};
 use crate::options::OptionsError;
@@ -160,7 +160,8 @@ impl Dialogue {
 
     /// The same, with the plan of a task.
     pub fn read_planned(&self, message: &str) -> Result<(Turn, Option<Plan>), OptionsError> {
-        self.turn(message, self.agent.stop())?.map_err(unreadable)
+        self.turn(message, self.agent.stop())?
+            .map_err(|error| OptionsError::unreadable("project", &error))
     }
 
     /// The same, unless it is stopped while the project is read.
@@ -197,7 +198,7 @@ impl Dialogue {
         let turn = match self.turn(message, cancel)? {
             Ok((turn, _)) => turn,
             Err(TreeError::Stopped) => return Ok(RunResult::interrupted()),
-            Err(error) => return Err(unreadable(error)),
+            Err(error) => return Err(OptionsError::unreadable("project", &error)),
         };
         self.perform(message, &turn, listener, cancel)
     }
@@ -367,9 +368,6 @@ fn kept_lines(agent: &Agent) -> Result<Vec<(String, Said)>, OptionsError> {
 
 fn open(agent: &Agent, access: Access) -> Result<Project, OptionsError> {
     let checked = agent.options().check()?;
-    Project::open(&checked.project, checked.scope.as_ref(), access).map_err(|error| OptionsError {
-        field: "project",
-        message: error.to_string(),
-        hint: "check the folder and its permissions".to_owned(),
-    })
+    Project::open(&checked.project, checked.scope.as_ref(), access)
+        .map_err(|error| OptionsError::unreadable("project", &error))
 }

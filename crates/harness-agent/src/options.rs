@@ -83,6 +83,17 @@ pub struct OptionsError {
     pub hint: String,
 }
 
+impl OptionsError {
+    /// Returns that what a field names cannot be read.
+    pub(crate) fn unreadable(field: &'static str, error: &dyn fmt::Display) -> OptionsError {
+        OptionsError {
+            field,
+            message: error.to_string(),
+            hint: "check the folder and its permissions".to_owned(),
+        }
+    }
+}
+
 /// The settings of an agent. Plain values; nothing is checked until [`AgentOptions::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentOptions {

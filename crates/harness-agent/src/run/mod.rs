@@ -104,13 +104,8 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     } else {
         Access::ReadOnly
     };
-    let unusable = |field, error: &dyn std::fmt::Display| OptionsError {
-        field,
-        message: error.to_string(),
-        hint: "check the folder and its permissions".to_owned(),
-    };
     let project = Project::open(&checked.project, checked.scope.as_ref(), access)
-        .map_err(|error| unusable("project", &error))?
+        .map_err(|error| OptionsError::unreadable("project", &error))?
         .with_runner_options(runner_options(order.options, order.config));
     let past = order.again.as_ref().map(|again| match again {
         Again::Made(run) => record::past(order.options, &project, run),
@@ -123,14 +118,14 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
     })?;
     let words = past.as_ref().map_or(order.task, |past| past.task.as_str());
     let hidden = order.config.hidden();
-    let hidden = hidden.map_err(|error| unusable("config", &error))?;
+    let hidden = hidden.map_err(|error| OptionsError::unreadable("config", &error))?;
     let scope = checked.scope.as_ref();
     let stop = order.cancel.flag();
     let read = Noted::read_hiding(&checked.project, scope, hidden, &stop, words);
     let (tree, noted) = match read {
         Ok(read) => read,
         Err(TreeError::Stopped) => return Ok(RunResult::interrupted()),
-        Err(error) => return Err(unusable("project", &error)),
+        Err(error) => return Err(OptionsError::unreadable("project", &error)),
     };
     for path in &checked.files {
         if let Some(Why::Listed(pattern)) = tree.hides(path) {

@@ -183,13 +183,8 @@ pub(crate) fn perform(order: SuiteOrder<'_>) -> Result<TestResult, OptionsError>
         true => Access::Writing,
         false => Access::ReadOnly,
     };
-    let unusable = |error: &dyn std::fmt::Display| OptionsError {
-        field: "project",
-        message: error.to_string(),
-        hint: "check the folder and its permissions".to_owned(),
-    };
     let project = Project::open(&checked.project, None, access)
-        .map_err(|error| unusable(&error))?
+        .map_err(|error| OptionsError::unreadable("project", &error))?
         .with_runner_options(super::runner_options(order.options, order.config));
     let Some(runner) = project.runner() else {
         return Ok(TestResult::without_tests(
