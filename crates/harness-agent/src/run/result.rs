@@ -1,6 +1,6 @@
 //! What a run came to: the one shape that command line, HTTP, protocols and Python show.
 
-use harness_hands::suite::Failure;
+use harness_hands::suite::{Failure, SuiteReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -86,6 +86,16 @@ pub struct Counts {
     pub failed: u32,
     /// Tests that were found.
     pub collected: u32,
+}
+
+impl From<&SuiteReport> for Counts {
+    fn from(report: &SuiteReport) -> Counts {
+        Counts {
+            passed: report.passed,
+            failed: report.failed + report.errors,
+            collected: report.collected,
+        }
+    }
 }
 
 /// The project's tests, before and after the change.

@@ -115,11 +115,7 @@ impl TestResult {
             stopped,
             command: suite.command.join(" "),
             why: suite.reason(),
-            tests: Counts {
-                passed: report.passed,
-                failed,
-                collected: report.collected,
-            },
+            tests: Counts::from(report),
             skipped: report.skipped,
             failures: report
                 .failures

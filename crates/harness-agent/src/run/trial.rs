@@ -1406,8 +1406,8 @@ impl Trial {
         Some(Tests {
             command: suite.command.join(" "),
             why: suite.reason(),
-            before: self.before.as_ref().map(counts),
-            after: after.map(counts),
+            before: self.before.as_ref().map(Counts::from),
+            after: after.map(Counts::from),
             sandbox,
             unsteady: self.observed.unsteady(),
             red: red(self.before.as_ref()),
@@ -1429,14 +1429,6 @@ fn was_saved_since(session: &Session<'_>, start: SystemTime) -> bool {
 fn red(report: Option<&SuiteReport>) -> Vec<FailedTest> {
     let failures = report.into_iter().flat_map(|report| &report.failures);
     failures.map(FailedTest::from).collect()
-}
-
-fn counts(report: &SuiteReport) -> Counts {
-    Counts {
-        passed: report.passed,
-        failed: report.failed + report.errors,
-        collected: report.collected,
-    }
 }
 
 fn attempt_place(session: &Session<'_>) -> String {

@@ -72,7 +72,6 @@ fn suspects(session: &mut Session<'_>, trial: &Trial, failure: &Failure) -> Vec<
         })
         .collect();
     let scope = RelPath::parse(&session.options.scope).ok();
-    let scope = scope.filter(|scope| !scope.as_str().is_empty());
     let hints = Hints {
         named: &[],
         failures: std::slice::from_ref(failure),
@@ -116,13 +115,8 @@ fn told_by_title(text: &str, id: &str) -> Option<String> {
         indent(line) > indent(first) || !begins
     };
     let rest = lines.take_while(inside);
-    Some(
-        [first]
-            .into_iter()
-            .chain(rest)
-            .collect::<Vec<_>>()
-            .join("\n"),
-    )
+    let lines: Vec<&str> = std::iter::once(first).chain(rest).collect();
+    Some(lines.join("\n"))
 }
 
 /// Definitions that the text of the test names, in the order it does.

@@ -157,9 +157,7 @@ impl Search {
             named: session.plan.mentions().definitions.clone(),
             targets,
             failures: before.failures.clone(),
-            scope: RelPath::parse(&session.options.scope)
-                .ok()
-                .filter(|scope| !scope.as_str().is_empty()),
+            scope: RelPath::parse(&session.options.scope).ok(),
             suite_seconds: before.seconds_that_ended(),
             // What was spent on tests that hang is not spent again.
             budget: BUDGET
@@ -348,9 +346,11 @@ impl Search {
         });
         None
     }
+}
 
+impl Drop for Search {
     /// Stops the search; whoever waits for it waits no longer.
-    pub(super) fn stop(&mut self) {
+    fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         self.shared.changed.notify_all();
         let Some(thread) = self.thread.take() else {
@@ -365,12 +365,6 @@ impl Search {
         if thread.is_finished() {
             drop(thread.join());
         }
-    }
-}
-
-impl Drop for Search {
-    fn drop(&mut self) {
-        self.stop();
     }
 }
 
