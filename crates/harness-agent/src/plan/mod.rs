@@ -586,26 +586,14 @@ impl Plan {
         if let Some(fix) = &self.fix {
             text.push_str(&format!("fix      {}\n{}", fix.kind, fix.diff));
         }
-        section(
-            &mut text,
-            "definitions",
-            self.definitions.iter().take(5).map(|hit| {
-                (
-                    format!("{}:{} {}", hit.path, hit.line, hit.name),
-                    hit.why.as_str(),
-                )
-            }),
-            width,
-        );
-        section(
-            &mut text,
-            "files",
-            self.files
-                .iter()
-                .take(5)
-                .map(|hit| (hit.path.clone(), hit.why.as_str())),
-            width,
-        );
+        let definitions = self.definitions.iter().map(|hit| {
+            let place = format!("{}:{} {}", hit.path, hit.line, hit.name);
+            (place, hit.why.as_str())
+        });
+        section(&mut text, "definitions", definitions, width);
+        let files = self.files.iter();
+        let files = files.map(|hit| (hit.path.clone(), hit.why.as_str()));
+        section(&mut text, "files", files, width);
         text
     }
 }
@@ -656,22 +644,22 @@ pub(crate) fn lies_in(id: &str, path: &RelPath) -> bool {
         || (harness_code::tree::is_test(path) && dotted(short))
 }
 
+/// Rows of a section that a person is shown.
+const MOST_ROWS: usize = 5;
+
 fn section<'a>(
     text: &mut String,
     title: &str,
     rows: impl Iterator<Item = (String, &'a str)>,
     width: usize,
 ) {
-    let rows: Vec<(String, &str)> = rows.collect();
+    let rows: Vec<(String, &str)> = rows.take(MOST_ROWS).collect();
     if rows.is_empty() {
         return;
     }
     text.push_str(&format!("\n{title}\n"));
-    let widest = rows
-        .iter()
-        .map(|(place, _)| place.chars().count())
-        .max()
-        .unwrap_or(0);
+    let widths = rows.iter().map(|(place, _)| place.chars().count());
+    let widest = widths.max().unwrap_or(0);
     for (place, why) in rows {
         if widest + 6 + 40 > width {
             // Deeper would be code, which no terminal of ours breaks.
@@ -997,16 +985,10 @@ fn which_place(task: &Task, tree: &SourceTree, located: &Located) -> Question {
     homes.retain(|home| seen.insert(home.clone()));
     options.extend(homes.into_iter().take(2));
     options.extend(located.files.iter().map(|hit| hit.path.to_string()));
-    let gist: String = task
-        .text
-        .split_whitespace()
-        .take(8)
-        .collect::<Vec<_>>()
-        .join(" ");
-    Question::new(
-        format!("\"{gist}\" names no file and no function; which one is it about?"),
-        options,
-    )
+    let gist: Vec<&str> = task.text.split_whitespace().take(8).collect();
+    let gist = gist.join(" ");
+    let text = format!("\"{gist}\" names no file and no function; which one is it about?");
+    Question::new(text, options)
 }
 
 #[cfg(test)]
