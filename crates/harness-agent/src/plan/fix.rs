@@ -297,19 +297,11 @@ pub(super) fn shown(tree: &SourceTree, plan: &FixPlan) -> Option<PlannedFix> {
     let FixPlan::Certain(proposal) = plan else {
         return None;
     };
-    let mut paths: Vec<_> = proposal.edits.iter().map(|edit| &edit.path).collect();
-    paths.sort();
-    paths.dedup();
     let mut diff = String::new();
     // What is hidden changes too, and is not shown.
-    for path in paths.into_iter().filter(|path| tree.hides(path).is_none()) {
+    let files = proposal.by_file().into_iter();
+    for (path, edits) in files.filter(|(path, _)| tree.hides(path).is_none()) {
         let text = tree.text(path).ok()?;
-        let edits: Vec<_> = proposal
-            .edits
-            .iter()
-            .filter(|edit| &edit.path == path)
-            .cloned()
-            .collect();
         let after = edit::apply(text.content(), &edits).ok()?;
         diff.push_str(&edit::unified_diff(
             path.as_str(),

@@ -1,6 +1,8 @@
 //! The fix rung: a certain change, no model. All of it or nothing; the tests have the last word.
 
-use harness_code::edit;
+use std::fmt::Display;
+
+use harness_code::edit::{self, Edit};
 use harness_code::fix::Proposal;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
@@ -249,35 +251,21 @@ fn diff(changes: &[Change], moved: &[(RelPath, Change)]) -> String {
 
 /// Returns what the fix would make of each file.
 fn changes(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<Change>, Refusal> {
-    let mut paths: Vec<_> = proposal
-        .edits
-        .iter()
-        .map(|edit| edit.path.clone())
-        .collect();
-    paths.sort();
-    paths.dedup();
-    let change = |path| {
-        let text = session.whole_tree().text(&path).map_err(|error| {
+    let change = |(path, edits): (&RelPath, Vec<Edit>)| {
+        let refused = |error: &dyn Display| {
             Refusal::new("write.changed_meanwhile", error.to_string(), path.as_str())
-        })?;
-        let edits: Vec<_> = proposal
-            .edits
-            .iter()
-            .filter(|edit| edit.path == path)
-            .cloned()
-            .collect();
-        let after = edit::apply(text.content(), &edits).map_err(|error| {
-            Refusal::new("write.changed_meanwhile", error.to_string(), path.as_str())
-        })?;
-        let before = Some(text.into_content());
+        };
+        let text = session.whole_tree().text(path);
+        let text = text.map_err(|error| refused(&error))?;
+        let after = edit::apply(text.content(), &edits).map_err(|error| refused(&error))?;
         Ok(Change {
-            language: Language::of(&path),
-            path,
-            before,
+            language: Language::of(path),
+            path: path.clone(),
+            before: Some(text.into_content()),
             after,
         })
     };
-    paths.into_iter().map(change).collect()
+    proposal.by_file().into_iter().map(change).collect()
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ mod unknown_keyword;
 mod unknown_name;
 mod values;
 
+use std::collections::BTreeMap;
+
 use crate::edit::Edit;
 use crate::path::RelPath;
 
@@ -46,6 +48,17 @@ pub struct Proposal {
     pub summary: String,
     /// The names that must resolve afterwards.
     pub names: Vec<String>,
+}
+
+impl Proposal {
+    /// Returns the edits of each file.
+    pub fn by_file(&self) -> BTreeMap<&RelPath, Vec<Edit>> {
+        let mut files: BTreeMap<&RelPath, Vec<Edit>> = BTreeMap::new();
+        for edit in &self.edits {
+            files.entry(&edit.path).or_default().push(edit.clone());
+        }
+        files
+    }
 }
 
 /// A place in a file.
