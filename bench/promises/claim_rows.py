@@ -3,7 +3,8 @@
 `SENTENCES`: every sentence of README that claims something, whole and without its links, and what is behind it.
 `POINTERS`: the sentences of README that claim nothing and only lead on. A sentence that is in neither fails the check, and
 so does one of these that README does not have: who changes a sentence looks at what is behind it. `SECTIONS`: every section
-of docs/guide and docs/concept, as `PAGE#heading`; a page's beginning is `PAGE#`. A test is written as in rows.py, `CRATE
+of SECURITY.md, docs/guide and docs/concept, as `PAGE#heading`, with one thing or a list of them behind it; a page's beginning
+is `PAGE#`, and `PAGE#*` all sections that show a block which is run. A test is written as in rows.py, `CRATE
 TARGET NAME` for cargo or `FILE NAME` for pytest; a file of the repository stands with something that it says. `FIGURES`:
 every measured or fixed number with a unit in README, SECURITY.md, docs/guide and docs/concept, the file that it comes from
 and how it stands there. A file of bench/rows (`.jsonl`) stands with the name of a row: there has to be a full one, and the
@@ -102,6 +103,20 @@ POINTERS = (
 )
 
 SECTIONS = {
+    "SECURITY.md#": "test_promises.py test_the_rows_fit_the_source",
+    "SECURITY.md#Who is trusted": ADVERSARY,
+    "SECURITY.md#Files": "test_promises.py test_the_rows_fit_the_source",
+    "SECURITY.md#Tests that are run": [
+        "harness-hands --lib process::tests::every_attempt_gets_through_where_nothing_holds",
+        "test_prepare.py test_build_code_writes_nowhere_else",
+    ],
+    "SECURITY.md#The server and the editors": "test_promises.py test_the_rows_fit_the_source",
+    "SECURITY.md#What a model is shown": "test_promises.py test_the_rows_fit_the_source",
+    "SECURITY.md#What is not promised": [
+        "harness-agent --test=hidden a_file_that_the_user_names_is_shown",
+        "harness-hands --lib process::tests::git_comes_out_unchanged_behind_any_walls",
+        ("docs/reference/commands.md", "--require-sandbox"),
+    ],
     "docs/guide/chat.md#": "test_chat.py test_a_pipe_is_a_conversation",
     "docs/guide/ci.md#": DOCS,
     "docs/guide/ci.md#A gate without a model": "test_ci.py test_a_weight_can_fail_the_command",
@@ -110,6 +125,7 @@ SECTIONS = {
     "docs/guide/ci.md#pre-commit": "test_ci_kits.py test_the_hook_runs_under_pre_commit",
     "docs/guide/commands.md#": "test_docs.py test_every_command_has_a_transcript",
     "docs/guide/commands.md#*": DOCS,
+    "docs/guide/commands.md#prepare": "test_prepare.py test_tests_that_lack_a_package_run_after_it",
     "docs/guide/editors.md#": "test_editors.py test_there_and_away",
     "docs/guide/first-hour.md#": DOCS,
     "docs/guide/first-hour.md#Look around": "test_server_read_only.py test_no_program_is_started_and_nothing_is_opened_for_writing",
@@ -147,6 +163,27 @@ SECTIONS = {
     "docs/guide/servers.md#What leaves your machine": "harness-agent --test=hidden a_model_elsewhere_is_shown_no_credentials",
     "docs/guide/troubleshooting.md#": DOCS,
     "docs/guide/troubleshooting.md#*": DOCS,
+    "docs/guide/troubleshooting.md#is not on the PATH, there is no C compiler on the PATH": [
+        "test_install.py test_without_cargo_it_says_how_to_get_it",
+        "test_install.py test_without_a_c_compiler_it_says_what_to_install",
+    ],
+    "docs/guide/troubleshooting.md#cannot make a virtualenv": "test_install.py test_a_python_without_ensurepip_is_named_before_anything_is_made",
+    "docs/guide/troubleshooting.md#said nothing for": "harness-agent --lib model::local::tests::a_slow_first_byte_is_waited_for_and_a_silent_server_is_not",
+    "docs/guide/troubleshooting.md#the proxy refused, cannot be trusted": "harness-agent --lib model::proxy::tests::a_proxy_that_we_do_not_speak_is_said_to_be_one",
+    "docs/guide/troubleshooting.md#wants a token, does not accept the token, does not allow this": "test_tokens.py test_the_token_is_the_first_that_is_set",
+    "docs/guide/troubleshooting.md#sends us on to … which we do not follow, the address changed to another machine": "harness-agent --lib model::remote::tests::a_redirect_is_followed_on_the_same_host_only",
+    "docs/guide/troubleshooting.md#the tests could not start, the tests need": "test_prepare.py test_the_doctor_tells_what_the_tests_lack",
+    "docs/guide/troubleshooting.md#the tests took too long, hung at": "test_scenarios.py test_scenario[221_a_hang_that_stays_is_named]",
+    "docs/guide/troubleshooting.md#draft.lost, draft.test_weakened, draft.syntax": "test_refusals.py test_what_cannot_be_done_is_refused_by_its_rule",
+    "docs/guide/troubleshooting.md#not finished within, no answer came within": "test_scenarios.py test_scenario[083_the_step_budget_is_spent]",
+    "docs/guide/troubleshooting.md#the limit of … is over": "test_run_words.py test_a_run_has_so_many_seconds",
+    "docs/guide/troubleshooting.md#already as run … left it": "test_docs.py test_troubleshooting_has_the_words_of_messages",
+    "docs/guide/troubleshooting.md#changed since": "harness-hands --lib transaction::tests::a_file_the_user_changed_since_is_not_overwritten",
+    "docs/guide/troubleshooting.md#The sandbox": "harness-hands --lib process::tests::the_walls_hold_against_every_attempt",
+    "docs/guide/troubleshooting.md#It is slow": [
+        "test_waiting.py test_a_model_that_the_server_has_to_load_is_told",
+        ("crates/harness-agent/src/run/search/mod.rs", "BUDGET: Duration = Duration::from_secs(40)"),
+    ],
     "docs/guide/troubleshooting.md#another run holds the project": "test_waiting.py test_a_run_that_waits_for_another_says_so_while_it_waits",
     "docs/guide/troubleshooting.md#the prompt holds, nothing was sent": "test_never_show.py test_what_is_listed_is_in_no_prompt_search_or_map",
     "docs/guide/troubleshooting.md#unverified, not proven": "test_apply_and_clean.py test_an_attempt_that_was_taken_back_is_applied_later",
@@ -173,7 +210,40 @@ SECTIONS = {
     "docs/concept/protocols.md#Model Context Protocol": "test_mcp.py test_a_read_only_server_offers_nothing_that_writes_or_starts_a_program",
     "docs/concept/protocols.md#Agent Client Protocol": "test_acp.py test_a_change_is_shown_and_asked_about_before_it_is_kept",
     "docs/concept/run.md#": "test_agent.py test_a_run_fixes_and_says_what_it_did",
-    "docs/concept/run.md#*": "test_scenarios.py test_scenario",
+    "docs/concept/run.md#What a rewrite shows": [
+        "test_scenarios.py test_scenario[001_whole_definition]",
+        "test_scenarios.py test_scenario[267_a_named_test_leads_to_the_code]",
+        "test_scenarios.py test_scenario[270_a_new_package]",
+        "test_scenarios.py test_scenario[087_a_method_goes_into_its_class]",
+        "test_scenarios.py test_scenario[086_a_function_and_its_test]",
+        "test_very_small_model.py test_the_first_prompt_is_the_documentation_alone",
+    ],
+    "docs/concept/run.md#More than one place": [
+        "test_scenarios.py test_scenario[281_callers_follow_a_new_signature]",
+        "test_scenarios.py test_scenario[283_the_model_lists_the_places]",
+        "test_scenarios.py test_scenario[284_a_listed_name_that_is_not_there]",
+        "test_scenarios.py test_scenario[324_a_listed_place_that_goes]",
+        "test_scenarios.py test_scenario[326_a_place_that_broke_a_test_is_asked_for_again]",
+        "test_scenarios.py test_scenario[327_a_change_waits_for_a_module_that_comes_later]",
+    ],
+    "docs/concept/run.md#The failing tests": [
+        "test_scenarios.py test_scenario[260_the_failing_tests]",
+        "test_scenarios.py test_scenario[263_nothing_fails]",
+        "test_scenarios.py test_scenario[264_no_tests_is_not_nothing_red]",
+        "test_scenarios.py test_scenario[265_a_read_only_run_asks_what_fails]",
+    ],
+    "docs/concept/run.md#A test that hangs": [
+        "test_scenarios.py test_scenario[220_a_test_that_hangs_is_red]",
+        "test_scenarios.py test_scenario[221_a_hang_that_stays_is_named]",
+    ],
+    "docs/concept/run.md#Slow suites": "test_waiting.py test_tests_of_what_is_changed_come_first_where_all_take_long",
+    "docs/concept/run.md#Questions": "test_scenarios.py test_scenario[315_how_the_tests_are_run]",
+    "docs/concept/run.md#What is kept": "test_scenarios.py test_scenario[274_half_of_a_task_is_kept_and_said]",
+    "docs/concept/run.md#The window": [
+        "harness-agent --test=window prompts_fit_windows_from_two_thousand_tokens_up",
+        "harness-agent --test=window a_full_window_is_masked_in_one_step_and_not_at_every_turn",
+    ],
+    "docs/concept/run.md#Which Python runs the tests": "harness-code --lib suite::environments::tests::the_first_that_has_everything_is_taken",
     "docs/concept/run.md#Where a change is tried": "harness-hands --test=trial a_trial_sees_its_own_files_and_leaves_the_project_alone",
     "docs/concept/run.md#When it is done": "test_adversary.py test_ok_is_right_and_a_failed_run_leaves_no_trace",
     "docs/concept/run.md#Changes that were not kept": "test_apply_and_clean.py test_a_dry_run_is_applied",

@@ -202,20 +202,36 @@ def unheld_sentences():
     return faults
 
 
+def sections_of(text):
+    """The sections of a page with what stands in them; the first is its beginning, and blocks have no headings."""
+    headings = [found for found in re.finditer(r"^## ([^\n]+)$|^```.*?^```$", text, re.M | re.S) if found[1]]
+    starts = [("", 0), *((found[1], found.end()) for found in headings)]
+    ends = [*(found.start() for found in headings), len(text)]
+    return [(section, text[start:end]) for (section, start), end in zip(starts, ends)]
+
+
+def shows_a_run(text):
+    """Whether a section has a block that the tests of the pages run."""
+    return any("not run:" not in before for before in re.findall(r"([^\n]*)\n```\w", text))
+
+
 def unheld_sections():
-    """Sections of the guide and the concept without anything behind them. `PAGE#*` is for all sections of a page that have
-    no row of their own."""
+    """Sections of SECURITY.md, the guide and the concept without anything behind them. `PAGE#*` is for the sections of a page
+    that show what is run and have no row of their own."""
     there, faults = set(), []
-    for page in sorted([*ROOT.glob("docs/guide/*.md"), *ROOT.glob("docs/concept/*.md")]):
+    for page in sorted([*ROOT.glob("SECURITY.md"), *ROOT.glob("docs/guide/*.md"), *ROOT.glob("docs/concept/*.md")]):
         name = page.relative_to(ROOT).as_posix()
-        sections = ["", *re.findall(r"^## (.+)$", prose(page.read_text(encoding="utf-8")), re.M)]
-        for section in sections:
-            there.add(f"{name}#{section}")
-            if f"{name}#{section}" not in claim_rows.SECTIONS and not (section and f"{name}#*" in claim_rows.SECTIONS):
+        for section, text in sections_of(page.read_text(encoding="utf-8")):
+            place = f"{name}#{section}"
+            if not (section or text.strip()):
+                continue
+            there.add(place)
+            if place not in claim_rows.SECTIONS and not (section and f"{name}#*" in claim_rows.SECTIONS and shows_a_run(text)):
                 faults.append(f"{name}: nothing is behind the section {section or 'at its beginning'!r}")
         there.add(f"{name}#*")
     faults += [f"there is no section {section}" for section in claim_rows.SECTIONS if section not in there]
-    return faults + [f"{section}: {fault}" for section, what in claim_rows.SECTIONS.items() if (fault := missing(what))]
+    behind = {section: what if isinstance(what, list) else [what] for section, what in claim_rows.SECTIONS.items()}
+    return faults + [f"{section}: {fault}" for section, all_of_it in behind.items() for fault in map(missing, all_of_it) if fault]
 
 
 def claiming_pages():

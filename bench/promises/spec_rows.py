@@ -150,7 +150,7 @@ ROWS = [
         (CODE + "path.rs", "        let slashed = text.replace('\\\\', \"/\");", "        let slashed = text.to_owned();"),
     ], "harness-code --lib path::tests"),
     ("the draft guard", "every draft may be written", [
-        (AGENT + "guard/mod.rs", "pub(crate) fn refusal(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<Refusal> {\n", "pub(crate) fn refusal(change: &Change, task: &Task, facts: &Facts<'_>) -> Option<Refusal> {\n    if !change.after.is_empty() {\n        return None;\n    }\n"),
+        (AGENT + "guard/mod.rs", "pub(crate) fn refusal(change: &Change, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {\n", "pub(crate) fn refusal(change: &Change, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {\n    if !change.after.is_empty() {\n        return None;\n    }\n"),
     ], "test_scenarios.py test_scenario[017_elided_code_is_refused]"),
     ("traces are redacted", "turns are written as they are", [
         (AGENT + "record.rs", "        let fields = self.redacted(fields);\n        self.write(project, kind, fields)", "        self.write(project, kind, fields)"),
@@ -286,7 +286,7 @@ ROWS = [
         (AGENT + "run/session.rs", "        self.history.refuse(refusal.clone());\n", ""),
     ], "test_scenarios.py test_scenario[006_dry_run_shows_and_writes_nothing]"),
     ("result stopped", "a question has another word", [
-        (AGENT + "run/result.rs", "            Stopped::Question => \"question\",", "            Stopped::Question => \"asked\","),
+        (AGENT + "run/result.rs", "            Stopped::Question => (\"question\", ", "            Stopped::Question => (\"asked\", "),
     ], "test_agent.py test_no_answer_stops_with_the_question"),
     ("question render", "the options are left out", [
         (AGENT + "task/question.rs", "            text.push_str(&format!(\"\\n  {}. {option}\", index + 1));", "            let _ = (index, option);"),

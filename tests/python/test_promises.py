@@ -58,6 +58,7 @@ def test_rows_that_do_not_fit_are_told(tmp_path):
         "-v, quiet: there is no test `test_x.py test_y`",
         "promise 1: there is no test `t`",
         "promise 2: there is no test `t`",
+        "SECURITY.md: nothing is behind the section 'at its beginning'",
         *STALE,
     ]
 
@@ -66,7 +67,7 @@ def test_a_claim_without_anything_behind_it_is_told(tmp_path):
     rows = (
         "SENTENCES = {'Every run can be undone.': ('test_undo.py test_it',), 'It is light.': ('bench/x.md', ('bench/x.md', '| 14 |'), ('bench/x.md', '')), 'It is quick.': (), 'gone': ()}\n"
         "POINTERS = ('More is there.', 'gone too')\n"
-        "SECTIONS = {'docs/guide/a.md#': 'test_undo.py test_it', 'docs/guide/a.md#Old': 'test_undo.py test_no', 'docs/guide/a.md#Other': 'bench/x.md'}\n"
+        "SECTIONS = {'docs/guide/a.md#': 'test_undo.py test_it', 'docs/guide/a.md#Old': 'test_undo.py test_no', 'docs/guide/a.md#Other': ['bench/x.md', 'test_undo.py test_it'], 'docs/guide/b.md#': 'test_undo.py test_it', 'docs/guide/b.md#*': 'test_undo.py test_it'}\n"
         "FIGURES = [('12 MB', 'bench/x.md', '| 12 |')]\n"
         "OTHERS = ()\n"
     )
@@ -77,10 +78,12 @@ def test_a_claim_without_anything_behind_it_is_told(tmp_path):
         "bench/promises/claim_rows.py": rows,
         "bench/x.md": "| 13 |\n",
         "tests/python/test_undo.py": "def test_it(): pass\n",
-        "SECURITY.md": "",
+        "SECURITY.md": "## Not promised\nMuch.\n",
         # What is added to a sentence that has a row makes it another one.
         "README.md": "# A\nEvery run can be undone. Every run can be undone on Mars. It paints, and weighs 12 MB.\n\n- It is light. It is quick.\n- [More](b.md) is there.\n\n```sh\nnothing is a claim here: 40 MB\n```\n",
         "docs/guide/a.md": "# A\nIn 3 seconds.\n\n## New\nWords.\n\n## Other\nWords.\n",
+        # All sections of a page may rest on its blocks, but not one that shows no block which is run.
+        "docs/guide/b.md": "# B\nIt runs.\n\n## Run\n```sh\n## no heading\n```\n\n## Told\nWords.\n\n## Shown\n<!-- not run: it would wait -->\n```sh\nwait\n```\n",
     }
     lay_out(tmp_path, files)
     done = checked(tmp_path)
@@ -95,7 +98,10 @@ def test_a_claim_without_anything_behind_it_is_told(tmp_path):
         "README, 'It is light.': bench/x.md does not say ''",
         "README, 'It is quick.': nothing is named",
         "README, 'gone': nothing is named",
+        "SECURITY.md: nothing is behind the section 'Not promised'",
         "docs/guide/a.md: nothing is behind the section 'New'",
+        "docs/guide/b.md: nothing is behind the section 'Told'",
+        "docs/guide/b.md: nothing is behind the section 'Shown'",
         "there is no section docs/guide/a.md#Old",
         "docs/guide/a.md#Old: there is no `test_undo.py test_no`",
         "docs/guide/a.md#Other: `bench/x.md` names nothing in the file",
@@ -170,6 +176,7 @@ def test_figures_are_looked_for_on_every_page_and_in_every_unit(tmp_path):
     claims(tmp_path, figures=[("10 s", "bench/x.py", "LIMIT = 10"), ("7 s", "bench/x.py", "LIMIT = 10")], **pages, **{"bench/x.py": "LIMIT = 10\n"})
     figures = ["1 MiB", "64 KiB", "60 %", "4,096 connections", "200 messages", "0.08 seconds", "9 of 10"]
     assert checked(tmp_path).stdout.splitlines() == [
+        "SECURITY.md: nothing is behind the section 'at its beginning'",
         "docs/concept/a.md: nothing is behind the section 'at its beginning'",
         "SECURITY.md: nothing is behind the figure '64 MB'",
         "SECURITY.md: nothing is behind the figure '200 ms'",

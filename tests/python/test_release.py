@@ -378,7 +378,7 @@ def test_path_filters_see_every_input(name):
     seen = WORKFLOWS[name][True]["pull_request"]["paths"]
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     if name == "release.yml":
-        roots = ("crates/", "python/", "Cargo.", "pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md", "demo/", "docs/", "bench/Cargo.toml", ".gitattributes", ".github/workflows/")
+        roots = ("crates/", "python/", "Cargo.", "pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md", "demo/", "docs/", "editors/", "bench/Cargo.toml", ".gitattributes", ".github/workflows/")
     else:
         roots = ("docs/",)
     inputs = [path for path in tracked if path.startswith(roots)] + sorted(scripts_of(name))
