@@ -122,9 +122,10 @@ def sdists(lines):
 def repositories(names, given=None):
     """A folder with bare repositories as `owner+name/repo`: the one that the user gave, or our own clones."""
     if given:
-        absent = [name for name in names if not (given / name.replace("/", "+") / "repo").is_dir()]
-        if len(absent) == len(names):
-            raise Missing(f"needs {names[0].replace('/', '+')}/repo in --repositories")
+        # Figures from a part of them would be marked as if they were from all.
+        absent = [f"{name.replace('/', '+')}/repo" for name in names if not (given / name.replace("/", "+") / "repo").is_dir()]
+        if absent:
+            raise Missing(f"needs {', '.join(absent[:3])}{f' and {len(absent) - 3} more' if len(absent) > 3 else ''} in --repositories")
         return given
     if not shutil.which("git"):
         raise Missing("needs git")

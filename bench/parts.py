@@ -150,6 +150,14 @@ def startup(bench):
     return measures
 
 
+def newcomer(bench):
+    wheels = sorted((ROOT / "dist").glob("*.whl"), key=os.path.getmtime)
+    if bench.quick and not wheels:
+        raise Missing("needs a wheel in dist/; in full one is built")
+    found = bench.samples("newcomer.py", *(["--wheel", wheels[-1]] if bench.quick else []), seconds=bench.some(120, 3600))
+    return [Measure(name, seconds, "s", "lower", None if seconds is not None else "it failed") for name, seconds in found.items()]
+
+
 def understanding(bench):
     words = ["--program", bench.program, "--runs", bench.some(2, 5)]
     versions = {}
@@ -544,6 +552,7 @@ class Part:
 
 PARTS = [
     Part("startup", "what a start costs", startup, ("Linux",)),
+    Part("newcomer", "how long it takes from nothing to a proven fix", newcomer, ("git",)),
     Part("understanding", "what reading a project costs", understanding, ("POSIX",)),
     Part("scaling", "how the cost grows from 100 to 100,000 files", scaling, ("POSIX",)),
     Part("overhead", "what a run costs beside the model, and its prompts", overhead, ("Linux",)),

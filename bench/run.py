@@ -42,7 +42,7 @@ def read_arguments(words):
     parser.add_argument("--rows", type=pathlib.Path, default=rows.COMMITTED, help="the folder for the rows")
     parser.add_argument("--no-peers", action="store_true", help="install and measure no other program")
     parser.add_argument("--repositories", type=pathlib.Path, help="bare repositories as owner+name/repo, instead of cloning")
-    parser.add_argument("--cases", type=pathlib.Path, help="the cases of other people (locate, repair, rename, edits)")
+    parser.add_argument("--cases", type=pathlib.Path, help="the cases of other people (locate, edits)")
     parser.add_argument("--list", action="store_true", help="say which parts there are")
     arguments = parser.parse_args(words)
     names = [part.name for part in parts.PARTS]

@@ -492,3 +492,34 @@ def test_a_model_is_credited_with_what_it_was_asked(monkeypatch, tmp_path):
     monkeypatch.setattr(parts.Bench, "call", call)
     [found] = [one for one in parts.model(bench(tmp_path)) if one.name.startswith("sentences")]
     assert (round(found.value), found.cases, found.peer) == (33, 3, {"engine": "local", "model": "tiny"})
+
+
+# A newcomer
+
+INSTALL = """import pathlib, sys
+words = sys.argv[1:]
+print("installed", *words[:2])
+sys.exit(0 if "--wheel" in words and pathlib.Path(words[-1]).name == "right.whl" else 1)
+"""
+
+
+@pytest.mark.parametrize("wheel, code", [("right.whl", 0), ("wrong.whl", 1)])
+def test_a_newcomer_is_timed_in_a_fresh_clone_and_a_demo_that_fails_is_no_figure(tmp_path, wheel, code):
+    source = tmp_path / "source"
+    (source / "scripts" / "run").mkdir(parents=True)
+    (source / "scripts" / "run" / "install.py").write_text(INSTALL, encoding="utf-8")
+    git = ["git", "-C", str(source), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+        subprocess.run([*git, *words], check=True)
+    done = ran("--wheel", tmp_path / wheel, "--clone-of", source, "--json", tmp_path / "out.json", script="newcomer.py")
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "installed --demo --no-model" in done.stdout
+    seconds = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["a wheel, to a proven fix"]
+    assert (seconds is None) == bool(code) and (seconds or 1) < 60
+
+
+def test_a_part_of_the_repositories_is_none(tmp_path):
+    (tmp_path / "a+b" / "repo").mkdir(parents=True)
+    assert inputs.repositories(["a/b"], tmp_path) == tmp_path
+    with pytest.raises(inputs.Missing, match="needs c[+]d/repo, e[+]f/repo, g[+]h/repo and 1 more in --repositories"):
+        inputs.repositories(["a/b", "c/d", "e/f", "g/h", "i/j"], tmp_path)
