@@ -24,6 +24,8 @@ class Terminal:
         self.own, theirs = pty.openpty()
         self.columns = columns
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        # Before the program is there: one that starts quickly would have changed them.
+        self.usual_settings = self.settings()
 
         def take_terminal():
             os.setsid()
@@ -47,6 +49,12 @@ class Terminal:
             self.process.kill()
         self.process.wait()
         os.close(self.own)
+
+    def settings(self):
+        """Whether lines are edited, shown and interrupted by the terminal itself."""
+        import termios
+
+        return termios.tcgetattr(self.own)[3] & (termios.ICANON | termios.ECHO | termios.ISIG)
 
     def read(self, seconds=0.1):
         ready, _, _ = select.select([self.own], [], [], seconds)

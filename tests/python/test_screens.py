@@ -137,12 +137,6 @@ STAGES = {
 PREPARED = {"reading": large, "tests": slow_suite}
 
 
-def settings_of(terminal):
-    import termios
-
-    return termios.tcgetattr(terminal.own)[3] & (termios.ICANON | termios.ECHO | termios.ISIG)
-
-
 @pytest.mark.parametrize("command", ["run", "chat"])
 @pytest.mark.parametrize("stage", STAGES)
 def test_ctrl_c_is_heard_at_every_stage(project, engine, command, stage):
@@ -154,7 +148,6 @@ def test_ctrl_c_is_heard_at_every_stage(project, engine, command, stage):
     before = tree(project)
     words = ["run", "--ask", task] if command == "run" else ["chat", "--ask"]
     with Terminal(80, *words, "--project", str(project)) as terminal:
-        usual = settings_of(terminal)
         if command == "chat":
             terminal.expect("> ")
             terminal.type(f"{task}\r")
@@ -171,7 +164,7 @@ def test_ctrl_c_is_heard_at_every_stage(project, engine, command, stage):
         else:
             assert terminal.ended(10) == 130, terminal.everything
         assert time.monotonic() - began < 10
-        assert settings_of(terminal) == usual
+        assert terminal.settings() == terminal.usual_settings
     # Pastes are not marked any more, and the cursor is there.
     assert terminal.everything.count("\x1b[?2004h") == terminal.everything.count("\x1b[?2004l")
     assert "\x1b[?25l" not in terminal.everything.rpartition("\x1b[?25h")[2]
