@@ -468,7 +468,7 @@ mod tests {
                 ("Cargo.toml", "[package]\nname = \"a\"\n"),
                 ("src/lib.rs", "fn a() {}\n"),
             ],
-            &["cargo fetch --manifest-path FOLDER/source/Cargo.toml"],
+            &["cargo fetch"],
         );
         let package = "{\"scripts\": {\"test\": \"jest\"}}";
         let npm = "npm --prefix FOLDER/source";
