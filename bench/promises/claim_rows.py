@@ -84,7 +84,7 @@ SENTENCES = {
     "one task in many clones | `examples/many_repositories.py`: here, with Dask or with Ray |": (
         "test_examples.py test_many_repositories_here",
         "test_examples.py test_many_repositories_with_dask",
-        ("bench/clusters.py", 'for on in arguments.on or ("ray", "dask"):'),
+        ("bench/clusters.py", 'kinds = arguments.on or ("here", "ray", "dask")'),
     ),
     'Python | `Agent(AgentOptions(project=".")).run("fix the failing tests")` |': (A_RUN,),
     "SECURITY.md: what is promised, and the test behind each promise.": ("test_promises.py test_the_rows_fit_the_source",),
@@ -152,7 +152,7 @@ SECTIONS = {
     "docs/guide/library.md#*": DOCS,
     "docs/guide/library.md#Errors": "test_options.py test_what_cannot_be_used_is_named",
     "docs/guide/many.md#": "test_examples.py test_many_repositories_are_taken_up_where_they_were_stopped",
-    "docs/guide/many.md#Past one machine": ("bench/clusters.py", 'for on in arguments.on or ("ray", "dask"):'),
+    "docs/guide/many.md#Past one machine": ("bench/clusters.py", 'kinds = arguments.on or ("here", "ray", "dask")'),
     "docs/guide/models.md#": "test_search.py test_the_search_alone_finishes_a_task",
     "docs/guide/models.md#For your memory": "test_models.py test_the_models_of_the_engine_are_listed",
     "docs/guide/models.md#Where it runs": "test_real_model.py test_the_on_device_engine_answers_and_leaves_nothing",
