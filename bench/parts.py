@@ -538,13 +538,14 @@ NEEDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A part: its name, what it measures, the function, and what it needs."""
+    """A part: its name, what it measures, the function, what it needs, and the page on how to read its figures."""
 
     name: str
     about: str
     measure: Callable
     needs: tuple = ()
     only_by_name: bool = False
+    page: str = ""
 
     def lacking(self):
         return [need for need in self.needs if not NEEDS[need]()]
@@ -555,22 +556,22 @@ PARTS = [
     Part("newcomer", "how long it takes from nothing to a proven fix", newcomer, ("git",)),
     Part("understanding", "what reading a project costs", understanding, ("POSIX",)),
     Part("scaling", "how the cost grows from 100 to 100,000 files", scaling, ("POSIX",)),
-    Part("overhead", "what a run costs beside the model, and its prompts", overhead, ("Linux",)),
-    Part("faults", "what is left when a model misbehaves", faults, ("Linux",)),
+    Part("overhead", "what a run costs beside the model, and its prompts", overhead, ("Linux",), page="overhead/README.md"),
+    Part("faults", "what is left when a model misbehaves", faults, ("Linux",), page="overhead/README.md"),
     Part("latency", "how soon words and keys arrive", latency, ("POSIX",)),
     Part("protocols", "what the protocol servers for editors cost", protocols, ("Linux",)),
-    Part("server", "requests a second of the HTTP server", server, ("Linux",)),
-    Part("sandbox", "what safety costs", sandbox, ("Linux",)),
+    Part("server", "requests a second of the HTTP server", server, ("Linux",), page="server/README.md"),
+    Part("sandbox", "what safety costs", sandbox, ("Linux",), page="hands/README.md"),
     Part("hostile", "time and memory among hostile files", hostile, ("POSIX",)),
     Part("fixes", "fixes that need no model", fixes, ()),
-    Part("edits", "where imperfect edits are placed", edits, ()),
-    Part("locating", "from an issue to files and definitions", locating, ("git",)),
-    Part("sentences", "how sentences are read", sentences, ("git",)),
-    Part("oracle", "real commits with a perfect model", oracle, ("git",)),
-    Part("bugs", "bugs in real packages, without a model", bugs, ("POSIX",)),
-    Part("suites", "whether strangers' tests run", suites, ("POSIX", "Python 3.11")),
-    Part("adversary", "models that cheat", adversary, ("POSIX",)),
+    Part("edits", "where imperfect edits are placed", edits, (), page="edits/README.md"),
+    Part("locating", "from an issue to files and definitions", locating, ("git",), page="locate/README.md"),
+    Part("sentences", "how sentences are read", sentences, ("git",), page="sentences/README.md"),
+    Part("oracle", "real commits with a perfect model", oracle, ("git",), page="oracle/README.md"),
+    Part("bugs", "bugs in real packages, without a model", bugs, ("POSIX",), page="bugs/README.md"),
+    Part("suites", "whether strangers' tests run", suites, ("POSIX", "Python 3.11"), page="suites/README.md"),
+    Part("adversary", "models that cheat", adversary, ("POSIX",), page="adversary/README.md"),
     Part("soak", "random tasks, hostile models and kills", soak, ("POSIX",)),
-    Part("on-device", "a very small model on this machine", on_device, ("POSIX",)),
+    Part("on-device", "a very small model on this machine", on_device, ("POSIX",), page="small_model/README.md"),
     Part("model", "the engine and the model that you have configured", model, ("POSIX",), only_by_name=True),
 ]

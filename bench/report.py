@@ -74,7 +74,7 @@ def cell(text):
 
 
 def part_table(part, part_rows):
-    lines = [f"## {part.name}", "", f"{part.about[0].upper()}{part.about[1:]}.{cell(machines(part_rows))}", ""]
+    lines = [f"## {part.name}", "", f"{part.about[0].upper()}{part.about[1:]}.{cell(machines(part_rows))}{f' [How to read it](../{part.page}).' if part.page else ''}", ""]
     if not part_rows:
         return [*lines, "Not measured.", ""]
     lines += ["| what | value | unit | spread | cases | measured |", "|---|---:|---|---:|---:|---|"]
