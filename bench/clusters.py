@@ -12,6 +12,7 @@ a cluster takes most of them to start.
 """
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
@@ -27,7 +28,7 @@ import inputs
 
 ROOT = inputs.ROOT
 TASK = "fix the NameError in orders/report.py"
-# A cluster of this machine starts within a minute; a task takes seconds.
+# A cluster of this machine starts within a minute; a task takes seconds, and there may be hundreds.
 PATIENCE = 1800
 
 
@@ -117,8 +118,13 @@ def interrupted(command, variables, results):
     while len(whole(results)) < 2 and child.poll() is None and time.monotonic() < end:
         time.sleep(0.05)
     first = whole(results)
-    os.killpg(child.pid, signal.SIGINT)
-    _, said = child.communicate(timeout=120)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGINT)
+    try:
+        _, said = child.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        _, said = child.communicate()
     return first, [] if child.returncode == 130 else [f"Ctrl-C ended it with {child.returncode}: {inputs.last_line(said)}"]
 
 

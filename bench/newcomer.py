@@ -32,10 +32,11 @@ def main(words):
     with tempfile.TemporaryDirectory(prefix="harness-newcomer-") as folder:
         if not wheel:
             place = clone(arguments.clone_of, pathlib.Path(folder, "compiled"))
-            found["a clone, compiled, to a proven fix"] = timed(place, *INSTALL)
-            wheel = built_wheel(place)
-        place = clone(arguments.clone_of, pathlib.Path(folder, "with-a-wheel"))
-        found["a wheel, to a proven fix"] = timed(place, *INSTALL, "--wheel", wheel)
+            found["a clone, compiled, to a proven fix"] = seconds = timed(place, *INSTALL)
+            wheel = built_wheel(place) if seconds is not None else None
+        if wheel:
+            place = clone(arguments.clone_of, pathlib.Path(folder, "with-a-wheel"))
+            found["a wheel, to a proven fix"] = timed(place, *INSTALL, "--wheel", wheel)
     print("\n| what | seconds |\n|---|---:|")
     for name, seconds in found.items():
         print(f"| {name} | {'it failed' if seconds is None else f'{seconds:.1f}'} |")

@@ -211,8 +211,8 @@ def sections_of(text):
 
 
 def shows_a_run(text):
-    """Whether a section has a block that the tests of the pages run."""
-    return any("not run:" not in before for before in re.findall(r"([^\n]*)\n```\w", text))
+    """Whether a section has a block that the tests of the pages run, as scripts/docs/pages.py tells them."""
+    return any(before.startswith("<!-- run") or not before.startswith("<!--") for before in re.findall(r"([^\n]*)\n```(?:console|python)\b", text))
 
 
 def unheld_sections():

@@ -83,7 +83,7 @@ def test_a_claim_without_anything_behind_it_is_told(tmp_path):
         "README.md": "# A\nEvery run can be undone. Every run can be undone on Mars. It paints, and weighs 12 MB.\n\n- It is light. It is quick.\n- [More](b.md) is there.\n\n```sh\nnothing is a claim here: 40 MB\n```\n",
         "docs/guide/a.md": "# A\nIn 3 seconds.\n\n## New\nWords.\n\n## Other\nWords.\n",
         # All sections of a page may rest on its blocks, but not one that shows no block which is run.
-        "docs/guide/b.md": "# B\nIt runs.\n\n## Run\n```sh\n## no heading\n```\n\n## Told\nWords.\n\n## Shown\n<!-- not run: it would wait -->\n```sh\nwait\n```\n",
+        "docs/guide/b.md": "# B\nIt runs.\n\n## Run\n```console\n## no heading\n```\n\n## Told\nWords.\n\n## Shown\n<!-- not run: it would wait -->\n```console\n$ wait\n```\n\n## Set up\n```sh\nset\n```\n",
     }
     lay_out(tmp_path, files)
     done = checked(tmp_path)
@@ -102,6 +102,7 @@ def test_a_claim_without_anything_behind_it_is_told(tmp_path):
         "docs/guide/a.md: nothing is behind the section 'New'",
         "docs/guide/b.md: nothing is behind the section 'Told'",
         "docs/guide/b.md: nothing is behind the section 'Shown'",
+        "docs/guide/b.md: nothing is behind the section 'Set up'",
         "there is no section docs/guide/a.md#Old",
         "docs/guide/a.md#Old: there is no `test_undo.py test_no`",
         "docs/guide/a.md#Other: `bench/x.md` names nothing in the file",
