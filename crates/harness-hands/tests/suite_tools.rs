@@ -86,6 +86,25 @@ fn node_tests_are_counted() {
     );
 }
 
+/// The wrapper of a project brings the version of the tool that the project is built with.
+#[cfg(unix)]
+#[test]
+fn the_project_s_own_wrapper_runs_the_tests() {
+    for (runner, script, folder) in [
+        (Framework::Maven, "mvnw", "target/surefire-reports"),
+        (Framework::Gradle, "gradlew", "build/test-results"),
+    ] {
+        let report = "<testsuite><testcase name=\"good\"/></testsuite>";
+        let text = format!("mkdir -p {folder}\necho '{report}' > {folder}/TEST-a.xml\n");
+        let report = run(&[(script, &text)], runner, &["sh", script, "test"]).unwrap();
+        assert_eq!(
+            (report.outcome, report.passed),
+            (Outcome::Ran, 1),
+            "{report:#?}"
+        );
+    }
+}
+
 #[test]
 fn prose_is_no_report() {
     let package =

@@ -468,6 +468,31 @@ mod tests {
             &[("build.gradle", "")],
             Some("gradle: /bin/gradle test (`build.gradle`)"),
         );
+        let wrapped = |end: &str| {
+            let (reader, ending) = match cfg!(windows) {
+                true => ("/bin/cmd /c", end),
+                false => ("/bin/sh", ""),
+            };
+            (reader, ending.to_owned())
+        };
+        let (reader, ending) = wrapped(".cmd");
+        check(
+            &[("a/pom.xml", ""), (&format!("a/mvnw{ending}"), "")],
+            Some(&format!(
+                "maven in a: {reader} mvnw{ending} -B test (`a/pom.xml`)"
+            )),
+        );
+        let (reader, ending) = wrapped(".bat");
+        check(
+            &[("build.gradle", ""), (&format!("gradlew{ending}"), "")],
+            Some(&format!(
+                "gradle: {reader} gradlew{ending} test (`build.gradle`)"
+            )),
+        );
+        check(
+            &[("phpunit.xml", ""), ("vendor/bin/phpunit", "")],
+            Some("phpunit: /bin/php vendor/bin/phpunit (`phpunit.xml`)"),
+        );
         check(
             &[("Makefile", "all:\n\ntest: all\n\t./run\n")],
             Some("make: /bin/make test (`Makefile` has the target `test`)"),

@@ -7,7 +7,7 @@ use crate::suite::{Candidate, Project, Runner, Suite};
 /// The parts of a suite that differ from tool to tool.
 struct Found<'a> {
     runner: Runner,
-    program: String,
+    command: Vec<String>,
     arguments: &'a [&'a str],
     folder: Option<RelPath>,
     why: String,
@@ -17,7 +17,7 @@ struct Found<'a> {
 impl Found<'_> {
     fn candidate(self, project: &Project<'_>) -> Candidate {
         let arguments = self.arguments.iter().map(|argument| argument.to_string());
-        let command = std::iter::once(self.program).chain(arguments).collect();
+        let command = self.command.into_iter().chain(arguments).collect();
         let suite = Suite {
             runner: self.runner,
             command,
@@ -53,7 +53,7 @@ pub(super) fn cargo(project: &Project<'_>) -> Option<Candidate> {
     Some(
         Found {
             runner: Runner::Cargo,
-            program,
+            command: vec![program],
             arguments,
             folder,
             why,
@@ -71,7 +71,7 @@ pub(super) fn go(project: &Project<'_>) -> Option<Candidate> {
     Some(
         Found {
             runner: Runner::Go,
-            program,
+            command: vec![program],
             arguments,
             folder,
             why,
@@ -108,7 +108,7 @@ pub(super) fn node(project: &Project<'_>) -> Option<Candidate> {
     Some(
         Found {
             runner,
-            program,
+            command: vec![program],
             arguments: &["test"],
             folder,
             why,
@@ -121,13 +121,12 @@ pub(super) fn node(project: &Project<'_>) -> Option<Candidate> {
 pub(super) fn maven(project: &Project<'_>) -> Option<Candidate> {
     let folder = project.folder_of("pom.xml")?;
     let why = format!("`{}`", inside(folder.as_ref(), "pom.xml"));
-    let program = wrapper(project, folder.as_ref(), "mvnw", "mvn");
-    let arguments = &["-B", "test"];
+    let command = own_or(project, folder.as_ref(), MAVEN_WRAPPER, "mvn");
     Some(
         Found {
             runner: Runner::Maven,
-            program,
-            arguments,
+            command,
+            arguments: &["-B", "test"],
             folder,
             why,
             languages: &[Language::Java],
@@ -147,11 +146,11 @@ pub(super) fn gradle(project: &Project<'_>) -> Option<Candidate> {
         .iter()
         .find_map(|name| Some((name, project.folder_of(name)?)))?;
     let why = format!("`{}`", inside(folder.as_ref(), name));
-    let program = wrapper(project, folder.as_ref(), "gradlew", "gradle");
+    let command = own_or(project, folder.as_ref(), GRADLE_WRAPPER, "gradle");
     Some(
         Found {
             runner: Runner::Gradle,
-            program,
+            command,
             arguments: &["test"],
             folder,
             why,
@@ -161,21 +160,34 @@ pub(super) fn gradle(project: &Project<'_>) -> Option<Candidate> {
     )
 }
 
-/// Returns the project's own wrapper script, else the tool itself.
-fn wrapper(project: &Project<'_>, folder: Option<&RelPath>, script: &str, tool: &str) -> String {
-    let script = if cfg!(windows) {
-        format!("{script}.bat")
-    } else {
-        script.to_string()
-    };
-    if project.has(&inside(folder, &script)) {
-        return project
-            .root()
-            .join(inside(folder, &script))
-            .display()
-            .to_string();
+const MAVEN_WRAPPER: &[&str] = if cfg!(windows) {
+    &["cmd", "/c", "mvnw.cmd"]
+} else {
+    &["sh", "mvnw"]
+};
+const GRADLE_WRAPPER: &[&str] = if cfg!(windows) {
+    &["cmd", "/c", "gradlew.bat"]
+} else {
+    &["sh", "gradlew"]
+};
+
+/// Returns how the project's own script is started, where it has one, else the tool itself. A program of the system reads
+/// the script, since none is started that lies in the project.
+fn own_or(
+    project: &Project<'_>,
+    folder: Option<&RelPath>,
+    own: &[&str],
+    tool: &str,
+) -> Vec<String> {
+    match own {
+        [reader, words @ .., script] if project.has(&inside(folder, script)) => {
+            let words = words.iter().chain([script]).map(|word| (*word).to_owned());
+            std::iter::once(project.program(reader))
+                .chain(words)
+                .collect()
+        }
+        _ => vec![project.program(tool)],
     }
-    project.program(tool)
 }
 
 pub(super) fn ruby(project: &Project<'_>) -> Option<Candidate> {
@@ -206,7 +218,7 @@ pub(super) fn ruby(project: &Project<'_>) -> Option<Candidate> {
     Some(
         Found {
             runner,
-            program,
+            command: vec![program],
             arguments,
             folder,
             why,
@@ -221,16 +233,12 @@ pub(super) fn php(project: &Project<'_>) -> Option<Candidate> {
         .iter()
         .find_map(|name| Some((name, project.folder_of(name)?)))?;
     let why = format!("`{}`", inside(folder.as_ref(), name));
-    let installed = inside(folder.as_ref(), "vendor/bin/phpunit");
-    let program = if project.has(&installed) {
-        project.root().join(installed).display().to_string()
-    } else {
-        project.program("phpunit")
-    };
+    let installed = &["php", "vendor/bin/phpunit"];
+    let command = own_or(project, folder.as_ref(), installed, "phpunit");
     Some(
         Found {
             runner: Runner::Phpunit,
-            program,
+            command,
             arguments: &[],
             folder,
             why,
@@ -252,7 +260,7 @@ pub(super) fn dotnet(project: &Project<'_>) -> Option<Candidate> {
     Some(
         Found {
             runner: Runner::Other,
-            program,
+            command: vec![program],
             arguments: &["test"],
             folder,
             why,
@@ -270,7 +278,7 @@ pub(super) fn ctest(project: &Project<'_>) -> Option<Candidate> {
     let program = project.program("ctest");
     let found = Found {
         runner: Runner::Ctest,
-        program,
+        command: vec![program],
         arguments: &[],
         folder,
         why: format!("`{manifest}` has tests"),
@@ -297,7 +305,7 @@ pub(super) fn make(project: &Project<'_>) -> Option<Suite> {
     Some(
         Found {
             runner: Runner::Make,
-            program,
+            command: vec![program],
             arguments: &[target],
             folder: None,
             why,

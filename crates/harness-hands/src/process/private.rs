@@ -25,7 +25,7 @@ impl Private {
         for name in KEPT {
             let (from, to) = (kept.join(name), self.folder.path.join(name));
             if from.is_dir() {
-                let _ = std::fs::remove_dir(&to);
+                let _ = std::fs::remove_dir_all(&to);
                 let _ = std::fs::rename(from, to);
             }
         }

@@ -471,7 +471,6 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
 }
 
 fn maven(mut plan: Plan, names: &[String], private: &Private) -> Plan {
-    plan.program = "mvn".to_string();
     plan.arguments
         .extend(["-o", "-B", "-fae"].map(String::from));
     if !names.is_empty() {
@@ -484,6 +483,12 @@ fn maven(mut plan: Plan, names: &[String], private: &Private) -> Plan {
     }
     let home = format!("-Duser.home={}", private.home().display());
     plan.environment = vec![("MAVEN_OPTS", home.into())];
+    // Where the project's wrapper finds the Maven that it fetched.
+    if let Some(own) = environment::tool_home("MAVEN_USER_HOME", ".m2") {
+        plan.readable.push(own.join("wrapper"));
+        plan.environment
+            .push(("MAVEN_USER_HOME", own.into_os_string()));
+    }
     plan.readable
         .extend(environment::home().map(|home| home.join(".sdkman/candidates")));
     plan.report = Report::JunitFolders("surefire-reports");
@@ -491,27 +496,42 @@ fn maven(mut plan: Plan, names: &[String], private: &Private) -> Plan {
 }
 
 fn gradle(mut plan: Plan, names: &[String], private: &Private) -> Plan {
-    plan.program = "gradle".to_string();
     plan.arguments
         .extend(["--offline", "--no-daemon", "--console=plain", "--continue"].map(String::from));
     for name in names {
         plan.arguments.extend(["--tests".to_string(), name.clone()]);
     }
-    plan.environment = vec![(
-        "GRADLE_USER_HOME",
-        private.home().join("gradle").into_os_string(),
-    )];
-    if let Some(caches) =
-        environment::tool_home("GRADLE_USER_HOME", ".gradle").map(|home| home.join("caches"))
-    {
+    let private_home = private.home().join("gradle");
+    if let Some(home) = environment::tool_home("GRADLE_USER_HOME", ".gradle") {
+        let (caches, wrapped) = (home.join("caches"), home.join("wrapper"));
         plan.environment
             .push(("GRADLE_RO_DEP_CACHE", caches.clone().into_os_string()));
-        plan.readable.push(caches);
+        #[cfg(unix)]
+        link_files(&wrapped, &private_home.join("wrapper"), 3);
+        plan.readable.extend([caches, wrapped]);
     }
+    plan.environment
+        .push(("GRADLE_USER_HOME", private_home.into_os_string()));
     plan.readable
         .extend(environment::home().map(|home| home.join(".sdkman/candidates")));
     plan.report = Report::JunitFolders("test-results");
     plan
+}
+
+/// Lays folders like these, `levels` deep, with links to what lies in them. Gradle's wrapper writes a lock beside the Gradle
+/// that it fetched, where nothing may be written: `dists/gradle-8.5-bin/HASH/`.
+#[cfg(unix)]
+fn link_files(from: &Path, to: &Path, levels: usize) {
+    for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
+        let (path, place) = (entry.path(), to.join(entry.file_name()));
+        // What cannot be laid is told by the wrapper itself.
+        if levels > 0 && path.is_dir() {
+            link_files(&path, &place, levels - 1);
+        } else if path.extension().is_none_or(|end| end != "lck") {
+            let _ = std::fs::create_dir_all(to);
+            let _ = std::os::unix::fs::symlink(path, place);
+        }
+    }
 }
 
 fn phpunit(mut plan: Plan, names: &[String], private: &Private) -> Plan {
@@ -664,6 +684,24 @@ mod tests {
         let ruby = rake(plain(), &names("CalcTest#test_add CalcTest#test_zero"));
         let expected = "--verbose --name='/^(CalcTest#test_add|CalcTest#test_zero)$/'";
         assert_eq!(ruby.environment, [("TESTOPTS", OsString::from(expected))]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_wrapper_finds_what_it_fetched_beside_a_lock_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let (own, private) = (folder.path().join("own"), folder.path().join("private"));
+        let fetched = "dists/gradle-8.5-bin/abc";
+        std::fs::create_dir_all(own.join(fetched).join("gradle-8.5/bin")).unwrap();
+        for name in ["gradle-8.5-bin.zip.ok", "gradle-8.5-bin.zip.lck"] {
+            std::fs::write(own.join(fetched).join(name), "").unwrap();
+        }
+        link_files(&own, &private, 3);
+        let laid = private.join(fetched);
+        assert!(laid.join("gradle-8.5/bin").is_dir());
+        assert!(laid.join("gradle-8.5-bin.zip.ok").is_file());
+        assert!(!laid.join("gradle-8.5-bin.zip.lck").exists());
+        assert!(!laid.symlink_metadata().unwrap().is_symlink());
     }
 
     #[test]
