@@ -174,7 +174,7 @@ def test_what_no_file_asks_for_is_named_with_what_to_type(place):
 def test_programs_of_the_environment_are_found(place):
     """As they are when somebody activated it: tests of a command start the command."""
     assert "1 passed" in harness(place, "prepare", "--yes").stdout
-    (programs,) = (place / "cache").glob("harness/environments/*/python/bin")
+    (programs,) = (place / "cache").glob("harness/environments/*/*/python/bin")
     (programs / "shop-total").write_text("#!/bin/sh\necho $VIRTUAL_ENV\n")
     (programs / "shop-total").chmod(0o755)
     starts = "\n    def test_program(self):\n        import subprocess\n        told = subprocess.run(['shop-total'], capture_output=True, text=True).stdout\n        self.assertEqual(told.strip(), %r)\n"

@@ -32,6 +32,8 @@ pub struct PreparePlan {
     /// What to do where there is nothing that `prepare` could do.
     pub hint: String,
     #[serde(skip)]
+    place: Preparation,
+    #[serde(skip)]
     steps: Vec<PrepareStep>,
     #[serde(skip)]
     instead: Vec<PrepareStep>,
@@ -54,6 +56,7 @@ impl PreparePlan {
         let place = Preparation::of(tree.root())?;
         let mut plan = PreparePlan {
             folder: place.folder().to_path_buf(),
+            place: place.clone(),
             commands: Vec::new(),
             otherwise: Vec::new(),
             hint: String::new(),
@@ -216,8 +219,7 @@ impl PreparePlan {
         say: &mut dyn FnMut(&PrepareStep),
         cancel: &Cancel,
     ) -> Result<(), PrepareError> {
-        let root = project.door().root();
-        let place = Preparation::of(root).ok_or(PrepareError::NoCache)?;
+        let place = &self.place;
         let runner = project
             .runner()
             .ok_or_else(|| PrepareError::Start("the project is read-only".to_owned()))?;
@@ -408,9 +410,9 @@ mod tests {
                 ("tests/test_a.py", "def test_a(): pass\n"),
             ],
             &[
-                "PYTHON -m venv --clear FOLDER/python",
-                "FOLDER/python/bin/python -m pip install --quiet 'FOLDER/source[test]' pytest-cov",
-                "or FOLDER/python/bin/python -m pip install --quiet pytest pytest-cov",
+                "PYTHON -m venv --clear FOLDER/a/python",
+                "FOLDER/a/python/bin/python -m pip install --quiet 'FOLDER/source[test]' pytest-cov",
+                "or FOLDER/a/python/bin/python -m pip install --quiet pytest pytest-cov",
             ],
         );
         check(
@@ -426,9 +428,9 @@ mod tests {
                 ("tests/test_a.py", "def test_a(): pass\n"),
             ],
             &[
-                "PYTHON -m venv --clear FOLDER/python",
-                "FOLDER/python/bin/python -m pip install --quiet -c FOLDER/constraints.txt pytest",
-                "or FOLDER/python/bin/python -m pip install --quiet pytest",
+                "PYTHON -m venv --clear FOLDER/a/python",
+                "FOLDER/a/python/bin/python -m pip install --quiet -c FOLDER/constraints.txt pytest",
+                "or FOLDER/a/python/bin/python -m pip install --quiet pytest",
             ],
         );
         check(
@@ -437,8 +439,8 @@ mod tests {
                 ("tests/test_a.py", "def test_a(): pass\n"),
             ],
             &[
-                "PYTHON -m venv --clear FOLDER/python",
-                "FOLDER/python/bin/python -m pip install --quiet -r FOLDER/source/requirements.txt pytest",
+                "PYTHON -m venv --clear FOLDER/a/python",
+                "FOLDER/a/python/bin/python -m pip install --quiet -r FOLDER/source/requirements.txt pytest",
             ],
         );
     }
@@ -454,8 +456,8 @@ mod tests {
                 ("tests/test_a.py", "def test_a(): pass\n"),
             ],
             &[
-                "PYTHON -m venv --clear FOLDER/python",
-                "FOLDER/python/bin/python -m pip install --quiet mock pytest",
+                "PYTHON -m venv --clear FOLDER/a/python",
+                "FOLDER/a/python/bin/python -m pip install --quiet mock pytest",
             ],
         );
     }

@@ -18,6 +18,8 @@ use crate::{environment, user};
 
 /// What a finished environment says of itself.
 const READY: &str = "ready.json";
+/// The two parts of a place. They take turns: while one is filled, what was prepared before stays in use in the other.
+const PARTS: [&str; 2] = ["a", "b"];
 /// Where Node looks for packages.
 const NODE_MODULES: &str = "node_modules";
 /// Who fills it holds this file.
@@ -132,24 +134,38 @@ pub struct Held(#[expect(dead_code, reason = "held, not read")] File);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preparation {
     folder: PathBuf,
+    /// The part that is in use.
+    finished: Option<PathBuf>,
+    /// The part that is filled next.
+    filled: PathBuf,
+}
+
+/// What stands in the file of a place that is ready.
+#[derive(Serialize, Deserialize)]
+struct Ready {
+    part: String,
+    steps: Vec<PrepareStep>,
 }
 
 /// Returns the environment that was prepared for a project, where it is finished.
 pub fn environment(project: &Path) -> Option<PathBuf> {
-    let place = Preparation::of(project)?;
-    place
-        .folder
-        .join(READY)
-        .is_file()
-        .then(|| place.environment())
+    Some(python_in(&Preparation::of(project)?.finished?))
 }
 
 /// Returns the packages that were prepared for the part of a project in a folder, where Node finds none beside the code.
 pub fn node_modules(project: &Path, folder: Option<&RelPath>) -> Option<PathBuf> {
     let place = Preparation::of(project)?;
-    let packages = place.packages(folder).join(NODE_MODULES);
-    let is_finished = place.folder.join(READY).is_file();
-    (is_finished && packages.is_dir()).then_some(packages)
+    let packages = packages_in(&place.finished?, folder).join(NODE_MODULES);
+    packages.is_dir().then_some(packages)
+}
+
+fn python_in(part: &Path) -> PathBuf {
+    part.join("python")
+}
+
+fn packages_in(part: &Path, folder: Option<&RelPath>) -> PathBuf {
+    let node = part.join("node");
+    folder.map_or_else(|| node.clone(), |folder| folder.under(&node))
 }
 
 impl Preparation {
@@ -157,7 +173,21 @@ impl Preparation {
     pub fn of(project: &Path) -> Option<Preparation> {
         let name = blake3::hash(project.as_os_str().as_encoded_bytes()).to_hex();
         let folder = user::cache_folder()?.join("environments").join(&name[..16]);
-        Some(Preparation { folder })
+        Some(Preparation::in_folder(folder))
+    }
+
+    fn in_folder(folder: PathBuf) -> Preparation {
+        let text = std::fs::read(folder.join(READY)).unwrap_or_default();
+        let ready: Option<Ready> = serde_json::from_slice(&text).ok();
+        let used = PARTS
+            .iter()
+            .find(|part| ready.as_ref().is_some_and(|ready| ready.part == **part));
+        let free = PARTS.iter().find(|part| Some(*part) != used);
+        Preparation {
+            finished: used.map(|part| folder.join(part)),
+            filled: folder.join(free.unwrap_or(&PARTS[0])),
+            folder,
+        }
     }
 
     /// Returns the folder that holds all of it.
@@ -167,7 +197,7 @@ impl Preparation {
 
     /// Returns where the environment is, or will be.
     pub fn environment(&self) -> PathBuf {
-        self.folder.join("python")
+        python_in(&self.filled)
     }
 
     /// Returns where the copy of the project lies while it is built.
@@ -175,18 +205,12 @@ impl Preparation {
         self.folder.join("source")
     }
 
-    /// Returns where Node's packages are kept for the part of the project in a folder.
-    fn packages(&self, folder: Option<&RelPath>) -> PathBuf {
-        let node = self.folder.join("node");
-        folder.map_or_else(|| node.clone(), |folder| folder.under(&node))
-    }
-
     /// Keeps the packages that Node's installer put into the copy.
     pub fn keep_packages(&self, folder: Option<&RelPath>) -> Result<(), PrepareError> {
         let wrong = |error| PrepareError::Folder(self.folder.clone(), error);
         let copy = folder.map_or_else(|| self.copy(), |folder| folder.under(&self.copy()));
-        let (from, to) = (copy.join(NODE_MODULES), self.packages(folder));
-        let _ = std::fs::remove_dir_all(self.folder.join("node"));
+        let from = copy.join(NODE_MODULES);
+        let to = packages_in(&self.filled, folder);
         std::fs::create_dir_all(&to).map_err(wrong)?;
         match std::fs::rename(from, to.join(NODE_MODULES)) {
             // There was nothing to install.
@@ -227,8 +251,14 @@ impl Preparation {
             // A file system without locks: nobody can be told apart there.
             Err(TryLockError::Error(_)) => {}
         }
-        let _ = std::fs::remove_file(self.folder.join(READY));
-        let _ = std::fs::remove_dir_all(self.copy());
+        // Another one came to its end since this one looked: what it filled is in use.
+        if Preparation::in_folder(self.folder.clone()) != *self {
+            return Err(PrepareError::Busy);
+        }
+        for folder in [&self.filled, &self.copy()] {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+        std::fs::create_dir_all(&self.filled).map_err(wrong)?;
         copy_project(door, &self.copy()).map_err(|error| PrepareError::Copy(error.to_string()))?;
         Ok(Held(lock))
     }
@@ -264,7 +294,7 @@ impl Preparation {
         for folder in &caches {
             let _ = std::fs::create_dir_all(folder);
         }
-        let mut writable = vec![self.folder.clone()];
+        let mut writable = vec![self.filled.clone(), self.copy()];
         writable.extend(caches);
         let homes = tool_homes(program);
         writable.extend(homes.iter().flat_map(|home| home.filled.clone()));
@@ -279,6 +309,7 @@ impl Preparation {
             .find(Path::new(program))
             .map_err(|error| PrepareError::Start(error.to_string()))?;
         let is_free = |place: &PathBuf| !writable.iter().any(|open| place.starts_with(open));
+        readable.push(self.folder.clone());
         readable.extend(homes.iter().map(|home| home.folder.clone()));
         readable.extend(toolchain(&found).into_iter().filter(is_free));
         // A file of requirements may ask for `.`, and means the project.
@@ -320,12 +351,23 @@ impl Preparation {
         }
     }
 
-    /// Says that all is there; what was built from is not needed any more.
+    /// Says that all is there, from which moment it is used; what was built from and what was used before go.
     pub fn finish(&self, steps: &[PrepareStep]) -> Result<(), PrepareError> {
         let wrong = |error| PrepareError::Folder(self.folder.clone(), error);
         let _ = std::fs::remove_dir_all(self.copy());
-        let text = serde_json::to_string_pretty(steps).unwrap_or_default();
-        std::fs::write(self.folder.join(READY), text).map_err(wrong)
+        let part = self.filled.file_name().unwrap_or_default();
+        let ready = Ready {
+            part: part.to_string_lossy().into_owned(),
+            steps: steps.to_vec(),
+        };
+        let text = serde_json::to_string_pretty(&ready).unwrap_or_default();
+        let written = self.folder.join("ready.json.new");
+        std::fs::write(&written, text).map_err(wrong)?;
+        std::fs::rename(written, self.folder.join(READY)).map_err(wrong)?;
+        if let Some(before) = &self.finished {
+            let _ = std::fs::remove_dir_all(before);
+        }
+        Ok(())
     }
 }
 
@@ -482,12 +524,43 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let project = tempfile::tempdir().unwrap();
         let door = Door::open(project.path()).unwrap();
-        let place = Preparation {
-            folder: folder.path().join("place"),
-        };
+        let place = Preparation::in_folder(folder.path().join("place"));
         let held = place.begin(&door).unwrap();
         assert!(matches!(place.begin(&door), Err(PrepareError::Busy)));
         drop(held);
         place.begin(&door).unwrap();
+    }
+
+    #[test]
+    fn what_was_prepared_stays_in_use_until_the_new_one_is_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = tempfile::tempdir().unwrap();
+        let door = Door::open(project.path()).unwrap();
+        let place = || Preparation::in_folder(folder.path().to_path_buf());
+        let fill = |text: &str, is_finished: bool| {
+            let place = place();
+            let _held = place.begin(&door).unwrap();
+            std::fs::create_dir_all(place.environment()).unwrap();
+            std::fs::write(place.environment().join("python"), text).unwrap();
+            if is_finished {
+                place.finish(&[]).unwrap();
+            }
+        };
+        let used = || std::fs::read_to_string(python_in(&place().finished?).join("python")).ok();
+        fill("one that was killed", false);
+        assert_eq!(used(), None);
+        fill("first", true);
+        assert_eq!(used().as_deref(), Some("first"));
+        let late = place();
+        fill("another that was killed", false);
+        assert_eq!(used().as_deref(), Some("first"));
+        fill("second", true);
+        assert_eq!(used().as_deref(), Some("second"));
+        // It would fill what is in use by now.
+        assert!(matches!(late.begin(&door), Err(PrepareError::Busy)));
+        let parts = PARTS
+            .iter()
+            .filter(|part| folder.path().join(part).exists());
+        assert_eq!(parts.count(), 1);
     }
 }

@@ -101,7 +101,7 @@ fn failed(error: PrepareError) -> Complaint {
     let hint = match &error {
         PrepareError::Failed { said, .. } => {
             text::notice(said);
-            "what it said stands above; what is installed by then is used again the next time"
+            "what it said stands above; what was fetched is kept, and an environment from before stays in use"
         }
         PrepareError::Busy => "wait for it, or stop it",
         _ => "`harness doctor` looks at this machine",
