@@ -485,7 +485,9 @@ mod tests {
         );
         check(
             &[("web/package.json", package), ("web/a.js", "let a;\n")],
-            &[&format!("{npm}/web install --no-package-lock {quiet}")],
+            &[&format!(
+                "cd web && {npm}/web install --no-package-lock {quiet}"
+            )],
         );
         let node = "Node reads packages from the project's own `node_modules`, where nothing is written: type `npm install` there";
         let parts = "{\"workspaces\": [\"a\"], \"scripts\": {\"test\": \"jest\"}}";
