@@ -201,6 +201,36 @@ fn no_tests_are_no_pass() {
 }
 
 #[test]
+fn a_suite_without_its_runner_has_no_failures_of_another() {
+    let environment = tempfile::tempdir().unwrap();
+    let made = std::process::Command::new("python3")
+        .args(["-m", "venv", "--without-pip"])
+        .arg(environment.path())
+        .status();
+    assert!(made.unwrap().success());
+    let programs = if cfg!(windows) {
+        "Scripts/python.exe"
+    } else {
+        "bin/python"
+    };
+    let python = environment.path().join(programs).display().to_string();
+    let suite = Suite {
+        runner: Framework::Pytest,
+        command: [&*python, "-m", "pytest"].map(String::from).to_vec(),
+        interpreter: Some(python),
+        ..unittest()
+    };
+    let folder = project(&[("test_x.py", "import pytest\n\n\ndef test_a():\n    pass\n")]);
+    let report = run(folder.path(), &suite, &Selection::All);
+    assert_eq!(
+        (report.missing_dependency.as_deref(), report.errors),
+        (Some("pytest"), 0),
+        "{report:#?}"
+    );
+    assert!(report.failures.is_empty(), "{report:#?}");
+}
+
+#[test]
 fn a_missing_package_is_named() {
     let folder = project(&[(
         "test_x.py",

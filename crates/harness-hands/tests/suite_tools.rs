@@ -106,6 +106,39 @@ fn the_project_s_own_wrapper_runs_the_tests() {
 }
 
 #[test]
+fn code_that_does_not_compile_is_told_with_its_place() {
+    let manifest = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let library = "\npub fn a() -> u32 {\n    total\n}\n#[test]\nfn good() {}\n";
+    let makefile = "test:\n\tgcc -o a a.c\n";
+    let code = "int main(void) {\n    return total;\n}\n";
+    check_refused(
+        &[("Cargo.toml", manifest), ("src/lib.rs", library)],
+        (Framework::Cargo, &["cargo", "test"]),
+        "src/lib.rs [build failed] (src/lib.rs:3): error[E0425]: ",
+    );
+    check_refused(
+        &[("Makefile", makefile), ("a.c", code)],
+        (Framework::Make, &["make", "test"]),
+        "a.c [build failed] (a.c:2): error: ",
+    );
+}
+
+#[track_caller]
+fn check_refused(files: &[(&str, &str)], (runner, command): (Framework, &[&str]), expected: &str) {
+    let Some(report) = run(files, runner, command) else {
+        return;
+    };
+    assert_eq!(
+        (report.outcome, report.collected),
+        (Outcome::NoReport, 0),
+        "{report:#?}"
+    );
+    assert_eq!(report.refused.len(), 1, "{report:#?}");
+    let refused = report.refused[0].shown();
+    assert!(refused.starts_with(expected), "{report:#?}");
+}
+
+#[test]
 fn prose_is_no_report() {
     let package =
         r#"{"name": "tiny", "version": "1.0.0", "scripts": {"test": "echo 12 tests passed"}}"#;

@@ -96,7 +96,19 @@ impl TestResult {
             }
             lacking => lacking,
         };
+        let refused = report
+            .refused
+            .first()
+            .and_then(|first| first.file.as_deref());
+        let is_told = matches!(report.outcome, Outcome::NoReport | Outcome::CouldNotStart)
+            && why::sign(&report.output_tail).is_some();
         let hint = match &problem {
+            Some((_, "")) if refused.is_some() => {
+                let file = refused.unwrap_or_default();
+                format!("`harness run \"fix the error in {file}\"` works on it")
+            }
+            // Nothing else than the code can be mended.
+            Some((_, "")) if is_told => String::new(),
             Some((_, "")) => "`harness doctor` looks at how the tests are run".to_owned(),
             Some((_, hint)) => to_install(hint, report, suite),
             None if lacking.is_some() => to_install(why::PREPARE, report, suite),
@@ -120,6 +132,7 @@ impl TestResult {
             failures: report
                 .failures
                 .iter()
+                .chain(&report.refused)
                 .take(MOST_FAILURES)
                 .map(FailedTest::from)
                 .collect(),
@@ -236,7 +249,59 @@ fn check_name(test: &str) -> Result<(), OptionsError> {
 
 #[cfg(test)]
 mod tests {
-    use super::check_name;
+    use super::*;
+    use harness_hands::process::sandbox::Sandbox;
+    use harness_hands::suite::Failure;
+
+    #[track_caller]
+    fn check(said: &str, refused: Vec<Failure>, summary: &str, hint: &str, failures: &[&str]) {
+        let mut report = SuiteReport::could_not_start(said.to_owned(), Sandbox::None);
+        report.outcome = Outcome::NoReport;
+        report.refused = refused;
+        let suite = Suite {
+            runner: Runner::Make,
+            command: vec!["make".to_owned()],
+            interpreter: None,
+            interpreter_why: None,
+            missing: Vec::new(),
+            folder: None,
+            why: String::new(),
+        };
+        let result = TestResult::of(&report, &suite);
+        let places = result.failures.iter();
+        let places = places.map(|one| format!("{:?}:{:?}", one.path, one.line));
+        assert_eq!((&*result.summary, &*result.hint), (summary, hint));
+        assert_eq!(places.collect::<Vec<_>>(), failures);
+    }
+
+    #[test]
+    fn code_that_does_not_compile_is_told_with_its_place() {
+        let refused = Failure {
+            id: "a.c [build failed]".to_owned(),
+            message: "error: 'total' undeclared".to_owned(),
+            traceback: String::new(),
+            file: Some("a.c".to_owned()),
+            line: Some(1),
+            hung: None,
+        };
+        check(
+            "a.c:1:25: error: 'total' undeclared\n",
+            vec![refused],
+            "the code does not compile: a.c:1: error: 'total' undeclared",
+            "`harness run \"fix the error in a.c\"` works on it",
+            &["Some(\"a.c\"):Some(1)"],
+        );
+        check(
+            "/usr/bin/ld: a.c:(.text+0x5): undefined reference to `total'\n",
+            Vec::new(),
+            "the tests gave no report: a.c:(.text+0x5): undefined reference to `total'",
+            "",
+            &[],
+        );
+        let hint = "`harness doctor` looks at how the tests are run";
+        let summary = "the tests gave no report: all is well";
+        check("all is well\n", Vec::new(), summary, hint, &[]);
+    }
 
     #[test]
     fn an_option_is_no_test() {

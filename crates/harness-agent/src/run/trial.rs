@@ -1427,7 +1427,8 @@ fn was_saved_since(session: &Session<'_>, start: SystemTime) -> bool {
 }
 
 fn red(report: Option<&SuiteReport>) -> Vec<FailedTest> {
-    let failures = report.into_iter().flat_map(|report| &report.failures);
+    let failures = report.into_iter();
+    let failures = failures.flat_map(|report| report.failures.iter().chain(&report.refused));
     failures.map(FailedTest::from).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use harness_code::suite::compiler;
 use harness_hands::suite::{Outcome, SuiteReport};
 use regex::Regex;
 
@@ -102,7 +103,13 @@ const SIGNS: &[(&str, &str)] = &[
 ];
 
 /// Returns the telling line of an output, and what to do about it.
-pub(super) fn told(output: &str) -> Option<(String, &'static str)> {
+fn told(output: &str) -> Option<(String, &'static str)> {
+    let last = || output.lines().map(str::trim).rfind(|line| !line.is_empty());
+    sign(output).or_else(|| Some((last()?.chars().take(LONGEST).collect(), "")))
+}
+
+/// Returns the first line of an output by which a tool says why nothing ran, and what to do about it.
+pub(super) fn sign(output: &str) -> Option<(String, &'static str)> {
     static KNOWN: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         let made =
             |(pattern, hint): &(&str, &'static str)| Some((Regex::new(pattern).ok()?, *hint));
@@ -111,43 +118,24 @@ pub(super) fn told(output: &str) -> Option<(String, &'static str)> {
     static COLOUR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("\x1b\\[[0-9;]*m").ok());
     let plain = COLOUR.as_ref().map(|colour| colour.replace_all(output, ""));
     let output = plain.as_deref().unwrap_or(output);
-    let found = KNOWN.iter().find_map(|(pattern, hint)| {
+    let (line, hint) = KNOWN.iter().find_map(|(pattern, hint)| {
         let line = output.lines().find_map(|line| pattern.find(line))?;
         Some((line.as_str(), *hint))
-    });
-    let last = || output.lines().map(str::trim).rfind(|line| !line.is_empty());
-    let (line, hint) = found.or_else(|| Some((last()?, "")))?;
+    })?;
     let line = line.trim_start_matches("E   ").trim();
     Some((line.chars().take(LONGEST).collect(), hint))
 }
 
 /// Returns a compiler's first error about a file that counts.
 pub(super) fn compile_error(output: &str, counts: impl Fn(&str) -> bool) -> Option<String> {
-    static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        // file:1:2: message, file.ts(1,2): error message, [ERROR] file.java:[1,2] message
-        let place = r"(?P<file>[^\s:(]+\.\w+)(?::\d+(?::\d+)?:|\(\d+,\d+\):|:\[\d+,\d+\]) \S";
-        Regex::new(place).ok()
-    });
-    let place = PLACE.as_ref()?;
-    let rust = compiler_error(output);
-    let mut lines = rust.as_deref().into_iter().chain(output.lines());
-    lines.find_map(|line| {
-        let told = line.to_lowercase();
-        if told.contains(": warning") || told.contains("[warning]") {
-            return None;
-        }
-        let file = place.captures(line)?.name("file")?.as_str();
-        let shown = || line.trim().chars().take(LONGEST).collect();
-        counts(file.trim_start_matches("./")).then(shown)
-    })
+    let mut complaints = compiler::complaints(output).into_iter();
+    let first = complaints.find(|complaint| counts(&complaint.file))?;
+    Some(first.text.chars().take(LONGEST).collect())
 }
 
-/// Returns the place and message that a Rust compiler's error is about: its place stands on the line after it.
-fn compiler_error(output: &str) -> Option<String> {
-    let mut lines = output.lines();
-    let first = lines.find(|line| line.starts_with("error"))?;
-    let place = lines.next()?.trim().strip_prefix("--> ")?;
-    Some(format!("{place}: {first}"))
+/// Returns the first error of a Rust compiler, whose place stands on another line.
+fn rust_error(output: &str) -> Option<String> {
+    compile_error(output, |file| file.ends_with(".rs"))
 }
 
 /// Returns why a report proves nothing and what to do about it, or nothing when it proves something.
@@ -158,11 +146,20 @@ pub(super) fn unusable(report: &SuiteReport) -> Option<(String, &'static str)> {
             PREPARE,
         ));
     }
+    let refused = report.refused.first().map(|first| {
+        let hint = sign(&report.output_tail).map_or("", |(_, hint)| hint);
+        let place = match (&first.file, first.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}: "),
+            _ => String::new(),
+        };
+        let reason = format!("the code does not compile: {place}{}", first.message);
+        (reason.chars().take(LONGEST).collect(), hint)
+    });
     let said = |words: &str| match told(&report.output_tail) {
         Some((line, hint)) => (
             format!(
                 "{words}: {}",
-                compiler_error(&report.output_tail).unwrap_or(line)
+                rust_error(&report.output_tail).unwrap_or(line)
             ),
             hint,
         ),
@@ -172,7 +169,7 @@ pub(super) fn unusable(report: &SuiteReport) -> Option<(String, &'static str)> {
         Outcome::Ran if report.collected > 0 => None,
         Outcome::Ran | Outcome::NoTests => Some(("no tests ran".to_owned(), "")),
         Outcome::CouldNotStart => Some(said("the tests could not start")),
-        Outcome::NoReport => Some(said("the tests gave no report")),
+        Outcome::NoReport => Some(refused.unwrap_or_else(|| said("the tests gave no report"))),
         Outcome::TimedOut => Some((
             "the tests took too long".to_owned(),
             "`test_seconds` in the user's config gives them more time",
@@ -203,16 +200,6 @@ pub(super) fn lacking(report: &SuiteReport) -> Option<String> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_warning_is_no_error() {
-        let error = |output: &str| compile_error(output, |_| true);
-        assert_eq!(error("a.c:1:2: warning: unused\n"), None);
-        assert_eq!(error("A.cs(1,2): warning CS0168: unused\n"), None);
-        assert_eq!(error("[WARNING] A.java:[1,2] deprecated\n"), None);
-        let told = "warnings.go:1:2: undefined: F";
-        assert_eq!(error(told).as_deref(), Some(told));
-    }
-
     /// What real tools print is kept in `tests/messages`, and what we say of each in one file beside it.
     #[test]
     fn real_outputs_are_told_in_one_line() {
@@ -229,7 +216,7 @@ mod tests {
         for path in outputs.filter(|path| !path.ends_with("expected.txt")) {
             let output = std::fs::read_to_string(path).unwrap();
             let (line, hint) = told(&output).unwrap();
-            let line = compiler_error(&output).unwrap_or(line);
+            let line = rust_error(&output).unwrap_or(line);
             let name = path.file_stem().unwrap().to_string_lossy();
             seen.push_str(&format!("{name}\n    {line}\n    {hint}\n"));
         }

@@ -136,6 +136,8 @@ pub struct SuiteReport {
     pub collected: u32,
     /// Those that did not pass, in the order they ran.
     pub failures: Vec<Failure>,
+    /// What a compiler refused, so that tests could not run. These are no tests and are not counted.
+    pub refused: Vec<Failure>,
     /// The ids of those that passed, sorted.
     pub passed_ids: Vec<String>,
     /// How long it took.
@@ -172,6 +174,7 @@ impl SuiteReport {
             skipped: 0,
             collected: 0,
             failures: Vec::new(),
+            refused: Vec::new(),
             passed_ids: Vec::new(),
             seconds: 0.0,
             slowest: Vec::new(),

@@ -180,11 +180,12 @@ impl Python<'_> {
             "pytest is not installed in `{}`",
             self.interpreter.executable.display()
         );
+        // What unittest says of tests that are not its own is no failure of them.
         SuiteReport {
             missing_dependency: Some("pytest".to_string()),
-            outcome: Outcome::CouldNotStart,
-            output_tail: format!("{words}\n{}", report.output_tail),
-            ..report
+            seconds: report.seconds,
+            restored: report.restored,
+            ..SuiteReport::could_not_start(words, report.sandbox)
         }
     }
 

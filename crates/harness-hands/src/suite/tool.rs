@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use harness_code::suite::{Runner as Framework, Suite};
+use harness_code::language::Language;
+use harness_code::path::RelPath;
+use harness_code::suite::{Runner as Framework, Suite, compiler};
 
 use crate::process::Ended;
 use crate::process::output::Output;
@@ -139,10 +141,42 @@ fn try_run(
         tell_other_end(&finished.ended, &mut answer);
         answer.complete();
     }
+    let is_unsaid = |failure: &Failure| failure.id == COMMAND;
+    if answer.outcome == Outcome::NoReport || answer.failures.iter().any(is_unsaid) {
+        answer.refused = refused(&answer.output_tail, root, suite.folder.as_ref());
+    }
     if *selection == Selection::All {
         usual.keep_suite(&answer);
     }
     Ok(answer)
+}
+
+/// Returns what a compiler refused of the project's own files, where tests gave no report for it.
+fn refused(output: &str, root: &Path, folder: Option<&RelPath>) -> Vec<Failure> {
+    let failure = |told: compiler::Complaint| {
+        let name = shown_path(&told.file, root);
+        let path = RelPath::parse(&name).ok()?;
+        // Compilers that start in a folder name files from there.
+        let inner = folder.and_then(|folder| folder.join(&name).ok());
+        let inner = inner.filter(|inner| inner.under(root).is_file());
+        let path = inner.unwrap_or(path);
+        // An assertion that fails looks alike but for the word.
+        let is_error = match Language::of(&path) {
+            Language::Go => true,
+            Language::Python => false,
+            _ => told.text.to_lowercase().contains("error"),
+        };
+        is_error.then(|| Failure {
+            id: format!("{path}{UNBUILT}"),
+            message: told.message,
+            traceback: String::new(),
+            file: Some(path.to_string()),
+            line: Some(told.line),
+            hung: None,
+        })
+    };
+    let complaints = compiler::complaints(output).into_iter();
+    complaints.filter_map(failure).collect()
 }
 
 /// Counts an end that a tool calls bad though no test of its report failed: the report is not all that there is to say.
@@ -724,6 +758,19 @@ mod tests {
         assert_eq!(errors(Ended::Exit(0), Verdict::Passed), 0);
         assert_eq!(errors(Ended::Exit(1), Verdict::Passed), 1);
         assert_eq!(errors(Ended::Exit(1), Verdict::Failed), 0);
+    }
+
+    #[test]
+    fn what_a_compiler_refuses_is_told_with_its_place() {
+        let said = "[ERROR] /p/web/src/A.java:[3,16] cannot find symbol\n/usr/include/x.h:1:2: error: y\n\
+            src/a.ts(3,7): error TS2322: no\na.c:12: main: Assertion `x' failed.\ntests/test_a.py:3: AssertionError\n";
+        let refused = refused(said, Path::new("/p"), None);
+        let shown: Vec<String> = refused.iter().map(Failure::shown).collect();
+        let expected = [
+            "web/src/A.java [build failed] (web/src/A.java:3): cannot find symbol",
+            "src/a.ts [build failed] (src/a.ts:3): error TS2322: no",
+        ];
+        assert_eq!(shown, expected);
     }
 
     #[test]
