@@ -16,9 +16,7 @@ use harness_hands::suite::{self, Outcome, Selection, SuiteReport};
 mod skip;
 
 fn run(files: &[(&str, &str)], runner: Framework, command: &[&str]) -> Option<SuiteReport> {
-    let on_path = |folder: std::path::PathBuf| folder.join(command[0]).is_file();
-    if !std::env::split_paths(&std::env::var_os("PATH")?).any(on_path) {
-        skip::skip(&format!("`{}` is not installed", command[0]));
+    if !is_installed(command[0]) {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -28,6 +26,16 @@ fn run(files: &[(&str, &str)], runner: Framework, command: &[&str]) -> Option<Su
         std::fs::write(path, text).unwrap();
     }
     Some(run_in(folder.path(), runner, command))
+}
+
+fn is_installed(program: &str) -> bool {
+    let on_path = |folder: std::path::PathBuf| folder.join(program).is_file();
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let is_installed = std::env::split_paths(&folders).any(on_path);
+    if !is_installed {
+        skip::skip(&format!("`{program}` is not installed"));
+    }
+    is_installed
 }
 
 fn run_in(folder: &Path, runner: Framework, command: &[&str]) -> SuiteReport {
@@ -67,6 +75,30 @@ fn cargo_tests_are_counted() {
         report.failures[0]
             .shown()
             .starts_with("bad (src/lib.rs:6): "),
+        "{report:#?}"
+    );
+}
+
+#[test]
+fn nextest_s_tests_are_counted() {
+    let manifest = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let library = "#[test]\nfn good() {}\n\n#[test]\n#[ignore]\nfn later() {}\n\n#[test]\nfn bad() {\n    assert_eq!(1, 2);\n}\n";
+    let files = [("Cargo.toml", manifest), ("src/lib.rs", library)];
+    if !is_installed("cargo-nextest") {
+        return;
+    }
+    let Some(report) = run(&files, Framework::Cargo, &["cargo", "nextest", "run"]) else {
+        return;
+    };
+    assert_eq!(
+        (report.outcome, report.passed, report.failed, report.skipped),
+        (Outcome::Ran, 1, 1, 1),
+        "{report:#?}"
+    );
+    assert!(
+        report.failures[0]
+            .shown()
+            .starts_with("bad (src/lib.rs:10): "),
         "{report:#?}"
     );
 }

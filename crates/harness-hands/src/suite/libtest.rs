@@ -1,5 +1,7 @@
-//! What Rust's own test harness prints: one line a test, one line a test program. A program that
+//! What Rust's own test harness prints: one line a test, one line a test program; and nextest, as events. A program that
 //! was announced and never summed up means that nothing is proven.
+
+use serde::Deserialize;
 
 use crate::suite::{Failure, SuiteReport, Verdict};
 
@@ -20,20 +22,65 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
         }
     }
     for (id, verdict) in tests {
-        let words = section(text, &id);
-        let message = words.as_deref().and_then(message).unwrap_or_default();
-        let (file, line) = words.as_deref().and_then(place).unzip();
-        let failure = Failure {
-            id,
-            message,
-            traceback: words.unwrap_or_default(),
-            file,
-            line,
-            hung: None,
-        };
-        answer.count(verdict, failure);
+        let words = section(text, &id).unwrap_or_default();
+        answer.count(verdict, failure(id, &words));
     }
     announced > 0 && announced == ended
+}
+
+/// One line of nextest, in the words of the test harness's own events.
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    about: String,
+    event: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    stdout: String,
+}
+
+/// Reads what `cargo nextest run --message-format libtest-json` prints. Returns whether every test program came to its end.
+pub(super) fn read_events(text: &str, answer: &mut SuiteReport) -> bool {
+    let (mut announced, mut ended) = (0u32, 0u32);
+    let mut ignored: Vec<String> = Vec::new();
+    let events = text.lines();
+    for event in events.filter_map(|line| serde_json::from_str::<Event>(line).ok()) {
+        match (&*event.about, &*event.event) {
+            ("suite", "started") => announced += 1,
+            ("suite", "ok" | "failed") => ended += 1,
+            ("test", told) => {
+                let verdict = match told {
+                    "ok" => Verdict::Passed,
+                    "failed" => Verdict::Failed,
+                    // Told again in each part of a program.
+                    "ignored" if !ignored.contains(&event.name) => Verdict::Skipped,
+                    _ => continue,
+                };
+                // `package::program$module::test`
+                let id = event
+                    .name
+                    .split_once('$')
+                    .map_or(&*event.name, |(_, id)| id);
+                answer.count(verdict, failure(id.to_owned(), &event.stdout));
+                ignored.extend((verdict == Verdict::Skipped).then_some(event.name));
+            }
+            _ => {}
+        }
+    }
+    announced > 0 && announced == ended
+}
+
+fn failure(id: String, words: &str) -> Failure {
+    let (file, line) = place(words).unzip();
+    Failure {
+        id,
+        message: message(words).unwrap_or_default(),
+        traceback: words.trim().chars().take(8000).collect(),
+        file,
+        line,
+        hung: None,
+    }
 }
 
 fn test_line(line: &str) -> Option<(String, Verdict)> {
@@ -56,13 +103,7 @@ fn section(text: &str, id: &str) -> Option<String> {
         .iter()
         .filter_map(|mark| rest.find(mark))
         .min();
-    Some(
-        rest[..end.unwrap_or(rest.len())]
-            .trim()
-            .chars()
-            .take(8000)
-            .collect(),
-    )
+    Some(rest[..end.unwrap_or(rest.len())].to_owned())
 }
 
 fn message(words: &str) -> Option<String> {
@@ -127,6 +168,30 @@ test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; 
         let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
         assert!(read(&calls, &mut answer));
         assert_eq!(answer.failures[0].shown(), shown);
+    }
+
+    #[test]
+    fn events_of_nextest_are_counted_by_test() {
+        let text = r#"{"type":"suite","event":"started","test_count":3}
+{"type":"test","event":"ignored","name":"tiny::tiny$later"}
+{"type":"test","event":"started","name":"tiny::tiny$good"}
+{"type":"test","event":"ok","name":"tiny::tiny$good","exec_time":0.01}
+{"type":"suite","event":"ok","passed":1,"failed":0,"ignored":1}
+{"type":"suite","event":"started","test_count":3}
+{"type":"test","event":"ignored","name":"tiny::tiny$later"}
+{"type":"test","event":"failed","name":"tiny::tiny$a::bad","exec_time":0.3,"stdout":"\nthread 'a::bad' (2) panicked at src/lib.rs:9:9:\nassertion `left == right` failed\n  left: 1\n right: 2\nstack backtrace:\n   0: x\n"}
+{"type":"suite","event":"failed","passed":0,"failed":1,"ignored":1}
+"#;
+        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        assert!(read_events(text, &mut answer));
+        assert_eq!((answer.passed, answer.failed, answer.skipped), (1, 1, 1));
+        assert_eq!(
+            answer.failures[0].shown(),
+            "a::bad (src/lib.rs:9): assertion `left == right` failed\n  left: 1\n right: 2"
+        );
+        let cut = text.lines().take(8).collect::<Vec<_>>().join("\n");
+        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        assert!(!read_events(&cut, &mut answer));
     }
 
     #[test]

@@ -41,6 +41,8 @@ struct Plan {
 /// Where a tool tells what happened.
 enum Report {
     Libtest,
+    /// Events of nextest.
+    LibtestEvents,
     GoEvents,
     /// A JSON file of a JavaScript runner.
     Json(PathBuf),
@@ -204,9 +206,11 @@ fn tell_other_end(ended: &Ended, answer: &mut SuiteReport) {
 /// Reads what a tool printed or wrote to one file. Returns whether it is whole.
 fn read_report(report: &Report, printed: &Output, root: &Path, answer: &mut SuiteReport) -> bool {
     let text = match report {
-        Report::Libtest | Report::GoEvents | Report::Minitest | Report::Tap => {
-            Some(printed.text()).filter(|_| printed.skipped == 0)
-        }
+        Report::Libtest
+        | Report::LibtestEvents
+        | Report::GoEvents
+        | Report::Minitest
+        | Report::Tap => Some(printed.text()).filter(|_| printed.skipped == 0),
         Report::Json(path) | Report::Junit(path) | Report::Rspec(path) => read_file(path),
         Report::JunitFolders(_) | Report::None => None,
     };
@@ -215,6 +219,7 @@ fn read_report(report: &Report, printed: &Output, root: &Path, answer: &mut Suit
     };
     match report {
         Report::Libtest => libtest::read(&text, answer),
+        Report::LibtestEvents => libtest::read_events(&text, answer),
         Report::GoEvents => gotest::read(&text, answer),
         Report::Minitest => ruby::read_minitest(&text, root, answer),
         Report::Tap => tap::read(&text, answer),
@@ -359,6 +364,11 @@ fn plan(suite: &Suite, names: &[String], folder: &Path, private: &Private) -> Pl
 }
 
 fn cargo(mut plan: Plan, names: &[String]) -> Plan {
+    let is_nextest = plan.arguments.iter().any(|word| word == "nextest");
+    if is_nextest {
+        let words = ["--message-format", "libtest-json"];
+        plan.arguments.extend(words.map(String::from));
+    }
     plan.arguments
         .extend(["--offline", "--no-fail-fast", "--color=never", "--"].map(String::from));
     plan.arguments.extend(
@@ -380,12 +390,16 @@ fn cargo(mut plan: Plan, names: &[String]) -> Plan {
     plan.environment = vec![
         ("CARGO_NET_OFFLINE", "true".into()),
         ("CARGO_TERM_COLOR", "never".into()),
+        ("NEXTEST_EXPERIMENTAL_LIBTEST_JSON", "1".into()),
     ];
     plan.environment
         .extend(cargo.map(|home| ("CARGO_HOME", home.into_os_string())));
     plan.environment
         .extend(rustup.map(|home| ("RUSTUP_HOME", home.into_os_string())));
-    plan.report = Report::Libtest;
+    plan.report = match is_nextest {
+        true => Report::LibtestEvents,
+        false => Report::Libtest,
+    };
     plan
 }
 
