@@ -73,7 +73,7 @@ impl PreparePlan {
             Some(Runner::Go) => {
                 plan.add("fetch the modules that the tests need", &["go", "mod", "download"]);
             }
-            Some(Runner::Npm | Runner::Pnpm | Runner::Yarn) => plan.add_node(tree, &place, suite),
+            Some(Runner::Npm | Runner::Pnpm | Runner::Yarn | Runner::Bun) => plan.add_node(tree, &place, suite),
             Some(Runner::Maven | Runner::Gradle) => {
                 plan.hint = "the build tool fetches what the tests need when it runs with the network: start them once by hand".to_owned();
             }
@@ -114,10 +114,7 @@ impl PreparePlan {
             };
             Some(tree.text(&path).ok()?.into_content())
         };
-        let has = |name: &str| Path::new(tree.root()).join(name).is_file();
-        let is_npm = suite.is_some_and(|suite| suite.runner == Runner::Npm)
-            && !has("bun.lock")
-            && !has("bun.lockb");
+        let is_npm = suite.is_some_and(|suite| suite.runner == Runner::Npm);
         let is_plain = text("package.json").is_some_and(|text| !text.contains("\"workspaces\""));
         if !is_npm || !is_plain {
             self.hint = node_hint(tree);

@@ -94,6 +94,7 @@ fn commanded(command: Vec<String>, why: &str) -> Suite {
         ("npm", Runner::Npm),
         ("pnpm", Runner::Pnpm),
         ("yarn", Runner::Yarn),
+        ("bun", Runner::Bun),
         ("mvn", Runner::Maven),
         ("mvnw", Runner::Maven),
         ("gradle", Runner::Gradle),

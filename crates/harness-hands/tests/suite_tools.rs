@@ -138,6 +138,29 @@ fn the_project_s_own_wrapper_runs_the_tests() {
 }
 
 #[test]
+fn bun_s_tests_are_counted() {
+    let test = "import { test, expect } from \"bun:test\";\ntest(\"good\", () => {});\ntest.skip(\"later\", () => {});\ntest(\"bad\", () => {\n  expect(1).toBe(2);\n});\n";
+    let script = r#"{"scripts": {"test": "bun test"}}"#;
+    let cases: [(&str, &[&str]); 2] = [("{}", &["bun", "test"]), (script, &["bun", "run", "test"])];
+    for (package, command) in cases {
+        let files = [("package.json", package), ("a.test.ts", test)];
+        let Some(report) = run(&files, Framework::Bun, command) else {
+            return;
+        };
+        assert_eq!(
+            (report.outcome, report.passed, report.failed, report.skipped),
+            (Outcome::Ran, 1, 1, 1),
+            "{report:#?}"
+        );
+        let shown = report.failures[0].shown();
+        assert!(
+            shown.starts_with("bad (a.test.ts:5): expect(received)"),
+            "{report:#?}"
+        );
+    }
+}
+
+#[test]
 fn code_that_does_not_compile_is_told_with_its_place() {
     let manifest = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
     let library = "\npub fn a() -> u32 {\n    total\n}\n#[test]\nfn good() {}\n";

@@ -41,7 +41,7 @@ fn other_language(suite: &Suite, tree: &SourceTree, path: &RelPath) -> Option<St
 fn other_package(suite: &Suite, tree: &SourceTree, path: &RelPath) -> Option<String> {
     const TOGETHER: [&str; 6] = ["workspace", "-ws", "lerna", "turbo", "nx ", "-r "];
     let name = match suite.runner {
-        Framework::Npm | Framework::Pnpm | Framework::Yarn => "package.json",
+        Framework::Npm | Framework::Pnpm | Framework::Yarn | Framework::Bun => "package.json",
         Framework::Cargo => "Cargo.toml",
         _ => return None,
     };

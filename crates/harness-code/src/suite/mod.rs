@@ -72,6 +72,8 @@ pub enum Runner {
     Pnpm,
     /// `yarn test`.
     Yarn,
+    /// Bun, by a script of the project or by itself.
+    Bun,
     /// Maven.
     Maven,
     /// Gradle.
@@ -101,6 +103,7 @@ impl Runner {
             Runner::Npm => "npm",
             Runner::Pnpm => "pnpm",
             Runner::Yarn => "yarn",
+            Runner::Bun => "bun",
             Runner::Maven => "maven",
             Runner::Gradle => "gradle",
             Runner::Phpunit => "phpunit",
@@ -118,7 +121,7 @@ impl Runner {
             Runner::Pytest | Runner::Unittest => language == Language::Python,
             Runner::Cargo => language == Language::Rust,
             Runner::Go => language == Language::Go,
-            Runner::Npm | Runner::Pnpm | Runner::Yarn => matches!(
+            Runner::Npm | Runner::Pnpm | Runner::Yarn | Runner::Bun => matches!(
                 language,
                 Language::JavaScript | Language::TypeScript | Language::Tsx
             ),
@@ -454,6 +457,15 @@ mod tests {
             &[("package.json", script), ("yarn.lock", "")],
             Some("yarn: /bin/yarn test (`package.json` runs `jest`)"),
         );
+        check(
+            &[("package.json", script), ("bun.lock", "")],
+            Some("bun: /bin/bun run test (`package.json` runs `jest`)"),
+        );
+        check(
+            &[("package.json", "{}"), ("bun.lockb", ""), ("a.test.ts", "")],
+            Some("bun: /bin/bun test (`package.json` is Bun's)"),
+        );
+        check(&[("package.json", "{}"), ("bun.lockb", "")], None);
         check(
             &[(
                 "package.json",

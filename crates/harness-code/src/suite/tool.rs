@@ -3,6 +3,7 @@
 use crate::language::Language;
 use crate::path::RelPath;
 use crate::suite::{Candidate, Project, Runner, Suite};
+use crate::tree::SourceFile;
 
 /// The parts of a suite that differ from tool to tool.
 struct Found<'a> {
@@ -81,35 +82,43 @@ pub(super) fn go(project: &Project<'_>) -> Option<Candidate> {
     )
 }
 
+/// Package managers of Node beside npm, with the files that they write.
+const MANAGERS: &[(Runner, &str, &[&str])] = &[
+    (Runner::Pnpm, "pnpm", &["pnpm-lock.yaml"]),
+    (Runner::Yarn, "yarn", &["yarn.lock"]),
+    (Runner::Bun, "bun", &["bun.lock", "bun.lockb"]),
+];
+
 pub(super) fn node(project: &Project<'_>) -> Option<Candidate> {
+    let languages = &[Language::JavaScript, Language::TypeScript, Language::Tsx];
     let folder = project.folder_of("package.json")?;
     let manifest = inside(folder.as_ref(), "package.json");
     let package: serde_json::Value = serde_json::from_str(&project.text(&manifest)?).ok()?;
-    let script = package.get("scripts")?.get("test")?.as_str()?;
+    let script = package["scripts"]["test"].as_str().unwrap_or_default();
     // This is what `npm init` writes when nothing was said.
-    if script.trim().is_empty() || script.contains("no test specified") {
-        return None;
-    }
-    let declared = package
-        .get("packageManager")
-        .and_then(|value| value.as_str())
-        .unwrap_or_default();
-    let locked = |name: &str| project.has(&inside(folder.as_ref(), name)) || project.has(name);
-    let (runner, name) = if declared.starts_with("pnpm") || locked("pnpm-lock.yaml") {
-        (Runner::Pnpm, "pnpm")
-    } else if declared.starts_with("yarn") || locked("yarn.lock") {
-        (Runner::Yarn, "yarn")
-    } else {
-        (Runner::Npm, "npm")
+    let has_script = !script.trim().is_empty() && !script.contains("no test specified");
+    let declared = package["packageManager"].as_str().unwrap_or_default();
+    let locked = |name: &&str| project.has(&inside(folder.as_ref(), name)) || project.has(name);
+    let manager = MANAGERS
+        .iter()
+        .find(|(_, name, locks)| declared.starts_with(name) || locks.iter().any(locked));
+    let (runner, name) = manager.map_or((Runner::Npm, "npm"), |(runner, name, _)| (*runner, name));
+    let is_test = |file: &SourceFile| file.test && languages.contains(&file.language);
+    let arguments: &[&str] = match (runner, has_script) {
+        (Runner::Bun, true) => &["run", "test"],
+        (Runner::Bun, false) if project.tree.files().iter().any(is_test) => &["test"],
+        (_, true) => &["test"],
+        (_, false) => return None,
     };
-    let why = format!("`{manifest}` runs `{script}`");
-    let program = project.program(name);
-    let languages = &[Language::JavaScript, Language::TypeScript, Language::Tsx];
+    let why = match has_script {
+        true => format!("`{manifest}` runs `{script}`"),
+        false => format!("`{manifest}` is Bun's"),
+    };
     Some(
         Found {
             runner,
-            command: vec![program],
-            arguments: &["test"],
+            command: vec![project.program(name)],
+            arguments,
             folder,
             why,
             languages,

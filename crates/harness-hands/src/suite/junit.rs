@@ -1,4 +1,4 @@
-//! JUnit XML, as Maven, Gradle, PHPUnit, ctest and Node write it. It comes from code under test, so anything may stand in it.
+//! JUnit XML, as Maven, Gradle, PHPUnit, ctest, Node and Bun write it. It comes from code under test, so anything may stand in it.
 
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
@@ -83,8 +83,19 @@ fn finish(test: &mut Option<(Failure, Verdict)>, answer: &mut SuiteReport) {
             let first = lines.find(|line| !line.ends_with(&format!("::{name}")));
             failure.message = first.unwrap_or_default().to_string();
         }
+        failure.line = line_in(&failure);
         answer.count(verdict, failure);
     }
+}
+
+/// Returns the first line of the test's own file that its way to the failure names.
+fn line_in(failure: &Failure) -> Option<u32> {
+    let named = format!("{}:", failure.file.as_ref()?);
+    let (_, rest) = failure.traceback.split_once(&named)?;
+    rest.split(|c: char| !c.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
 }
 
 fn add(test: &mut Option<(Failure, Verdict)>, text: &str) {
@@ -148,6 +159,25 @@ more &#60; &amp;</error><system-out>x</system-out></testcase>
         assert_eq!(answer.failures[1].traceback, "boom\nmore < &");
         let cut = &TEXT[..TEXT.len() - 10];
         assert!(!read(cut, &mut answer));
+    }
+
+    #[test]
+    fn a_failure_has_the_line_that_its_traceback_names() {
+        let text = r#"<testsuites name="bun test"><testsuite name="a.test.ts" file="a.test.ts">
+  <testcase name="good" classname="" file="a.test.ts" line="2" />
+  <testsuite name="sum" file="a.test.ts" line="3">
+    <testcase name="bad" classname="sum" file="a.test.ts" line="3">
+      <failure type="AssertionError" message="expect(received).toBe(expected)">AssertionError: expect(received).toBe(expected)&#10;&#10;      at a.test.ts:4:55&#10;</failure>
+    </testcase>
+  </testsuite>
+</testsuite></testsuites>"#;
+        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        assert!(read(text, &mut answer));
+        assert_eq!((answer.passed, answer.failed), (1, 1));
+        assert_eq!(
+            answer.failures[0].shown(),
+            "sum.bad (a.test.ts:4): expect(received).toBe(expected)"
+        );
     }
 
     proptest! {

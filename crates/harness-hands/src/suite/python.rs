@@ -144,6 +144,7 @@ pub(super) fn mode(suite: &Suite) -> Option<Mode> {
         | Framework::Npm
         | Framework::Pnpm
         | Framework::Yarn
+        | Framework::Bun
         | Framework::Maven
         | Framework::Gradle
         | Framework::Phpunit

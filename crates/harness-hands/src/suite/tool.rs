@@ -134,7 +134,7 @@ fn try_run(
     shorten_paths(&mut answer, root);
     if matches!(
         suite.runner,
-        Framework::Npm | Framework::Pnpm | Framework::Yarn
+        Framework::Npm | Framework::Pnpm | Framework::Yarn | Framework::Bun
     ) {
         let manifest = read_file(&folder.join("package.json"));
         tell_missing_package(&manifest.unwrap_or_default(), &mut answer);
@@ -352,7 +352,9 @@ fn plan(suite: &Suite, names: &[String], folder: &Path, private: &Private) -> Pl
     match suite.runner {
         Framework::Cargo => cargo(plain, names),
         Framework::Go => go(plain, names),
-        Framework::Npm | Framework::Pnpm | Framework::Yarn => node(plain, names, folder, private),
+        Framework::Npm | Framework::Pnpm | Framework::Yarn | Framework::Bun => {
+            node(plain, names, folder, private)
+        }
         Framework::Maven => maven(plain, names, private),
         Framework::Gradle => gradle(plain, names, private),
         Framework::Phpunit => phpunit(plain, names, private),
@@ -470,6 +472,9 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
     let shown = json.display();
     let with_json = JSON_REPORTS.iter().find(|(tool, _)| has(tool));
     let options = with_json.map_or("", |(_, options)| options);
+    let is_plain =
+        plan.program.ends_with("bun") && plan.arguments.first().is_some_and(|word| word == "test");
+    let is_bun = is_plain || script.contains("bun test");
     let mut more: Vec<String> = options
         .split_whitespace()
         .map(|option| option.replace("FILE", &shown.to_string()))
@@ -486,6 +491,11 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
         );
         plan.environment.push(("NODE_OPTIONS", options.into()));
         plan.report = Report::Junit(xml);
+    } else if is_bun {
+        let xml = private.report().join("report.xml");
+        let file = format!("--reporter-outfile={}", xml.display());
+        more.extend(["--reporter=junit".to_string(), file]);
+        plan.report = Report::Junit(xml);
     } else if has("ava") {
         more.push("--tap".to_string());
         plan.report = Report::Tap;
@@ -496,8 +506,11 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
     let files = names.iter().filter(|name| folder.join(name).is_file());
     more.extend(files.cloned());
     if !more.is_empty() {
-        // Yarn hands everything on; the others need to be told.
-        let separator = (!plan.program.ends_with("yarn")).then(|| "--".to_string());
+        // These hand everything on; the others need to be told.
+        let hands_on = ["yarn", "bun"]
+            .iter()
+            .any(|name| plan.program.ends_with(name));
+        let separator = (!hands_on).then(|| "--".to_string());
         plan.arguments.extend(separator);
         plan.arguments.extend(more);
     }
