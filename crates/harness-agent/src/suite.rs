@@ -102,6 +102,7 @@ fn commanded(command: Vec<String>, why: &str) -> Suite {
         ("phpunit", Runner::Phpunit),
         ("rspec", Runner::Rspec),
         ("rake", Runner::Rake),
+        ("dotnet", Runner::Dotnet),
         ("make", Runner::Make),
     ];
     let runner = known.iter().find(|(word, _)| says(word));

@@ -86,6 +86,8 @@ pub enum Runner {
     Rake,
     /// CMake's ctest, after a build.
     Ctest,
+    /// `dotnet test`.
+    Dotnet,
     /// A make target.
     Make,
     /// Anything else that the project's own files declare.
@@ -110,6 +112,7 @@ impl Runner {
             Runner::Rspec => "rspec",
             Runner::Rake => "rake",
             Runner::Ctest => "ctest",
+            Runner::Dotnet => "dotnet",
             Runner::Make => "make",
             Runner::Other => "other",
         }
@@ -132,6 +135,7 @@ impl Runner {
             Runner::Phpunit => language == Language::Php,
             Runner::Rspec | Runner::Rake => language == Language::Ruby,
             Runner::Ctest => matches!(language, Language::C | Language::Cpp),
+            Runner::Dotnet => language == Language::CSharp,
             Runner::Make | Runner::Other => true,
         }
     }
@@ -506,6 +510,20 @@ mod tests {
             &[("phpunit.xml", ""), ("vendor/bin/phpunit", "")],
             Some("phpunit: /bin/php vendor/bin/phpunit (`phpunit.xml`)"),
         );
+        let project = "<ItemGroup><PackageReference Include=\"Microsoft.NET.Test.Sdk\" />";
+        check(
+            &[
+                ("Shop/Shop.csproj", "<Project />"),
+                ("Tests/Tests.csproj", project),
+                ("Tests/A.cs", ""),
+            ],
+            Some("dotnet in Tests: /bin/dotnet test (`Tests/Tests.csproj`)"),
+        );
+        check(
+            &[("Shop.sln", ""), ("Tests/Tests.csproj", project)],
+            Some("dotnet: /bin/dotnet test (`Shop.sln`)"),
+        );
+        check(&[("Shop.csproj", "<Project />"), ("A.cs", "")], None);
         check(
             &[("Makefile", "all:\n\ntest: all\n\t./run\n")],
             Some("make: /bin/make test (`Makefile` has the target `test`)"),

@@ -257,18 +257,28 @@ pub(super) fn php(project: &Project<'_>) -> Option<Candidate> {
     )
 }
 
+/// Packages that make a project of .NET one of tests.
+const DOTNET_TESTS: [&str; 4] = ["Microsoft.NET.Test.Sdk", "MSTest", "xunit", "NUnit"];
+
+/// A solution knows its projects; where there is none, the first project of tests is taken.
 pub(super) fn dotnet(project: &Project<'_>) -> Option<Candidate> {
-    let is_solution = |extension: Option<&str>| matches!(extension, Some("sln" | "slnx"));
-    let file = project
-        .tree
-        .files()
-        .iter()
-        .find(|file| is_solution(file.path.extension()))?;
+    let files = project.tree.files();
+    let ends = |file: &SourceFile, known: &[&str]| {
+        let extension = file.path.extension();
+        extension.is_some_and(|extension| known.contains(&extension))
+    };
+    let has_tests = |file: &&SourceFile| {
+        let text = project.text(file.path.as_str()).unwrap_or_default();
+        ends(file, &["csproj", "fsproj", "vbproj"])
+            && DOTNET_TESTS.iter().any(|name| text.contains(name))
+    };
+    let solution = files.iter().find(|file| ends(file, &["sln", "slnx"]));
+    let file = solution.or_else(|| files.iter().find(has_tests))?;
     let why = format!("`{}`", file.path);
     let (program, folder) = (project.program("dotnet"), file.path.parent());
     Some(
         Found {
-            runner: Runner::Other,
+            runner: Runner::Dotnet,
             command: vec![program],
             arguments: &["test"],
             folder,

@@ -1,4 +1,4 @@
-//! JUnit XML, as Maven, Gradle, PHPUnit, ctest, Node and Bun write it. It comes from code under test, so anything may stand in it.
+//! JUnit XML, as Maven, Gradle, PHPUnit, ctest, Node and Bun write it, and .NET's results, which differ in their names. It comes from code under test, so anything may stand in it.
 
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
@@ -24,7 +24,9 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
             Event::Start(tag) | Event::Empty(tag) => {
                 opened += usize::from(is_open);
                 match tag.name().0 {
-                    "testsuite" | "testsuites" => is_report = true,
+                    "testsuite" | "testsuites" | "TestRun" => is_report = true,
+                    "UnitTestResult" => test = Some(dotnet(&tag)),
+                    "Message" | "StackTrace" => inside_problem = is_open,
                     "testcase" => test = Some((begun(&tag), Verdict::Passed)),
                     // What ctest's programs print is all that they say.
                     "system-out" => inside_problem = is_open && is_silent(&test),
@@ -41,15 +43,24 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
                     }
                     _ => {}
                 }
-                if !is_open && tag.name().0 == "testcase" {
+                if !is_open && matches!(tag.name().0, "testcase" | "UnitTestResult") {
                     finish(&mut test, answer);
                 }
             }
             Event::End(tag) => {
                 opened = opened.saturating_sub(1);
                 match tag.name().0 {
-                    "testcase" => finish(&mut test, answer),
-                    "failure" | "error" | "skipped" | "system-out" => inside_problem = false,
+                    "testcase" | "UnitTestResult" => finish(&mut test, answer),
+                    "Message" => {
+                        inside_problem = false;
+                        if let Some((failure, _)) = &mut test {
+                            failure.message = failure.traceback.trim().to_owned();
+                            failure.traceback.push('\n');
+                        }
+                    }
+                    "StackTrace" | "failure" | "error" | "skipped" | "system-out" => {
+                        inside_problem = false
+                    }
                     _ => {}
                 }
             }
@@ -83,7 +94,10 @@ fn finish(test: &mut Option<(Failure, Verdict)>, answer: &mut SuiteReport) {
             let first = lines.find(|line| !line.ends_with(&format!("::{name}")));
             failure.message = first.unwrap_or_default().to_string();
         }
-        failure.line = line_in(&failure);
+        match place_in(&failure.traceback).filter(|_| failure.file.is_none()) {
+            Some((file, line)) => (failure.file, failure.line) = (Some(file), Some(line)),
+            None => failure.line = line_in(&failure),
+        }
         answer.count(verdict, failure);
     }
 }
@@ -98,11 +112,29 @@ fn line_in(failure: &Failure) -> Option<u32> {
         .ok()
 }
 
+/// Returns the place in a traceback of .NET: `at A.B() in /p/A.cs:line 3`.
+fn place_in(traceback: &str) -> Option<(String, u32)> {
+    traceback.lines().find_map(|line| {
+        let (file, line) = line.rsplit_once(" in ")?.1.rsplit_once(":line ")?;
+        Some((file.to_owned(), line.trim().parse().ok()?))
+    })
+}
+
 fn add(test: &mut Option<(Failure, Verdict)>, text: &str) {
     if let Some((failure, _)) = test {
         let room = LONGEST_TRACEBACK.saturating_sub(failure.traceback.len());
         failure.traceback.extend(text.chars().take(room));
     }
+}
+
+fn dotnet(tag: &BytesStart<'_>) -> (Failure, Verdict) {
+    let verdict = match value(tag, "outcome").as_str() {
+        "Passed" => Verdict::Passed,
+        "NotExecuted" | "Inconclusive" => Verdict::Skipped,
+        "Failed" => Verdict::Failed,
+        _ => Verdict::Error,
+    };
+    (named(value(tag, "testName"), None), verdict)
 }
 
 fn begun(tag: &BytesStart<'_>) -> Failure {
@@ -113,6 +145,10 @@ fn begun(tag: &BytesStart<'_>) -> Failure {
         format!("{class}.{name}")
     };
     let file = Some(value(tag, "file")).filter(|file| !file.is_empty());
+    named(id, file)
+}
+
+fn named(id: String, file: Option<String>) -> Failure {
     Failure {
         id,
         message: String::new(),
@@ -178,6 +214,43 @@ more &#60; &amp;</error><system-out>x</system-out></testcase>
             answer.failures[0].shown(),
             "sum.bad (a.test.ts:4): expect(received).toBe(expected)"
         );
+    }
+
+    #[test]
+    fn results_of_dotnet_are_read_alike() {
+        let text = r#"<?xml version="1.0" encoding="utf-8"?>
+<TestRun id="1" name="me@here 2026-01-02" xmlns="http://microsoft.com/schemas/VisualStudio/TeamTest/2010">
+  <Times creation="2026-01-02T10:00:00" start="2026-01-02T10:00:00" finish="2026-01-02T10:00:01" />
+  <Results>
+    <UnitTestResult executionId="2" testId="3" testName="Shop.Tests.Cart.Adds(a: 1)" duration="00:00:00.01" outcome="Passed" testListId="4" />
+    <UnitTestResult executionId="5" testId="6" testName="Shop.Tests.Cart.Discount" duration="00:00:00.02" outcome="Failed" testListId="4">
+      <Output>
+        <StdOut>noise</StdOut>
+        <ErrorInfo>
+          <Message>Assert.Equal() Failure: Values differ&#xD;
+Expected: 10&#xD;
+Actual:   9</Message>
+          <StackTrace>   at Shop.Tests.Cart.Discount() in /p/Tests/Cart.cs:line 17&#xD;
+   at System.RuntimeMethodHandle.InvokeMethod(Object target)</StackTrace>
+        </ErrorInfo>
+      </Output>
+    </UnitTestResult>
+    <UnitTestResult executionId="7" testId="8" testName="Shop.Tests.Cart.Later" outcome="NotExecuted" testListId="4">
+      <Output><ErrorInfo><Message>soon</Message></ErrorInfo></Output>
+    </UnitTestResult>
+  </Results>
+  <ResultSummary outcome="Failed"><Counters total="3" executed="2" passed="1" failed="1" /></ResultSummary>
+</TestRun>"#;
+        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        assert!(read(text, &mut answer));
+        assert_eq!((answer.passed, answer.failed, answer.skipped), (1, 1, 1));
+        let shown = answer.failures[0].shown().replace('\r', "");
+        assert_eq!(
+            shown,
+            "Shop.Tests.Cart.Discount (/p/Tests/Cart.cs:17): Assert.Equal() Failure: Values differ\nExpected: 10\nActual:   9"
+        );
+        assert!(!answer.failures[0].traceback.contains("noise"));
+        assert!(!read(&text[..text.len() - 12], &mut answer));
     }
 
     proptest! {

@@ -151,6 +151,7 @@ pub(super) fn mode(suite: &Suite) -> Option<Mode> {
         | Framework::Rspec
         | Framework::Rake
         | Framework::Ctest
+        | Framework::Dotnet
         | Framework::Make => None,
     }
 }

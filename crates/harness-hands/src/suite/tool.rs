@@ -54,6 +54,8 @@ enum Report {
     Minitest,
     /// The Test Anything Protocol, printed.
     Tap,
+    /// Files of .NET's results in a folder.
+    TrxFolder(PathBuf),
     /// JUnit files in folders of this name, written by this run.
     JunitFolders(&'static str),
     None,
@@ -129,6 +131,7 @@ fn try_run(
         Report::JunitFolders(name) => {
             read_folders(&runner.written(&folder), name, begun, &mut answer)
         }
+        Report::TrxFolder(folder) => read_trx(&folder, &mut answer),
         report => read_report(&report, &finished.stdout, root, &mut answer),
     };
     shorten_paths(&mut answer, root);
@@ -212,7 +215,7 @@ fn read_report(report: &Report, printed: &Output, root: &Path, answer: &mut Suit
         | Report::Minitest
         | Report::Tap => Some(printed.text()).filter(|_| printed.skipped == 0),
         Report::Json(path) | Report::Junit(path) | Report::Rspec(path) => read_file(path),
-        Report::JunitFolders(_) | Report::None => None,
+        Report::JunitFolders(_) | Report::TrxFolder(_) | Report::None => None,
     };
     let Some(text) = text else {
         return false;
@@ -226,7 +229,7 @@ fn read_report(report: &Report, printed: &Output, root: &Path, answer: &mut Suit
         Report::Json(_) => jest::read(&text, root, answer),
         Report::Junit(_) => junit::read(&text, answer),
         Report::Rspec(_) => ruby::read_rspec(&text, root, answer),
-        Report::JunitFolders(_) | Report::None => false,
+        Report::JunitFolders(_) | Report::TrxFolder(_) | Report::None => false,
     }
 }
 
@@ -361,6 +364,7 @@ fn plan(suite: &Suite, names: &[String], folder: &Path, private: &Private) -> Pl
         Framework::Rspec => rspec(plain, names, private),
         Framework::Rake => rake(plain, names),
         Framework::Ctest => ctest(plain, names, private),
+        Framework::Dotnet => dotnet(plain, names, private),
         Framework::Pytest | Framework::Unittest | Framework::Make | Framework::Other => plain,
     }
 }
@@ -671,6 +675,47 @@ fn ctest(mut plan: Plan, names: &[String], private: &Private) -> Plan {
     }
     plan.report = Report::Junit(PathBuf::from(xml));
     plan
+}
+
+fn dotnet(mut plan: Plan, names: &[String], private: &Private) -> Plan {
+    let results = private.report().join("results");
+    let words = ["--nologo", "--logger", "trx", "--results-directory"];
+    plan.arguments.extend(words.map(String::from));
+    plan.arguments.push(results.display().to_string());
+    if !names.is_empty() {
+        let tests = names
+            .iter()
+            .map(|name| format!("FullyQualifiedName~{name}"));
+        let filter = tests.collect::<Vec<_>>().join("|");
+        plan.arguments.extend(["--filter".to_string(), filter]);
+    }
+    plan.environment = [
+        ("DOTNET_CLI_TELEMETRY_OPTOUT", "1"),
+        // A server that stays would keep the sandbox open.
+        ("MSBUILDDISABLENODEREUSE", "1"),
+        ("UseSharedCompilation", "false"),
+    ]
+    .map(|(name, value)| (name, OsString::from(value)))
+    .to_vec();
+    if let Some(packages) = environment::tool_home("NUGET_PACKAGES", ".nuget/packages") {
+        plan.readable.push(packages.clone());
+        plan.environment
+            .push(("NUGET_PACKAGES", packages.into_os_string()));
+    }
+    plan.report = Report::TrxFolder(results);
+    plan
+}
+
+/// Reads the results of each project of tests. All of them must be whole.
+fn read_trx(folder: &Path, answer: &mut SuiteReport) -> bool {
+    let (mut found, mut whole) = (0, true);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if let Some(text) = read_file(&entry.path()) {
+            found += 1;
+            whole &= junit::read(&text, answer);
+        }
+    }
+    found > 0 && whole
 }
 
 fn read_file(path: &Path) -> Option<String> {
