@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use crate::suite::requirements::{Requirements, normal};
+use crate::suite::manifest::normal;
+use crate::suite::requirements::Requirements;
 use crate::suite::{Project, SuiteEnvironment};
 use crate::tree::SourceTree;
 

@@ -1,5 +1,9 @@
 //! Values of the files in which Python projects describe themselves.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+use ruff_python_ast::Expr;
 use toml::{Table, Value};
 
 pub(super) fn inside<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
@@ -40,4 +44,32 @@ pub(super) fn ini(text: &str, section: &str, key: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Returns a distribution's name in the one spelling that indexes use.
+pub(super) fn normal(name: &str) -> String {
+    let parts = name.split(['-', '_', '.']).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("-").to_lowercase()
+}
+
+/// Returns the distribution that a requirement names.
+pub(super) fn distribution(text: &str) -> Option<String> {
+    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[|[<>=!~@(,]|$)").ok()
+    });
+    let name = NAME.as_ref()?.captures(text)?.get(1)?.as_str();
+    Some(normal(name.trim_end_matches('.')))
+}
+
+/// Returns the texts of a list in Python code.
+pub(super) fn texts(value: &Expr) -> Vec<String> {
+    let one = |value: &Expr| match value {
+        Expr::StringLiteral(text) => Some(text.value.to_str().to_owned()),
+        _ => None,
+    };
+    match value {
+        Expr::List(list) => list.elts.iter().filter_map(one).collect(),
+        Expr::Tuple(tuple) => tuple.elts.iter().filter_map(one).collect(),
+        other => one(other).into_iter().collect(),
+    }
 }

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use regex::Regex;
 use ruff_python_ast::{Expr, Stmt};
-use std::sync::LazyLock;
 use toml::{Table, Value};
 
 use crate::path::RelPath;
-use crate::suite::manifest::{ini, inside, strings};
+use crate::suite::manifest::{distribution, ini, inside, normal, strings, texts};
 use crate::suite::pytest::Settings;
 use crate::tree::SourceTree;
 
@@ -316,21 +314,6 @@ impl Requirements {
     }
 }
 
-/// Returns a distribution's name in the one spelling that indexes use.
-pub(super) fn normal(name: &str) -> String {
-    let parts = name.split(['-', '_', '.']).filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join("-").to_lowercase()
-}
-
-/// Returns the distribution that a requirement names.
-fn distribution(text: &str) -> Option<String> {
-    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[|[<>=!~@(,]|$)").ok()
-    });
-    let name = NAME.as_ref()?.captures(text)?.get(1)?.as_str();
-    Some(normal(name.trim_end_matches('.')))
-}
-
 /// Returns the groups that hold what tests need.
 fn chosen(groups: Option<&Table>) -> Vec<&str> {
     let named = |wanted: &[&str]| -> Vec<&str> {
@@ -454,19 +437,6 @@ fn plain(lines: Vec<String>) -> Vec<String> {
         .filter(is_plain)
         .filter(|line| !line.contains(": "))
         .collect()
-}
-
-/// Returns the texts of a list in Python code.
-fn texts(value: &Expr) -> Vec<String> {
-    let one = |value: &Expr| match value {
-        Expr::StringLiteral(text) => Some(text.value.to_str().to_owned()),
-        _ => None,
-    };
-    match value {
-        Expr::List(list) => list.elts.iter().filter_map(one).collect(),
-        Expr::Tuple(tuple) => tuple.elts.iter().filter_map(one).collect(),
-        other => one(other).into_iter().collect(),
-    }
 }
 
 #[cfg(test)]
