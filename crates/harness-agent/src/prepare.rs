@@ -257,10 +257,15 @@ impl PreparePlan {
 fn wanted(needs: &Requirements, place: &Preparation) -> Vec<String> {
     let copy = place.copy();
     let inside = |path: &RelPath| path.under(&copy).display().to_string();
-    let mut words: Vec<String> = Vec::new();
-    for file in &needs.files {
-        words.extend(["-r".to_owned(), inside(file)]);
+    let mut files: Vec<String> = Vec::new();
+    for (option, named) in [("-r", &needs.files), ("-c", &needs.constraints)] {
+        files.extend(
+            named
+                .iter()
+                .flat_map(|file| [option.to_owned(), inside(file)]),
+        );
     }
+    let mut words: Vec<String> = Vec::new();
     if needs.is_package {
         let extras = match needs.extras.is_empty() {
             true => String::new(),
@@ -272,12 +277,13 @@ fn wanted(needs: &Requirements, place: &Preparation) -> Vec<String> {
     }
     words.extend(needs.tests.iter().cloned());
     words.extend(needs.plugins.iter().cloned());
-    without_options(words)
+    files.extend(without_options(words));
+    files
 }
 
 /// A project's file may ask for packages and not for options.
 fn without_options(mut words: Vec<String>) -> Vec<String> {
-    let is_option = |word: &String| word.trim_start().starts_with('-') && word != "-r";
+    let is_option = |word: &String| word.trim_start().starts_with('-');
     words.retain(|word| !is_option(word));
     words
 }
@@ -444,9 +450,26 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn files_that_tox_names_are_read_from_the_copy() {
+        let tox = "[testenv]\ndeps =\n    -r ci/needs.txt\n    -c ci/pins.txt\n    pytest\n";
+        check(
+            &[
+                ("tox.ini", tox),
+                ("ci/needs.txt", "mock\n"),
+                ("ci/pins.txt", "mock==5\n"),
+                ("tests/test_a.py", "def test_a(): pass\n"),
+            ],
+            &[
+                "PYTHON -m venv --clear FOLDER/a/python",
+                "FOLDER/a/python/bin/python -m pip install --quiet -r FOLDER/source/ci/needs.txt -c FOLDER/source/ci/pins.txt pytest",
+            ],
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn a_project_cannot_hand_options_to_pip() {
-        let text =
-            "[dependency-groups]\ntest = [\"--index-url=http://127.0.0.1\", \" -t/\", \"mock\"]\n";
+        let text = "[dependency-groups]\ntest = [\"--index-url=http://127.0.0.1\", \" -t/\", \"-r\", \"mock\"]\n";
         check(
             &[
                 ("pyproject.toml", text),

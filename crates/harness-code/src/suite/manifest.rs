@@ -21,6 +21,16 @@ pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
     items.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
+/// Returns the names of the values in a part of a file of sections.
+pub(super) fn keys(text: &str, section: &str) -> Vec<String> {
+    let start = format!("[{section}]");
+    let lines = text.lines().skip_while(|line| line.trim_end() != start);
+    let lines = lines.skip(1).take_while(|line| !line.starts_with('['));
+    let names = lines.filter(|line| !line.starts_with([' ', '\t', '#', ';']));
+    let names = names.filter_map(|line| line.split_once(['=', ':']));
+    names.map(|(name, _)| name.trim().to_owned()).collect()
+}
+
 /// Returns the lines of a value in a file of sections, as `setup.cfg` and `tox.ini` are.
 pub(super) fn ini(text: &str, section: &str, key: &str) -> Vec<String> {
     let (mut is_inside, mut is_value, mut found) = (false, false, Vec::new());

@@ -1,6 +1,7 @@
 //! Which test suite a project has, how it is run and with which interpreter: from its files and an environment handed in.
 //! Nothing is started here.
 
+mod automation;
 pub mod compiler;
 mod environments;
 mod manifest;

@@ -6,7 +6,8 @@ use ruff_python_ast::{Expr, Stmt};
 use toml::{Table, Value};
 
 use crate::path::RelPath;
-use crate::suite::manifest::{distribution, ini, inside, normal, strings, texts};
+use crate::suite::automation::{self, Asked};
+use crate::suite::manifest::{distribution, ini, inside, keys, normal, strings, texts};
 use crate::suite::pytest::Settings;
 use crate::tree::SourceTree;
 
@@ -25,13 +26,16 @@ pub struct Requirements {
     pub tests: Vec<String>,
     /// Files of requirements that pip reads itself.
     pub files: Vec<RelPath>,
+    /// Files of versions that pip keeps to.
+    pub constraints: Vec<RelPath>,
     /// Plugins that pytest's own settings use, whether or not a file asks for them.
     pub plugins: Vec<String>,
     /// What the extras and files ask for.
     listed: Vec<String>,
 }
 
-/// Groups and extras of this name hold what tests need; where there is none, those of [`DEVELOPMENT`] do.
+/// Groups and extras of this name hold what tests need; where there is none, those that have a word of such a name do, then
+/// those of [`DEVELOPMENT`].
 const TESTS: &[&str] = &["test", "tests", "testing", "unittest", "pytest"];
 const DEVELOPMENT: &[&str] = &["dev", "develop", "development"];
 
@@ -70,31 +74,37 @@ impl Requirements {
             Some(tree.text(&path).ok()?.into_content())
         };
         let mut found = Requirements::default();
-        if let Some(table) = text("pyproject.toml").and_then(|text| text.parse::<Table>().ok()) {
-            found.read_pyproject(&table);
-        }
+        let table = |name: &str| text(name).and_then(|text| text.parse::<Table>().ok());
+        let pyproject = table("pyproject.toml").unwrap_or_default();
+        found.read_pyproject(&pyproject);
         if let Some(text) = text("setup.cfg") {
             found.read_setup_cfg(&text);
         }
         if let Some(text) = text("setup.py") {
             found.read_setup_py(&text);
         }
-        if let Some(table) = text("Pipfile").and_then(|text| text.parse::<Table>().ok()) {
+        if let Some(table) = table("Pipfile") {
             found.tests.extend(poetry_list(table.get("packages")));
             found.tests.extend(poetry_list(table.get("dev-packages")));
         }
         let has_group = !found.extras.is_empty() || !found.tests.is_empty();
-        let mut files: Vec<RelPath> = RelPath::parse("requirements.txt").into_iter().collect();
-        files.extend(test_files(tree).into_iter().filter(|_| !has_group));
-        for path in files {
-            if let Some(text) = text(path.as_str()) {
-                found.listed.extend(lines_of(&text));
-                found.files.push(path);
-            }
+        let tests = match has_group {
+            true => Vec::new(),
+            false => test_files(tree),
+        };
+        let says_nothing = !has_group && tests.is_empty();
+        let runtime = RelPath::parse("requirements.txt").into_iter();
+        for path in runtime.chain(tests) {
+            found.read_file(path, &text);
         }
-        if found.tests.is_empty() && found.extras.is_empty() && found.files.is_empty() {
-            let deps = text("tox.ini").map(|text| plain(ini(&text, "testenv", "deps")));
-            found.tests.extend(deps.unwrap_or_default());
+        if says_nothing {
+            let mut asked = automation::tox(&text, &pyproject);
+            if asked.is_empty() {
+                asked = text("noxfile.py").map_or_else(Vec::new, |text| automation::nox(&text));
+            }
+            for asked in asked {
+                found.ask(asked, &pyproject, &text);
+            }
         }
         found.plugins = Settings::read(&text).plugins();
         found
@@ -163,6 +173,35 @@ impl Requirements {
         names.sort();
         names.dedup();
         names
+    }
+
+    fn read_file(&mut self, path: RelPath, text: &dyn Fn(&str) -> Option<String>) {
+        let Some(text) = text(path.as_str()).filter(|_| !self.files.contains(&path)) else {
+            return;
+        };
+        self.listed.extend(lines_of(&text));
+        self.files.push(path);
+    }
+
+    /// Takes over what a tool that automates tests installs for them.
+    fn ask(&mut self, asked: Asked, pyproject: &Table, text: &dyn Fn(&str) -> Option<String>) {
+        match asked {
+            Asked::Package(requirement) => self.tests.push(requirement),
+            Asked::File(path) => self.read_file(path, text),
+            Asked::Constraints(path) => {
+                let is_there = text(path.as_str()).is_some();
+                self.constraints.extend(is_there.then_some(path));
+            }
+            Asked::Extra(name) => {
+                let path = format!("project.optional-dependencies.{name}");
+                self.listed.extend(strings(inside(pyproject, &path)));
+                self.extras.push(name);
+            }
+            Asked::Group(name) => {
+                let groups = inside(pyproject, "dependency-groups").and_then(Value::as_table);
+                self.tests.extend(group(groups, &name, 0));
+            }
+        }
     }
 
     fn read_pyproject(&mut self, table: &Table) {
@@ -234,14 +273,11 @@ impl Requirements {
             .extend(plain(ini(text, "options", "install_requires")));
         self.tests
             .extend(plain(ini(text, "options", "tests_require")));
-        for names in [TESTS, DEVELOPMENT] {
-            for name in names {
-                let wanted = plain(ini(text, "options.extras_require", name));
-                if !wanted.is_empty() && self.extras.is_empty() {
-                    self.listed.extend(wanted);
-                    self.extras.push((*name).to_owned());
-                }
-            }
+        let names = keys(text, "options.extras_require");
+        for name in picked(names.iter().map(String::as_str)) {
+            self.listed
+                .extend(plain(ini(text, "options.extras_require", name)));
+            self.extras.push(name.to_owned());
         }
     }
 
@@ -300,34 +336,40 @@ impl Requirements {
         let Some(Expr::Dict(extras)) = value else {
             return;
         };
-        for names in [TESTS, DEVELOPMENT] {
-            for item in &extras.items {
-                let name = item.key.as_ref().map(texts).unwrap_or_default();
-                let is_meant =
-                    |name: &&String| names.contains(&name.as_str()) && self.extras.is_empty();
-                if let Some(name) = name.first().filter(is_meant) {
-                    self.listed.extend(resolved(&item.value));
-                    self.extras.push(name.clone());
-                }
-            }
+        let name = |key: &Option<Expr>| key.as_ref().map(texts).unwrap_or_default().concat();
+        let named = extras.items.iter().map(|item| (name(&item.key), item));
+        let named: Vec<_> = named.collect();
+        let names = picked(named.iter().map(|(name, _)| name.as_str()));
+        for (name, item) in named.iter().filter(|(name, _)| names.contains(&&**name)) {
+            self.listed.extend(resolved(&item.value));
+            self.extras.push(name.clone());
         }
     }
 }
 
 /// Returns the groups that hold what tests need.
 fn chosen(groups: Option<&Table>) -> Vec<&str> {
-    let named = |wanted: &[&str]| -> Vec<&str> {
-        let keys = groups.into_iter().flat_map(Table::keys);
-        keys.map(String::as_str)
-            .filter(|key| wanted.contains(key))
-            .collect()
+    let keys = groups.into_iter().flat_map(Table::keys);
+    picked(keys.map(String::as_str))
+}
+
+/// Returns the names that speak of tests, else those that speak of development; those that say nothing else first.
+fn picked<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    let names: Vec<&str> = names.collect();
+    let rank = |name: &&str| {
+        let name = normal(name);
+        let has = |known: &[&str]| name.split('-').any(|word| known.contains(&word));
+        match () {
+            () if TESTS.contains(&&*name) => 0,
+            () if has(TESTS) => 1,
+            () if DEVELOPMENT.contains(&&*name) => 2,
+            () if has(DEVELOPMENT) => 3,
+            () => u8::MAX,
+        }
     };
-    let tests = named(TESTS);
-    if tests.is_empty() {
-        named(DEVELOPMENT)
-    } else {
-        tests
-    }
+    let best = names.iter().map(rank).min();
+    let is_best = |name: &&str| Some(rank(name)) == best && rank(name) < u8::MAX;
+    names.into_iter().filter(is_best).collect()
 }
 
 /// Returns what a group asks for, with the groups that it includes.
@@ -522,6 +564,13 @@ mod tests {
             "",
             "pytest",
         );
+        let cfg = "[options.extras_require]\nunit_tests =\n    pytest\ndocs =\n    sphinx\ntests-gpu = torch\n";
+        check(
+            &[("setup.cfg", cfg)],
+            "pytest torch",
+            "unit_tests tests-gpu",
+            "",
+        );
         let files = [
             ("requirements.txt", "flask==2\n"),
             ("requirements/test.txt", "-r ../requirements.txt\npytest\n"),
@@ -546,6 +595,65 @@ mod tests {
             "",
             "flask pytest>=7",
         );
+    }
+
+    #[test]
+    fn an_extra_whose_name_has_other_words_is_found() {
+        let project = "[project]\nname = \"a\"\n[project.optional-dependencies]\n";
+        for (extras, chosen) in [
+            ("dev_tools = []\nunit-test = []\nlatest = []\n", "unit-test"),
+            ("test = []\ntest-gpu = []\n", "test"),
+            ("latest = []\ndev-extra = []\n", "dev-extra"),
+            ("latest = []\ndevice = []\n", ""),
+        ] {
+            let text = format!("{project}{extras}");
+            check(&[("pyproject.toml", &text)], "", chosen, "");
+        }
+    }
+
+    #[test]
+    fn what_tox_and_nox_install_is_asked_for() {
+        let project = "[project]\nname = \"a\"\n[project.optional-dependencies]\nfast = [\"attrs\"]\n[dependency-groups]\nci = [\"mock\"]\n";
+        let tox = "[testenv]\ndeps =\n    -r{toxinidir}/ci/needs.txt\n    -c ci/pins.txt\n    pytest>=7\n\
+            extras = fast\ndependency_groups =\n    ci\n";
+        let files = [
+            ("pyproject.toml", project),
+            ("tox.ini", tox),
+            ("requirements.txt", "flask\n"),
+            ("ci/needs.txt", "hypothesis\n"),
+            ("ci/pins.txt", "attrs==23.1\n"),
+        ];
+        check(
+            &files,
+            "attrs flask hypothesis mock pytest",
+            "fast",
+            "pytest>=7 mock",
+        );
+        let found = read(&files);
+        let shown = |paths: &[RelPath]| -> String {
+            let paths = paths.iter().map(ToString::to_string);
+            paths.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown(&found.files), "requirements.txt ci/needs.txt");
+        assert_eq!(shown(&found.constraints), "ci/pins.txt");
+        let native = "[tool.tox.env_run_base]\ndeps = [\"pytest\"]\nextras = [\"fast\"]\n";
+        let text = format!("{project}{native}");
+        check(
+            &[("pyproject.toml", &text)],
+            "attrs pytest",
+            "fast",
+            "pytest",
+        );
+        let nox = "import nox\n@nox.session\ndef lint(session):\n    session.install('ruff')\n\
+            @nox.session\ndef tests(session):\n    if session.posargs:\n        session.install('-r', 'ci/needs.txt', 'pytest', '-e', '.[fast]')\n    \
+            session.install('-U', 'sure; python_version>\"3\"')\n    session.install('-t', 'somewhere', 'six')\n    session.run('pytest')\n";
+        let files = [
+            ("pyproject.toml", project),
+            ("noxfile.py", nox),
+            ("ci/needs.txt", "hypothesis\n"),
+        ];
+        let tests = "pytest sure; python_version>\"3\"";
+        check(&files, "attrs hypothesis pytest", "fast", tests);
     }
 
     #[test]
