@@ -39,7 +39,7 @@ pub struct TestResult {
     pub tests: Counts,
     /// Tests that were skipped or expected to fail.
     pub skipped: u32,
-    /// Those that did not pass, in the order they ran.
+    /// Those that did not pass, in the order they ran, and code that did not compile.
     pub failures: Vec<FailedTest>,
     /// How long it took.
     pub seconds: f64,
