@@ -24,6 +24,8 @@ struct Source {
     /// Relative to `crates/`, forward slashes.
     path: String,
     text: String,
+    /// Whether it holds nothing but tests.
+    is_tests: bool,
 }
 
 impl Source {
@@ -43,16 +45,26 @@ impl Source {
 
     /// The text before its tests; a file of tests has none.
     fn code(&self) -> &str {
-        if self.path.ends_with("tests.rs") {
+        if self.is_tests {
             return "";
         }
-        self.text.split("#[cfg(test)]\nmod ").next().unwrap()
+        self.text.split("#[cfg(test)]\nmod tests {").next().unwrap()
+    }
+
+    /// Says whether it has this module for more than tests: no condition stands above the line.
+    fn declares(&self, name: &str) -> bool {
+        let line = format!("mod {name};");
+        let mut lines = self.text.match_indices(&line);
+        lines.any(|(at, _)| {
+            let above = self.text[..at].rsplit('\n').nth(1);
+            above.is_some_and(|line| !line.starts_with("#["))
+        })
     }
 }
 
 fn sources() -> Vec<Source> {
     let crates = root().join("crates");
-    let found: Vec<Source> = rust_files(&crates)
+    let mut found: Vec<Source> = rust_files(&crates)
         .map(|path| Source {
             path: path
                 .strip_prefix(&crates)
@@ -60,9 +72,20 @@ fn sources() -> Vec<Source> {
                 .to_string_lossy()
                 .replace('\\', "/"),
             text: std::fs::read_to_string(&path).unwrap(),
+            is_tests: false,
         })
         .collect();
     assert!(found.len() > 50, "the crates were not found");
+    // Some that are called so are code: tests are their subject.
+    let is_tests = |source: &Source| {
+        let name = source.path.trim_end_matches(".rs");
+        let name = name.rsplit('/').next().unwrap();
+        name.ends_with("tests") && !found.iter().any(|other| other.declares(name))
+    };
+    let tests: Vec<bool> = found.iter().map(is_tests).collect();
+    for (source, is_tests) in found.iter_mut().zip(tests) {
+        source.is_tests = is_tests;
+    }
     found
 }
 
