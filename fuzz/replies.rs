@@ -46,7 +46,7 @@ pub fn reply(content: &str, text: &str) {
         let Ok(drafts) = draft::drafted(&files, Some(&focus), &action) else {
             continue;
         };
-        for draft in drafts {
+        for draft in drafts.files {
             let language = Language::of(&draft.path);
             let parsed = draft
                 .before

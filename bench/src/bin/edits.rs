@@ -175,6 +175,7 @@ fn applied(question: &Value, text: &str) -> Value {
     match draft::drafted(&Map(files), focus.as_ref(), &action) {
         Ok(drafts) => {
             let after: serde_json::Map<String, Value> = drafts
+                .files
                 .into_iter()
                 .map(|draft| (draft.path.to_string(), draft.after.into()))
                 .collect();

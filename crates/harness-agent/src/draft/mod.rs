@@ -4,7 +4,7 @@ mod definition;
 
 use std::borrow::Cow;
 
-use harness_code::edit;
+use harness_code::edit::{self, ChangeSet, FileChange};
 use harness_code::language::Language;
 use harness_code::passage::{self, PassageProblem};
 use harness_code::path::RelPath;
@@ -13,17 +13,6 @@ use harness_code::text::{line_ending, with_line_ending};
 
 use crate::action::{Action, Hunk};
 use crate::history::Refusal;
-
-/// One file as it is and as it would be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileDraft {
-    /// The file.
-    pub path: RelPath,
-    /// Its content now; none for a new file.
-    pub before: Option<String>,
-    /// Its content afterwards; none for a file that goes.
-    pub after: Option<String>,
-}
 
 /// Where the prompt looked: what a reply means that names no place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,8 +40,8 @@ pub fn drafted(
     files: &dyn Files,
     focus: Option<&Focus>,
     action: &Action,
-) -> Result<Vec<FileDraft>, Refusal> {
-    let mut drafts: Vec<FileDraft> = Vec::new();
+) -> Result<ChangeSet, Refusal> {
+    let mut drafts: Vec<FileChange> = Vec::new();
     draft(files, focus, action, &mut drafts)?;
     drafts.retain(|draft| draft.before != draft.after);
     if drafts.is_empty() {
@@ -61,21 +50,21 @@ pub fn drafted(
         return Err(Refusal::new("draft.no_change", reason, path));
     }
     for draft in &drafts {
-        let parses = |content: &str| symbols::parses(Language::of(&draft.path), content);
+        let parses = |content: &str| symbols::parses(draft.language(), content);
         let breaks = draft.after.as_deref().is_some_and(|after| !parses(after))
             && draft.before.as_deref().is_none_or(parses);
         if breaks {
             return Err(misplaced(&draft.path, &PassageProblem::Broken));
         }
     }
-    Ok(drafts)
+    Ok(ChangeSet { files: drafts })
 }
 
 fn draft(
     files: &dyn Files,
     focus: Option<&Focus>,
     action: &Action,
-    drafts: &mut Vec<FileDraft>,
+    drafts: &mut Vec<FileChange>,
 ) -> Result<(), Refusal> {
     match action {
         Action::Several { parts } => {
@@ -141,12 +130,12 @@ fn draft(
 
 /// Returns what a file would be with code that a reply gives whole.
 fn with_whole(
-    draft: &FileDraft,
+    draft: &FileChange,
     focus: Option<&Focus>,
     name: &str,
     content: &str,
 ) -> Result<String, Refusal> {
-    let language = Language::of(&draft.path);
+    let language = draft.language();
     let opened = with_opening(language, content);
     let whole = match (focus, draft.after.as_deref()) {
         (Some(focus), Some(before)) if name.is_empty() => {
@@ -204,7 +193,7 @@ fn opened(
     files: &dyn Files,
     focus: Option<&Focus>,
     path: &str,
-    drafts: &mut Vec<FileDraft>,
+    drafts: &mut Vec<FileChange>,
 ) -> Result<usize, Refusal> {
     let named = match (path, focus) {
         ("", Some(focus)) => focus.path.as_str(),
@@ -221,7 +210,7 @@ fn opened(
     if let Some(at) = drafts.iter().position(|draft| draft.path == path) {
         return Ok(at);
     }
-    drafts.push(FileDraft {
+    drafts.push(FileChange {
         path,
         after: before.clone(),
         before,
@@ -234,10 +223,11 @@ fn opened_known(
     files: &dyn Files,
     focus: Option<&Focus>,
     path: &str,
-    drafts: &mut Vec<FileDraft>,
+    drafts: &mut Vec<FileChange>,
 ) -> Result<usize, Refusal> {
-    let is_there =
-        |at: usize, drafts: &[FileDraft]| drafts[at].before.is_some() || drafts[at].after.is_some();
+    let is_there = |at: usize, drafts: &[FileChange]| {
+        drafts[at].before.is_some() || drafts[at].after.is_some()
+    };
     let at = opened(files, focus, path, drafts);
     if at.as_ref().is_ok_and(|at| is_there(*at, drafts)) {
         return at;

@@ -55,6 +55,7 @@ fn check(action: &Action, expected: &[(&str, Option<&str>)]) {
     let drafts = drafted(&files, Some(&focus), action).map_err(|refusal| refusal.reason);
     let seen: Vec<(String, Option<String>)> = drafts
         .unwrap()
+        .files
         .into_iter()
         .map(|draft| (draft.path.to_string(), draft.after))
         .collect();
@@ -113,7 +114,7 @@ fn a_definition_without_its_first_lines_keeps_those_that_stand_there() {
             name: "net".to_owned(),
         };
         match drafted(&files, Some(&focus), &edit("", "", code)) {
-            Ok(drafts) => drafts[0].after.clone().unwrap(),
+            Ok(drafts) => drafts.files[0].after.clone().unwrap(),
             Err(refusal) => refusal.rule,
         }
     };
@@ -310,7 +311,7 @@ fn after(path: &str, content: &str, asked: &str, code: &str) -> String {
         name: asked.to_owned(),
     };
     let drafts = drafted(&files, Some(&focus), &edit("", "", code)).unwrap();
-    drafts[0].after.clone().unwrap()
+    drafts.files[0].after.clone().unwrap()
 }
 
 #[test]
@@ -329,7 +330,7 @@ fn what_is_asked_for_in_a_file_goes_there_whoever_else_has_the_name() {
         &edit("", "", "def g():\n    return 4\n"),
     )
     .unwrap();
-    assert_eq!(drafts[0].path.as_str(), "shop/a.py");
+    assert_eq!(drafts.files[0].path.as_str(), "shop/a.py");
 }
 
 #[test]
@@ -403,6 +404,7 @@ fn a_new_method_goes_into_a_class_and_never_beside_it() {
         };
         let drafts = drafted(&files, focus.as_ref(), &action).map_err(|refusal| refusal.rule)?;
         let after = drafts
+            .files
             .into_iter()
             .next()
             .and_then(|draft| draft.after)
@@ -432,7 +434,7 @@ fn a_method_goes_to_the_class_that_has_what_it_uses() {
     let files = Map(BTreeMap::from([("a.py".to_owned(), text.to_owned())]));
     let code = "    def _most(self):\n        return max(self.data)\n\n    most = Field(_most)\n";
     let drafts = drafted(&files, None, &edit("a.py", "", code)).unwrap();
-    let after = drafts[0].after.as_deref().unwrap();
+    let after = drafts.files[0].after.as_deref().unwrap();
     let expected = text.replace("Field(_mean)\n", &format!("Field(_mean)\n\n{code}"));
     assert_eq!(after, expected);
 }
@@ -453,6 +455,7 @@ fn passages_of_one_patch_need_only_parse_together() {
         };
         let drafts = drafted(&files, None, &action).map_err(|refusal| refusal.rule)?;
         Ok(drafts
+            .files
             .into_iter()
             .next()
             .and_then(|draft| draft.after)
@@ -484,7 +487,7 @@ fn passages_that_were_replaced_before_are_passed_over() {
         };
         let drafts = drafted(&files, None, &action);
         drafts
-            .map(|drafts| drafts[0].after.clone().unwrap_or_default())
+            .map(|drafts| drafts.files[0].after.clone().unwrap_or_default())
             .map_err(|refusal| refusal.rule)
     };
     let after = text.replace("return c", "return a");
@@ -521,7 +524,11 @@ fn a_method_that_is_indented_too_far_stands_where_it_was() {
             .collect();
         let drafts = drafted(&files, Some(&focus), &edit("", "", &code)).unwrap();
         let expected = text.replacen("pass", "pass  # never run", 1);
-        assert_eq!(drafts[0].after.as_deref(), Some(&*expected), "{depth}");
+        assert_eq!(
+            drafts.files[0].after.as_deref(),
+            Some(&*expected),
+            "{depth}"
+        );
     }
 }
 
@@ -544,7 +551,7 @@ fn a_new_attribute_of_a_class_goes_into_it() {
             "return 1\n\n    __wrapped__ = property(f)\n",
             1,
         );
-        assert_eq!(drafts[0].after.as_deref(), Some(&*expected), "{code}");
+        assert_eq!(drafts.files[0].after.as_deref(), Some(&*expected), "{code}");
     }
 }
 
@@ -562,7 +569,7 @@ fn a_method_behind_a_new_class_goes_where_it_was_asked_for() {
     let drafts = drafted(&files, Some(&focus), &edit("", "", &code)).unwrap();
     let expected = text.replacen("return 1\n", &format!("return 1\n\n{method}"), 1);
     assert_eq!(
-        drafts[0].after.as_deref(),
+        drafts.files[0].after.as_deref(),
         Some(&*format!("{expected}\n\n{class}"))
     );
 }

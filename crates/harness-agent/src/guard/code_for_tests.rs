@@ -1,14 +1,19 @@
 //! A task that asks for tests alone leaves the code as it is: tests say what it does.
 
+use harness_code::edit::FileChange;
 use harness_code::tree;
 
-use super::{Change, GuardContext};
+use super::GuardContext;
 use crate::history::Refusal;
 use crate::task::Task;
 use crate::task::kind::Kind;
 
-pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
-    let is_code = change.language.is_source() && !tree::is_test(&change.path);
+pub(super) fn check(
+    change: &FileChange,
+    task: &Task,
+    _facts: &GuardContext<'_>,
+) -> Option<Refusal> {
+    let is_code = change.language().is_source() && !tree::is_test(&change.path);
     // Rust keeps tests behind the code of the same file.
     let code = |text: &str| {
         text.split("#[cfg(test)]")
@@ -16,7 +21,7 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> 
             .map(str::trim_end)
             .map(str::to_owned)
     };
-    let is_same = change.before.as_deref().and_then(code) == code(&change.after);
+    let is_same = change.before.as_deref().and_then(code) == code(change.new_text());
     if task.kind != Kind::Tests || !is_code || is_same || task.orders().len() > 1 {
         return None;
     }

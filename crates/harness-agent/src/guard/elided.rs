@@ -1,6 +1,8 @@
 //! Code that was left out: a comment that stands for the rest is not the rest.
 
-use super::{Change, GuardContext, added_lines};
+use harness_code::edit::FileChange;
+
+use super::{GuardContext, added_lines};
 use crate::history::Refusal;
 use crate::task::Task;
 
@@ -22,12 +24,16 @@ const WORDS: [&str; 14] = [
     "previous code",
 ];
 
-pub(super) fn check(change: &Change, _task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
+pub(super) fn check(
+    change: &FileChange,
+    _task: &Task,
+    _facts: &GuardContext<'_>,
+) -> Option<Refusal> {
     let lines = |content: &str| content.lines().count();
     let shrinks = change
         .before
         .as_deref()
-        .is_some_and(|before| lines(before) > lines(&change.after));
+        .is_some_and(|before| lines(before) > lines(change.new_text()));
     let line = added_lines(change)
         .into_iter()
         .find(|line| stands_for_code(line, shrinks))?;

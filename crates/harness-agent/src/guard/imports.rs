@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use harness_code::edit::FileChange;
 use harness_code::imports::Resolver;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
@@ -9,18 +10,22 @@ use harness_code::scope::{Depth, Import, Source};
 use harness_code::stdlib;
 use harness_code::tree::SourceTree;
 
-use super::{Change, GuardContext};
+use super::GuardContext;
 use crate::history::Refusal;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, _task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
-    if change.language != Language::Python {
+pub(super) fn check(
+    change: &FileChange,
+    _task: &Task,
+    facts: &GuardContext<'_>,
+) -> Option<Refusal> {
+    if change.language() != Language::Python {
         return None;
     }
     let before = Source::parse(change.before.clone().unwrap_or_default());
     let before = before.scopes(Depth::Names);
     let known: HashSet<(u32, &str, Option<&str>)> = before.imports.iter().map(key).collect();
-    let after = Source::parse(change.after.clone());
+    let after = Source::parse(change.new_text().to_owned());
     let after = after.scopes(Depth::Names);
     let mut new = after
         .imports
@@ -49,7 +54,7 @@ fn key<'a>(import: &Import<'a>) -> (u32, &'a str, Option<&'a str>) {
 
 /// Returns what an import asks for and nothing has, or nothing.
 fn missing(
-    change: &Change,
+    change: &FileChange,
     facts: &GuardContext<'_>,
     resolver: &Resolver<'_>,
     import: &Import<'_>,
@@ -98,14 +103,14 @@ fn missing(
         .iter()
         .chain(std::iter::once(change))
         .any(|other| {
-            other.path == file.path && other.after.contains(member) || of_package(&other.path)
+            other.path == file.path && other.new_text().contains(member) || of_package(&other.path)
         });
     (!is_module && !has && !added).then(|| format!("{shown}.{member}"))
 }
 
 /// Returns whether a module that the project's files do not give may still be there.
 fn may_exist(
-    change: &Change,
+    change: &FileChange,
     facts: &GuardContext<'_>,
     resolver: &Resolver<'_>,
     import: &Import<'_>,

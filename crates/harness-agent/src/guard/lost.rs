@@ -2,27 +2,28 @@
 
 use std::collections::BTreeSet;
 
+use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::scope::{Depth, Guard, Source};
 use harness_code::symbols::{self, Definition};
 
-use super::{Change, GuardContext};
+use super::GuardContext;
 use crate::history::Refusal;
 use crate::plan::Spot;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &FileChange, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
     let before = change.before.as_deref()?;
-    let after = symbols::definitions(change.language, &change.after);
-    let known = symbols::definitions(change.language, before);
+    let after = symbols::definitions(change.language(), change.new_text());
+    let known = symbols::definitions(change.language(), before);
     let is_local = |old: &Definition| {
         let holder = old.parent.and_then(|at| known.get(at as usize));
         holder.is_some_and(|holder| holder.kind.is_function())
     };
     // What a Python file newly imports others may import from it as before; whether the import leads anywhere is asked
     // elsewhere. In other languages an import gives nothing on.
-    let imported = match change.language {
-        Language::Python => &imported(&change.after) - &imported(before),
+    let imported = match change.language() {
+        Language::Python => &imported(change.new_text()) - &imported(before),
         _ => BTreeSet::new(),
     };
     let is_imported = |old: &Definition| old.parent.is_none() && imported.contains(old.name());
@@ -69,26 +70,26 @@ fn imported(text: &str) -> BTreeSet<String> {
 
 /// Says whether another file of the same Go package brings a definition, which may then stand in no other: neither file
 /// is only for some platforms or for tests.
-fn has_it(other: &Change, change: &Change, old: &Definition) -> bool {
+fn has_it(other: &FileChange, change: &FileChange, old: &Definition) -> bool {
     let defines = |text: &str| {
         let all = symbols::definitions(Language::Go, text);
         all.iter().any(|one| one.qualified == old.qualified)
     };
-    let is_built = |one: &Change| {
+    let is_built = |one: &FileChange| {
         let conditions = ["//go:build", "// +build"];
-        let mut lines = one.after.lines();
+        let mut lines = one.new_text().lines();
         one.path.stem().split('_').count() == 1
             && !lines.any(|line| conditions.iter().any(|word| line.starts_with(word)))
     };
-    change.language == Language::Go
+    change.language() == Language::Go
         && !matches!(old.name(), "init" | "_")
         && is_built(change)
         && is_built(other)
         && other.path != change.path
         && other.path.folder() == change.path.folder()
         && Language::of(&other.path) == Language::Go
-        && !defines(other.old())
-        && defines(&other.after)
+        && !defines(other.old_text())
+        && defines(other.new_text())
 }
 
 #[cfg(test)]

@@ -16,11 +16,10 @@ mod weakened;
 
 use std::cell::OnceCell;
 
+use harness_code::edit::FileChange;
 use harness_code::fix::Installed;
 use harness_code::imports::Resolver;
-use harness_code::language::Language;
 use harness_code::path::RelPath;
-use harness_code::symbols::{self, Definition};
 use harness_code::tree::SourceTree;
 
 use crate::history::Refusal;
@@ -30,34 +29,6 @@ use crate::task::Task;
 pub(crate) use names::missing as missing_names;
 pub(crate) use weakened::decides_tests;
 
-/// One file as it is and as it would be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
-    /// The file.
-    pub path: RelPath,
-    /// What it is written in.
-    pub language: Language,
-    /// Its content now; none for a new file.
-    pub before: Option<String>,
-    /// Its content afterwards.
-    pub after: String,
-}
-
-impl Change {
-    /// Returns the content now; of a new file, nothing.
-    pub(crate) fn old(&self) -> &str {
-        self.before.as_deref().unwrap_or_default()
-    }
-
-    /// Returns the definitions that are new by their names.
-    pub(crate) fn brought(&self) -> Vec<Definition> {
-        let known = symbols::definitions(self.language, self.old());
-        let mut new = symbols::definitions(self.language, &self.after);
-        new.retain(|one| known.iter().all(|old| old.qualified != one.qualified));
-        new
-    }
-}
-
 /// What is known of the project around a change.
 pub(crate) struct GuardContext<'a> {
     /// The project as it was when the run began; without it, what imports lead to is not asked.
@@ -65,7 +36,7 @@ pub(crate) struct GuardContext<'a> {
     /// Where its installed packages are.
     pub(crate) installed: &'a Installed,
     /// What else differs from that by now, or changes together with this.
-    pub(crate) beside: &'a [Change],
+    pub(crate) beside: &'a [FileChange],
     /// Definitions that may go though the task does not speak of them.
     pub(crate) may_go: &'a [Spot],
     /// What imports of the tree lead to, made once for all changes that are judged together.
@@ -81,7 +52,7 @@ impl<'a> GuardContext<'a> {
 }
 
 /// A guard refuses a change or lets it pass. It judges the change, never what the file already was.
-type Guard = fn(&Change, &Task, &GuardContext<'_>) -> Option<Refusal>;
+type Guard = fn(&FileChange, &Task, &GuardContext<'_>) -> Option<Refusal>;
 
 /// Asked in this order; the first refusal ends the question.
 const GUARDS: &[Guard] = &[
@@ -100,7 +71,14 @@ const GUARDS: &[Guard] = &[
 ];
 
 /// Returns why this change may not happen, or nothing.
-pub(crate) fn refusal(change: &Change, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
+pub(crate) fn refusal(
+    change: &FileChange,
+    task: &Task,
+    facts: &GuardContext<'_>,
+) -> Option<Refusal> {
+    if change.after.is_none() {
+        return removed::check(&change.path, task);
+    }
     GUARDS.iter().find_map(|guard| guard(change, task, facts))
 }
 
@@ -112,11 +90,10 @@ pub fn refusal_of(
     before: &str,
     after: &str,
 ) -> Option<Refusal> {
-    let change = Change {
+    let change = FileChange {
         path: path.clone(),
-        language: Language::of(path),
         before: Some(before.to_owned()),
-        after: after.to_owned(),
+        after: Some(after.to_owned()),
     };
     let facts = GuardContext {
         tree: Some(tree),
@@ -129,7 +106,7 @@ pub fn refusal_of(
 }
 
 /// Returns why a change may not happen, from the change alone.
-pub(crate) fn refusal_alone(change: &Change, task: &Task) -> Option<Refusal> {
+pub(crate) fn refusal_alone(change: &FileChange, task: &Task) -> Option<Refusal> {
     let facts = GuardContext {
         tree: None,
         installed: &Installed::default(),
@@ -140,16 +117,11 @@ pub(crate) fn refusal_alone(change: &Change, task: &Task) -> Option<Refusal> {
     refusal(change, task, &facts)
 }
 
-/// Returns why this file may not go, or nothing.
-pub(crate) fn removal_refusal(path: &RelPath, task: &Task) -> Option<Refusal> {
-    removed::check(path, task)
-}
-
 /// Returns the lines of `after` that `before` does not have as often.
-pub(crate) fn added_lines(change: &Change) -> Vec<&str> {
-    let mut old: Vec<&str> = change.old().lines().map(str::trim).collect();
+pub(crate) fn added_lines(change: &FileChange) -> Vec<&str> {
+    let mut old: Vec<&str> = change.old_text().lines().map(str::trim).collect();
     old.sort_unstable();
-    let mut added: Vec<&str> = change.after.lines().map(str::trim).collect();
+    let mut added: Vec<&str> = change.new_text().lines().map(str::trim).collect();
     added.retain(|line| match old.binary_search(line) {
         Ok(index) => {
             old.remove(index);
@@ -164,32 +136,29 @@ pub(crate) fn added_lines(change: &Change) -> Vec<&str> {
 pub(crate) mod testing {
     //! Changes for the guards' own tests.
 
+    use harness_code::edit::FileChange;
     use harness_code::fix::Installed;
-    use harness_code::language::Language;
     use harness_code::path::RelPath;
     use harness_code::tree::SourceTree;
 
-    use super::{Change, GuardContext};
+    use super::GuardContext;
     use crate::history::Refusal;
     use crate::task::Task;
 
     /// Returns a change of a file.
-    pub(crate) fn change(path: &str, before: &str, after: &str) -> Change {
-        let path = RelPath::parse(path).unwrap();
-        let language = Language::of(&path);
-        Change {
-            path,
-            language,
+    pub(crate) fn change(path: &str, before: &str, after: &str) -> FileChange {
+        FileChange {
+            path: RelPath::parse(path).unwrap(),
             before: Some(before.to_owned()),
-            after: after.to_owned(),
+            after: Some(after.to_owned()),
         }
     }
 
     /// Returns the rule that refuses a change in an empty project, or `ok`.
     pub(crate) fn verdict(
-        guard: fn(&Change, &Task, &GuardContext<'_>) -> Option<Refusal>,
+        guard: fn(&FileChange, &Task, &GuardContext<'_>) -> Option<Refusal>,
         task: &str,
-        change: &Change,
+        change: &FileChange,
     ) -> String {
         verdict_in(&[], guard, task, change)
     }
@@ -201,9 +170,9 @@ pub(crate) mod testing {
     )]
     pub(crate) fn verdict_in(
         files: &[(&str, &str)],
-        guard: fn(&Change, &Task, &GuardContext<'_>) -> Option<Refusal>,
+        guard: fn(&FileChange, &Task, &GuardContext<'_>) -> Option<Refusal>,
         task: &str,
-        change: &Change,
+        change: &FileChange,
     ) -> String {
         let folder = tempfile::tempdir().unwrap();
         for (path, content) in files {

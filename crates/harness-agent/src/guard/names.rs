@@ -2,17 +2,25 @@
 
 use std::collections::HashSet;
 
+use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::scope::{Unresolved, unresolved};
 
-use super::{Change, GuardContext};
+use super::GuardContext;
 use crate::history::Refusal;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, _task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
+pub(super) fn check(
+    change: &FileChange,
+    _task: &Task,
+    _facts: &GuardContext<'_>,
+) -> Option<Refusal> {
     let missing = missing(change).into_iter().next()?;
     let (name, path) = (&missing.name, &change.path);
-    let line = change.after[..missing.span.start].matches('\n').count() + 1;
+    let line = change.new_text()[..missing.span.start]
+        .matches('\n')
+        .count()
+        + 1;
     let reason = format!(
         "nothing defines `{name}` (line {line} of `{path}`): define or import it, or use a name that is there"
     );
@@ -20,12 +28,12 @@ pub(super) fn check(change: &Change, _task: &Task, _facts: &GuardContext<'_>) ->
 }
 
 /// Returns the names that a draft uses and nothing binds.
-pub(crate) fn missing(change: &Change) -> Vec<Unresolved> {
-    if change.language != Language::Python {
+pub(crate) fn missing(change: &FileChange) -> Vec<Unresolved> {
+    if change.language() != Language::Python {
         return Vec::new();
     }
-    let before = change.old();
-    let after = unresolved(&change.path, &change.after);
+    let before = change.old_text();
+    let after = unresolved(&change.path, change.new_text());
     if after.is_empty() {
         return after;
     }

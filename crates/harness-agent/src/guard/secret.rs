@@ -1,11 +1,17 @@
 //! A draft may not put a secret into a file.
 
-use super::{Change, GuardContext, added_lines};
+use harness_code::edit::FileChange;
+
+use super::{GuardContext, added_lines};
 use crate::history::Refusal;
 use crate::secret;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, _task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
+pub(super) fn check(
+    change: &FileChange,
+    _task: &Task,
+    _facts: &GuardContext<'_>,
+) -> Option<Refusal> {
     // A private key spans lines; looking at the added lines together finds it too.
     let added = added_lines(change).join("\n");
     let found = secret::find(&added).into_iter().next()?;

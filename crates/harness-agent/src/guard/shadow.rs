@@ -1,17 +1,18 @@
 //! A new module may not take the name of another one: imports all over would find it instead.
 
+use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::stdlib;
 use harness_code::tree::SourceTree;
 
-use super::{Change, GuardContext};
+use super::GuardContext;
 use crate::history::Refusal;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
+pub(super) fn check(change: &FileChange, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
     let path = &change.path;
-    if change.before.is_some() || change.language != Language::Python || task.names_path(path) {
+    if change.before.is_some() || change.language() != Language::Python || task.names_path(path) {
         return None;
     }
     let module = module(path)?;
@@ -57,12 +58,13 @@ fn has_module(tree: &SourceTree, module: &RelPath, new: &RelPath) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Change;
+    use harness_code::edit::FileChange;
+
     use super::super::testing::{change, verdict_in};
 
     #[test]
     fn a_new_module_may_not_hide_another() {
-        let new = |path: &str| Change {
+        let new = |path: &str| FileChange {
             before: None,
             ..change(path, "", "x = 1\n")
         };
@@ -70,7 +72,7 @@ mod tests {
             ("shop/orders.py", "A = 1\n"),
             ("tests/test_a.py", "def test_a(): pass\n"),
         ];
-        let rule = |change: &Change| verdict_in(&files, super::check, "add a helper", change);
+        let rule = |change: &FileChange| verdict_in(&files, super::check, "add a helper", change);
         for path in [
             "random.py",
             "src/email.py",

@@ -1,10 +1,11 @@
 //! A definition that the task asks for does something: `pass` and "not implemented" are promises, not work.
 
+use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition};
 
-use super::{Change, GuardContext};
+use super::GuardContext;
 use crate::history::Refusal;
 use crate::task::Task;
 
@@ -26,15 +27,19 @@ const MEANT: [&str; 14] = [
     "pass",
 ];
 
-pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
+pub(super) fn check(
+    change: &FileChange,
+    task: &Task,
+    _facts: &GuardContext<'_>,
+) -> Option<Refusal> {
     if MEANT.iter().any(|word| task.speaks_of(word)) {
         return None;
     }
-    let before = change.old();
-    let old = symbols::definitions(change.language, before);
-    let new = symbols::definitions(change.language, &change.after);
+    let before = change.old_text();
+    let old = symbols::definitions(change.language(), before);
+    let new = symbols::definitions(change.language(), change.new_text());
     let was_there = |one: &Definition| {
-        let text = change.after.get(one.span());
+        let text = change.new_text().get(one.span());
         let mut old = old.iter().filter(|known| known.qualified == one.qualified);
         old.any(|known| before.get(known.span()) == text)
     };
@@ -43,7 +48,7 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> 
             && task.speaks_of(one.name())
             && !was_there(one)
             && !is_declared_only(change, &new, one)
-            && is_stub(change.language, &change.after, one)
+            && is_stub(change.language(), change.new_text(), one)
     })?;
     let (name, path) = (&stub.qualified, &change.path);
     let reason = format!("`{name}` does nothing yet: write what it should do");
@@ -51,13 +56,13 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> 
 }
 
 /// Says whether a definition is one that others fill in: abstract, an overload, part of a protocol.
-fn is_declared_only(change: &Change, all: &[Definition], one: &Definition) -> bool {
+fn is_declared_only(change: &FileChange, all: &[Definition], one: &Definition) -> bool {
     let marks = change
-        .after
+        .new_text()
         .get(one.span().start..one.header_start())
         .unwrap_or_default();
     let around = one.parent.and_then(|at| all.get(at as usize));
-    let head = around.and_then(|class| change.after.get(class.header_start()..));
+    let head = around.and_then(|class| change.new_text().get(class.header_start()..));
     let head = head
         .and_then(|text| text.lines().next())
         .unwrap_or_default();

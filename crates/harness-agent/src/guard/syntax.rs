@@ -1,15 +1,20 @@
 //! A file that parsed must still parse; a new one must parse at all.
 
+use harness_code::edit::FileChange;
 use harness_code::symbols;
 
-use super::{Change, GuardContext};
+use super::GuardContext;
 use crate::history::Refusal;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, _task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
-    let parses = |content: &str| symbols::parses(change.language, content);
+pub(super) fn check(
+    change: &FileChange,
+    _task: &Task,
+    _facts: &GuardContext<'_>,
+) -> Option<Refusal> {
+    let parses = |content: &str| symbols::parses(change.language(), content);
     let parsed_before = change.before.as_deref().is_none_or(parses);
-    if !parsed_before || parses(&change.after) {
+    if !parsed_before || parses(change.new_text()) {
         return None;
     }
     let path = &change.path;

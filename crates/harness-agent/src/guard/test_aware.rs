@@ -1,8 +1,9 @@
 //! Code does the same whether a test looks or not.
 
-use super::{Change, GuardContext, added_lines};
+use super::{GuardContext, added_lines};
 use crate::history::Refusal;
 use crate::task::Task;
+use harness_code::edit::FileChange;
 use harness_code::tree;
 
 /// What code asks to know whether a test runs it, and what it would reach for to turn one.
@@ -24,9 +25,13 @@ const TURNED: [&str; 4] = [
     "pytest.raises =",
 ];
 
-pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
+pub(super) fn check(
+    change: &FileChange,
+    task: &Task,
+    _facts: &GuardContext<'_>,
+) -> Option<Refusal> {
     let path = &change.path;
-    let is_code = change.language.is_source() && !tree::is_test(path);
+    let is_code = change.language().is_source() && !tree::is_test(path);
     if !is_code || task.speaks_of("pytest") || task.speaks_of("unittest") {
         return None;
     }

@@ -2,16 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::symbols::{self, Definition};
 
-use super::{Change, GuardContext};
+use super::GuardContext;
 use crate::history::Refusal;
 use crate::task::Task;
 
-pub(super) fn check(change: &Change, _task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
-    let old = counts(change.language, change.old());
-    let new = counts(change.language, &change.after);
+pub(super) fn check(
+    change: &FileChange,
+    _task: &Task,
+    _facts: &GuardContext<'_>,
+) -> Option<Refusal> {
+    let old = counts(change.language(), change.old_text());
+    let new = counts(change.language(), change.new_text());
     let twice = new
         .iter()
         .find(|(name, count)| **count > 1 && **count > old.get(*name).copied().unwrap_or(0))?;

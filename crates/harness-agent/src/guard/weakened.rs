@@ -1,5 +1,6 @@
 //! Existing tests and what they compare with stay as they are, unless changing them is what the task asks for.
 
+use harness_code::edit::FileChange;
 use harness_code::fix::{self, RenameRequest};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
@@ -8,12 +9,16 @@ use harness_code::symbols;
 use harness_code::text::whole_words;
 use harness_code::tree;
 
-use super::{Change, GuardContext};
+use super::GuardContext;
 use crate::history::Refusal;
 use crate::task::Task;
 use crate::task::kind::Kind;
 
-pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> Option<Refusal> {
+pub(super) fn check(
+    change: &FileChange,
+    task: &Task,
+    _facts: &GuardContext<'_>,
+) -> Option<Refusal> {
     let path = &change.path;
     if task.asks_to_change_test(path) {
         return None;
@@ -31,7 +36,7 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> 
     let is_beside = |before: &String| {
         MIXED.contains(&path.file_name())
             && task.names_path(path)
-            && of_tests(before) == of_tests(&change.after)
+            && of_tests(before) == of_tests(change.new_text())
     };
     if change.before.as_ref().is_some_and(is_beside) {
         return None;
@@ -39,14 +44,14 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> 
     let touched = match &change.before {
         Some(before) => {
             let touched =
-                |before: &str, after: &str| weaken::weakened(change.language, before, after);
+                |before: &str, after: &str| weaken::weakened(change.language(), before, after);
             // Without what the task renames, wherever it was renamed, nothing else may differ.
-            let (old, new) = (renamed(before, task), renamed(&change.after, task));
+            let (old, new) = (renamed(before, task), renamed(change.new_text(), task));
             let mut readings = old.iter().zip(&new);
             if readings.any(|(before, after)| touched(before, after).is_none()) {
                 return None;
             }
-            touched(before, &change.after)?
+            touched(before, change.new_text())?
         }
         // A new one reaches every test beside it.
         None if path.file_name() == "conftest.py" && !task.making().is_in(path) => {
@@ -61,13 +66,13 @@ pub(super) fn check(change: &Change, task: &Task, _facts: &GuardContext<'_>) -> 
 }
 
 /// Returns a test inside of a file of Rust code that would change or go.
-fn inline_test(change: &Change) -> Option<String> {
+fn inline_test(change: &FileChange) -> Option<String> {
     let before = change.before.as_deref()?;
-    if change.language != Language::Rust {
+    if change.language() != Language::Rust {
         return None;
     }
-    let new = symbols::definitions(change.language, &change.after);
-    let old = symbols::definitions(change.language, before);
+    let new = symbols::definitions(change.language(), change.new_text());
+    let old = symbols::definitions(change.language(), before);
     let is_test = |one: &symbols::Definition| {
         let head = before[..one.header_start()].trim_end();
         one.kind.is_function() && (head.ends_with("#[test]") || one.qualified.starts_with("tests."))
@@ -75,18 +80,18 @@ fn inline_test(change: &Change) -> Option<String> {
     let stays = |one: &symbols::Definition| {
         let text = before.get(one.span());
         let mut new = new.iter().filter(|other| other.qualified == one.qualified);
-        new.any(|other| change.after.get(other.span()) == text)
+        new.any(|other| change.new_text().get(other.span()) == text)
     };
     let touched = old.iter().find(|one| is_test(one) && !stays(one))?;
     Some(touched.qualified.to_string())
 }
 
 /// Returns an example with its result in Python documentation that would change or go.
-fn changed_example(change: &Change) -> Option<String> {
+fn changed_example(change: &FileChange) -> Option<String> {
     let before = change
         .before
         .as_deref()
-        .filter(|_| change.language == Language::Python)?;
+        .filter(|_| change.language() == Language::Python)?;
     let examples = |text: &str| -> Vec<String> {
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         let starts = (0..lines.len()).filter(|at| lines[*at].starts_with(">>>"));
@@ -99,7 +104,7 @@ fn changed_example(change: &Change) -> Option<String> {
         };
         starts.map(example).collect()
     };
-    let new = examples(&change.after);
+    let new = examples(change.new_text());
     examples(before).into_iter().find(|one| !new.contains(one))
 }
 

@@ -1,7 +1,9 @@
 //! One reply, carried out: the action it holds becomes words for the model, a refusal, or the end of the run.
 
+use harness_code::edit::{ChangeSet, FileChange};
+
 use crate::action::Action;
-use crate::guard::{self, Change};
+use crate::guard;
 use crate::history::Refusal;
 use crate::reply::Reading;
 use crate::run::event::EventKind;
@@ -17,7 +19,6 @@ use crate::run::staged::Staged;
 use crate::run::staged::summary;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
-use crate::tool::change::Draft;
 use crate::tool::{change, look as tools};
 
 /// What one turn came to.
@@ -119,7 +120,7 @@ pub(super) fn read_only_refusal(action: &Action) -> Refusal {
 }
 
 /// Returns what an action of a read-only run would change: that is worth showing, as long as it may be at all.
-pub(super) fn refused_draft(session: &Session<'_>, action: &Action) -> Option<Draft> {
+pub(super) fn refused_draft(session: &Session<'_>, action: &Action) -> Option<ChangeSet> {
     let draft = change::proposed(
         &session.tree,
         session.project.door(),
@@ -128,9 +129,10 @@ pub(super) fn refused_draft(session: &Session<'_>, action: &Action) -> Option<Dr
         action,
     )
     .ok()?;
-    let context = session.guard_context(&draft.changes, &[]);
-    let refused = |change: &Change| guard::refusal(change, &session.task, &context).is_some();
-    let is_refused = draft.changes.iter().any(refused);
+    let context = session.guard_context(&draft.files, &[]);
+    let refused = |change: &FileChange| guard::refusal(change, &session.task, &context).is_some();
+    let mut stay = draft.files.iter().filter(|change| change.after.is_some());
+    let is_refused = stay.any(refused);
     (!is_refused).then_some(draft)
 }
 
@@ -148,14 +150,14 @@ fn try_change(
         action,
     );
     let draft = match proposed {
-        Ok(draft) => draft.with_package_files(session.whole_tree()),
+        Ok(draft) => change::with_package_files(draft, session.whole_tree()),
         // What was written for another place of the list may have covered this one.
         Err(refusal)
             if refusal.rule == "draft.no_change"
                 && session.plan.is_listed()
                 && !trial.staged().changes().is_empty() =>
         {
-            return go_on(session, &Draft::default(), trial, search);
+            return go_on(session, &ChangeSet::default(), trial, search);
         }
         Err(refusal) => return Outcome::Refused(refusal),
     };
@@ -168,7 +170,7 @@ fn try_change(
 /// Applies a draft and judges it.
 fn try_draft(
     session: &mut Session<'_>,
-    draft: &Draft,
+    draft: &ChangeSet,
     trial: &mut Trial,
     search: &mut Option<Search>,
 ) -> Outcome {
@@ -185,7 +187,7 @@ fn try_draft(
 /// Turns to the next place of the list, or judges what there is.
 pub(super) fn go_on(
     session: &mut Session<'_>,
-    draft: &Draft,
+    draft: &ChangeSet,
     trial: &mut Trial,
     search: &mut Option<Search>,
 ) -> Outcome {
@@ -217,7 +219,7 @@ pub(super) fn go_on(
     if let Some(search) = search
         && !matches!(verdict, Verdict::Proven(_))
     {
-        draft.changes.iter().for_each(|change| search.learn(change));
+        draft.files.iter().for_each(|change| search.learn(change));
     }
     match verdict {
         Verdict::Proven(proof) => {
@@ -239,7 +241,12 @@ pub(super) fn go_on(
 }
 
 /// Goes on after a draft by which tests fail that passed.
-fn worse(session: &mut Session<'_>, trial: &mut Trial, draft: &Draft, words: String) -> Outcome {
+fn worse(
+    session: &mut Session<'_>,
+    trial: &mut Trial,
+    draft: &ChangeSet,
+    words: String,
+) -> Outcome {
     // Callers of something that changed are changed next.
     if let Some(words) = places::next(session, trial, "Written. This must change with it.") {
         return Outcome::Next(words);
@@ -263,7 +270,7 @@ fn worse(session: &mut Session<'_>, trial: &mut Trial, draft: &Draft, words: Str
 fn unfinished(
     session: &mut Session<'_>,
     trial: &mut Trial,
-    draft: &Draft,
+    draft: &ChangeSet,
     rule: &str,
     reason: &str,
 ) -> Outcome {
@@ -293,12 +300,12 @@ fn unfinished(
 /// Puts a far smaller change of the search in the place of a draft that passes. Returns nothing where the draft stays.
 fn try_smaller(
     session: &mut Session<'_>,
-    draft: &Draft,
+    draft: &ChangeSet,
     trial: &mut Trial,
     search: &mut Search,
 ) -> Option<Outcome> {
-    let mut changes = draft.changes.iter();
-    if draft.changes.is_empty() || !changes.all(|change| search.smaller_than(change)) {
+    let mut files = draft.files.iter();
+    if draft.files.is_empty() || !files.all(|change| search.smaller_than(change)) {
         return None;
     }
     trial.put_back(session, draft);

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use harness_code::edit::ChangeSet;
 use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 
@@ -27,7 +28,6 @@ use crate::run::talk::{self, Talk, Turn};
 use crate::run::telling::failure_to_show;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
-use crate::tool::change::Draft;
 
 /// Turns without anything new after which a run is stuck.
 const MOST_IDLE: u32 = 3;
@@ -134,7 +134,7 @@ pub(super) struct Conversation<'m> {
     /// Changes are tried, not only shown.
     writes: bool,
     /// What would change by the last write that was refused because the run is read-only.
-    pub(super) proposed: Draft,
+    pub(super) proposed: ChangeSet,
     /// What a draft came to that the model was not told, because another one was drawn from the same prompt.
     untold: Option<String>,
     /// What was proven before the model was asked what is left.
@@ -318,7 +318,7 @@ impl<'m> Conversation<'m> {
             listing: if lists { Listing::First } else { Listing::No },
             tiny,
             writes: !read_only,
-            proposed: Draft::default(),
+            proposed: ChangeSet::default(),
             untold: None,
             proven: None,
         })
@@ -415,7 +415,7 @@ impl<'m> Conversation<'m> {
         session.plan.list_places(places);
         match places::next_listed(session, trial) {
             None if removal::may_be_taken(session, trial).is_empty() => None,
-            None => Some(go_on(session, &Draft::default(), trial, &mut None)),
+            None => Some(go_on(session, &ChangeSet::default(), trial, &mut None)),
             Some(words) => Some(Outcome::Next(words)),
         }
     }

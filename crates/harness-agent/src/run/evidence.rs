@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::symbols::{self, Definition};
 use harness_code::tree::{self, SourceTree};
 use harness_hands::suite::{COMMAND, Failure, Lines, Outcome, SuiteReport, UNBUILT};
 
-use crate::guard::Change;
 use crate::plan::{Plan, last_part};
 use crate::run::asked::{Asked, OrderState, Target};
 use crate::run::why;
@@ -24,9 +24,7 @@ pub(super) struct Evidence<'a> {
     pub(super) task: &'a Task,
     pub(super) plan: &'a Plan,
     /// Every file that differs from what it was before the run.
-    pub(super) changes: &'a [Change],
-    /// Those of them that are gone.
-    pub(super) gone: &'a [RelPath],
+    pub(super) changes: &'a [FileChange],
     /// The project as it was when the run began.
     pub(super) tree: &'a SourceTree,
     /// Whether the project has a suite at all.
@@ -331,21 +329,21 @@ impl Evidence<'_> {
 
     /// Returns the definitions that are new or others than before.
     fn changed_definitions(&self) -> Vec<Target> {
-        let changed = |change: &Change| -> Vec<Target> {
+        let changed = |change: &FileChange| -> Vec<Target> {
             let texts = |content: &str| -> Vec<(Target, String)> {
-                let definitions = symbols::definitions(change.language, content).into_iter();
+                let definitions = symbols::definitions(change.language(), content).into_iter();
                 let target = |one: Definition| {
                     let target = Target::of(&change.path, &one);
                     (target, content[one.span()].to_owned())
                 };
                 definitions.map(target).collect()
             };
-            let before = texts(change.old());
+            let before = texts(change.old_text());
             let is_known = |target: &Target, text: &String| {
                 let mut known = before.iter();
                 known.any(|(other, known)| other.name == target.name && known == text)
             };
-            let after = texts(&change.after).into_iter();
+            let after = texts(change.new_text()).into_iter();
             let new = after.filter(|(target, text)| !is_known(target, text));
             new.map(|(target, _)| target).collect()
         };
@@ -382,7 +380,7 @@ impl Evidence<'_> {
     }
 
     fn asked(&self) -> Asked<'_> {
-        let asked = Asked::read(self.task, self.plan, self.tree, self.changes, self.gone);
+        let asked = Asked::read(self.task, self.plan, self.tree, self.changes);
         let is_shown = self.is_shown(&asked);
         let is_green = |after: &SuiteReport| {
             self.has_mended(after) && self.is_green_but_for_others(&asked, after)

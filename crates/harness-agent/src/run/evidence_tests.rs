@@ -1,6 +1,5 @@
 //! Stories with verdicts: a task, what was changed, what the tests said before and after.
 
-use harness_code::language::Language;
 use harness_code::locate::Noted;
 use harness_hands::process::sandbox::Sandbox;
 
@@ -134,25 +133,19 @@ impl Story<'_> {
         if self.is_listed {
             plan.list_places(Vec::new());
         }
-        let changes: Vec<Change> = self
+        let changes: Vec<FileChange> = self
             .files
             .iter()
             .map(|(path, after)| {
                 let path = RelPath::parse(path).unwrap();
                 let mut known = FILES.iter();
                 let before = known.find(|(known, _)| *known == path.as_str());
-                Change {
-                    language: Language::of(&path),
+                FileChange {
                     before: before.map(|(_, text)| (*text).to_owned()),
-                    after: (*after).to_owned(),
+                    after: (!after.is_empty()).then(|| (*after).to_owned()),
                     path,
                 }
             })
-            .collect();
-        let gone: Vec<RelPath> = changes
-            .iter()
-            .filter(|change| change.after.is_empty())
-            .map(|change| change.path.clone())
             .collect();
         let before = self.before.map(report);
         let mut after = self.after.map(report);
@@ -166,7 +159,6 @@ impl Story<'_> {
             task: &task,
             plan: &plan,
             changes: &changes,
-            gone: &gone,
             tree: &tree,
             has_suite: self.after.is_some(),
             before: before.as_ref(),

@@ -2,21 +2,19 @@
 
 use std::fmt::Display;
 
-use harness_code::edit::{self, Edit};
+use harness_code::edit::{self, ChangeSet, Edit, FileChange};
 use harness_code::fix::Proposal;
-use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 use harness_hands::door::protected;
 
-use crate::guard::{self, Change};
+use crate::guard;
 use crate::history::Refusal;
 use crate::plan::FixPlan;
 use crate::run::event::EventKind;
 use crate::run::evidence::{self, Verdict};
 use crate::run::result::Stopped;
 use crate::run::session::{Ending, Session};
-use crate::run::staged;
 use crate::run::trial::{Trial, moved};
 
 /// A fix that was not enough.
@@ -69,17 +67,11 @@ pub(super) fn perform(session: &mut Session<'_>, tried: &mut Option<Tried>) -> O
             let summary = format!("nothing would be changed: {}", refusal.reason);
             return Some(Ending::new(Stopped::Stuck, summary));
         }
-        let diff = diff(&changes, &moved);
-        let stays = |change: &&Change| moved.iter().all(|(from, _)| *from != change.path);
-        let stay = changes.iter().filter(stays);
-        let whole: Vec<Change> = stay
-            .chain(moved.iter().map(|(_, to)| to))
-            .cloned()
-            .collect();
-        let gone: Vec<RelPath> = moved.iter().map(|(from, _)| from.clone()).collect();
+        let is_whole = moved.len() == proposal.moves.len();
+        let set = with_moves(changes, moved);
         // A file that is no text cannot be kept for later, and the others without it are another change.
-        let changes = match moved.len() == proposal.moves.len() {
-            true => session.proposed(&whole, &gone),
+        let changes = match is_whole {
+            true => session.proposed(&set),
             false => Vec::new(),
         };
         let summary = format!(
@@ -87,7 +79,7 @@ pub(super) fn perform(session: &mut Session<'_>, tried: &mut Option<Tried>) -> O
             proposal.summary
         );
         return Some(Ending {
-            diff,
+            diff: set.diff(),
             changes,
             ..Ending::new(Stopped::Done, summary)
         });
@@ -202,8 +194,8 @@ fn settle(
 /// Returns why a run that writes would refuse the fix; what may not change is asked about before anything is shown.
 fn refusal(
     session: &Session<'_>,
-    changes: &[Change],
-    moved: &[(RelPath, Change)],
+    changes: &[FileChange],
+    moved: &[(RelPath, FileChange)],
 ) -> Option<Refusal> {
     let named = &session.plan.mentions().paths;
     let door = session.project.door();
@@ -221,36 +213,37 @@ fn refusal(
 /// Returns the files that get another path: where each was, and what it is at its new place.
 fn moved_files(
     session: &Session<'_>,
-    changes: &[Change],
+    changes: &[FileChange],
     moves: &[(RelPath, RelPath)],
-) -> Vec<(RelPath, Change)> {
+) -> Vec<(RelPath, FileChange)> {
     let file =
         |(from, to): &(RelPath, RelPath)| Some((from.clone(), moved(session, changes, from, to)?));
     moves.iter().filter_map(file).collect()
 }
 
-/// Returns what the fix would change, in the order of a run that writes; a file that moves goes from one path and comes
-/// at another.
-fn diff(changes: &[Change], moved: &[(RelPath, Change)]) -> String {
-    let stays = |change: &&Change| moved.iter().all(|(from, _)| *from != change.path);
-    let mut parts: Vec<(&RelPath, String)> = changes
-        .iter()
-        .filter(stays)
-        .chain(moved.iter().map(|(_, change)| change))
-        .map(|change| (&change.path, staged::diff_of(change)))
-        .collect();
-    for (from, change) in moved {
-        let before = changes.iter().find(|change| change.path == *from);
-        let before = before.and_then(|change| change.before.as_deref());
-        let gone = edit::unified_diff(from.as_str(), before.or(Some(&change.after)), None);
-        parts.push((from, gone));
+/// Returns the change with its moves told as files that go from one path and come at another, in the order of a run that
+/// writes.
+fn with_moves(mut files: Vec<FileChange>, moved: Vec<(RelPath, FileChange)>) -> ChangeSet {
+    for (path, to) in moved {
+        let edited = files.iter().position(|change| change.path == path);
+        let edited = edited.and_then(|at| files.swap_remove(at).before);
+        let before = edited.or_else(|| to.after.clone());
+        let after = None;
+        files.extend([
+            FileChange {
+                path,
+                before,
+                after,
+            },
+            to,
+        ]);
     }
-    parts.sort_by_key(|(path, _)| *path);
-    parts.into_iter().map(|(_, part)| part).collect()
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    ChangeSet { files }
 }
 
 /// Returns what the fix would make of each file.
-fn changes(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<Change>, Refusal> {
+fn changes(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<FileChange>, Refusal> {
     let change = |(path, edits): (&RelPath, Vec<Edit>)| {
         let refused = |error: &dyn Display| {
             Refusal::new("write.changed_meanwhile", error.to_string(), path.as_str())
@@ -258,11 +251,10 @@ fn changes(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<Change>, Re
         let text = session.whole_tree().text(path);
         let text = text.map_err(|error| refused(&error))?;
         let after = edit::apply(text.content(), &edits).map_err(|error| refused(&error))?;
-        Ok(Change {
-            language: Language::of(path),
+        Ok(FileChange {
             path: path.clone(),
             before: Some(text.into_content()),
-            after,
+            after: Some(after),
         })
     };
     proposal.by_file().into_iter().map(change).collect()

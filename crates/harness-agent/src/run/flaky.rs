@@ -1,10 +1,10 @@
 //! Tests that change their mind: a verdict that changed is looked at again on both states before it counts.
 
+use harness_code::edit::FileChange;
+
 use std::collections::BTreeSet;
 
 use harness_hands::suite::SuiteReport;
-
-use crate::guard::Change;
 
 /// More changed verdicts than this are not all looked at again: it would cost as much as the whole suite.
 pub(super) const MOST: usize = 40;
@@ -43,17 +43,17 @@ const CHANCE: [&str; 22] = [
 ];
 
 /// Returns whether a change brings something whose value differs from run to run.
-pub(super) fn may_act_by_chance(change: &Change) -> bool {
+pub(super) fn may_act_by_chance(change: &FileChange) -> bool {
     let words = |text: &str| -> BTreeSet<String> {
         text.split(|c: char| !c.is_alphanumeric() && c != '_')
             .filter(|word| CHANCE.contains(word))
             .map(str::to_owned)
             .collect()
     };
-    let known = words(change.old());
-    let is_code = change.language.is_source();
+    let known = words(change.old_text());
+    let is_code = change.language().is_source();
     is_code
-        && words(&change.after)
+        && words(change.new_text())
             .iter()
             .any(|word| !known.contains(word))
 }

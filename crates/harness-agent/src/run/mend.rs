@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use harness_code::edit;
+use harness_code::edit::{self, ChangeSet, FileChange};
 use harness_code::fix::{self, Answer, MisspellingRequest, Proposal};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
@@ -11,24 +11,24 @@ use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::tree;
 
-use crate::guard::{Change, missing_names};
+use crate::guard::missing_names;
 use crate::run::event::EventKind;
 use crate::run::session::Session;
 use crate::run::trial::{DroppedDefinition, Trial};
-use crate::tool::change::Draft;
 
 /// Returns a draft with what is certain added to it.
-pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft) -> Draft {
+pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: ChangeSet) -> ChangeSet {
     declare_modules(session, trial, &mut draft);
-    let others = draft.changes.clone();
-    for change in &mut draft.changes {
+    let others = draft.files.clone();
+    let stays = |change: &&mut FileChange| change.after.is_some();
+    for change in draft.files.iter_mut().filter(stays) {
         drop_repeated(session, change);
         add_dropped(session, trial, change);
         move_above_uses(session, change);
-        let before = change.old();
-        let once = edit::without_repeated_imports(change.language, before, &change.after);
-        change.after = once.unwrap_or_else(|| std::mem::take(&mut change.after));
-        if change.language == Language::Go {
+        let before = change.old_text();
+        let once = edit::without_repeated_imports(change.language(), before, change.new_text());
+        change.after = once.or_else(|| change.after.take());
+        if change.language() == Language::Go {
             put_imports_right(session, change);
             continue;
         }
@@ -42,14 +42,14 @@ pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Draft)
 pub(super) fn add_missing(
     session: &mut Session<'_>,
     trial: &Trial,
-    others: &[Change],
-    change: &mut Change,
+    others: &[FileChange],
+    change: &mut FileChange,
 ) {
     let Some(proposal) = proposal(session, trial, others, change) else {
         return;
     };
-    if let Ok(after) = edit::apply(&change.after, &proposal.edits) {
-        change.after = after;
+    if let Ok(after) = edit::apply(change.new_text(), &proposal.edits) {
+        change.after = Some(after);
         let text = format!("added to the draft: {}", proposal.summary);
         tell_fixed(session, &change.path, &text);
     }
@@ -60,17 +60,17 @@ fn tell_fixed(session: &mut Session<'_>, path: &RelPath, text: &str) {
 }
 
 /// Adds the line `mod name;` for each new file of Rust: without it the compiler never looks at the file.
-fn declare_modules(session: &mut Session<'_>, trial: &Trial, draft: &mut Draft) {
-    let new = draft.changes.iter();
-    let new = new.filter(|one| one.before.is_none() && one.language == Language::Rust);
+fn declare_modules(session: &mut Session<'_>, trial: &Trial, draft: &mut ChangeSet) {
+    let new = draft.files.iter();
+    let new = new.filter(|one| one.before.is_none() && one.language() == Language::Rust);
     let new: Vec<RelPath> = new.map(|one| one.path.clone()).collect();
     for path in new {
         let Some(home) = module_home(session, &path) else {
             continue;
         };
-        let at = draft.changes.iter().position(|one| one.path == home);
+        let at = draft.files.iter().position(|one| one.path == home);
         let before = match at {
-            Some(at) => Some(draft.changes[at].after.clone()),
+            Some(at) => draft.files[at].after.clone(),
             None => trial.content(session, &home),
         };
         let Some(before) = before else {
@@ -95,12 +95,11 @@ fn declare_modules(session: &mut Session<'_>, trial: &Trial, draft: &mut Draft) 
         let text = format!("added to the draft: `{}` in {home}", line.trim_end());
         tell_fixed(session, &home, &text);
         match at {
-            Some(at) => draft.changes[at].after = after,
-            None => draft.changes.push(Change {
-                language: Language::Rust,
+            Some(at) => draft.files[at].after = Some(after),
+            None => draft.files.push(FileChange {
                 path: home,
                 before: Some(before),
-                after,
+                after: Some(after),
             }),
         }
     }
@@ -129,34 +128,34 @@ fn module_home(session: &Session<'_>, path: &RelPath) -> Option<RelPath> {
 }
 
 /// Moves definitions that the project did not have above what needs them while the file is imported.
-fn move_above_uses(session: &mut Session<'_>, change: &mut Change) {
+fn move_above_uses(session: &mut Session<'_>, change: &mut FileChange) {
     let file = session.whole_tree().file(&change.path);
     let known = file.map_or(&[][..], |file| &file.facts.definitions);
-    let new = symbols::definitions(change.language, &change.after).into_iter();
+    let new = symbols::definitions(change.language(), change.new_text()).into_iter();
     let new = new.filter(|one| one.parent.is_none());
     let new = new.map(|one| one.name().to_owned());
     let is_new = |name: &String| !known.iter().any(|one| one.name() == name.as_str());
     let new: Vec<String> = new.filter(is_new).collect();
-    if let Some(after) = edit::above_what_needs_them(change.language, &change.after, &new) {
-        change.after = after;
+    if let Some(after) = edit::above_what_needs_them(change.language(), change.new_text(), &new) {
+        change.after = Some(after);
         let text = "put right in the draft: what is new stands above what needs it";
         tell_fixed(session, &change.path, text);
     }
 }
 
 /// Takes out what a draft brings though it is there: models repeat the helpers that they wrote before.
-fn drop_repeated(session: &mut Session<'_>, change: &mut Change) {
+fn drop_repeated(session: &mut Session<'_>, change: &mut FileChange) {
     while let Some((name, after)) = without_repeated(change) {
-        change.after = after;
+        change.after = Some(after);
         let text = format!("put right in the draft: `{name}` was there already");
         tell_fixed(session, &change.path, &text);
     }
 }
 
 /// Returns a changed file without one definition that stands in it twice, word for word, and did not before.
-fn without_repeated(change: &Change) -> Option<(String, String)> {
-    let (language, text) = (change.language, change.after.as_str());
-    let before = symbols::definitions(language, change.old());
+fn without_repeated(change: &FileChange) -> Option<(String, String)> {
+    let (language, text) = (change.language(), change.new_text());
+    let before = symbols::definitions(language, change.old_text());
     let all = symbols::definitions(language, text);
     let words = |one: &Definition| -> Vec<String> {
         let code = text.get(one.span()).unwrap_or_default();
@@ -206,10 +205,10 @@ fn without_repeated(change: &Change) -> Option<(String, String)> {
 }
 
 /// Adds the imports that a Go file lacks, and takes out those that it uses no longer.
-fn put_imports_right(session: &mut Session<'_>, change: &mut Change) {
-    let put_right = fix::go_imports(&session.tree, change.before.as_deref(), &change.after);
+fn put_imports_right(session: &mut Session<'_>, change: &mut FileChange) {
+    let put_right = fix::go_imports(&session.tree, change.before.as_deref(), change.new_text());
     if let Some((after, done)) = put_right {
-        change.after = after;
+        change.after = Some(after);
         let text = format!("put right in the draft: {}", done.join(", "));
         tell_fixed(session, &change.path, &text);
     }
@@ -217,7 +216,7 @@ fn put_imports_right(session: &mut Session<'_>, change: &mut Change) {
 
 /// Adds what the model wrote in an earlier draft and takes for granted: that draft was dropped as a whole. It may take
 /// something else for granted.
-fn add_dropped(session: &mut Session<'_>, trial: &Trial, change: &mut Change) {
+fn add_dropped(session: &mut Session<'_>, trial: &Trial, change: &mut FileChange) {
     let mut left: Vec<&DroppedDefinition> = Vec::new();
     for one in trial.dropped(&change.path) {
         if !left.iter().any(|known| known.name == one.name) {
@@ -229,10 +228,10 @@ fn add_dropped(session: &mut Session<'_>, trial: &Trial, change: &mut Change) {
         .position(|one| lacks(session, change, &one.name))
     {
         let dropped = left.swap_remove(at);
-        let added = edit::add_definition(change.language, &change.after, None, &dropped.code);
-        let parses = |text: &String| symbols::parses(change.language, text);
+        let added = edit::add_definition(change.language(), change.new_text(), None, &dropped.code);
+        let parses = |text: &String| symbols::parses(change.language(), text);
         if let Some(after) = added.ok().filter(parses) {
-            change.after = after;
+            change.after = Some(after);
             let text = format!("added to the draft: `{}` of an earlier one", dropped.name);
             tell_fixed(session, &change.path, &text);
         }
@@ -240,14 +239,14 @@ fn add_dropped(session: &mut Session<'_>, trial: &Trial, change: &mut Change) {
 }
 
 /// Says whether a changed file uses a name that nothing defines.
-fn lacks(session: &Session<'_>, change: &Change, name: &str) -> bool {
-    if change.language == Language::Python {
+fn lacks(session: &Session<'_>, change: &FileChange, name: &str) -> bool {
+    if change.language() == Language::Python {
         return missing_names(change).iter().any(|one| one.name == name);
     }
     let is_here = |one: &Definition| one.name() == name;
-    let own = symbols::definitions(change.language, &change.after);
+    let own = symbols::definitions(change.language(), change.new_text());
     let mut known = session.tree.definitions();
-    let mut tokens = code_tokens(change.language, &change.after).into_iter();
+    let mut tokens = code_tokens(change.language(), change.new_text()).into_iter();
     !own.iter().any(is_here)
         && !known.any(|(_, one)| is_here(one))
         && tokens.any(|token| token.text == name)
@@ -257,8 +256,8 @@ fn lacks(session: &Session<'_>, change: &Change, name: &str) -> bool {
 fn proposal(
     session: &mut Session<'_>,
     trial: &Trial,
-    others: &[Change],
-    change: &Change,
+    others: &[FileChange],
+    change: &FileChange,
 ) -> Option<Proposal> {
     let names = missing_names(change).into_iter().map(|one| one.name);
     let names: BTreeSet<String> = names.collect();
@@ -280,9 +279,11 @@ fn proposal(
     let staged = trial.staged().changes();
     let others = staged.iter().chain(others);
     let others = others.filter(|one| one.path != *path);
-    let written: Vec<&Change> = others.chain([change]).collect();
-    let lay_over = |one: &&Change| {
-        let earlier = session.tree.lay_over(&one.path, Some(one.after.clone()));
+    let written: Vec<&FileChange> = others.chain([change]).collect();
+    let lay_over = |one: &&FileChange| {
+        let earlier = session
+            .tree
+            .lay_over(&one.path, Some(one.new_text().to_owned()));
         (one.path.clone(), earlier)
     };
     let earlier: Vec<_> = written.iter().map(lay_over).collect();

@@ -210,7 +210,9 @@ fn settle(session: &mut Session<'_>, trial: &mut Trial, red: &mut Vec<Failure>) 
     let goals = goals(red, trial, trial.after());
     let is_better = trial.remember(goals);
     for change in trial.staged().changes() {
-        session.tree.lay_over(&change.path, Some(change.after));
+        session
+            .tree
+            .lay_over(&change.path, Some(change.new_text().to_owned()));
     }
     is_better
 }

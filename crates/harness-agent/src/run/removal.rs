@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use harness_code::edit::{self, Edit};
+use harness_code::edit::{self, ChangeSet, Edit, FileChange};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::symbols::code::code_tokens;
@@ -12,27 +12,22 @@ use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::text::whole_words;
 use harness_code::tree;
 
-use crate::guard::Change;
 use crate::plan::{Spot, last_part};
 use crate::run::mend;
 use crate::run::session::Session;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
-use crate::tool::change::Draft;
 
 /// Takes away what should go, as far as it may. Returns whether anything went.
 pub(super) fn take_away(session: &mut Session<'_>, trial: &mut Trial) -> bool {
     let spots = may_be_taken(session, trial);
     session.plan.forget_removals();
-    let mut changes = changes(session, trial, &spots);
-    for change in &mut changes {
+    let mut files = changes(session, trial, &spots);
+    for change in &mut files {
         mend::add_missing(session, trial, &[], change);
     }
-    let draft = Draft {
-        changes,
-        ..Draft::default()
-    };
-    !draft.changes.is_empty() && trial.apply_as_part(session, &draft, &spots).is_ok()
+    let draft = ChangeSet { files };
+    !draft.files.is_empty() && trial.apply_as_part(session, &draft, &spots).is_ok()
 }
 
 /// Returns what should go and may.
@@ -80,9 +75,9 @@ fn copied(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
     };
     let mut found = Vec::new();
     for change in staged.iter().filter(|one| !tree::is_test(&one.path)) {
-        let before = change.old();
-        let old = tops(change.language, before);
-        for (name, text) in tops(change.language, &change.after) {
+        let before = change.old_text();
+        let old = tops(change.language(), before);
+        for (name, text) in tops(change.language(), change.new_text()) {
             let homes = session
                 .whole_tree()
                 .definitions()
@@ -101,7 +96,7 @@ fn copied(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
 }
 
 /// Returns the files without these definitions.
-fn changes(session: &Session<'_>, trial: &Trial, spots: &[Spot]) -> Vec<Change> {
+fn changes(session: &Session<'_>, trial: &Trial, spots: &[Spot]) -> Vec<FileChange> {
     let mut paths: Vec<&RelPath> = spots.iter().map(|spot| &spot.path).collect();
     paths.sort();
     paths.dedup();
@@ -128,11 +123,10 @@ fn changes(session: &Session<'_>, trial: &Trial, spots: &[Spot]) -> Vec<Change> 
             text: String::new(),
         });
         let after = edit::apply(&before, &cut.collect::<Vec<_>>()).ok()?;
-        Some(Change {
+        Some(FileChange {
             path: path.clone(),
-            language: Language::of(path),
             before: Some(before),
-            after,
+            after: Some(after),
         })
     };
     paths.into_iter().filter_map(without).collect()
@@ -150,11 +144,11 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
             || session.task.speaks_of(name)
             || staged.iter().any(|one| has_successor(one, spot));
     }
-    let has_moved = |change: &Change| {
-        let before = change.old();
+    let has_moved = |change: &FileChange| {
+        let before = change.old_text();
         change.path != spot.path
-            && defines(change.language, &change.after, &spot.name)
-            && !defines(change.language, before, &spot.name)
+            && defines(change.language(), change.new_text(), &spot.name)
+            && !defines(change.language(), before, &spot.name)
     };
     let target = staged.iter().find(|change| has_moved(change));
     let is_meant = session.task.speaks_of(name)
@@ -211,7 +205,7 @@ fn is_special(path: &RelPath, name: &str) -> bool {
 }
 
 /// Says whether a class gets a new method that Python calls by itself.
-fn has_successor(change: &Change, spot: &Spot) -> bool {
+fn has_successor(change: &FileChange, spot: &Spot) -> bool {
     let class = |name: &str| Some(name.rsplit_once('.')?.0.to_owned());
     let is_successor = |one: &Definition| {
         is_special(&spot.path, one.name()) && class(&one.qualified) == class(&spot.name)
@@ -336,11 +330,10 @@ mod tests {
     #[test]
     fn a_method_that_python_calls_goes_where_another_one_comes() {
         let before = "class A:\n    def __getitem__(self, k):\n        return 1\n\n    def __eq__(self, o):\n        return True\n";
-        let change = |after: String| Change {
+        let change = |after: String| FileChange {
             path: RelPath::parse("a.py").unwrap(),
-            language: Language::Python,
             before: Some(before.to_owned()),
-            after,
+            after: Some(after),
         };
         let spot = spot("a.py", "A.__getitem__", before);
         let missing = "\n    def __missing__(self, k):\n        return 2\n";

@@ -1,11 +1,10 @@
 //! Replay: what a run recorded, applied and judged again, without a model.
 
-use harness_code::language::Language;
+use harness_code::edit::{ChangeSet, FileChange};
 use harness_code::path::RelPath;
 use harness_code::text::Text;
 use harness_hands::journal;
 
-use crate::guard::Change;
 use crate::history::{Refusal, Step};
 use crate::record::{Past, RecordedChange};
 use crate::run::evidence::Verdict;
@@ -13,7 +12,6 @@ use crate::run::result::Stopped;
 use crate::run::session::{Ending, Session};
 use crate::run::staged::summary;
 use crate::run::trial::Trial;
-use crate::tool::change::Draft;
 
 /// Applies what a run recorded or proposed and judges it as if it were new.
 pub(super) fn perform(session: &mut Session<'_>, past: &Past, is_new: bool) -> Ending {
@@ -60,7 +58,7 @@ pub(super) fn perform(session: &mut Session<'_>, past: &Past, is_new: bool) -> E
     }
     let words = match &verdict {
         Verdict::Proven(proof) => {
-            format!("{done} {}: {}", past.run, summary(&draft.changes, proof))
+            format!("{done} {}: {}", past.run, summary(&draft.files, proof))
         }
         Verdict::Worse(reason) | Verdict::Unverified(reason) => reason.clone(),
         Verdict::Unfinished { reason, .. } => reason.clone(),
@@ -69,7 +67,7 @@ pub(super) fn perform(session: &mut Session<'_>, past: &Past, is_new: bool) -> E
         number: session.history.next_number(),
         action: verb.to_owned(),
         path: draft
-            .changes
+            .files
             .first()
             .map(|change| change.path.to_string())
             .unwrap_or_default(),
@@ -88,8 +86,8 @@ pub(super) fn perform(session: &mut Session<'_>, past: &Past, is_new: bool) -> E
 }
 
 /// Works out the draft of a recorded run: only on the bytes that the run began with.
-fn draft(session: &Session<'_>, past: &Past) -> Result<Draft, Refusal> {
-    let mut draft = Draft::default();
+fn draft(session: &Session<'_>, past: &Past) -> Result<ChangeSet, Refusal> {
+    let mut draft = ChangeSet::default();
     for RecordedChange {
         path,
         before,
@@ -123,15 +121,11 @@ fn draft(session: &Session<'_>, past: &Past) -> Result<Draft, Refusal> {
                 past.run
             )));
         }
-        match after {
-            Some(after) => draft.changes.push(Change {
-                language: Language::of(&path),
-                path,
-                before: content,
-                after: after.clone(),
-            }),
-            None => draft.gone.push(path),
-        }
+        draft.files.push(FileChange {
+            path,
+            before: content,
+            after: after.clone(),
+        });
     }
     Ok(draft)
 }

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use harness_code::edit::{ChangeSet, FileChange};
 use harness_code::fix::Installed;
 use harness_code::path::RelPath;
 use harness_code::suite::Suite;
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 use crate::cancel::Cancel;
 use crate::config::UserConfig;
 use crate::env::Environment;
-use crate::guard::{Change, GuardContext};
+use crate::guard::GuardContext;
 use crate::history::{History, Refusal, Step};
 use crate::model::ModelError;
 use crate::options::AgentOptions;
@@ -190,7 +191,7 @@ impl<'a> Session<'a> {
     /// Returns what guards know around changes: these come together, and these definitions may go.
     pub(super) fn guard_context<'s>(
         &'s self,
-        beside: &'s [Change],
+        beside: &'s [FileChange],
         may_go: &'s [Spot],
     ) -> GuardContext<'s> {
         GuardContext {
@@ -434,21 +435,16 @@ impl<'a> Session<'a> {
         result
     }
 
-    /// Returns what a dry run would change as it is kept to be applied: these files, and those that would be gone.
-    pub(super) fn proposed(&self, changes: &[Change], gone: &[RelPath]) -> Vec<RecordedChange> {
+    /// Returns what a dry run would change as it is kept to be applied.
+    pub(super) fn proposed(&self, set: &ChangeSet) -> Vec<RecordedChange> {
         let door = self.project.door();
         let before = |path: &RelPath| door.read(path).ok().map(|bytes| journal::digest(&bytes));
-        let changed = changes.iter().map(|change| RecordedChange {
+        let recorded = |change: &FileChange| RecordedChange {
             path: change.path.to_string(),
             before: before(&change.path),
-            after: Some(change.after.clone()),
-        });
-        let removed = gone.iter().map(|path| RecordedChange {
-            path: path.to_string(),
-            before: before(path),
-            after: None,
-        });
-        changed.chain(removed).collect()
+            after: change.after.clone(),
+        };
+        set.files.iter().map(recorded).collect()
     }
 
     /// Returns how the run ends when the engine failed; keeps a refusal to send in the history.

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harness_code::edit;
-use harness_code::language::Language;
+use harness_code::edit::{self, FileChange};
 use harness_code::path::RelPath;
 use harness_code::text::Text;
 use harness_hands::door::{Door, DoorError};
@@ -12,7 +11,6 @@ use harness_hands::journal;
 use harness_hands::scratch::{Scratch, ScratchError};
 use harness_hands::transaction::{Transaction, WriteError};
 
-use crate::guard::Change;
 use crate::record::RecordedChange;
 
 /// Files as a run would leave them.
@@ -103,17 +101,16 @@ impl Staged {
         Ok(())
     }
 
-    /// Returns every file that differs from what it was before the run; one that goes has an empty text. Of bytes that are
+    /// Returns every file that differs from what it was before the run. Of bytes that are
     /// no text, what can be read of them stands: to a judge, such a file is no empty one.
-    pub(super) fn changes(&self) -> Vec<Change> {
+    pub(super) fn changes(&self) -> Vec<FileChange> {
         let read = |bytes: &[u8]| {
             text(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes).into_owned())
         };
-        let change = |(path, file): (&RelPath, &StagedFile)| Change {
-            language: Language::of(path),
+        let change = |(path, file): (&RelPath, &StagedFile)| FileChange {
             path: path.clone(),
             before: file.before.as_deref().map(read),
-            after: file.after.as_deref().map(read).unwrap_or_default(),
+            after: file.after.as_deref().map(read),
         };
         self.files.iter().map(change).collect()
     }
@@ -227,17 +224,8 @@ impl Staged {
     }
 }
 
-/// Returns a change as a unified diff.
-pub(super) fn diff_of(change: &Change) -> String {
-    edit::unified_diff(
-        change.path.as_str(),
-        change.before.as_deref(),
-        Some(&change.after),
-    )
-}
-
 /// Returns the closing sentence, written from what happened.
-pub(super) fn summary(changes: &[Change], proof: &str) -> String {
+pub(super) fn summary(changes: &[FileChange], proof: &str) -> String {
     let what: Vec<String> = changes.iter().take(3).map(described).collect();
     let more = match changes.len().saturating_sub(3) {
         0 => String::new(),
@@ -247,20 +235,21 @@ pub(super) fn summary(changes: &[Change], proof: &str) -> String {
     format!("changed {}{more}: {proof}", what.join(", "))
 }
 
-fn described(change: &Change) -> String {
-    let old = change.old();
-    let before = harness_code::symbols::definitions(change.language, old);
-    let names: Vec<String> = harness_code::symbols::definitions(change.language, &change.after)
-        .iter()
-        .filter(|new| {
-            !before.iter().any(|known| {
-                known.qualified == new.qualified
-                    && old.get(known.span()) == change.after.get(new.span())
+fn described(change: &FileChange) -> String {
+    let old = change.old_text();
+    let before = harness_code::symbols::definitions(change.language(), old);
+    let names: Vec<String> =
+        harness_code::symbols::definitions(change.language(), change.new_text())
+            .iter()
+            .filter(|new| {
+                !before.iter().any(|known| {
+                    known.qualified == new.qualified
+                        && old.get(known.span()) == change.new_text().get(new.span())
+                })
             })
-        })
-        .map(|new| format!("`{}`", new.qualified))
-        .take(3)
-        .collect();
+            .map(|new| format!("`{}`", new.qualified))
+            .take(3)
+            .collect();
     if names.is_empty() {
         return change.path.to_string();
     }

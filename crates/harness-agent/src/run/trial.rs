@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use harness_code::edit;
+use harness_code::edit::{self, ChangeSet, FileChange};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite};
@@ -20,7 +20,7 @@ use harness_hands::suite::{Failure, Lines, Selection, SuiteReport, Watch};
 use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::commit;
-use crate::guard::{self, Change};
+use crate::guard;
 use crate::history::Refusal;
 use crate::plan::{Place, Spot};
 use crate::record::RecordedChange;
@@ -32,10 +32,9 @@ use crate::run::flaky;
 use crate::run::probe::returning_nothing;
 use crate::run::result::{Counts, FailedTest, Stopped, Tests};
 use crate::run::session::{Ending, Session, redacted};
-use crate::run::staged::{Staged, diff_of, summary};
+use crate::run::staged::{Staged, summary};
 use crate::task::goal::Goal;
 use crate::task::kind::Kind;
-use crate::tool::change::Draft;
 use crate::tool::{trespass, unreadable};
 
 mod first_tests;
@@ -94,7 +93,7 @@ pub(super) struct Trial {
     /// New definitions of changes that were dropped: a later one may use them.
     dropped: Vec<DroppedDefinition>,
     /// Changes that only lack a name or a module, which a later one may bring.
-    waiting: Vec<Draft>,
+    waiting: Vec<ChangeSet>,
 }
 
 /// A definition that was new in a change that was dropped.
@@ -227,13 +226,13 @@ impl Trial {
     }
 
     /// Returns the files of a draft that are staged as it wrote them.
-    pub(super) fn standing(&self, draft: &Draft) -> Vec<String> {
+    pub(super) fn standing(&self, draft: &ChangeSet) -> Vec<String> {
         let staged = self.staged.changes();
-        let stands = |change: &&Change| {
+        let stands = |change: &&FileChange| {
             let mut same = staged.iter().filter(|staged| staged.path == change.path);
             same.any(|staged| staged.after == change.after)
         };
-        let standing = draft.changes.iter().filter(stands);
+        let standing = draft.files.iter().filter(stands);
         standing.map(|change| change.path.to_string()).collect()
     }
 
@@ -289,7 +288,7 @@ impl Trial {
     pub(super) fn apply(
         &mut self,
         session: &mut Session<'_>,
-        draft: &Draft,
+        draft: &ChangeSet,
     ) -> Result<(), Refusal> {
         self.apply_allowing(session, draft, &[])
     }
@@ -298,7 +297,7 @@ impl Trial {
     pub(super) fn apply_as_part(
         &mut self,
         session: &mut Session<'_>,
-        draft: &Draft,
+        draft: &ChangeSet,
         may_go: &[Spot],
     ) -> Result<(), Refusal> {
         let earlier = self.earlier.clone();
@@ -308,15 +307,14 @@ impl Trial {
     }
 
     /// Keeps a draft that only lacks a name or a module: models write what uses it first.
-    pub(super) fn set_aside(&mut self, refusal: &Refusal, draft: &Draft) {
+    pub(super) fn set_aside(&mut self, refusal: &Refusal, draft: &ChangeSet) {
         if matches!(
             refusal.rule.as_str(),
             "draft.unresolved" | "draft.missing_import"
         ) {
             // A later draft of a file stands for the earlier one.
-            let is_of = |other: &Change| draft.changes.iter().any(|one| one.path == other.path);
-            self.waiting
-                .retain(|other| !other.changes.iter().any(is_of));
+            let is_of = |other: &FileChange| draft.files.iter().any(|one| one.path == other.path);
+            self.waiting.retain(|other| !other.files.iter().any(is_of));
             self.waiting.push(draft.clone());
         }
     }
@@ -344,13 +342,14 @@ impl Trial {
     }
 
     /// Returns a draft as it is for the files as they are staged now.
-    fn rebased(&self, session: &Session<'_>, draft: &Draft) -> Option<Draft> {
+    fn rebased(&self, session: &Session<'_>, draft: &ChangeSet) -> Option<ChangeSet> {
         let mut draft = draft.clone();
-        for change in &mut draft.changes {
+        let stays = |change: &&mut FileChange| change.after.is_some();
+        for change in draft.files.iter_mut().filter(stays) {
             let now = self.content(session, &change.path);
             if now != change.before {
                 let (base, now) = (change.before.as_deref()?, now?);
-                change.after = edit::rebased(base, &change.after, &now)?;
+                change.after = Some(edit::rebased(base, change.new_text(), &now)?);
                 change.before = Some(now);
             }
         }
@@ -361,35 +360,23 @@ impl Trial {
     pub(super) fn apply_allowing(
         &mut self,
         session: &mut Session<'_>,
-        draft: &Draft,
+        draft: &ChangeSet,
         may_go: &[Spot],
     ) -> Result<(), Refusal> {
         let mut beside = self.staged.changes();
-        beside.extend(draft.changes.iter().cloned());
-        for change in &draft.changes {
+        beside.extend(draft.files.iter().cloned());
+        for change in &draft.files {
             self.may_happen(session, change, &beside, may_go)?;
         }
-        for path in &draft.gone {
-            self.transaction.check(path).map_err(trespass)?;
-            if let Some(refusal) = guard::removal_refusal(path, &session.task) {
-                return Err(refusal);
-            }
-        }
-        for change in &draft.changes {
+        for change in draft.files.iter().filter(|change| change.after.is_some()) {
             self.keeps_what_was_saved(session, change)?;
         }
         self.earlier = self.staged.clone();
-        let staged = self.stage(session, &draft.changes).and_then(|()| {
-            let door = session.project.door();
-            let gone = draft.gone.iter();
-            gone.map(|path| (path, self.staged.set(door, path, None)))
-                .try_for_each(|(path, set)| set.map_err(|error| unreadable(path, &error)))
-        });
-        if let Err(refusal) = staged {
+        if let Err(refusal) = self.stage(session, &draft.files) {
             self.staged = self.earlier.clone();
             return Err(refusal);
         }
-        tell_trying(session, &draft.changes);
+        tell_trying(session, draft);
         Ok(())
     }
 
@@ -397,8 +384,8 @@ impl Trial {
     fn may_happen(
         &self,
         session: &Session<'_>,
-        change: &Change,
-        beside: &[Change],
+        change: &FileChange,
+        beside: &[FileChange],
         may_go: &[Spot],
     ) -> Result<(), Refusal> {
         self.transaction.check(&change.path).map_err(trespass)?;
@@ -407,7 +394,11 @@ impl Trial {
     }
 
     /// Refuses a draft that would drop lines which somebody saved after the model was shown the file.
-    fn keeps_what_was_saved(&self, session: &Session<'_>, change: &Change) -> Result<(), Refusal> {
+    fn keeps_what_was_saved(
+        &self,
+        session: &Session<'_>,
+        change: &FileChange,
+    ) -> Result<(), Refusal> {
         // What nobody was shown was made from what it was before the first draft of it, or from what the change says.
         let shown = self.shown.get(&change.path);
         let shown = shown.and_then(|bytes| Some(Text::decode(bytes).ok()?.into_content()));
@@ -424,7 +415,7 @@ impl Trial {
         let lost = now.as_ref().map(|now| {
             let saved = now.lines();
             let mut saved = saved.filter(|line| !shown.lines().any(|old| old == *line));
-            saved.find(|line| !change.after.lines().any(|new| new == *line))
+            saved.find(|line| !change.new_text().lines().any(|new| new == *line))
         });
         let lost = match lost {
             Ok(None) => return Ok(()),
@@ -444,7 +435,7 @@ impl Trial {
 
     /// Refuses a change of a file that is not any more what it was made from: another run, or somebody, saved it while
     /// this one waited for the project.
-    fn is_as_read(&self, session: &Session<'_>, change: &Change) -> Result<(), Refusal> {
+    fn is_as_read(&self, session: &Session<'_>, change: &FileChange) -> Result<(), Refusal> {
         let now = session.project.door().read(&change.path).ok();
         let now = now.and_then(|bytes| Text::decode(&bytes).ok());
         if now.map(Text::into_content) == change.before {
@@ -459,16 +450,17 @@ impl Trial {
         ))
     }
 
-    fn stage(&mut self, session: &Session<'_>, changes: &[Change]) -> Result<(), Refusal> {
+    fn stage(&mut self, session: &Session<'_>, changes: &[FileChange]) -> Result<(), Refusal> {
         let door = session.project.door();
         for change in changes {
             let now = self
                 .staged
                 .read(door, &change.path)
                 .map_err(|error| unreadable(&change.path, &error))?;
-            let bytes = encoded(now.as_deref(), change)?;
+            let after = change.after.as_deref();
+            let bytes = after.map(|text| encoded(now.as_deref(), &change.path, text));
             self.staged
-                .set(door, &change.path, Some(bytes))
+                .set(door, &change.path, bytes.transpose()?)
                 .map_err(|error| unreadable(&change.path, &error))?;
         }
         Ok(())
@@ -478,7 +470,7 @@ impl Trial {
     pub(super) fn apply_all(
         &mut self,
         session: &mut Session<'_>,
-        changes: &[Change],
+        changes: &[FileChange],
         moves: &[(RelPath, RelPath)],
     ) -> Result<(), Refusal> {
         // Every change is looked at before the first is made, beside what the others make of the project.
@@ -1024,13 +1016,10 @@ impl Trial {
     /// Looks at what is staged and at all that is known of it.
     fn with_evidence<T>(&self, session: &Session<'_>, look: impl FnOnce(&Evidence<'_>) -> T) -> T {
         let changes = self.staged.changes();
-        let gone = self.staged.paths().filter(|path| self.staged.is_gone(path));
-        let gone: Vec<RelPath> = gone.cloned().collect();
         look(&Evidence {
             task: &session.task,
             plan: &session.plan,
             changes: &changes,
-            gone: &gone,
             tree: session.whole_tree(),
             has_suite: self.suite.is_some(),
             before: self.before.as_ref(),
@@ -1040,15 +1029,20 @@ impl Trial {
     }
 
     /// Drops a draft: what was staged before it stands again.
-    pub(super) fn put_back(&mut self, session: &mut Session<'_>, draft: &Draft) {
+    pub(super) fn put_back(&mut self, session: &mut Session<'_>, draft: &ChangeSet) {
         self.attempt = Attempt {
-            patch: draft.changes.iter().map(diff_of).collect(),
+            patch: draft
+                .files
+                .iter()
+                .filter(|one| one.after.is_some())
+                .map(FileChange::diff)
+                .collect(),
             changes: self.staged.recorded(),
         };
         self.staged = self.earlier.clone();
         self.waiting.clear();
         self.judged = None;
-        for change in &draft.changes {
+        for change in &draft.files {
             self.dropped.extend(new_definitions(change));
             session.tell(
                 EventKind::Undone,
@@ -1239,9 +1233,9 @@ impl Trial {
 
     /// Returns what is staged, file by file; what is no text is for no editor.
     fn proposed_files(&self) -> Vec<ProposedFile> {
-        let file = |change: Change| ProposedFile {
+        let file = |change: FileChange| ProposedFile {
             path: change.path.to_string(),
-            text: (!self.staged.is_gone(&change.path)).then_some(change.after),
+            text: change.after,
             before: change.before,
         };
         let mut changes = self.staged.changes();
@@ -1259,16 +1253,12 @@ impl Trial {
         changes.retain_mut(|change| {
             let new = edited.iter().find(|file| file.path == change.path.as_str());
             let new = new.and_then(|file| file.text.clone());
-            let new = new.filter(|text| *text != change.after);
-            let is_edited = new.is_some();
-            change.after = new.unwrap_or_default();
-            is_edited
+            let new = new.filter(|text| *text != change.new_text());
+            change.after = new;
+            change.after.is_some()
         });
-        let draft = Draft {
-            changes,
-            ..Draft::default()
-        };
-        if draft.changes.is_empty() {
+        let draft = ChangeSet { files: changes };
+        if draft.files.is_empty() {
             return Err("it is the same".to_owned());
         }
         let shown = (
@@ -1462,28 +1452,27 @@ fn tell_tests(session: &mut Session<'_>, when: &str, report: &SuiteReport) {
     session.tell(EventKind::Tests, &text, data);
 }
 
-fn tell_trying(session: &mut Session<'_>, changes: &[Change]) {
-    let names: Vec<&str> = changes.iter().map(|change| change.path.as_str()).collect();
-    let diff: String = changes.iter().map(diff_of).collect();
+fn tell_trying(session: &mut Session<'_>, draft: &ChangeSet) {
+    let paths = draft.files.iter().map(|change| change.path.as_str());
+    let names: Vec<&str> = paths.collect();
     let text = format!("trying a change of {}", names.join(", "));
-    let data = [("action", "try".into()), ("result", diff.into())];
+    let data = [("action", "try".into()), ("result", draft.diff().into())];
     session.tell(EventKind::Action, &text, data);
 }
 
 /// A file as it will be at its new place.
 pub(super) fn moved(
     session: &Session<'_>,
-    changes: &[Change],
+    changes: &[FileChange],
     from: &RelPath,
     to: &RelPath,
-) -> Option<Change> {
+) -> Option<FileChange> {
     let changed = changes.iter().find(|change| change.path == *from);
     let after = match changed {
         Some(change) => change.after.clone(),
-        None => session.whole_tree().text(from).ok()?.into_content(),
+        None => Some(session.whole_tree().text(from).ok()?.into_content()),
     };
-    Some(Change {
-        language: Language::of(to),
+    Some(FileChange {
         path: to.clone(),
         before: None,
         after,
@@ -1501,15 +1490,15 @@ fn oddity(path: &RelPath, before: &Metadata, after: &Metadata) -> Option<String>
 }
 
 /// Returns the bytes of a change in the encoding that the file has.
-fn encoded(now: Option<&[u8]>, change: &Change) -> Result<Vec<u8>, Refusal> {
+fn encoded(now: Option<&[u8]>, path: &RelPath, new: &str) -> Result<Vec<u8>, Refusal> {
     let text = now.and_then(|bytes| Text::decode(bytes).ok());
     let text = text.unwrap_or_else(|| Text::new(""));
-    text.encode(&change.after).map_err(|error| {
+    text.encode(new).map_err(|error| {
         let reason = format!(
-            "`{}` cannot hold `{}` in {}: use plain characters",
-            change.path, error.character, error.encoding
+            "`{path}` cannot hold `{}` in {}: use plain characters",
+            error.character, error.encoding
         );
-        Refusal::new("draft.encoding", reason, change.path.as_str())
+        Refusal::new("draft.encoding", reason, path.as_str())
     })
 }
 
@@ -1540,14 +1529,14 @@ fn disk_ending(error: &WriteError) -> Ending {
 }
 
 /// Returns the definitions at the top of a file that a change adds.
-fn new_definitions(change: &Change) -> Vec<DroppedDefinition> {
+fn new_definitions(change: &FileChange) -> Vec<DroppedDefinition> {
     let mut new = change.brought();
     new.retain(|one| one.parent.is_none());
     let dropped = |one: Definition| {
         Some(DroppedDefinition {
             path: change.path.clone(),
             name: one.qualified.to_string(),
-            code: change.after.get(one.span())?.to_owned(),
+            code: change.new_text().get(one.span())?.to_owned(),
         })
     };
     new.into_iter().filter_map(dropped).collect()

@@ -1,12 +1,13 @@
 //! The work rung: the model writes, guards and tests judge, until the evidence says it is done.
 
+use harness_code::edit::FileChange;
+
 use crate::model::{Model, ModelError};
 use crate::run::conversation::{Conversation, Engine, attempt, turns};
 use crate::run::fix::Tried;
 use crate::run::red_tests;
 use crate::run::result::Stopped;
 use crate::run::session::{Ended, Ending, Session, first_line};
-use crate::run::staged::diff_of;
 use crate::run::talk;
 use crate::run::trial::Trial;
 use crate::run::under_test;
@@ -106,7 +107,8 @@ fn propose(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
     };
     let ended = turns(session, &mut open, None, &mut None, session.options.steps);
     let draft = open.proposed;
-    let diff: String = draft.changes.iter().map(diff_of).collect();
+    let stay = draft.files.iter().filter(|change| change.after.is_some());
+    let diff: String = stay.map(FileChange::diff).collect();
     let is_unfinished = matches!(ended.stopped, Stopped::Steps | Stopped::Stuck);
     let ended = match is_unfinished && !diff.is_empty() {
         true => Ended::new(
@@ -117,7 +119,7 @@ fn propose(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
     };
     Ending {
         diff,
-        changes: session.proposed(&draft.changes, &draft.gone),
+        changes: session.proposed(&draft),
         ..Ending::from(ended)
     }
 }

@@ -1,5 +1,6 @@
 //! Changing: what an action would make of the project's files. Computes; the trial applies.
 
+use harness_code::edit::{ChangeSet, FileChange};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::text::Text;
@@ -7,61 +8,39 @@ use harness_code::tree::{self, SourceTree};
 use harness_hands::door::Door;
 
 use crate::action::Action;
-use crate::draft::{self, FileDraft, Files, Focus};
-use crate::guard::Change;
+use crate::draft::{self, Files, Focus};
 use crate::history::Refusal;
 use crate::plan::Spot;
 use crate::tool::{Contents, requested, unreadable};
 
-/// What an action would do to the project.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Draft {
-    /// Files that change or come.
-    pub(crate) changes: Vec<Change>,
-    /// Files that go.
-    pub(crate) gone: Vec<RelPath>,
-}
-
-impl Draft {
-    /// Returns the draft of one file.
-    pub(crate) fn of(change: Change) -> Draft {
-        Draft {
-            changes: vec![change],
-            gone: Vec::new(),
-        }
-    }
-
-    /// Returns the draft with an `__init__.py` in each new folder that gets Python code, where the packages around it
-    /// have one.
-    pub(crate) fn with_package_files(mut self, tree: &SourceTree) -> Draft {
-        let mut found: Vec<RelPath> = Vec::new();
-        let is_new = |change: &&Change| {
-            change.before.is_none()
-                && change.language == Language::Python
-                && !tree::is_test(&change.path)
-        };
-        for change in self.changes.iter().filter(is_new) {
-            let mut folder = change.path.parent();
-            while let Some(here) = folder.filter(|here| !has_files(tree, here)) {
-                let Ok(file) = here.join("__init__.py") else {
-                    break;
-                };
-                let is_known =
-                    found.contains(&file) || self.changes.iter().any(|one| one.path == file);
-                if !is_known && is_package(tree, &here, here.parent().as_ref()) {
-                    found.push(file);
-                }
-                folder = here.parent();
+/// Returns the draft with an `__init__.py` in each new folder that gets Python code, where the packages around it
+/// have one.
+pub(crate) fn with_package_files(mut draft: ChangeSet, tree: &SourceTree) -> ChangeSet {
+    let mut found: Vec<RelPath> = Vec::new();
+    let is_new = |change: &&FileChange| {
+        change.before.is_none()
+            && change.language() == Language::Python
+            && !tree::is_test(&change.path)
+    };
+    for change in draft.files.iter().filter(is_new) {
+        let mut folder = change.path.parent();
+        while let Some(here) = folder.filter(|here| !has_files(tree, here)) {
+            let Ok(file) = here.join("__init__.py") else {
+                break;
+            };
+            let is_known = found.contains(&file) || draft.files.iter().any(|one| one.path == file);
+            if !is_known && is_package(tree, &here, here.parent().as_ref()) {
+                found.push(file);
             }
+            folder = here.parent();
         }
-        self.changes.extend(found.into_iter().map(|path| Change {
-            language: Language::Python,
-            path,
-            before: None,
-            after: String::new(),
-        }));
-        self
     }
+    draft.files.extend(found.into_iter().map(|path| FileChange {
+        path,
+        before: None,
+        after: Some(String::new()),
+    }));
+    draft
 }
 
 fn has_files(tree: &SourceTree, folder: &RelPath) -> bool {
@@ -98,7 +77,7 @@ pub(crate) fn proposed(
     contents: &Contents<'_>,
     focus: Option<&Spot>,
     action: &Action,
-) -> Result<Draft, Refusal> {
+) -> Result<ChangeSet, Refusal> {
     let focus = focus.map(|spot| Focus {
         path: spot.path.clone(),
         name: spot.name.clone(),
@@ -108,24 +87,7 @@ pub(crate) fn proposed(
         door,
         contents,
     };
-    let mut draft = Draft::default();
-    for FileDraft {
-        path,
-        before,
-        after,
-    } in draft::drafted(&project, focus.as_ref(), action)?
-    {
-        match after {
-            Some(after) => draft.changes.push(Change {
-                language: Language::of(&path),
-                path,
-                before,
-                after,
-            }),
-            None => draft.gone.push(path),
-        }
-    }
-    Ok(draft)
+    draft::drafted(&project, focus.as_ref(), action)
 }
 
 struct Project<'a> {
@@ -188,15 +150,13 @@ mod tests {
                 std::fs::write(path, "x = 1\n").unwrap();
             }
             let tree = SourceTree::read(folder.path(), None).unwrap();
-            let path = RelPath::parse(new).unwrap();
-            let draft = Draft::of(Change {
-                language: Language::of(&path),
-                path,
+            let change = FileChange {
+                path: RelPath::parse(new).unwrap(),
                 before: None,
-                after: "y = 1\n".to_owned(),
-            });
-            let changes = draft.with_package_files(&tree).changes.into_iter();
-            changes.skip(1).map(|one| one.path.to_string()).collect()
+                after: Some("y = 1\n".to_owned()),
+            };
+            let files = with_package_files(change.into(), &tree).files.into_iter();
+            files.skip(1).map(|one| one.path.to_string()).collect()
         };
         let package = ["shop/__init__.py", "shop/cart.py"];
         assert_eq!(added(&package, "shop/tax/vat.py"), ["shop/tax/__init__.py"]);

@@ -1,5 +1,6 @@
 //! Looking: `read`, `search`, `map`. Observations are short; a small model drowns in whole files.
 
+use harness_code::edit::FileChange;
 use harness_code::path::RelPath;
 use harness_code::report;
 use harness_code::search::{self, Query};
@@ -8,7 +9,6 @@ use harness_code::text::Text;
 use harness_code::tree::SourceTree;
 use harness_hands::door::{Door, DoorError};
 
-use crate::guard::Change;
 use crate::history::Refusal;
 use crate::tool::{Contents, requested, trespass};
 
@@ -91,7 +91,7 @@ fn window(path: &RelPath, content: &str, count: usize, place: &str) -> (usize, u
 pub(crate) fn find(
     tree: &SourceTree,
     door: &Door,
-    drafts: &[Change],
+    drafts: &[FileChange],
     query: &str,
     path: &str,
 ) -> Result<String, Refusal> {
@@ -124,7 +124,7 @@ pub(crate) fn find(
     // Files that the run has changed are looked at as it would leave them.
     let drafted = drafts.iter().filter(|draft| is_within(&draft.path));
     let drafted = drafted.flat_map(|draft| {
-        let lines = draft.after.lines().enumerate();
+        let lines = draft.new_text().lines().enumerate();
         let found = lines.filter(|(_, line)| line.contains(query));
         found.map(|(at, line)| row(&draft.path, at + 1, line))
     });

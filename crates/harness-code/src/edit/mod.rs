@@ -1,5 +1,6 @@
 //! A change to text as a value: splices, whole definitions, and the diff a person reads. Nothing is written here.
 
+mod change;
 mod companions;
 mod definition;
 mod impl_block;
@@ -18,6 +19,7 @@ use crate::language::Language;
 use crate::path::RelPath;
 use crate::text::line_start;
 
+pub use change::{ChangeSet, FileChange};
 pub use companions::with_companions;
 pub use definition::{add_definition, documentation, overloads, replace_definition};
 pub use impl_block::is_of_trait;

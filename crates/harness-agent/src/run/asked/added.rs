@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::mention::near_miss;
 use harness_code::path::RelPath;
@@ -14,7 +15,7 @@ use regex::Regex;
 
 use super::code::{self, ReadText, added_tokens, all_code, is_seen};
 use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, Target, has_word, last_part};
-use crate::guard::{self, Change};
+use crate::guard;
 use crate::task::kind::Kind;
 use crate::task::order::Order;
 use crate::task::role::{PUTTING, Role};
@@ -180,7 +181,7 @@ impl<'a> Asked<'a> {
         PIECES
             .as_ref()
             .filter(|asks| asks.is_match(&self.task.text))?;
-        let is_new = |change: &Change| {
+        let is_new = |change: &FileChange| {
             let mut new = change.brought().into_iter();
             !tree::is_test(&change.path) && new.any(|one| one.kind.is_function())
         };
@@ -259,11 +260,11 @@ impl<'a> Asked<'a> {
         if !self.is_green {
             return false;
         }
-        let takes = |change: &Change| -> Vec<String> {
-            let before = change.old();
+        let takes = |change: &FileChange| -> Vec<String> {
+            let before = change.old_text();
             let [old, now] =
-                [before, &change.after].map(|text| ReadText::new(change.language, text));
-            let functions = symbols::definitions(change.language, &change.after).into_iter();
+                [before, change.new_text()].map(|text| ReadText::new(change.language(), text));
+            let functions = symbols::definitions(change.language(), change.new_text()).into_iter();
             let functions = functions.filter(|one| {
                 let has = |text: &ReadText| {
                     let signature = text.signature(&one.qualified);
@@ -273,8 +274,9 @@ impl<'a> Asked<'a> {
             });
             functions.map(|one| one.name().to_owned()).collect()
         };
-        let python =
-            |change: &&Change| change.language == Language::Python && !tree::is_test(&change.path);
+        let python = |change: &&FileChange| {
+            change.language() == Language::Python && !tree::is_test(&change.path)
+        };
         let changes = self.changes.iter().filter(python);
         let functions: Vec<String> = changes.flat_map(takes).collect();
         let mut tests = self.tree.files().iter().filter(|file| file.test);
@@ -306,9 +308,9 @@ impl<'a> Asked<'a> {
     /// Says whether a file of code has more definitions than before.
     fn adds_definition(&self) -> bool {
         self.changes.iter().any(|change| {
-            let count = |text: &str| symbols::definitions(change.language, text).len();
+            let count = |text: &str| symbols::definitions(change.language(), text).len();
             let before = change.before.as_deref().map_or(0, count);
-            !tree::is_test(&change.path) && count(&change.after) > before
+            !tree::is_test(&change.path) && count(change.new_text()) > before
         })
     }
 
@@ -335,7 +337,7 @@ impl<'a> Asked<'a> {
         let homes = self.homes();
         let first = self.task.text.lines().next().unwrap_or_default();
         let is_told = homes.iter().any(|home| first.contains(home.file_name()));
-        let is_at_home = |change: &Change| {
+        let is_at_home = |change: &FileChange| {
             let is_home = |home: &RelPath| {
                 *home == change.path || change.path.as_str().ends_with(&format!("/{home}"))
             };
@@ -345,20 +347,20 @@ impl<'a> Asked<'a> {
         let answer = self.task.answer().map(|(_, path)| path);
         let is_answer = matches!(homes.as_slice(), [home] if answer == Some(home.as_str()));
         let is_elsewhere =
-            |change: &Change| self.is_green && is_answer && !tree::is_test(&change.path);
-        let defines = |change: &&Change| {
-            let old = change.old();
-            count(change.language, &change.after) > count(change.language, old)
+            |change: &FileChange| self.is_green && is_answer && !tree::is_test(&change.path);
+        let defines = |change: &&FileChange| {
+            let old = change.old_text();
+            count(change.language(), change.new_text()) > count(change.language(), old)
         };
         let mut defining = self.changes.iter().filter(defines);
         // What a file imports newly is there too, where the task itself does not say that it goes into that file: it may
         // be the answer to a question.
-        let imports = |change: &Change| {
-            let old = change.old();
+        let imports = |change: &FileChange| {
+            let old = change.old_text();
             !is_told
                 && is_at_home(change)
-                && code::imports(change.language, &change.after, name)
-                && !code::imports(change.language, old, name)
+                && code::imports(change.language(), change.new_text(), name)
+                && !code::imports(change.language(), old, name)
         };
         defining.any(|change| {
             is_at_home(change)
@@ -383,8 +385,8 @@ impl<'a> Asked<'a> {
             tokens.windows(4).any(sets)
         };
         self.changes.iter().any(|change| {
-            let old = change.old();
-            sets(change.language, &change.after) && !sets(change.language, old)
+            let old = change.old_text();
+            sets(change.language(), change.new_text()) && !sets(change.language(), old)
         })
     }
 
@@ -409,7 +411,7 @@ impl<'a> Asked<'a> {
             let count = |name: &str| added_tokens(change, name);
             count(name) > 0
                 || quoted.iter().any(|text| count(text) > 0)
-                || !change.language.is_source() && change.after.contains(name)
+                || !change.language().is_source() && change.new_text().contains(name)
         })
     }
 

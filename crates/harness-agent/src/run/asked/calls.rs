@@ -1,5 +1,6 @@
 //! Callers that a changed signature breaks: it no longer takes what they give.
 
+use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::stdlib;
@@ -7,7 +8,6 @@ use harness_code::symbols::code::{CodeToken, code_tokens};
 use harness_code::symbols::{Definition, DefinitionKind};
 use harness_code::tree::SourceTree;
 
-use crate::guard::Change;
 use crate::run::asked::code::{self, bracket_step};
 
 /// What a Python function takes.
@@ -34,16 +34,16 @@ struct Call {
 /// definition of the project has are looked for.
 pub(super) fn broken_call(
     tree: &SourceTree,
-    changes: &[Change],
+    changes: &[FileChange],
     text_now: &dyn Fn(&RelPath) -> Option<String>,
 ) -> Option<(String, RelPath, usize)> {
     let python = changes
         .iter()
-        .filter(|one| one.language == Language::Python);
+        .filter(|one| one.language() == Language::Python);
     for change in python {
-        let before = change.old();
+        let before = change.old_text();
         let [before, after] =
-            [before, &change.after].map(|text| code::ReadText::new(Language::Python, text));
+            [before, change.new_text()].map(|text| code::ReadText::new(Language::Python, text));
         let functions = after.definitions().iter();
         for one in functions.filter(|one| one.kind.is_function()) {
             let Some(name) = called(one) else {
@@ -260,11 +260,10 @@ mod tests {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
         let tree = SourceTree::read(folder.path(), None).unwrap();
-        let change = Change {
+        let change = FileChange {
             path: RelPath::parse("m.py").unwrap(),
-            language: Language::Python,
             before: Some(before),
-            after,
+            after: Some(after),
         };
         let text_now =
             |path: &RelPath| std::fs::read_to_string(folder.path().join(path.as_str())).ok();

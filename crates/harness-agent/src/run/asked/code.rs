@@ -1,11 +1,10 @@
 //! What a text of code says, for the rules that compare a change with a task: pure functions over texts.
 
+use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::symbols::code::{CodeToken, code_tokens};
 use harness_code::symbols::{self, Definition};
 use harness_code::text::whole_words;
-
-use crate::guard::Change;
 
 /// Says whether others can use a definition: one inside of a function, or of a block at the top of a file that may
 /// never run, is there for nobody.
@@ -80,13 +79,14 @@ fn innermost(definitions: &[Definition]) -> impl Iterator<Item = &Definition> {
 }
 
 /// Returns the words of the innermost definitions of a file as they were where they are others now.
-pub(super) fn changed_code(change: &Change) -> Vec<String> {
-    let before = change.old();
-    let definitions = symbols::definitions(change.language, before);
-    let changed = innermost(&definitions).filter(|one| !change.after.contains(&before[one.span()]));
+pub(super) fn changed_code(change: &FileChange) -> Vec<String> {
+    let before = change.old_text();
+    let definitions = symbols::definitions(change.language(), before);
+    let changed =
+        innermost(&definitions).filter(|one| !change.new_text().contains(&before[one.span()]));
     let spans: Vec<_> = changed.map(Definition::span).collect();
     let is_inside = |at: usize| spans.iter().any(|span| span.contains(&at));
-    let tokens = code_tokens(change.language, before).into_iter();
+    let tokens = code_tokens(change.language(), before).into_iter();
     let tokens = tokens.filter(|token| is_inside(token.range.start));
     tokens.map(|token| token.text).collect()
 }
@@ -317,14 +317,14 @@ pub(super) fn all_code(language: Language, text: &str) -> Vec<String> {
 }
 
 /// Returns how often a change brings a name into the code of a file, beyond what is there already.
-pub(super) fn added_tokens(change: &Change, name: &str) -> usize {
+pub(super) fn added_tokens(change: &FileChange, name: &str) -> usize {
     let count = |text: &str| {
-        let tokens = code_tokens(change.language, text);
+        let tokens = code_tokens(change.language(), text);
         tokens.iter().filter(|one| one.text == name).count()
     };
-    if !change.language.is_source() {
+    if !change.language().is_source() {
         return 0;
     }
     let before = change.before.as_deref().map_or(0, count);
-    count(&change.after).saturating_sub(before)
+    count(change.new_text()).saturating_sub(before)
 }

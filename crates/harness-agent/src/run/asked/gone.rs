@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use harness_code::edit::FileChange;
 use harness_code::fix::{self, RenameRequest};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
@@ -11,7 +12,6 @@ use harness_code::text::whole_words;
 
 use super::code::is_seen;
 use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, has_word, last_part};
-use crate::guard::Change;
 use crate::task::role::Role;
 use crate::task::wish::Noun;
 
@@ -71,9 +71,9 @@ impl<'a> Asked<'a> {
         let said = words_of(&self.task.text);
         let mut gone = BTreeSet::new();
         for change in self.changes {
-            let before = change.old();
-            let after = names(change.language, &change.after);
-            let lost = names(change.language, before).into_iter();
+            let before = change.old_text();
+            let after = names(change.language(), change.new_text());
+            let lost = names(change.language(), before).into_iter();
             gone.extend(lost.filter(|name| said.contains(name) && !after.contains(name)));
         }
         (gone.len() < count).then(|| {
@@ -113,9 +113,9 @@ impl<'a> Asked<'a> {
     }
 
     /// Says which functions a change brings into a file that stand in another one word for word.
-    fn copied_to(&self, target: &Change) -> Option<String> {
+    fn copied_to(&self, target: &FileChange) -> Option<String> {
         let code = |text: &str| -> BTreeMap<String, String> {
-            let definitions = symbols::definitions(target.language, text);
+            let definitions = symbols::definitions(target.language(), text);
             let outer = definitions
                 .iter()
                 .filter(|one| one.parent.is_none() && one.kind.is_function());
@@ -123,8 +123,8 @@ impl<'a> Asked<'a> {
                 .map(|one| (one.name().to_owned(), text[one.span()].to_owned()))
                 .collect()
         };
-        let before = code(target.old());
-        let mut new = code(&target.after);
+        let before = code(target.old_text());
+        let mut new = code(target.new_text());
         new.retain(|name, _| !before.contains_key(name));
         let files = self.tree.files().iter();
         let mut others = files.filter(|file| {
@@ -151,16 +151,16 @@ impl<'a> Asked<'a> {
     }
 
     /// Says whether a file has a definition now that went from another one.
-    fn has_taken_over(&self, target: &Change) -> bool {
+    fn has_taken_over(&self, target: &FileChange) -> bool {
         let names = |text: &str| -> BTreeSet<String> {
-            let definitions = symbols::definitions(target.language, text);
+            let definitions = symbols::definitions(target.language(), text);
             let outer = definitions.iter().filter(|one| one.parent.is_none());
             outer.map(|one| one.name().to_owned()).collect()
         };
-        let before = names(target.old());
-        let new = &names(&target.after) - &before;
+        let before = names(target.old_text());
+        let new = &names(target.new_text()) - &before;
         self.changes.iter().any(|other| {
-            let left = &names(other.old()) - &names(&other.after);
+            let left = &names(other.old_text()) - &names(other.new_text());
             other.path != target.path && !new.is_disjoint(&left)
         })
     }
@@ -176,7 +176,7 @@ impl<'a> Asked<'a> {
         {
             let is_there = self.changes.iter().any(|one| is_target(&one.path));
             let words = format!("`{from}` is not at `{to}` yet: move it there");
-            let stays = !is_there || !self.gone.contains(&from);
+            let stays = !is_there || !self.takes_away(&from);
             return stays.then_some((NOT_ADDED, words));
         }
         let name = last_part(name);
@@ -206,8 +206,8 @@ impl<'a> Asked<'a> {
             .iter()
             .filter_map(|path| code_in(path, self.tree.text(path).ok()?.content()))
             .collect();
-        let is_there = |change: &Change| {
-            let new = code_in(&change.path, &change.after);
+        let is_there = |change: &FileChange| {
+            let new = code_in(&change.path, change.new_text());
             is_target(&change.path) && new.is_some_and(|new| old.is_empty() || old.contains(&new))
         };
         if !self.changes.iter().any(is_there) {
@@ -242,7 +242,7 @@ impl<'a> Asked<'a> {
             && self.tree.file(&path).is_some()
         {
             let words = format!("`{path}` is still there: remove it");
-            let stays = (!self.gone.contains(&path)).then_some((STILL_THERE, words));
+            let stays = (!self.takes_away(&path)).then_some((STILL_THERE, words));
             return stays.or_else(|| self.still_imported(&path, path.stem()));
         }
         let name = last_part(name);

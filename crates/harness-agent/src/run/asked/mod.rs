@@ -8,6 +8,7 @@ mod tested;
 
 use std::ops::RangeInclusive;
 
+use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::locate;
 use harness_code::mention::{Mentions, NamedDefinition};
@@ -18,7 +19,6 @@ use harness_code::text::whole_words;
 use harness_code::tree::{self, SourceTree};
 use harness_hands::suite::{Failure, UNBUILT};
 
-use crate::guard::Change;
 use crate::plan::{Plan, Spot, last_part};
 use crate::run::asked::code::all_code;
 use crate::task::Task;
@@ -60,8 +60,7 @@ pub(super) struct Asked<'a> {
     task: &'a Task,
     plan: &'a Plan,
     tree: &'a SourceTree,
-    changes: &'a [Change],
-    gone: &'a [RelPath],
+    changes: &'a [FileChange],
     /// The files that the words name.
     paths: Vec<RelPath>,
     /// The definitions that the words name, whatever they do there.
@@ -120,13 +119,12 @@ impl<'a> Asked<'a> {
         task: &'a Task,
         plan: &'a Plan,
         tree: &'a SourceTree,
-        changes: &'a [Change],
-        gone: &'a [RelPath],
+        changes: &'a [FileChange],
     ) -> Asked<'a> {
         let mentions = plan.mentions();
         Asked::read_words(
             task,
-            (plan, tree, changes, gone),
+            (plan, tree, changes),
             mentions.paths.clone(),
             definitions_named(task, tree, mentions),
         )
@@ -141,17 +139,12 @@ impl<'a> Asked<'a> {
         }
         let mut mentioned = self.mentioned.clone();
         mentioned.retain(|hit| task.names(last_part(&hit.qualified)));
-        Asked::read_words(
-            task,
-            (self.plan, self.tree, self.changes, self.gone),
-            paths,
-            mentioned,
-        )
+        Asked::read_words(task, (self.plan, self.tree, self.changes), paths, mentioned)
     }
 
     fn read_words(
         task: &'a Task,
-        (plan, tree, changes, gone): (&'a Plan, &'a SourceTree, &'a [Change], &'a [RelPath]),
+        (plan, tree, changes): (&'a Plan, &'a SourceTree, &'a [FileChange]),
         paths: Vec<RelPath>,
         mentioned: Vec<NamedDefinition>,
     ) -> Asked<'a> {
@@ -216,7 +209,6 @@ impl<'a> Asked<'a> {
             plan,
             tree,
             changes,
-            gone,
             paths,
             mentioned,
             named,
@@ -455,17 +447,17 @@ impl<'a> Asked<'a> {
                 .into_iter()
                 .any(|(known, files)| known == name && files.contains(path))
         };
-        self.gone.is_empty()
-            && self.changes.iter().all(|change| {
-                let before = change.old();
-                change.language.is_source()
-                    && !tree::is_test(&change.path)
-                    && code::outside(change.language, before)
-                        == code::outside(change.language, &change.after)
-                    && code::changed_names(change.language, before, &change.after)
-                        .iter()
-                        .all(|name| is_asked(&change.path, name))
-            })
+        self.changes.iter().all(|change| {
+            let before = change.old_text();
+            change.after.is_some()
+                && change.language().is_source()
+                && !tree::is_test(&change.path)
+                && code::outside(change.language(), before)
+                    == code::outside(change.language(), change.new_text())
+                && code::changed_names(change.language(), before, change.new_text())
+                    .iter()
+                    .all(|name| is_asked(&change.path, name))
+        })
     }
 
     fn names_something(&self) -> bool {
@@ -528,7 +520,7 @@ impl<'a> Asked<'a> {
     /// A fix changes code. Where no test shows it, what the task is about must be changed.
     fn missing_code(&self) -> Option<Missing> {
         let mut changes = self.changes.iter();
-        let is_code = |change: &Change| {
+        let is_code = |change: &FileChange| {
             !tree::is_test(&change.path) || self.task.asks_to_change_test(&change.path)
         };
         if !changes.any(is_code) {
@@ -549,9 +541,9 @@ impl<'a> Asked<'a> {
             return Some(not_changed(&self.named[..1]));
         }
         // What neither is named nor serves what is named, tests may compare with.
-        let is_far = |one: &&Change| {
+        let is_far = |one: &&FileChange| {
             one.before.is_some()
-                && one.language.is_source()
+                && one.language().is_source()
                 && !tree::is_test(&one.path)
                 && !self.plan.mentions().paths.contains(&one.path)
                 && !self.is_near(one)
@@ -567,7 +559,7 @@ impl<'a> Asked<'a> {
 
     /// Says whether a change lies in the file of something that the task names, in something that this file uses, or in a
     /// definition that uses what is named.
-    fn is_near(&self, change: &Change) -> bool {
+    fn is_near(&self, change: &FileChange) -> bool {
         let callers = code::changed_code(change);
         self.named.iter().any(|one| {
             let calls = |word: &String| has_word(word, one.last_name());
@@ -579,7 +571,7 @@ impl<'a> Asked<'a> {
             };
             let tokens = code_tokens(Language::of(&one.path), text.content());
             let uses = |name: &str| tokens.iter().any(|token| token.text == name);
-            let definitions = symbols::definitions(change.language, &change.after);
+            let definitions = symbols::definitions(change.language(), change.new_text());
             let mut names = definitions.iter().map(Definition::name);
             uses(change.path.stem()) || names.any(uses)
         })
@@ -630,14 +622,14 @@ impl<'a> Asked<'a> {
     fn brings_told_definition(&self) -> bool {
         let title = self.task.text.lines().next().unwrap_or_default();
         let title = title.to_lowercase();
-        let new = |change: &Change| -> Vec<String> {
+        let new = |change: &FileChange| -> Vec<String> {
             let names = |text: &str| -> Vec<String> {
-                let definitions = symbols::definitions(change.language, text).into_iter();
+                let definitions = symbols::definitions(change.language(), text).into_iter();
                 let functions = definitions.filter(|one| one.kind.is_function());
                 functions.map(|one| one.name().to_owned()).collect()
             };
-            let known = names(change.old());
-            let mut now = names(&change.after);
+            let known = names(change.old_text());
+            let mut now = names(change.new_text());
             now.retain(|name| !known.contains(name));
             now
         };
@@ -661,9 +653,9 @@ impl<'a> Asked<'a> {
     /// green by what the model listed, and a changed definition uses it: "add options for `Timer`".
     fn is_served(&self, target: &Target) -> bool {
         let name = target.last_name();
-        let codes = |change: &Change, content: &str| -> Vec<Vec<String>> {
-            let tokens = code_tokens(change.language, content);
-            let definitions = symbols::definitions(change.language, content).into_iter();
+        let codes = |change: &FileChange, content: &str| -> Vec<Vec<String>> {
+            let tokens = code_tokens(change.language(), content);
+            let definitions = symbols::definitions(change.language(), content).into_iter();
             // A class that holds it does not use it.
             let others =
                 definitions.filter(|one| one.kind != DefinitionKind::Class && one.name() != name);
@@ -675,9 +667,9 @@ impl<'a> Asked<'a> {
             };
             others.map(code).collect()
         };
-        let uses = |change: &Change| {
-            let old = codes(change, change.old());
-            let mut new = codes(change, &change.after).into_iter();
+        let uses = |change: &FileChange| {
+            let old = codes(change, change.old_text());
+            let mut new = codes(change, change.new_text()).into_iter();
             !tree::is_test(&change.path)
                 && new.any(|code| code.iter().any(|word| word == name) && !old.contains(&code))
         };
@@ -738,25 +730,26 @@ impl<'a> Asked<'a> {
     /// Code that only comes beside what was to change leaves it as it was.
     fn only_added(&self) -> Option<Missing> {
         let said = self.task.text.to_lowercase();
-        let adds = |change: &Change| {
+        let adds = |change: &FileChange| {
             let Some(before) = &change.before else {
                 return true;
             };
-            let mut rest = change.after.lines();
+            let mut rest = change.new_text().lines();
             let mut old = before.lines().filter(|line| !line.trim().is_empty());
             let (had, has) = (
-                symbols::definitions(change.language, before),
-                symbols::definitions(change.language, &change.after),
+                symbols::definitions(change.language(), before),
+                symbols::definitions(change.language(), change.new_text()),
             );
             let stands = |one: &Definition| {
-                let same =
-                    |other: &Definition| change.after.get(other.span()) == before.get(one.span());
+                let same = |other: &Definition| {
+                    change.new_text().get(other.span()) == before.get(one.span())
+                };
                 has.iter().any(same)
             };
             // Statements beside untouched definitions rewrite none of them; other tasks may want just that.
             let is_rewrite = REWRITES.iter().any(|verb| has_word(&said, verb));
             let leaves_all = is_rewrite && !had.is_empty() && had.iter().all(stands);
-            change.language.is_source()
+            change.language().is_source()
                 && old.all(|line| rest.any(|new| new == line))
                 && (has.len() > had.len() || leaves_all)
         };
@@ -779,37 +772,40 @@ impl<'a> Asked<'a> {
     }
 
     fn text_now(&self, path: &RelPath) -> Option<String> {
-        if self.gone.contains(path) {
-            return None;
-        }
         match self.change_of(path) {
-            Some(change) => Some(change.after.clone()),
+            Some(change) => change.after.clone(),
             None => Some(self.tree.text(path).ok()?.into_content()),
         }
     }
 
-    fn change_of(&self, path: &RelPath) -> Option<&Change> {
+    fn takes_away(&self, path: &RelPath) -> bool {
+        let change = self.change_of(path);
+        change.is_some_and(|change| change.after.is_none())
+    }
+
+    fn change_of(&self, path: &RelPath) -> Option<&FileChange> {
         self.changes.iter().find(|change| change.path == *path)
     }
 
     /// Says whether a target is changed in more than comments, documentation and layout, unless those are asked for.
     fn is_changed(&self, target: &Target) -> bool {
-        if self.gone.contains(&target.path) {
+        if self.takes_away(&target.path) {
             return true;
         }
         let Some(change) = self.change_of(&target.path) else {
             return false;
         };
-        let before = change.old();
+        let before = change.old_text();
         if !target.is_definition() {
-            return if self.task.is_about_words() || !change.language.is_source() {
-                before != change.after
+            return if self.task.is_about_words() || !change.language().is_source() {
+                before != change.new_text()
             } else {
-                all_code(change.language, before) != all_code(change.language, &change.after)
+                all_code(change.language(), before)
+                    != all_code(change.language(), change.new_text())
             };
         }
         let of = |text: &str| {
-            let definitions = symbols::definitions(change.language, text);
+            let definitions = symbols::definitions(change.language(), text);
             let spans = definitions.iter();
             // The methods of a type lie inside of it, or beside it.
             let is_own = |one: &&Definition| {
@@ -822,14 +818,14 @@ impl<'a> Asked<'a> {
                 let texts = spans.iter().filter_map(|span| text.get(span.clone()));
                 return texts.map(str::to_owned).collect::<Vec<_>>();
             }
-            let tokens = code_tokens(change.language, text).into_iter();
+            let tokens = code_tokens(change.language(), text).into_iter();
             let is_inside = |at: usize| spans.iter().any(|span| span.contains(&at));
             tokens
                 .filter(|token| is_inside(token.range.start))
                 .map(|token| token.text)
                 .collect()
         };
-        let (old, new) = (of(before), of(&change.after));
+        let (old, new) = (of(before), of(change.new_text()));
         // What is to change is not to be gone.
         let may_go = ["inline", "merge", "replace", "split", "extract", "fold"]
             .iter()
@@ -840,11 +836,11 @@ impl<'a> Asked<'a> {
         let traits = |text: &str| -> Vec<String> { code::traits_of(text, target.last_name()) };
         let new_traits = || {
             let known = traits(before);
-            let mut now = traits(&change.after);
+            let mut now = traits(change.new_text());
             now.retain(|line| !known.contains(line));
             now
         };
-        if change.language == Language::Rust {
+        if change.language() == Language::Rust {
             // "Implement Drop for Lock" is done by nothing else.
             if let Some(wanted) = self.task.wanted_trait(target.last_name()) {
                 return new_traits().iter().any(|line| has_word(line, &wanted));
@@ -868,8 +864,9 @@ impl<'a> Asked<'a> {
         let others = self.changes.iter().filter(|one| one.path != target.path);
         let mut others = others.filter(|one| !tree::is_test(&one.path));
         is_gone
-            && others
-                .any(|one| defines(one.language, &one.after) && !defines(one.language, one.old()))
+            && others.any(|one| {
+                defines(one.language(), one.new_text()) && !defines(one.language(), one.old_text())
+            })
     }
 }
 
@@ -971,15 +968,15 @@ fn grouped<'t>(targets: &'t [Target], task: &Task, paths: &[RelPath]) -> Vec<Vec
 }
 
 /// Says whether a definition only answers where something new goes, and something is new there.
-fn answers_where(task: &Task, changes: &[Change], qualified: &str) -> bool {
+fn answers_where(task: &Task, changes: &[FileChange], qualified: &str) -> bool {
     let title = task.text.lines().next().unwrap_or_default();
     let Some((name, path)) = task.answer() else {
         return false;
     };
-    let adds = |change: &Change| {
-        let count = |text: &str| symbols::definitions(change.language, text).len();
+    let adds = |change: &FileChange| {
+        let count = |text: &str| symbols::definitions(change.language(), text).len();
         let before = change.before.as_deref().map_or(0, count);
-        change.path.as_str() == path && count(&change.after) > before
+        change.path.as_str() == path && count(change.new_text()) > before
     };
     let wants_new = task.wish().is_some() || NEW_NOUNS.iter().any(|noun| has_word(title, noun));
     wants_new

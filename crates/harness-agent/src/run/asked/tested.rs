@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::text::Text;
@@ -9,7 +10,6 @@ use harness_code::tree;
 use harness_hands::suite::Failure;
 
 use super::{Asked, Missing, Target, code, grouped, has_joint, has_word, last_part};
-use crate::guard::Change;
 use crate::plan::{self, lies_in};
 use crate::task::kind::Kind;
 use crate::task::order::Order;
@@ -77,16 +77,16 @@ impl<'a> Asked<'a> {
                 .filter(|id| id.contains("::") && lies_in(id, path));
             let names: Vec<&str> = inside
                 .filter_map(|id| id.split('[').next()?.rsplit("::").next())
-                .filter(|name| !name.contains('.') || !change.language.is_source())
+                .filter(|name| !name.contains('.') || !change.language().is_source())
                 .collect();
-            let touched = if run_by_name.contains(path) || !change.language.is_source() {
-                (run_by_name.contains(path) || !names.is_empty()) && *before != change.after
+            let touched = if run_by_name.contains(path) || !change.language().is_source() {
+                (run_by_name.contains(path) || !names.is_empty()) && *before != change.new_text()
             } else {
                 let tests = names.iter();
-                let of = |text: &str, name: &str| code::functions(change.language, text, name);
+                let of = |text: &str, name: &str| code::functions(change.language(), text, name);
                 let mut tests = tests
                     .filter(|name| self.task.kind != Kind::Rename || !self.task.speaks_of(name));
-                tests.any(|name| of(before, name) != of(&change.after, name))
+                tests.any(|name| of(before, name) != of(change.new_text(), name))
             };
             if touched {
                 let words = format!(
@@ -256,21 +256,21 @@ impl<'a> Asked<'a> {
     }
 
     /// Says whether a change brings a test that passed and uses a definition.
-    fn tests(&self, change: &Change, target: &Target, passed: &[&String]) -> bool {
+    fn tests(&self, change: &FileChange, target: &Target, passed: &[&String]) -> bool {
         let name = target.last_name();
         let has_passed = |test: &str| {
             let mut ids = passed.iter();
             // Tools that name no test say nothing of single ones.
             passed.is_empty() || ids.any(|id| plan::is_test_called(id, &change.path, test))
         };
-        let uses = |text: &str| code::uses_in_tests(change.language, text, name, &has_passed);
+        let uses = |text: &str| code::uses_in_tests(change.language(), text, name, &has_passed);
         let before = change.before.as_deref().map_or(0, uses);
         // Where several things have the name, the test says from which module it has it.
         let is_other = self.homes_of(name).len() > 1
             && self.paths.contains(&target.path)
-            && !has_word(&change.after, target.path.stem());
-        let holds_tests = tree::is_test(&change.path) || change.after.contains("#[cfg(test)]");
-        holds_tests && uses(&change.after) > before && !is_other
+            && !has_word(change.new_text(), target.path.stem());
+        let holds_tests = tree::is_test(&change.path) || change.new_text().contains("#[cfg(test)]");
+        holds_tests && uses(change.new_text()) > before && !is_other
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use harness_code::language::Language;
+use harness_code::edit::FileChange;
 use harness_code::mention::NamedDefinition;
 use harness_code::mutate::{self, Mutation};
 use harness_code::path::RelPath;
@@ -15,7 +15,7 @@ use harness_hands::suite::quick::{Quick, QuickError};
 use harness_hands::suite::tried::{Trace, Tried, Wanted};
 use harness_hands::suite::{self, Failure, Outcome, Selection, Watch};
 
-use crate::guard::{self, Change};
+use crate::guard;
 use crate::run::search::blame::{self, Accused, Files, Suspect};
 use crate::run::search::detour::Way;
 use crate::run::search::{Find, Shared};
@@ -393,15 +393,18 @@ fn stops(failure: &Failure) -> bool {
     !message.starts_with("AssertionError") && !message.starts_with("assert ")
 }
 
-fn prepared(suspect: &Suspect, files: &Files, mutation: &Mutation) -> Option<(Change, Vec<u8>)> {
+fn prepared(
+    suspect: &Suspect,
+    files: &Files,
+    mutation: &Mutation,
+) -> Option<(FileChange, Vec<u8>)> {
     let text: &Text = files.get(&suspect.path)?;
     let after = mutation.applied(text.content())?;
     let bytes = text.encode(&after).ok()?;
-    let change = Change {
+    let change = FileChange {
         path: suspect.path.clone(),
-        language: Language::Python,
         before: Some(text.content().to_owned()),
-        after,
+        after: Some(after),
     };
     Some((change, bytes))
 }
@@ -425,13 +428,13 @@ fn compares_with_itself(text: &str, line: u32) -> bool {
     })
 }
 
-fn find(suspect: &Suspect, mutation: &Mutation, change: Change, whole: bool) -> Find {
+fn find(suspect: &Suspect, mutation: &Mutation, change: FileChange, whole: bool) -> Find {
     Find {
         whole,
         name: suspect.name.clone(),
         kind: mutation.kind.name(),
         line: mutation.line,
-        shaky: mutation.destructive || compares_with_itself(&change.after, mutation.line),
+        shaky: mutation.destructive || compares_with_itself(change.new_text(), mutation.line),
         prior: mutation.prior,
         size: mutation.size(),
         change,

@@ -9,9 +9,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use harness_code::edit::FileChange;
 use harness_code::path::RelPath;
 
-use crate::guard::Change;
 use crate::history::Step;
 use crate::run::event::EventKind;
 use crate::run::evidence::Verdict;
@@ -19,7 +19,6 @@ use crate::run::search::hunt::Hunt;
 use crate::run::session::{Session, first_line};
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
-use crate::tool::change::Draft;
 
 /// A model that answers at once needs no search beside it.
 const HEAD_START: Duration = Duration::from_millis(400);
@@ -46,7 +45,7 @@ pub(super) struct Find {
     shaky: bool,
     prior: f32,
     size: usize,
-    change: Change,
+    change: FileChange,
 }
 
 /// What a search knows so far.
@@ -194,8 +193,8 @@ impl Search {
     }
 
     /// Hands a draft that failed over: a part of it may be right.
-    pub(super) fn learn(&self, change: &Change) {
-        let draft = (change.path.clone(), change.after.clone());
+    pub(super) fn learn(&self, change: &FileChange) {
+        let draft = (change.path.clone(), change.new_text().to_owned());
         self.shared.update(|state| state.drafts.push(draft));
     }
 
@@ -243,10 +242,10 @@ impl Search {
     }
 
     /// Returns a found change that says the same with less than a draft that passes, if there is one.
-    pub(super) fn smaller_than(&self, draft: &Change) -> bool {
-        let weight = |change: &Change| {
-            let old = change.old();
-            harness_code::edit::unified_diff("", Some(old), Some(&change.after))
+    pub(super) fn smaller_than(&self, draft: &FileChange) -> bool {
+        let weight = |change: &FileChange| {
+            let old = change.old_text();
+            harness_code::edit::unified_diff("", Some(old), Some(change.new_text()))
                 .lines()
                 .skip(2)
                 .filter(|line| line.starts_with(['+', '-']))
@@ -315,7 +314,7 @@ impl Search {
                 tokens: 0,
             };
             let change = without_padding(&find.change);
-            if let Err(refusal) = trial.apply(session, &Draft::of(change)) {
+            if let Err(refusal) = trial.apply(session, &change.into()) {
                 session.refuse(&refusal);
                 continue;
             }
@@ -336,7 +335,7 @@ impl Search {
                         first_line(&reason)
                     );
                     session.tell(EventKind::Action, &text, [("action", "search".into())]);
-                    trial.put_back(session, &Draft::of(find.change.clone()));
+                    trial.put_back(session, &find.change.clone().into());
                 }
             }
         }
@@ -369,18 +368,15 @@ impl Drop for Search {
 }
 
 /// Returns what else would have passed, with the line it is in, each way once.
-fn other_ways(found: &[Find], chosen: usize) -> Vec<(u32, Change)> {
+fn other_ways(found: &[Find], chosen: usize) -> Vec<(u32, FileChange)> {
+    let chosen = found.get(chosen).map(|find| without_padding(&find.change));
     let mut known: Vec<String> = Vec::new();
-    known.extend(
-        found
-            .get(chosen)
-            .map(|find| without_padding(&find.change).after),
-    );
+    known.extend(chosen.and_then(|change| change.after));
     let mut others = Vec::new();
     for find in found {
         let change = without_padding(&find.change);
-        if !known.contains(&change.after) {
-            known.push(change.after.clone());
+        if !known.iter().any(|text| text == change.new_text()) {
+            known.push(change.new_text().to_owned());
             others.push((find.line, change));
         }
     }
@@ -388,7 +384,7 @@ fn other_ways(found: &[Find], chosen: usize) -> Vec<(u32, Change)> {
 }
 
 /// Tells how a change was found, and what else would have passed.
-fn summary(find: &Find, others: &[(u32, Change)], proof: &str) -> String {
+fn summary(find: &Find, others: &[(u32, FileChange)], proof: &str) -> String {
     let mut words = format!(
         "changed `{}` in {}: {proof}; found by trying small changes ({}, line {})",
         find.name, find.change.path, find.kind, find.line
@@ -411,9 +407,9 @@ fn summary(find: &Find, others: &[(u32, Change)], proof: &str) -> String {
 }
 
 /// Returns the first line that a change brings, or takes away.
-fn changed_line(change: &Change) -> String {
-    let old = change.old();
-    let diff = harness_code::edit::unified_diff("", Some(old), Some(&change.after));
+fn changed_line(change: &FileChange) -> String {
+    let old = change.old_text();
+    let diff = harness_code::edit::unified_diff("", Some(old), Some(change.new_text()));
     let line = |sign: char| {
         diff.lines()
             .skip(2)
@@ -428,9 +424,9 @@ fn changed_line(change: &Change) -> String {
 }
 
 /// Returns a change without an operation that does nothing, such as `- 0`: what it stands beside is what was found.
-fn without_padding(change: &Change) -> Change {
+fn without_padding(change: &FileChange) -> FileChange {
     const IDLE: [&str; 3] = [" - 0", " + 0", " * 1"];
-    let before = change.old();
+    let before = change.old_text();
     let known: Vec<&str> = before.lines().collect();
     let bare = |line: &str| {
         let idle = IDLE
@@ -442,12 +438,12 @@ fn without_padding(change: &Change) -> Change {
         let is_whole = ends.is_none_or(|c| !c.is_alphanumeric() && !"._".contains(c));
         is_whole.then(|| [&line[..at], &line[at + length..]].concat())
     };
-    let lines = change.after.split('\n');
+    let lines = change.new_text().split('\n');
     let lines: Vec<String> = lines
         .map(|line| bare(line).unwrap_or_else(|| line.to_owned()))
         .collect();
-    Change {
-        after: lines.join("\n"),
+    FileChange {
+        after: Some(lines.join("\n")),
         ..change.clone()
     }
 }
@@ -462,7 +458,9 @@ mod tests {
         let found = |after: &str| {
             let before = "def f(p):\n    return sum(p) - 1\n    x = a - 0\n";
             let line = format!("def f(p):\n    return {after}\n    x = a - 0\n");
-            without_padding(&change("a.py", before, &line)).after
+            without_padding(&change("a.py", before, &line))
+                .after
+                .unwrap()
         };
         let wanted = |line: &str| format!("def f(p):\n    return {line}\n    x = a - 0\n");
         assert_eq!(found("sum(p) - 0"), wanted("sum(p)"));

@@ -1,0 +1,70 @@
+//! A change of files as a value: each as it is and as it would be. Whoever makes one gives this shape.
+
+use super::unified_diff;
+use crate::language::Language;
+use crate::path::RelPath;
+use crate::symbols::{self, Definition};
+
+/// One file as it is and as it would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file.
+    pub path: RelPath,
+    /// Its text now; none for a new file.
+    pub before: Option<String>,
+    /// Its text afterwards; none for a file that goes.
+    pub after: Option<String>,
+}
+
+impl FileChange {
+    /// Returns what it is written in.
+    pub fn language(&self) -> Language {
+        Language::of(&self.path)
+    }
+
+    /// Returns the text now; of a new file, nothing.
+    pub fn old_text(&self) -> &str {
+        self.before.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the text afterwards; of a file that goes, nothing.
+    pub fn new_text(&self) -> &str {
+        self.after.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the definitions that are new by their names.
+    pub fn brought(&self) -> Vec<Definition> {
+        let known = symbols::definitions(self.language(), self.old_text());
+        let mut new = symbols::definitions(self.language(), self.new_text());
+        new.retain(|one| known.iter().all(|old| old.qualified != one.qualified));
+        new
+    }
+
+    /// Returns the change as a unified diff.
+    pub fn diff(&self) -> String {
+        let (before, after) = (self.before.as_deref(), self.after.as_deref());
+        unified_diff(self.path.as_str(), before, after)
+    }
+}
+
+/// Files that change together: all of them, or none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeSet {
+    /// Each file once.
+    pub files: Vec<FileChange>,
+}
+
+impl From<FileChange> for ChangeSet {
+    fn from(change: FileChange) -> ChangeSet {
+        ChangeSet {
+            files: vec![change],
+        }
+    }
+}
+
+impl ChangeSet {
+    /// Returns the whole change as a unified diff.
+    pub fn diff(&self) -> String {
+        self.files.iter().map(FileChange::diff).collect()
+    }
+}
