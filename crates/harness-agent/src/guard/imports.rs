@@ -61,8 +61,11 @@ fn missing(
 ) -> Option<String> {
     let level = u8::try_from(import.level).unwrap_or(u8::MAX);
     let shown = format!("{}{}", ".".repeat(usize::from(level)), import.module);
-    let file = resolver.python_module(&change.path, import.module, level);
-    let Some(file) = file else {
+    let module = |dotted: &str| {
+        let file = resolver.python_module(&change.path, dotted, level);
+        file.filter(|file| !facts.goes(&file.path))
+    };
+    let Some(file) = module(import.module) else {
         return (!may_exist(change, facts, resolver, import)).then_some(shown);
     };
     let member = import.member.filter(|member| *member != "*")?;
@@ -70,9 +73,7 @@ fn missing(
         "" => tail.to_owned(),
         module => format!("{module}.{tail}"),
     };
-    let is_module = resolver
-        .python_module(&change.path, &dotted(member), level)
-        .is_some();
+    let is_module = module(&dotted(member)).is_some();
     let names = &file.facts.names;
     let stars = file
         .facts
@@ -98,13 +99,11 @@ fn missing(
         file.path.stem() == "__init__" && submodule.iter().any(|module| module == path.as_str())
     };
     // What this run or this very change added is not in the tree yet.
-    let added = facts
-        .beside
-        .iter()
-        .chain(std::iter::once(change))
-        .any(|other| {
-            other.path == file.path && other.new_text().contains(member) || of_package(&other.path)
-        });
+    let mut added = facts.beside.iter().chain(std::iter::once(change));
+    let added = added.any(|other| {
+        other.path == file.path && other.new_text().contains(member)
+            || of_package(&other.path) && !facts.goes(&other.path)
+    });
     (!is_module && !has && !added).then(|| format!("{shown}.{member}"))
 }
 
@@ -132,11 +131,9 @@ fn may_exist(
             || path.contains(&format!("/{tail}/"))
     };
     let files = facts.tree.map_or(&[][..], SourceTree::files);
-    let known = files.iter().any(|file| in_project(file.path.as_str()))
-        || facts
-            .beside
-            .iter()
-            .any(|other| in_project(other.path.as_str()));
+    let files = files.iter().map(|file| &file.path);
+    let mut paths = files.chain(facts.beside.iter().map(|other| &other.path));
+    let known = paths.any(|path| in_project(path.as_str()) && !facts.goes(path));
     if import.level > 0 {
         return tail.is_empty() || known;
     }

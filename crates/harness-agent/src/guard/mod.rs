@@ -49,6 +49,13 @@ impl<'a> GuardContext<'a> {
         let tree = self.tree?;
         Some(self.resolver.get_or_init(|| Resolver::of(tree)))
     }
+
+    /// Says whether a file is taken away by what changes together.
+    fn goes(&self, path: &RelPath) -> bool {
+        let mut beside = self.beside.iter().rev();
+        let last = beside.find(|one| one.path == *path);
+        last.is_some_and(|one| one.after.is_none())
+    }
 }
 
 /// A guard refuses a change or lets it pass. It judges the change, never what the file already was.

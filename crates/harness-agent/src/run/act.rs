@@ -131,8 +131,7 @@ pub(super) fn refused_draft(session: &Session<'_>, action: &Action) -> Option<Ch
     .ok()?;
     let context = session.guard_context(&draft.files, &[]);
     let refused = |change: &FileChange| guard::refusal(change, &session.task, &context).is_some();
-    let mut stay = draft.files.iter().filter(|change| change.after.is_some());
-    let is_refused = stay.any(refused);
+    let is_refused = draft.files.iter().any(refused);
     (!is_refused).then_some(draft)
 }
 

@@ -61,14 +61,19 @@ pub(super) fn perform(session: &mut Session<'_>, tried: &mut Option<Tried>) -> O
         ],
     );
     if session.read_only() {
-        let moved = moved_files(session, &changes, &proposal.moves);
+        let moved = moved(session, &changes, &proposal.moves);
         if let Some(refusal) = refusal(session, &changes, &moved) {
             session.refuse(&refusal);
             let summary = format!("nothing would be changed: {}", refusal.reason);
             return Some(Ending::new(Stopped::Stuck, summary));
         }
-        let is_whole = moved.len() == proposal.moves.len();
-        let set = with_moves(changes, moved);
+        let is_whole = moved.len() == 2 * proposal.moves.len();
+        let mut files = changes;
+        files.retain(|change| moved.iter().all(|one| one.path != change.path));
+        files.extend(moved);
+        // In the order of a run that writes.
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        let set = ChangeSet { files };
         // A file that is no text cannot be kept for later, and the others without it are another change.
         let changes = match is_whole {
             true => session.proposed(&set),
@@ -192,15 +197,10 @@ fn settle(
 }
 
 /// Returns why a run that writes would refuse the fix; what may not change is asked about before anything is shown.
-fn refusal(
-    session: &Session<'_>,
-    changes: &[FileChange],
-    moved: &[(RelPath, FileChange)],
-) -> Option<Refusal> {
+fn refusal(session: &Session<'_>, changes: &[FileChange], moved: &[FileChange]) -> Option<Refusal> {
     let named = &session.plan.mentions().paths;
     let door = session.project.door();
-    let mut beside = changes.to_vec();
-    beside.extend(moved.iter().map(|(_, change)| change.clone()));
+    let beside = [changes, moved].concat();
     let context = session.guard_context(&beside, &[]);
     changes.iter().find_map(|change| {
         let allowed = door.within_scope(&change.path);
@@ -208,38 +208,6 @@ fn refusal(
         let trespass = allowed.err().map(crate::tool::trespass);
         trespass.or_else(|| guard::refusal(change, &session.task, &context))
     })
-}
-
-/// Returns the files that get another path: where each was, and what it is at its new place.
-fn moved_files(
-    session: &Session<'_>,
-    changes: &[FileChange],
-    moves: &[(RelPath, RelPath)],
-) -> Vec<(RelPath, FileChange)> {
-    let file =
-        |(from, to): &(RelPath, RelPath)| Some((from.clone(), moved(session, changes, from, to)?));
-    moves.iter().filter_map(file).collect()
-}
-
-/// Returns the change with its moves told as files that go from one path and come at another, in the order of a run that
-/// writes.
-fn with_moves(mut files: Vec<FileChange>, moved: Vec<(RelPath, FileChange)>) -> ChangeSet {
-    for (path, to) in moved {
-        let edited = files.iter().position(|change| change.path == path);
-        let edited = edited.and_then(|at| files.swap_remove(at).before);
-        let before = edited.or_else(|| to.after.clone());
-        let after = None;
-        files.extend([
-            FileChange {
-                path,
-                before,
-                after,
-            },
-            to,
-        ]);
-    }
-    files.sort_by(|one, other| one.path.cmp(&other.path));
-    ChangeSet { files }
 }
 
 /// Returns what the fix would make of each file.

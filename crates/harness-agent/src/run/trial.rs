@@ -111,6 +111,11 @@ struct Attempt {
 }
 
 impl Attempt {
+    fn of(staged: &Staged) -> Attempt {
+        let (patch, changes) = (staged.diff(), staged.recorded());
+        Attempt { patch, changes }
+    }
+
     fn is_empty(&self) -> bool {
         self.patch.is_empty()
     }
@@ -474,12 +479,7 @@ impl Trial {
         moves: &[(RelPath, RelPath)],
     ) -> Result<(), Refusal> {
         // Every change is looked at before the first is made, beside what the others make of the project.
-        let mut beside = changes.to_vec();
-        beside.extend(
-            moves
-                .iter()
-                .filter_map(|(from, to)| moved(session, changes, from, to)),
-        );
+        let beside = [changes, &moved(session, changes, moves)].concat();
         for change in changes {
             self.is_as_read(session, change)?;
             self.may_happen(session, change, &beside, &[])?;
@@ -1030,15 +1030,7 @@ impl Trial {
 
     /// Drops a draft: what was staged before it stands again.
     pub(super) fn put_back(&mut self, session: &mut Session<'_>, draft: &ChangeSet) {
-        self.attempt = Attempt {
-            patch: draft
-                .files
-                .iter()
-                .filter(|one| one.after.is_some())
-                .map(FileChange::diff)
-                .collect(),
-            changes: self.staged.recorded(),
-        };
+        self.attempt = Attempt::of(&self.staged);
         self.staged = self.earlier.clone();
         self.waiting.clear();
         self.judged = None;
@@ -1097,7 +1089,7 @@ impl Trial {
             return self.end_with(ending);
         }
         self.tell_uncommitted(session);
-        let (diff, recorded) = (self.staged.diff(), self.staged.recorded());
+        let attempt = Attempt::of(&self.staged);
         let door = session.project.door();
         let seen: Vec<(RelPath, Option<Metadata>)> = self
             .staged
@@ -1121,7 +1113,7 @@ impl Trial {
                     let text = "a copy of each changed file is beside it (.bak); `harness clean` removes them";
                     session.tell(EventKind::Wrote, text, []);
                 }
-                (ending.diff, ending.changes) = (diff, recorded);
+                (ending.diff, ending.changes) = (attempt.patch, attempt.changes);
                 let door = session.project.door();
                 let now = |path: &RelPath| door.metadata(path).ok().flatten();
                 let odd = seen
@@ -1132,8 +1124,7 @@ impl Trial {
                 }
             }
             Err(error) => {
-                let (patch, changes) = (diff, recorded);
-                Attempt { patch, changes }.leave(&self.transaction);
+                attempt.leave(&self.transaction);
                 ending.stopped = Stopped::Stuck;
                 ending.goals.clear();
                 ending.summary = format!("{error}; nothing was written");
@@ -1218,13 +1209,9 @@ impl Trial {
                 }
             }
         };
-        let diff = self.staged.diff();
-        self.attempt = Attempt {
-            patch: diff.clone(),
-            changes: self.staged.recorded(),
-        };
+        self.attempt = Attempt::of(&self.staged);
         Some(Ending {
-            diff,
+            diff: self.attempt.patch.clone(),
             tests: ending.tests.clone(),
             hint: format!("`harness apply {}` writes it", session.run.as_str()),
             ..Ending::new(stopped, summary)
@@ -1349,12 +1336,12 @@ impl Trial {
 
     /// Drops what is staged; the last attempt is remembered.
     pub(super) fn drop_all(&mut self, session: &mut Session<'_>) {
-        let (patch, changes) = (self.staged.diff(), self.staged.recorded());
+        let attempt = Attempt::of(&self.staged);
         self.staged = Staged::default();
         self.waiting.clear();
-        if !patch.is_empty() {
+        if !attempt.is_empty() {
             session.tell(EventKind::Undone, "dropped every change", []);
-            self.attempt = Attempt { patch, changes };
+            self.attempt = attempt;
         }
     }
 
@@ -1460,23 +1447,29 @@ fn tell_trying(session: &mut Session<'_>, draft: &ChangeSet) {
     session.tell(EventKind::Action, &text, data);
 }
 
-/// A file as it will be at its new place.
+/// Returns files that get another path as those that go and those that come, as far as they are text.
 pub(super) fn moved(
     session: &Session<'_>,
     changes: &[FileChange],
-    from: &RelPath,
-    to: &RelPath,
-) -> Option<FileChange> {
-    let changed = changes.iter().find(|change| change.path == *from);
-    let after = match changed {
-        Some(change) => change.after.clone(),
-        None => Some(session.whole_tree().text(from).ok()?.into_content()),
+    moves: &[(RelPath, RelPath)],
+) -> Vec<FileChange> {
+    let ends = |(from, to): &(RelPath, RelPath)| {
+        let changed = changes.iter().find(|change| change.path == *from);
+        let (before, after) = match changed {
+            Some(change) => (change.before.clone(), change.after.clone()),
+            None => {
+                let text = session.whole_tree().text(from).ok()?.into_content();
+                (Some(text.clone()), Some(text))
+            }
+        };
+        let end = |path: &RelPath, before, after| FileChange {
+            path: path.clone(),
+            before,
+            after,
+        };
+        Some([end(from, before, None), end(to, None, after)])
     };
-    Some(FileChange {
-        path: to.clone(),
-        before: None,
-        after,
-    })
+    moves.iter().filter_map(ends).flatten().collect()
 }
 
 /// Returns what the owner of a file should know: it was read-only, or belongs to somebody else now.

@@ -1,7 +1,5 @@
 //! The work rung: the model writes, guards and tests judge, until the evidence says it is done.
 
-use harness_code::edit::FileChange;
-
 use crate::model::{Model, ModelError};
 use crate::run::conversation::{Conversation, Engine, attempt, turns};
 use crate::run::fix::Tried;
@@ -107,8 +105,7 @@ fn propose(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
     };
     let ended = turns(session, &mut open, None, &mut None, session.options.steps);
     let draft = open.proposed;
-    let stay = draft.files.iter().filter(|change| change.after.is_some());
-    let diff: String = stay.map(FileChange::diff).collect();
+    let diff = draft.diff();
     let is_unfinished = matches!(ended.stopped, Stopped::Steps | Stopped::Stuck);
     let ended = match is_unfinished && !diff.is_empty() {
         true => Ended::new(

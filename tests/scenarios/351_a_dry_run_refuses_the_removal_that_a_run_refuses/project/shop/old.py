@@ -1,0 +1,2 @@
+def less(total, percent):
+    return total * (100 - percent) / 100
