@@ -65,6 +65,16 @@ def test_a_dry_rename_is_applied(project, tmp_path):
     assert "def rebate" in pricing(project) and "rebate(200, 10)" in (project / "tests/test_pricing.py").read_text(encoding="utf-8")
 
 
+def test_what_cannot_be_read_is_not_taken_for_absent(project, engine, tmp_path):
+    state = str(tmp_path / "state")
+    engine("*** Begin Patch\n*** Add File: shop/tax.py\n+def tax(total):\n+    return total / 5\n*** End Patch\n")
+    run = proposed(project, "add a function tax in a new file shop/tax.py", XDG_STATE_HOME=state)
+    listed = lambda: [one["run"] for one in json.loads(harness(project, "last", "--json", XDG_STATE_HOME=state).stdout)["proposed"]]
+    assert listed() == [run]
+    (project / "shop/tax.py").mkdir()
+    assert listed() == []
+
+
 def test_what_does_not_stand_the_tests_is_not_applied(project, engine, tmp_path):
     state = str(tmp_path / "state")
     engine(WRONG_DRAFT)

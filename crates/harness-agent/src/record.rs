@@ -152,8 +152,8 @@ pub fn proposals(project: &Project) -> Vec<KeptProposal> {
     let door = project.door();
     let fits = |change: &RecordedChange| {
         let path = RelPath::parse(&change.path).ok();
-        let now = path.and_then(|path| door.read(&path).ok());
-        now.map(|bytes| journal::digest(&bytes)) == change.before
+        let now = path.and_then(|path| door.find(&path).ok());
+        now.is_some_and(|now| now.as_deref().map(journal::digest) == change.before)
     };
     let kept = proposals::all().into_iter().filter_map(|(run, bytes)| {
         let kept: Proposed = serde_json::from_slice(&bytes).ok()?;

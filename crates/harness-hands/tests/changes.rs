@@ -342,6 +342,19 @@ fn a_hostile_journal_reaches_nothing_outside() {
 }
 
 #[test]
+fn what_cannot_be_read_is_not_taken_for_absent() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("a.py")).unwrap();
+    std::fs::write(folder.path().join("b.py"), "").unwrap();
+    let project = Project::open(folder.path(), None, Access::ReadOnly).unwrap();
+    let door = project.door();
+    assert!(door.find(&path("a.py")).is_err());
+    assert_eq!(door.find(&path("b.py")).unwrap(), Some(Vec::new()));
+    assert_eq!(door.find(&path("c.py")).unwrap(), None);
+    assert_eq!(door.find(&path("d/c.py")).unwrap(), None);
+}
+
+#[test]
 fn a_read_only_project_gives_nothing_out_and_leaves_nothing() {
     let folder = folder();
     let project = Project::open(folder.path(), None, Access::ReadOnly).unwrap();

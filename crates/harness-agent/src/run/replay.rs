@@ -98,11 +98,7 @@ fn draft(session: &Session<'_>, past: &Past) -> Result<ChangeSet, Refusal> {
         let path = RelPath::parse(path)
             .map_err(|_| bad(format!("the record names `{path}`, which is no path here")))?;
         let door = session.project.door();
-        let now = match door.exists(&path) {
-            Ok(true) => Some(door.read(&path).map_err(|error| bad(error.to_string()))?),
-            Ok(false) => None,
-            Err(error) => return Err(bad(error.to_string())),
-        };
+        let now = door.find(&path).map_err(|error| bad(error.to_string()))?;
         let content = match &now {
             Some(bytes) => Some(
                 Text::decode(bytes)

@@ -435,16 +435,19 @@ impl<'a> Session<'a> {
         result
     }
 
-    /// Returns what a dry run would change as it is kept to be applied.
+    /// Returns what a dry run would change as it is kept to be applied: nothing where a file cannot be read any more.
     pub(super) fn proposed(&self, set: &ChangeSet) -> Vec<RecordedChange> {
         let door = self.project.door();
-        let before = |path: &RelPath| door.read(path).ok().map(|bytes| journal::digest(&bytes));
-        let recorded = |change: &FileChange| RecordedChange {
-            path: change.path.to_string(),
-            before: before(&change.path),
-            after: change.after.clone(),
+        let recorded = |change: &FileChange| {
+            let before = door.find(&change.path).ok()?;
+            Some(RecordedChange {
+                path: change.path.to_string(),
+                before: before.as_deref().map(journal::digest),
+                after: change.after.clone(),
+            })
         };
-        set.files.iter().map(recorded).collect()
+        let recorded: Option<Vec<_>> = set.files.iter().map(recorded).collect();
+        recorded.unwrap_or_default()
     }
 
     /// Returns how the run ends when the engine failed; keeps a refusal to send in the history.

@@ -61,8 +61,7 @@ impl Staged {
     pub(super) fn read(&self, door: &Door, path: &RelPath) -> Result<Option<Vec<u8>>, DoorError> {
         match self.files.get(path) {
             Some(file) => Ok(file.after.clone()),
-            None if door.exists(path)? => door.read(path).map(Some),
-            None => Ok(None),
+            None => door.find(path),
         }
     }
 
@@ -75,8 +74,7 @@ impl Staged {
     ) -> Result<(), DoorError> {
         let before = match self.files.get(path) {
             Some(file) => file.before.clone(),
-            None if door.exists(path)? => Some(door.read(path)?),
-            None => None,
+            None => door.find(path)?,
         };
         if before == after {
             self.files.remove(path);
@@ -209,7 +207,7 @@ impl Staged {
             let (Some(source), Some(target)) = (self.files.get(from), self.files.get(to)) else {
                 continue;
             };
-            if door.read(from).ok() != source.before {
+            if door.find(from)? != source.before {
                 return Err(WriteError::ChangedMeanwhile(from.clone()));
             }
             transaction.rename(from, to)?;

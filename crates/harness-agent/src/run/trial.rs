@@ -412,7 +412,7 @@ impl Trial {
             staged.find(|one| one.path == change.path)?.before
         };
         let shown = shown.or_else(staged).or_else(|| change.before.clone());
-        let now = session.project.door().read(&change.path).ok();
+        let now = on_disk(session, &change.path)?;
         let (Some(shown), Some(now)) = (shown, now) else {
             return Ok(());
         };
@@ -441,9 +441,9 @@ impl Trial {
     /// Refuses a change of a file that is not any more what it was made from: another run, or somebody, saved it while
     /// this one waited for the project.
     fn is_as_read(&self, session: &Session<'_>, change: &FileChange) -> Result<(), Refusal> {
-        let now = session.project.door().read(&change.path).ok();
-        let now = now.and_then(|bytes| Text::decode(&bytes).ok());
-        if now.map(Text::into_content) == change.before {
+        let now = on_disk(session, &change.path)?;
+        let now = now.map(|bytes| Text::decode(&bytes).ok().map(Text::into_content));
+        if now == change.before.clone().map(Some) {
             return Ok(());
         }
         let path = &change.path;
@@ -1390,6 +1390,12 @@ impl Trial {
             red: red(self.before.as_ref()),
         })
     }
+}
+
+/// Returns the bytes of a file of the project, or nothing where there is none.
+fn on_disk(session: &Session<'_>, path: &RelPath) -> Result<Option<Vec<u8>>, Refusal> {
+    let found = session.project.door().find(path);
+    found.map_err(|error| unreadable(path, &error))
 }
 
 /// Says whether a file of the project was saved since tests were started: they judged other files.

@@ -278,6 +278,15 @@ impl Door {
         self.read_anywhere(path)
     }
 
+    /// Reads a whole plain file, or gives nothing where nothing is there. What is there and cannot be read is an error.
+    pub fn find(&self, path: &RelPath) -> Result<Option<Vec<u8>>, DoorError> {
+        match self.read(path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(DoorError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Says whether something is there (a link counts as something).
     pub fn exists(&self, path: &RelPath) -> Result<bool, DoorError> {
         Ok(self.metadata(path)?.is_some())
