@@ -48,7 +48,7 @@ pub use options::{AgentOptions, Engine, OptionsError};
 pub use plan::Plan;
 pub use prepare::PreparePlan;
 pub use record::{KeptProposal, proposals};
-pub use run::event::{Decision, Event, EventKind, Listener, Nobody, Proposal, ProposedFile};
+pub use run::event::{Decision, Event, EventKind, Listener, Nobody, Proposal};
 pub use run::result::{Counts, FailedTest, RunResult, Stopped, Tests, Usage};
 pub use run::suite_run::TestResult;
 pub use skill::skill_names;

@@ -57,7 +57,7 @@ pub fn drafted(
             return Err(misplaced(&draft.path, &PassageProblem::Broken));
         }
     }
-    Ok(ChangeSet { files: drafts })
+    Ok(drafts.into())
 }
 
 fn draft(

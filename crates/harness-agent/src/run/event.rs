@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use harness_code::edit::FileChange;
 use harness_hands::lock::Holder;
 use harness_hands::suite::running::Running;
 use serde::Serialize;
@@ -109,18 +110,7 @@ pub struct Proposal<'a> {
     /// The change as a unified diff.
     pub diff: &'a str,
     /// The files that it changes.
-    pub files: &'a [ProposedFile],
-}
-
-/// A file as a change would leave it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProposedFile {
-    /// Where it lies in the project.
-    pub path: String,
-    /// Its whole text before; none where it is new.
-    pub before: Option<String>,
-    /// Its whole text; none where it goes.
-    pub text: Option<String>,
+    pub files: &'a [FileChange],
 }
 
 /// What becomes of a change that was shown.
@@ -131,7 +121,7 @@ pub enum Decision {
     /// It is not.
     Drop,
     /// These files are to be as the user made them. That is guarded and tested like any change, then shown again.
-    Edit(Vec<ProposedFile>),
+    Edit(Vec<FileChange>),
 }
 
 /// Hears of a run's progress and answers its questions.

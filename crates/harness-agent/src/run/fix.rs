@@ -45,8 +45,8 @@ pub(super) fn perform(session: &mut Session<'_>, tried: &mut Option<Tried>) -> O
             ));
         }
     };
-    let changes = match changes(session, &proposal) {
-        Ok(changes) => changes,
+    let set = match change_set(session, &proposal) {
+        Ok(set) => set,
         Err(refusal) => {
             session.refuse(&refusal);
             return None;
@@ -61,19 +61,19 @@ pub(super) fn perform(session: &mut Session<'_>, tried: &mut Option<Tried>) -> O
         ],
     );
     if session.read_only() {
-        let moved = moved(session, &changes, &proposal.moves);
-        if let Some(refusal) = refusal(session, &changes, &moved) {
+        let moved = moved(session, &set);
+        if let Some(refusal) = refusal(session, &set.files, &moved) {
             session.refuse(&refusal);
             let summary = format!("nothing would be changed: {}", refusal.reason);
             return Some(Ending::new(Stopped::Stuck, summary));
         }
-        let is_whole = moved.len() == 2 * proposal.moves.len();
-        let mut files = changes;
+        let is_whole = moved.len() == 2 * set.moves.len();
+        let mut files = set.files;
         files.retain(|change| moved.iter().all(|one| one.path != change.path));
         files.extend(moved);
         // In the order of a run that writes.
         files.sort_by(|one, other| one.path.cmp(&other.path));
-        let set = ChangeSet { files };
+        let set = ChangeSet::from(files);
         // A file that is no text cannot be kept for later, and the others without it are another change.
         let changes = match is_whole {
             true => session.proposed(&set),
@@ -93,7 +93,7 @@ pub(super) fn perform(session: &mut Session<'_>, tried: &mut Option<Tried>) -> O
         Ok(trial) => trial,
         Err(ending) => return Some(*ending),
     };
-    if let Err(refusal) = trial.apply_all(session, &changes, &proposal.moves) {
+    if let Err(refusal) = trial.apply_certain(session, &set) {
         session.refuse(&refusal);
         let summary = format!("nothing was changed: {}", refusal.reason);
         return Some(trial.take_back(session, Stopped::Stuck, summary));
@@ -210,8 +210,8 @@ fn refusal(session: &Session<'_>, changes: &[FileChange], moved: &[FileChange]) 
     })
 }
 
-/// Returns what the fix would make of each file.
-fn changes(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<FileChange>, Refusal> {
+/// Returns what the fix would make of the project.
+fn change_set(session: &Session<'_>, proposal: &Proposal) -> Result<ChangeSet, Refusal> {
     let change = |(path, edits): (&RelPath, Vec<Edit>)| {
         let refused = |error: &dyn Display| {
             Refusal::new("write.changed_meanwhile", error.to_string(), path.as_str())
@@ -225,7 +225,12 @@ fn changes(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<FileChange>
             after: Some(after),
         })
     };
-    proposal.by_file().into_iter().map(change).collect()
+    let files: Result<_, _> = proposal.by_file().into_iter().map(change).collect();
+    let moves = proposal.moves.clone();
+    Ok(ChangeSet {
+        files: files?,
+        moves,
+    })
 }
 
 #[cfg(test)]

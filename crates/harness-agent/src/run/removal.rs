@@ -26,7 +26,7 @@ pub(super) fn take_away(session: &mut Session<'_>, trial: &mut Trial) -> bool {
     for change in &mut files {
         mend::add_missing(session, trial, &[], change);
     }
-    let draft = ChangeSet { files };
+    let draft = ChangeSet::from(files);
     !draft.files.is_empty() && trial.apply_as_part(session, &draft, &spots).is_ok()
 }
 

@@ -16,40 +16,29 @@ use crate::record::RecordedChange;
 /// Files as a run would leave them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Staged {
-    files: BTreeMap<RelPath, StagedFile>,
+    files: BTreeMap<RelPath, Changed>,
     /// Files that get another path, in this order.
     moves: Vec<(RelPath, RelPath)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct StagedFile {
-    /// Its bytes when the run first changed it; none when it was not there.
-    before: Option<Vec<u8>>,
-    /// Its bytes as the run would leave them; none when it goes.
-    after: Option<Vec<u8>>,
+fn is_text(file: &Changed) -> bool {
+    let mut all = [&file.before, &file.after].into_iter().flatten();
+    all.all(|bytes| text(bytes).is_some())
 }
 
-impl StagedFile {
-    fn is_text(&self) -> bool {
-        [&self.before, &self.after]
-            .into_iter()
-            .flatten()
-            .all(|bytes| text(bytes).is_some())
+fn diff_of(file: &Changed) -> String {
+    let path = &file.path;
+    if !is_text(file) {
+        let name = |prefix: &str, bytes: &Option<Vec<u8>>| match bytes {
+            Some(_) => format!("{prefix}/{path}"),
+            None => "/dev/null".to_owned(),
+        };
+        let (before, after) = (name("a", &file.before), name("b", &file.after));
+        return format!("--- {before}\n+++ {after}\nBinary files differ\n");
     }
-
-    fn diff(&self, path: &RelPath) -> String {
-        if !self.is_text() {
-            let name = |prefix: &str, bytes: &Option<Vec<u8>>| match bytes {
-                Some(_) => format!("{prefix}/{path}"),
-                None => "/dev/null".to_owned(),
-            };
-            let (before, after) = (name("a", &self.before), name("b", &self.after));
-            return format!("--- {before}\n+++ {after}\nBinary files differ\n");
-        }
-        let (before, after) = (self.before.as_deref(), self.after.as_deref());
-        let (before, after) = (before.and_then(text), after.and_then(text));
-        edit::unified_diff(path.as_str(), before.as_deref(), after.as_deref())
-    }
+    let (before, after) = (file.before.as_deref(), file.after.as_deref());
+    let (before, after) = (before.and_then(text), after.and_then(text));
+    edit::unified_diff(path.as_str(), before.as_deref(), after.as_deref())
 }
 
 fn text(bytes: &[u8]) -> Option<String> {
@@ -79,8 +68,13 @@ impl Staged {
         if before == after {
             self.files.remove(path);
         } else {
-            self.files
-                .insert(path.clone(), StagedFile { before, after });
+            let file = Changed {
+                path: path.clone(),
+                before,
+                after,
+                executable: false,
+            };
+            self.files.insert(path.clone(), file);
         }
         Ok(())
     }
@@ -105,17 +99,17 @@ impl Staged {
         let read = |bytes: &[u8]| {
             text(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes).into_owned())
         };
-        let change = |(path, file): (&RelPath, &StagedFile)| FileChange {
-            path: path.clone(),
+        let change = |file: &Changed| FileChange {
+            path: file.path.clone(),
             before: file.before.as_deref().map(read),
             after: file.after.as_deref().map(read),
         };
-        self.files.iter().map(change).collect()
+        self.files.values().map(change).collect()
     }
 
     /// Returns whether a file is text, before and afterwards, as far as it is there.
     pub(super) fn is_text(&self, path: &RelPath) -> bool {
-        self.files.get(path).is_none_or(StagedFile::is_text)
+        self.files.get(path).is_none_or(is_text)
     }
 
     /// Returns the paths that differ, sorted.
@@ -132,7 +126,7 @@ impl Staged {
 
     /// Returns what tells two states apart.
     pub(super) fn fingerprint(&self) -> String {
-        let file = |(path, file): (&RelPath, &StagedFile)| {
+        let file = |(path, file): (&RelPath, &Changed)| {
             let after = file.after.as_deref().map(journal::digest);
             format!("{path}\0{}\0", after.unwrap_or_default())
         };
@@ -146,27 +140,19 @@ impl Staged {
 
     /// Returns the unified diff of each file that differs.
     pub(super) fn diffs(&self) -> impl Iterator<Item = (&RelPath, String)> {
-        self.files
-            .iter()
-            .map(|(path, file)| (path, file.diff(path)))
+        self.files.iter().map(|(path, file)| (path, diff_of(file)))
     }
 
     /// Returns the changed files as git is asked about them.
     pub(super) fn for_git(&self) -> Vec<Changed> {
-        let changed = |(path, file): (&RelPath, &StagedFile)| Changed {
-            path: path.clone(),
-            before: file.before.clone(),
-            after: file.after.clone(),
-            executable: false,
-        };
-        self.files.iter().map(changed).collect()
+        self.files.values().cloned().collect()
     }
 
     /// Returns the changes as the record keeps them: none where a file is no text, which it cannot keep.
     pub(super) fn recorded(&self) -> Vec<RecordedChange> {
-        let change = |(path, file): (&RelPath, &StagedFile)| {
+        let change = |file: &Changed| {
             Some(RecordedChange {
-                path: path.to_string(),
+                path: file.path.to_string(),
                 before: file.before.as_deref().map(journal::digest),
                 after: match &file.after {
                     Some(bytes) => Some(text(bytes)?),
@@ -174,7 +160,7 @@ impl Staged {
                 },
             })
         };
-        let changes: Option<Vec<_>> = self.files.iter().map(change).collect();
+        let changes: Option<Vec<_>> = self.files.values().map(change).collect();
         changes.unwrap_or_default()
     }
 

@@ -26,7 +26,7 @@ use crate::plan::{Place, Spot};
 use crate::record::RecordedChange;
 use crate::run::asked::is_part_of_name;
 use crate::run::coverage;
-use crate::run::event::{Decision, EventKind, Proposal, ProposedFile};
+use crate::run::event::{Decision, EventKind, Proposal};
 use crate::run::evidence::{self, Evidence, Observed, Verdict, file_of, own_name};
 use crate::run::flaky;
 use crate::run::probe::returning_nothing;
@@ -368,21 +368,44 @@ impl Trial {
         draft: &ChangeSet,
         may_go: &[Spot],
     ) -> Result<(), Refusal> {
-        let mut beside = self.staged.changes();
-        beside.extend(draft.files.iter().cloned());
-        for change in &draft.files {
+        self.guard_and_stage(session, draft, may_go)?;
+        tell_trying(session, draft);
+        Ok(())
+    }
+
+    /// Guards and stages what is certain, as long as its files are what it was made from.
+    pub(super) fn apply_certain(
+        &mut self,
+        session: &mut Session<'_>,
+        set: &ChangeSet,
+    ) -> Result<(), Refusal> {
+        let mut files = set.files.iter();
+        files.try_for_each(|change| self.is_as_read(session, change))?;
+        self.guard_and_stage(session, set, &[])
+    }
+
+    /// Every change is looked at before the first is made, beside what the others make of the project.
+    fn guard_and_stage(
+        &mut self,
+        session: &Session<'_>,
+        set: &ChangeSet,
+        may_go: &[Spot],
+    ) -> Result<(), Refusal> {
+        let moved = moved(session, set);
+        let beside = [self.staged.changes(), set.files.clone(), moved].concat();
+        for change in &set.files {
             self.may_happen(session, change, &beside, may_go)?;
         }
-        for change in draft.files.iter().filter(|change| change.after.is_some()) {
+        for change in set.files.iter().filter(|change| change.after.is_some()) {
             self.keeps_what_was_saved(session, change)?;
         }
         self.earlier = self.staged.clone();
-        if let Err(refusal) = self.stage(session, &draft.files) {
+        let staged = self.stage(session, &set.files);
+        let staged = staged.and_then(|()| self.stage_moves(session, &set.moves));
+        if staged.is_err() {
             self.staged = self.earlier.clone();
-            return Err(refusal);
         }
-        tell_trying(session, draft);
-        Ok(())
+        staged
     }
 
     /// Asks the door and the guards about one change.
@@ -469,28 +492,6 @@ impl Trial {
                 .map_err(|error| unreadable(&change.path, &error))?;
         }
         Ok(())
-    }
-
-    /// Guards and stages several changes, then moves files: all of it, or nothing and the reason.
-    pub(super) fn apply_all(
-        &mut self,
-        session: &mut Session<'_>,
-        changes: &[FileChange],
-        moves: &[(RelPath, RelPath)],
-    ) -> Result<(), Refusal> {
-        // Every change is looked at before the first is made, beside what the others make of the project.
-        let beside = [changes, &moved(session, changes, moves)].concat();
-        for change in changes {
-            self.is_as_read(session, change)?;
-            self.may_happen(session, change, &beside, &[])?;
-        }
-        let earlier = self.staged.clone();
-        let staged = self.stage(session, changes);
-        let staged = staged.and_then(|()| self.stage_moves(session, moves));
-        if staged.is_err() {
-            self.staged = earlier;
-        }
-        staged
     }
 
     fn stage_moves(
@@ -1178,7 +1179,9 @@ impl Trial {
     ) -> Option<Ending> {
         let (stopped, summary) = loop {
             let diff = self.staged.diff();
-            let files = self.proposed_files();
+            let mut files = self.staged.changes();
+            // What is no text is for no editor.
+            files.retain(|change| self.staged.is_text(&change.path));
             let proposal = Proposal {
                 summary: &ending.summary,
                 diff: &diff,
@@ -1218,36 +1221,22 @@ impl Trial {
         })
     }
 
-    /// Returns what is staged, file by file; what is no text is for no editor.
-    fn proposed_files(&self) -> Vec<ProposedFile> {
-        let file = |change: FileChange| ProposedFile {
-            path: change.path.to_string(),
-            text: change.after,
-            before: change.before,
-        };
-        let mut changes = self.staged.changes();
-        changes.retain(|change| self.staged.is_text(&change.path));
-        changes.into_iter().map(file).collect()
-    }
-
     /// Stages what the user made of a change, where the guards and the tests let it pass; else all is as it was.
     fn take_edit(
         &mut self,
         session: &mut Session<'_>,
-        edited: &[ProposedFile],
+        edited: &[FileChange],
     ) -> Result<String, String> {
-        let mut changes = self.staged.changes();
-        changes.retain_mut(|change| {
-            let new = edited.iter().find(|file| file.path == change.path.as_str());
-            let new = new.and_then(|file| file.text.clone());
-            let new = new.filter(|text| *text != change.new_text());
-            change.after = new;
-            change.after.is_some()
-        });
-        let draft = ChangeSet { files: changes };
-        if draft.files.is_empty() {
+        let staged = self.staged.changes();
+        let is_edited = |file: &&FileChange| {
+            let mut known = staged.iter().filter(|one| one.path == file.path);
+            file.after.is_some() && known.any(|one| one.after != file.after)
+        };
+        let files: Vec<FileChange> = edited.iter().filter(is_edited).cloned().collect();
+        if files.is_empty() {
             return Err("it is the same".to_owned());
         }
+        let draft = ChangeSet::from(files);
         let shown = (
             self.staged.clone(),
             self.after.clone(),
@@ -1454,13 +1443,9 @@ fn tell_trying(session: &mut Session<'_>, draft: &ChangeSet) {
 }
 
 /// Returns files that get another path as those that go and those that come, as far as they are text.
-pub(super) fn moved(
-    session: &Session<'_>,
-    changes: &[FileChange],
-    moves: &[(RelPath, RelPath)],
-) -> Vec<FileChange> {
+pub(super) fn moved(session: &Session<'_>, set: &ChangeSet) -> Vec<FileChange> {
     let ends = |(from, to): &(RelPath, RelPath)| {
-        let changed = changes.iter().find(|change| change.path == *from);
+        let changed = set.files.iter().find(|change| change.path == *from);
         let (before, after) = match changed {
             Some(change) => (change.before.clone(), change.after.clone()),
             None => {
@@ -1475,7 +1460,7 @@ pub(super) fn moved(
         };
         Some([end(from, before, None), end(to, None, after)])
     };
-    moves.iter().filter_map(ends).flatten().collect()
+    set.moves.iter().filter_map(ends).flatten().collect()
 }
 
 /// Returns what the owner of a file should know: it was read-only, or belongs to somebody else now.

@@ -155,7 +155,9 @@ mod tests {
                 before: None,
                 after: Some("y = 1\n".to_owned()),
             };
-            let files = with_package_files(change.into(), &tree).files.into_iter();
+            let files = with_package_files(vec![change].into(), &tree)
+                .files
+                .into_iter();
             files.skip(1).map(|one| one.path.to_string()).collect()
         };
         let package = ["shop/__init__.py", "shop/cart.py"];

@@ -52,18 +52,19 @@ impl FileChange {
 pub struct ChangeSet {
     /// Each file once.
     pub files: Vec<FileChange>,
+    /// Files that get another path once they are changed, from and to, with whatever bytes they have.
+    pub moves: Vec<(RelPath, RelPath)>,
 }
 
-impl From<FileChange> for ChangeSet {
-    fn from(change: FileChange) -> ChangeSet {
-        ChangeSet {
-            files: vec![change],
-        }
+impl From<Vec<FileChange>> for ChangeSet {
+    fn from(files: Vec<FileChange>) -> ChangeSet {
+        let moves = Vec::new();
+        ChangeSet { files, moves }
     }
 }
 
 impl ChangeSet {
-    /// Returns the whole change as a unified diff.
+    /// Returns what changes in the text of files as a unified diff.
     pub fn diff(&self) -> String {
         self.files.iter().map(FileChange::diff).collect()
     }

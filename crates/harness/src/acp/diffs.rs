@@ -3,48 +3,45 @@
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{Diff, ToolCallLocation};
-use harness_agent::ProposedFile;
+use harness_code::edit::FileChange;
 
 /// Returns where a proposed file is.
-pub(super) fn place(file: &ProposedFile, project: &Path) -> PathBuf {
-    project.join(&file.path)
+pub(super) fn place(file: &FileChange, project: &Path) -> PathBuf {
+    file.path.under(project)
 }
 
 /// Returns where a change begins.
-pub(super) fn location(file: &ProposedFile, project: &Path) -> ToolCallLocation {
-    let (before, after) = (text(&file.before).lines(), text(&file.text).lines());
+pub(super) fn location(file: &FileChange, project: &Path) -> ToolCallLocation {
+    let (before, after) = (file.old_text().lines(), file.new_text().lines());
     let same = before.zip(after).take_while(|(old, new)| old == new);
     let line = u32::try_from(same.count() + 1).unwrap_or(u32::MAX);
     ToolCallLocation::new(place(file, project)).line(line)
 }
 
 /// Returns the change of a file as an editor shows it.
-pub(super) fn shown(file: &ProposedFile, project: &Path) -> Diff {
-    let diff = Diff::new(place(file, project), text(&file.text).to_owned());
+pub(super) fn shown(file: &FileChange, project: &Path) -> Diff {
+    let diff = Diff::new(place(file, project), file.new_text());
     match &file.before {
         Some(before) => diff.old_text(before.clone()),
         None => diff,
     }
 }
 
-fn text(text: &Option<String>) -> &str {
-    text.as_deref().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use harness_agent::ProposedFile;
+    use harness_code::edit::FileChange;
+    use harness_code::path::RelPath;
 
     use super::{location, shown};
 
     #[test]
     fn a_change_is_shown_whole_with_its_first_line() {
-        let file = |before: Option<&str>, text: Option<&str>| ProposedFile {
-            path: "shop/a.py".to_owned(),
+        let file = |before: Option<&str>, text: Option<&str>| FileChange {
+            path: RelPath::parse("shop/a.py").unwrap(),
             before: before.map(str::to_owned),
-            text: text.map(str::to_owned),
+            after: text.map(str::to_owned),
         };
         let project = Path::new("/p");
         let cases = [
@@ -57,7 +54,7 @@ mod tests {
             assert_eq!(location(&file, project).line, Some(line), "{file:?}");
             let diff = shown(&file, project);
             assert_eq!(diff.old_text, file.before);
-            assert_eq!(diff.new_text, file.text.unwrap_or_default());
+            assert_eq!(diff.new_text, file.after.unwrap_or_default());
         }
     }
 }

@@ -232,7 +232,7 @@ impl Listener for Editor {
             .iter()
             .find(|file| self.unsaved(&diffs::place(file, &project)).is_some());
         if let Some(file) = unsaved {
-            self.say(&save_first(&file.path));
+            self.say(&save_first(file.path.as_str()));
             return Some(Decision::Drop);
         }
         let title = proposal.summary.lines().next().unwrap_or_default();

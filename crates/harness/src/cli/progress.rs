@@ -7,9 +7,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use harness_agent::env::Environment;
-use harness_agent::{
-    Cancel, Decision, Event, EventKind, Listener, Proposal, ProposedFile, Question,
-};
+use harness_agent::{Cancel, Decision, Event, EventKind, Listener, Proposal, Question};
+use harness_code::edit::FileChange;
 use harness_hands::interactive;
 use harness_hands::terminal::{self, Keys};
 
@@ -219,19 +218,19 @@ impl Listener for Progress {
 }
 
 /// Lets the user edit a change in the editor of his choice.
-fn edited(proposal: &Proposal<'_>) -> std::io::Result<Vec<ProposedFile>> {
+fn edited(proposal: &Proposal<'_>) -> std::io::Result<Vec<FileChange>> {
     let default = if cfg!(windows) { "notepad" } else { "vi" };
     let named = Environment::read().editor;
     let editor = shlex::split(named.as_deref().unwrap_or(default)).unwrap_or_default();
-    let stays = |file: &&ProposedFile| file.text.is_some();
-    let files: Vec<&ProposedFile> = proposal.files.iter().filter(stays).collect();
-    let text = |file: &&ProposedFile| file.text.clone().unwrap_or_default();
-    let texts: Vec<String> = files.iter().map(text).collect();
-    let shown = files.iter().zip(&texts);
-    let shown: Vec<(&str, &str)> = shown.map(|(file, text)| (&*file.path, &**text)).collect();
+    let stays = |file: &&FileChange| file.after.is_some();
+    let files: Vec<&FileChange> = proposal.files.iter().filter(stays).collect();
+    let shown = files
+        .iter()
+        .map(|file| (file.path.as_str(), file.new_text()));
+    let shown: Vec<(&str, &str)> = shown.collect();
     let saved = interactive::edit(&editor, &shown)?;
-    let file = |(file, text): (&ProposedFile, String)| ProposedFile {
-        text: Some(text),
+    let file = |(file, text): (&FileChange, String)| FileChange {
+        after: Some(text),
         ..file.clone()
     };
     Ok(files.into_iter().zip(saved).map(file).collect())

@@ -314,7 +314,7 @@ impl Search {
                 tokens: 0,
             };
             let change = without_padding(&find.change);
-            if let Err(refusal) = trial.apply(session, &change.into()) {
+            if let Err(refusal) = trial.apply(session, &vec![change].into()) {
                 session.refuse(&refusal);
                 continue;
             }
@@ -335,7 +335,7 @@ impl Search {
                         first_line(&reason)
                     );
                     session.tell(EventKind::Action, &text, [("action", "search".into())]);
-                    trial.put_back(session, &find.change.clone().into());
+                    trial.put_back(session, &vec![find.change.clone()].into());
                 }
             }
         }
