@@ -1,13 +1,13 @@
 //! One reply, carried out: the action it holds becomes words for the model, a refusal, or the end of the run.
 
-use harness_code::edit::{ChangeSet, FileChange};
+use harness_code::edit::ChangeSet;
 
 use crate::action::Action;
-use crate::guard;
 use crate::history::Refusal;
 use crate::reply::Reading;
 use crate::run::event::EventKind;
 use crate::run::evidence::{NO_NEW_TEST, TESTS_FAILING, Verdict};
+use crate::run::fix;
 use crate::run::form;
 use crate::run::mend;
 use crate::run::places;
@@ -129,10 +129,9 @@ pub(super) fn refused_draft(session: &Session<'_>, action: &Action) -> Option<Ch
         action,
     )
     .ok()?;
-    let context = session.guard_context(&draft.files, &[]);
-    let refused = |change: &FileChange| guard::refusal(change, &session.task, &context).is_some();
-    let is_refused = draft.files.iter().any(refused);
-    (!is_refused).then_some(draft)
+    fix::refusal(session, &draft.files, &[])
+        .is_none()
+        .then_some(draft)
 }
 
 fn try_change(

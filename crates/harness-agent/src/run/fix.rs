@@ -196,15 +196,20 @@ fn settle(
     }
 }
 
-/// Returns why a run that writes would refuse the fix; what may not change is asked about before anything is shown.
-fn refusal(session: &Session<'_>, changes: &[FileChange], moved: &[FileChange]) -> Option<Refusal> {
-    let named = &session.plan.mentions().paths;
+/// Returns why a run that writes would refuse a change; what may not change is asked about before anything is shown.
+pub(super) fn refusal(
+    session: &Session<'_>,
+    changes: &[FileChange],
+    moved: &[FileChange],
+) -> Option<Refusal> {
+    let mut named = session.plan.mentions().paths.clone();
+    named.extend(session.task.written_paths());
     let door = session.project.door();
     let beside = [changes, moved].concat();
     let context = session.guard_context(&beside, &[]);
     changes.iter().find_map(|change| {
         let allowed = door.within_scope(&change.path);
-        let allowed = allowed.and_then(|()| protected::check(door, &change.path, named));
+        let allowed = allowed.and_then(|()| protected::check(door, &change.path, &named));
         let trespass = allowed.err().map(crate::tool::trespass);
         trespass.or_else(|| guard::refusal(change, &session.task, &context))
     })
