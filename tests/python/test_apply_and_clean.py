@@ -53,6 +53,21 @@ def test_a_dry_run_is_applied(project, engine, tmp_path):
     assert harness(project, "undo").returncode == 0 and pricing(project) == WRONG
 
 
+def test_what_was_saved_after_a_proposal_is_not_overwritten(project, engine, tmp_path):
+    state = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    server = engine(FIX, Wait("That is all."))
+    command = [PROGRAM, "run", TASK, "--dry-run", "--json", "--project", str(project)]
+    dry = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=state)
+    assert server.waiting.wait(60)
+    saved = WRONG.replace("percent", "per_cent")
+    (project / "shop/pricing.py").write_text(saved, encoding="utf-8")
+    server.go_on.set()
+    result = json.loads(dry.communicate(timeout=60)[0])
+    assert result["ok"] and result["diff"], result
+    done = harness(project, "apply", result["run_id"], XDG_STATE_HOME=state["XDG_STATE_HOME"])
+    assert done.returncode != 0 and pricing(project) == saved, done.stdout + done.stderr
+
+
 def test_a_dry_rename_is_applied(project, tmp_path):
     state = str(tmp_path / "state")
     (project / "shop/pricing.py").write_text(RIGHT, encoding="utf-8")

@@ -259,8 +259,11 @@ def test_what_a_tool_fetches_is_kept_in_a_home_that_never_had_any(tmp_path, tool
     (programs / tool).chmod(0o755)
     variables = {name: value for name, value in os.environ.items() if name not in ("CARGO_HOME", "GOPATH", "RUSTUP_HOME")}
     variables.update(HOME=str(home), XDG_CACHE_HOME=str(tmp_path / "cache"), PATH=f"{programs}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    if part:
+        # It may name several folders; what is fetched goes to the first.
+        variables["GOPATH"] = f"{home / 'go'}{os.pathsep}{home / 'work'}"
     done = subprocess.run([PROGRAM, "prepare", "--yes"], cwd=project, env=variables, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
     assert done.returncode == 0 and "prepared: 1 passed, 0 failed" in done.stdout, (done.stdout, done.stderr)
     assert (f"cd {part} && {command}" if part else command) in done.stdout
     assert (home / kept).read_text().strip().endswith(f"source/{part}".rstrip("/"))
-    assert not list(project.rglob("fetched"))
+    assert not list(project.rglob("fetched")) and {one.name for one in home.iterdir()} <= {".cargo", "go"}

@@ -70,7 +70,8 @@ fn a_file_that_is_no_text_is_shown_and_recorded_as_what_it_is() {
     assert_eq!(std::fs::read(project.join("icon.png")).unwrap(), image);
     assert_eq!(
         moved.diff,
-        "--- /dev/null\n+++ b/icon.png\nBinary files differ\n--- a/logo.png\n+++ /dev/null\nBinary files differ\n"
+        "diff --git a/icon.png b/icon.png\nnew file mode 100644\nBinary files /dev/null and b/icon.png differ\n\
+         diff --git a/logo.png b/logo.png\ndeleted file mode 100644\nBinary files a/logo.png and /dev/null differ\n"
     );
     // A record holds texts: made again, the image would be an empty file.
     std::fs::rename(project.join("icon.png"), project.join("logo.png")).unwrap();

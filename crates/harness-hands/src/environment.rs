@@ -35,9 +35,12 @@ pub(crate) fn tool_home(variable: &str, usual: &str) -> Option<PathBuf> {
     tool_place(variable, usual).filter(|home| home.is_dir())
 }
 
-/// Returns where a tool keeps its own things: what its variable says, else the usual folder.
+/// Returns where a tool keeps its own things: what its variable says, else the usual folder. Of a list (`GOPATH` may be
+/// one) the first counts: there a tool puts what it fetches.
 pub(crate) fn tool_place(variable: &str, usual: &str) -> Option<PathBuf> {
-    folder(variable).or_else(|| home().map(|home| home.join(usual)))
+    let named = value(variable)
+        .and_then(|list| std::env::split_paths(&list).find(|folder| folder.is_absolute()));
+    named.or_else(|| home().map(|home| home.join(usual)))
 }
 
 /// Returns the folders in which programs are looked up.

@@ -296,6 +296,10 @@ impl Preparation {
         }
         let mut writable = vec![self.filled.clone(), self.copy()];
         writable.extend(caches);
+        let found = runner
+            .find(Path::new(program))
+            .map_err(|error| PrepareError::Start(error.to_string()))?;
+        // Only for a tool that is there: its folders are made.
         let homes = tool_homes(program);
         writable.extend(homes.iter().flat_map(|home| home.filled.clone()));
         variables.extend(
@@ -305,9 +309,6 @@ impl Preparation {
         );
         let links = environment::folder("PIP_FIND_LINKS");
         let mut readable: Vec<PathBuf> = settings.into_iter().chain(links).collect();
-        let found = runner
-            .find(Path::new(program))
-            .map_err(|error| PrepareError::Start(error.to_string()))?;
         let is_free = |place: &PathBuf| !writable.iter().any(|open| place.starts_with(open));
         readable.push(self.folder.clone());
         readable.extend(homes.iter().map(|home| home.folder.clone()));

@@ -26,7 +26,7 @@ use crate::run::session::{Ended, Session, first_line};
 use crate::run::staged::Staged;
 use crate::run::talk::{self, Talk, Turn};
 use crate::run::telling::failure_to_show;
-use crate::run::trial::Trial;
+use crate::run::trial::{Attempt, Trial};
 use crate::task::kind::Kind;
 
 /// Turns without anything new after which a run is stuck.
@@ -133,8 +133,9 @@ pub(super) struct Conversation<'m> {
     tiny: bool,
     /// Changes are tried, not only shown.
     writes: bool,
-    /// What would change by the last write that was refused because the run is read-only.
-    pub(super) proposed: ChangeSet,
+    /// What would change by the last write that was refused because the run is read-only, on the bytes that it was made
+    /// from: who saves a file after that finds it refused by `apply`.
+    pub(super) proposed: Attempt,
     /// What a draft came to that the model was not told, because another one was drawn from the same prompt.
     untold: Option<String>,
     /// What was proven before the model was asked what is left.
@@ -318,7 +319,7 @@ impl<'m> Conversation<'m> {
             listing: if lists { Listing::First } else { Listing::No },
             tiny,
             writes: !read_only,
-            proposed: ChangeSet::default(),
+            proposed: Attempt::default(),
             untold: None,
             proven: None,
         })
@@ -483,7 +484,10 @@ impl<'m> Conversation<'m> {
             && action.needs_writing()
             && let Some(draft) = refused_draft(session, action)
         {
-            self.proposed = draft;
+            self.proposed = Attempt {
+                patch: draft.diff(),
+                changes: session.proposed(&draft),
+            };
         }
         let outcome = match is_new {
             true => act(session, reading, trial.as_deref_mut(), search),

@@ -29,12 +29,23 @@ fn is_text(file: &Changed) -> bool {
 fn diff_of(file: &Changed) -> String {
     let path = &file.path;
     if !is_text(file) {
-        let name = |prefix: &str, bytes: &Option<Vec<u8>>| match bytes {
-            Some(_) => format!("{prefix}/{path}"),
-            None => "/dev/null".to_owned(),
+        // In git's own words: it refuses such a patch whole, and never applies the rest of it in silence.
+        let (mode, before, after) = match (&file.before, &file.after) {
+            (None, _) => (
+                "new file mode 100644\n",
+                "/dev/null".to_owned(),
+                format!("b/{path}"),
+            ),
+            (_, None) => (
+                "deleted file mode 100644\n",
+                format!("a/{path}"),
+                "/dev/null".to_owned(),
+            ),
+            _ => ("", format!("a/{path}"), format!("b/{path}")),
         };
-        let (before, after) = (name("a", &file.before), name("b", &file.after));
-        return format!("--- {before}\n+++ {after}\nBinary files differ\n");
+        return format!(
+            "diff --git a/{path} b/{path}\n{mode}Binary files {before} and {after} differ\n"
+        );
     }
     let (before, after) = (file.before.as_deref(), file.after.as_deref());
     let (before, after) = (before.and_then(text), after.and_then(text));

@@ -105,9 +105,10 @@ pub(super) struct DroppedDefinition {
 
 /// A change that was not kept: to be read, and to be applied later.
 #[derive(Default)]
-struct Attempt {
-    patch: String,
-    changes: Vec<RecordedChange>,
+pub(super) struct Attempt {
+    pub(super) patch: String,
+    /// None of them where one cannot be kept for later: the others without it are another change.
+    pub(super) changes: Vec<RecordedChange>,
 }
 
 impl Attempt {
@@ -1213,10 +1214,14 @@ impl Trial {
             }
         };
         self.attempt = Attempt::of(&self.staged);
+        let hint = match self.attempt.changes.is_empty() {
+            true => String::new(),
+            false => format!("`harness apply {}` writes it", session.run.as_str()),
+        };
         Some(Ending {
             diff: self.attempt.patch.clone(),
             tests: ending.tests.clone(),
-            hint: format!("`harness apply {}` writes it", session.run.as_str()),
+            hint,
             ..Ending::new(stopped, summary)
         })
     }

@@ -7,7 +7,7 @@ use crate::run::red_tests;
 use crate::run::result::Stopped;
 use crate::run::session::{Ended, Ending, Session, first_line};
 use crate::run::talk;
-use crate::run::trial::Trial;
+use crate::run::trial::{Attempt, Trial};
 use crate::run::under_test;
 use crate::task::kind::Kind;
 
@@ -104,10 +104,9 @@ fn propose(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
         Err(error) => return session.engine_failed(&error).into(),
     };
     let ended = turns(session, &mut open, None, &mut None, session.options.steps);
-    let draft = open.proposed;
-    let diff = draft.diff();
+    let Attempt { patch, changes } = open.proposed;
     let is_unfinished = matches!(ended.stopped, Stopped::Steps | Stopped::Stuck);
-    let ended = match is_unfinished && !diff.is_empty() {
+    let ended = match is_unfinished && !patch.is_empty() {
         true => Ended::new(
             Stopped::Done,
             "this is what would change; the run is read-only",
@@ -115,8 +114,8 @@ fn propose(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
         false => ended,
     };
     Ending {
-        diff,
-        changes: session.proposed(&draft),
+        diff: patch,
+        changes,
         ..Ending::from(ended)
     }
 }

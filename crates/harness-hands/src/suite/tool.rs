@@ -82,10 +82,8 @@ fn try_run(
 ) -> Result<SuiteReport, RunnerError> {
     let private = Private::new()?;
     let root = runner.project();
-    let folder = match &suite.folder {
-        Some(folder) => folder.under(root),
-        None => root.to_path_buf(),
-    };
+    let within = suite.folder.as_ref();
+    let folder = within.map_or(root.to_path_buf(), |folder| folder.under(root));
     let names = match selection {
         Selection::All => Vec::new(),
         Selection::Some(tests) => named(tests),
@@ -148,7 +146,7 @@ fn try_run(
     }
     let is_unsaid = |failure: &Failure| failure.id == COMMAND;
     if answer.outcome == Outcome::NoReport || answer.failures.iter().any(is_unsaid) {
-        answer.refused = refused(&answer.output_tail, root, suite.folder.as_ref());
+        answer.refused = refused(&answer.output_tail, root, within);
     }
     if *selection == Selection::All {
         usual.keep_suite(&answer);
@@ -450,6 +448,18 @@ const JSON_REPORTS: &[(&str, &str)] = &[
     ("mocha", "--reporter json --reporter-option output=FILE"),
 ];
 
+/// Where programs that manage versions of Node and its tools keep them, below the user's home.
+const NODE_PLACES: &[&str] = &[
+    ".nvm/versions",
+    ".volta",
+    ".fnm",
+    ".local/share/fnm",
+    ".local/share/pnpm",
+    ".local/share/mise/installs",
+    ".asdf/installs",
+    ".cache/node/corepack",
+];
+
 fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> Plan {
     let package = read_file(&folder.join("package.json")).unwrap_or_default();
     let package: serde_json::Value = serde_json::from_str(&package).unwrap_or_default();
@@ -518,20 +528,11 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
         plan.arguments.extend(separator);
         plan.arguments.extend(more);
     }
-    plan.readable = [
-        ".nvm/versions",
-        ".volta",
-        ".fnm",
-        ".local/share/fnm",
-        ".local/share/pnpm",
-        ".local/share/mise/installs",
-        ".asdf/installs",
-        ".cache/node/corepack",
-    ]
-    .iter()
-    .filter_map(|place| Some(environment::home()?.join(place)))
-    .filter(|place| place.exists())
-    .collect();
+    let home = environment::home();
+    let places = NODE_PLACES
+        .iter()
+        .filter_map(|place| Some(home.as_ref()?.join(place)));
+    plan.readable = places.filter(|place| place.exists()).collect();
     plan
 }
 
