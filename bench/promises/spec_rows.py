@@ -150,7 +150,7 @@ ROWS = [
         (CODE + "path.rs", "        let slashed = text.replace('\\\\', \"/\");", "        let slashed = text.to_owned();"),
     ], "harness-code --lib path::tests"),
     ("the draft guard", "every draft may be written", [
-        (AGENT + "guard/mod.rs", "pub(crate) fn refusal(change: &Change, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {\n", "pub(crate) fn refusal(change: &Change, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {\n    if !change.after.is_empty() {\n        return None;\n    }\n"),
+        (AGENT + "guard/mod.rs", "    GUARDS.iter().find_map(|guard| guard(change, task, facts))\n", "    let _ = (GUARDS, facts);\n    None\n"),
     ], "test_scenarios.py test_scenario[017_elided_code_is_refused]"),
     ("traces are redacted", "turns are written as they are", [
         (AGENT + "record.rs", "        let fields = self.redacted(fields);\n        self.write(project, kind, fields)", "        self.write(project, kind, fields)"),

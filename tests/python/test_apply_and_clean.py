@@ -54,8 +54,9 @@ def test_a_dry_run_is_applied(project, engine, tmp_path):
 
 
 def test_what_was_saved_after_a_proposal_is_not_overwritten(project, engine, tmp_path):
+    edit = json.dumps({"tool": "edit", "path": "shop/pricing.py", "content": RIGHT})
+    server = engine(edit, Wait("That is all."))
     state = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-    server = engine(FIX, Wait("That is all."))
     command = [PROGRAM, "run", TASK, "--dry-run", "--json", "--project", str(project)]
     dry = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=state)
     assert server.waiting.wait(60)
