@@ -69,6 +69,24 @@ def test_what_was_saved_after_a_proposal_is_not_overwritten(project, engine, tmp
     assert done.returncode != 0 and pricing(project) == saved, done.stdout + done.stderr
 
 
+def test_what_is_saved_while_a_removal_is_tried_stays(project, engine, tmp_path):
+    state = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    old = project / "shop/old.py"
+    old.write_text("def less(total):\n    return total\n", encoding="utf-8")
+    slow = "import time\nimport unittest\n\n\nclass SlowTest(unittest.TestCase):\n    def test_slow(self):\n        time.sleep(3)\n"
+    (project / "tests/test_slow.py").write_text(slow, encoding="utf-8")
+    engine("*** Begin Patch\n*** Update File: shop/pricing.py\n@@\n-    return total - percent\n+    return total * (100 - percent) / 100\n*** Delete File: shop/old.py\n*** End Patch\n", "That is all.")
+    run = proposed(project, f"{TASK} and delete shop/old.py", **state)
+    command = [PROGRAM, "apply", run, "--project", str(project)]
+    applied = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **state})
+    # The files were looked at by then, and nothing of the change is tried yet.
+    said = next(line for line in applied.stderr if "running" in line)
+    old.write_text("def less(total):\n    return total  # mine\n", encoding="utf-8")
+    out, error = applied.communicate(timeout=60)
+    assert "# mine" in old.read_text(encoding="utf-8"), said + out + error
+    assert applied.returncode == 1 and "by someone else" in out + error, out + error
+
+
 def test_a_dry_rename_is_applied(project, tmp_path):
     state = str(tmp_path / "state")
     (project / "shop/pricing.py").write_text(RIGHT, encoding="utf-8")

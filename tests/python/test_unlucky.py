@@ -134,6 +134,24 @@ def test_what_the_user_saves_while_a_second_place_is_written_stays(tmp_path):
     assert "# mine" in bill.read_text(encoding="utf-8")
 
 
+def test_what_the_user_saves_in_a_file_that_is_to_go_stays(tmp_path):
+    project = small_project(tmp_path / "project")
+    old = project / "shop/old.py"
+    old.write_text("def less(total):\n    return total\n", encoding="utf-8")
+    saved = "def less(total):\n    return total  # mine\n"
+    asked = []
+
+    def meddle():
+        asked.append(1)
+        if len(asked) == 2:
+            old.write_text(saved, encoding="utf-8")
+
+    with Meddling(["Action: read\nPath: shop/old.py", "*** Begin Patch\n*** Delete File: shop/old.py\n*** End Patch\n"], meddle) as server:
+        _, result = run_beside(project, server, "delete shop/old.py, for nothing of shop/cart.py needs it")
+    assert len(asked) >= 2 and "write.changed_meanwhile" in [refusal["rule"] for refusal in result["refusals"]], result
+    assert old.read_text(encoding="utf-8") == saved
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names on this system")
 def test_a_pipe_is_not_read_by_the_model(tmp_path):
     project = small_project(tmp_path / "project")

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -22,6 +23,8 @@ const READY: &str = "ready.json";
 const PARTS: [&str; 2] = ["a", "b"];
 /// Where Node looks for packages.
 const NODE_MODULES: &str = "node_modules";
+/// Where they are in a part.
+const NODE: &str = "node";
 /// Who fills it holds this file.
 const LOCK: &str = "lock";
 
@@ -149,7 +152,10 @@ struct Ready {
 
 /// Returns the environment that was prepared for a project, where it is finished.
 pub fn environment(project: &Path) -> Option<PathBuf> {
-    Some(python_in(&Preparation::of(project)?.finished?))
+    let python = python_in(&Preparation::of(project)?.finished?);
+    // A link that build code left in its place leads nowhere.
+    let found = std::fs::symlink_metadata(&python).ok()?;
+    found.is_dir().then_some(python)
 }
 
 /// Returns the packages that were prepared for the part of a project in a folder, where Node finds none beside the code.
@@ -164,7 +170,7 @@ fn python_in(part: &Path) -> PathBuf {
 }
 
 fn packages_in(part: &Path, folder: Option<&RelPath>) -> PathBuf {
-    let node = part.join("node");
+    let node = part.join(NODE);
     folder.map_or_else(|| node.clone(), |folder| folder.under(&node))
 }
 
@@ -207,16 +213,24 @@ impl Preparation {
 
     /// Keeps the packages that Node's installer put into the copy.
     pub fn keep_packages(&self, folder: Option<&RelPath>) -> Result<(), PrepareError> {
+        // Scripts of packages ran in both places: a link that one of them left leads nowhere.
+        let within = folder.map_or("", RelPath::as_str).split('/');
+        let mut from = self.copy();
+        for name in within.filter(|name| !name.is_empty()).chain([NODE_MODULES]) {
+            from.push(name);
+            match std::fs::symlink_metadata(&from) {
+                Ok(found) if found.is_dir() => {}
+                Ok(_) => return Err(PrepareError::Folder(from, ErrorKind::NotADirectory.into())),
+                // There was nothing to install.
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+                Err(error) => return Err(PrepareError::Folder(from, error)),
+            }
+        }
         let wrong = |error| PrepareError::Folder(self.folder.clone(), error);
-        let copy = folder.map_or_else(|| self.copy(), |folder| folder.under(&self.copy()));
-        let from = copy.join(NODE_MODULES);
+        let _ = std::fs::remove_dir_all(self.filled.join(NODE));
         let to = packages_in(&self.filled, folder);
         std::fs::create_dir_all(&to).map_err(wrong)?;
-        match std::fs::rename(from, to.join(NODE_MODULES)) {
-            // There was nothing to install.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            moved => moved.map_err(wrong),
-        }
+        std::fs::rename(from, to.join(NODE_MODULES)).map_err(wrong)
     }
 
     /// Returns where the versions stand that are settled.
@@ -234,7 +248,7 @@ impl Preparation {
     pub fn remove(&self) -> Result<bool, PrepareError> {
         match std::fs::remove_dir_all(&self.folder) {
             Ok(()) => Ok(true),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(PrepareError::Folder(self.folder.clone(), error)),
         }
     }
@@ -530,6 +544,33 @@ mod tests {
         assert!(matches!(place.begin(&door), Err(PrepareError::Busy)));
         drop(held);
         place.begin(&door).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_scripts_of_packages_leave_lead_nowhere() {
+        let (folder, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let outside = tempfile::tempdir().unwrap();
+        let door = Door::open(project.path()).unwrap();
+        let place = Preparation::in_folder(folder.path().to_path_buf());
+        let _held = place.begin(&door).unwrap();
+        let installed = place.copy().join(NODE_MODULES);
+        std::fs::create_dir_all(installed.join("left-pad")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), place.filled.join(NODE)).unwrap();
+        place.keep_packages(None).unwrap();
+        assert_eq!(outside.path().read_dir().unwrap().count(), 0);
+        assert!(
+            packages_in(&place.filled, None)
+                .join(NODE_MODULES)
+                .join("left-pad")
+                .is_dir()
+        );
+        // What is taken is the copy's own too.
+        std::os::unix::fs::symlink(outside.path(), place.copy().join("web")).unwrap();
+        std::fs::create_dir(outside.path().join(NODE_MODULES)).unwrap();
+        let web = RelPath::parse("web").unwrap();
+        assert!(place.keep_packages(Some(&web)).is_err());
+        assert!(outside.path().join(NODE_MODULES).is_dir());
     }
 
     #[test]

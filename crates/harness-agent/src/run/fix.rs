@@ -207,12 +207,15 @@ pub(super) fn refusal(
     let door = session.project.door();
     let beside = [changes, moved].concat();
     let context = session.guard_context(&beside, &[]);
-    changes.iter().find_map(|change| {
+    let trespass = |change: &FileChange| {
         let allowed = door.within_scope(&change.path);
         let allowed = allowed.and_then(|()| protected::check(door, &change.path, &named));
-        let trespass = allowed.err().map(crate::tool::trespass);
-        trespass.or_else(|| guard::refusal(change, &session.task, &context))
-    })
+        allowed.err().map(crate::tool::trespass)
+    };
+    let refused = changes.iter().find_map(|change| {
+        trespass(change).or_else(|| guard::refusal(change, &session.task, &context))
+    });
+    refused.or_else(|| moved.iter().find_map(trespass))
 }
 
 /// Returns what the fix would make of the project.

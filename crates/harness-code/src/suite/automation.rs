@@ -100,7 +100,11 @@ const OPTIONS: [&str; 6] = [
 const FLAGS: [&str; 5] = ["-U", "--upgrade", "-q", "--quiet", "--pre"];
 
 fn installed(call: &ExprCall) -> Vec<Asked> {
-    let words = call.arguments.args.iter().flat_map(texts);
+    // What is no text holds its place, so that the option before it takes nothing else.
+    let words = call.arguments.args.iter().flat_map(|one| match texts(one) {
+        none if none.is_empty() => vec![String::new()],
+        some => some,
+    });
     let mut words = words.filter(|word| !FLAGS.contains(&word.as_str()));
     let mut found = Vec::new();
     while let Some(word) = words.next() {
@@ -142,7 +146,8 @@ fn asked(line: &str) -> Vec<Asked> {
         return names.map(Asked::Extra).collect();
     }
     let required = line.split(';').next().unwrap_or_default().trim();
-    let is_package = distribution(required).is_some() && !line.contains("://");
+    let has_more = required.contains(" -") || line.contains("://");
+    let is_package = distribution(required).is_some() && !has_more;
     let package = is_package.then(|| Asked::Package(line.to_owned()));
     package.into_iter().collect()
 }

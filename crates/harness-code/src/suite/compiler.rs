@@ -17,6 +17,14 @@ pub struct Complaint {
     pub text: String,
 }
 
+impl Complaint {
+    /// Returns whether the compiler told the column too.
+    pub fn has_column(&self) -> bool {
+        let behind = self.text.split_once(&format!(":{}:", self.line));
+        behind.is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()))
+    }
+}
+
 /// Returns the errors in an output, each once. Those of Rust come first.
 pub fn complaints(output: &str) -> Vec<Complaint> {
     static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -74,6 +82,13 @@ mod tests {
         let seen = complaints(output).into_iter();
         let seen = seen.map(|one| format!("{} {} {}", one.file, one.line, one.message));
         assert_eq!(seen.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn an_error_of_go_has_its_column_and_a_test_s_word_has_none() {
+        let seen = complaints("a_test.go:12: got 3, want 4\na.go:12:5: undefined: a\n");
+        let columns: Vec<bool> = seen.iter().map(Complaint::has_column).collect();
+        assert_eq!(columns, [false, true]);
     }
 
     #[test]

@@ -199,7 +199,7 @@ impl Requirements {
             }
             Asked::Group(name) => {
                 let groups = inside(pyproject, "dependency-groups").and_then(Value::as_table);
-                self.tests.extend(group(groups, &name, 0));
+                self.tests.extend(group(groups, &name, &mut Vec::new()));
             }
         }
     }
@@ -224,7 +224,7 @@ impl Requirements {
         }
         let groups = table.get("dependency-groups").and_then(Value::as_table);
         for name in chosen(groups) {
-            self.tests.extend(group(groups, name, 0));
+            self.tests.extend(group(groups, name, &mut Vec::new()));
         }
         if let Some(poetry) = poetry {
             self.runtime.extend(poetry_list(poetry.get("dependencies")));
@@ -372,17 +372,24 @@ fn picked<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     names.into_iter().filter(is_best).collect()
 }
 
-/// Returns what a group asks for, with the groups that it includes.
-fn group(groups: Option<&Table>, name: &str, depth: u8) -> Vec<String> {
+/// How many groups one may lead to; real projects have a dozen.
+const MOST_GROUPS: usize = 100;
+
+/// Returns what a group asks for, with the groups that it includes, each once.
+fn group<'a>(groups: Option<&'a Table>, name: &'a str, seen: &mut Vec<&'a str>) -> Vec<String> {
     let items = groups
         .and_then(|groups| groups.get(name))
         .and_then(Value::as_array);
     let mut found = Vec::new();
-    for item in items.into_iter().flatten().filter(|_| depth < 8) {
+    if seen.contains(&name) || seen.len() == MOST_GROUPS {
+        return found;
+    }
+    seen.push(name);
+    for item in items.into_iter().flatten() {
         let included = item.as_table().and_then(|item| item.get("include-group"));
         match (item.as_str(), included.and_then(Value::as_str)) {
             (Some(text), _) => found.push(text.to_owned()),
-            (None, Some(other)) => found.extend(group(groups, other, depth + 1)),
+            (None, Some(other)) => found.extend(group(groups, other, seen)),
             (None, None) => {}
         }
     }

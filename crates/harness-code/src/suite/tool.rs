@@ -268,9 +268,9 @@ pub(super) fn dotnet(project: &Project<'_>) -> Option<Candidate> {
         extension.is_some_and(|extension| known.contains(&extension))
     };
     let has_tests = |file: &&SourceFile| {
-        let text = project.text(file.path.as_str()).unwrap_or_default();
+        let names_one = |text: String| DOTNET_TESTS.iter().any(|name| text.contains(name));
         ends(file, &["csproj", "fsproj", "vbproj"])
-            && DOTNET_TESTS.iter().any(|name| text.contains(name))
+            && project.text(file.path.as_str()).is_some_and(names_one)
     };
     let solution = files.iter().find(|file| ends(file, &["sln", "slnx"]));
     let file = solution.or_else(|| files.iter().find(has_tests))?;
