@@ -8,6 +8,13 @@ const MAY_BE_MISSING: &[(&str, &str)] = &[
     ("linux", "an ordinary user runs this"),
     ("macos", "an ordinary user runs this"),
     ("linux", "no route leads to another machine"),
+    // Runners of tests that few machines have.
+    ("linux", "`bun` is not installed"),
+    ("linux", "`cargo-nextest` is not installed"),
+    ("macos", "`bun` is not installed"),
+    ("macos", "`cargo-nextest` is not installed"),
+    ("windows", "`bun` is not installed"),
+    ("windows", "`cargo-nextest` is not installed"),
     // Their walls, where they have any, do not hold files.
     ("windows", "there are no walls that hold files"),
 ];
