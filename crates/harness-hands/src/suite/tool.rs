@@ -844,9 +844,20 @@ mod tests {
 
     #[test]
     fn what_a_compiler_refuses_is_told_with_its_place() {
-        let said = "[ERROR] /p/web/src/A.java:[3,16] cannot find symbol\n/usr/include/x.h:1:2: error: y\n\
-            src/a.ts(3,7): error TS2322: no\na.c:12: main: Assertion `x' failed.\ntests/test_a.py:3: AssertionError\n";
-        let refused = refused(said, Path::new("/p"), None);
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["web/src/A.java", "src/a.ts", "a.c", "a_test.go", "a$(b).c"] {
+            let file = folder.path().join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let root = folder.path().display();
+        // The rest is not the project's, not there, no name to type, or what a test said.
+        let said = format!(
+            "[ERROR] {root}/web/src/A.java:[3,16] cannot find symbol\n/usr/include/x.h:1:2: error: y\n\
+             src/a.ts(3,7): error TS2322: no\ngone.c:1:2: error: z\na$(b).c:1:2: error: z\n\
+             a.c:12: main: Assertion `x' failed.\na_test.go:12: got 3, want 4\nsrc/a.ts:3:5: AssertionError: no\n"
+        );
+        let refused = refused(&said, folder.path(), None);
         let shown: Vec<String> = refused.iter().map(Failure::shown).collect();
         let expected = [
             "web/src/A.java [build failed] (web/src/A.java:3): cannot find symbol",
