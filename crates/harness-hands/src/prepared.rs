@@ -131,7 +131,14 @@ pub enum PrepareError {
 
 /// The permission to fill one project's place. It ends with its owner, however that ends.
 #[derive(Debug)]
-pub struct Held(#[expect(dead_code, reason = "held, not read")] File);
+pub struct Held(File);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Closing the file would do; a child that still shares it for a moment must not hold it on.
+        let _ = self.0.unlock();
+    }
+}
 
 /// The place of one project's environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
