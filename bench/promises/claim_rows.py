@@ -23,7 +23,7 @@ SENTENCES = {
         "test_search.py test_the_search_alone_finishes_a_task",
         ("bench/small_model/README.md", "| on-device | drafts | 9 of 10 |"),
     ),
-    "It answers questions and changes code, and keeps a change only when the project's own tests show that it works; a project without tests is told that nothing was proven.": (
+    "It answers questions and changes code, and keeps a change only when the project's own tests show that it works; a project without tests is told that it has none.": (
         "test_scenarios.py test_scenario[020_no_tests_at_all]",
         "test_agent.py test_ask_answers_and_changes_nothing",
         A_RUN,
