@@ -25,7 +25,7 @@ use crate::dialogue::{BROUGHT_BACK, TOOK_BACK};
 use crate::env::Environment;
 use crate::model::Model;
 use crate::options::{AgentOptions, OptionsError, shown};
-use crate::plan::Plan;
+use crate::plan::{Plan, Route};
 use crate::prepare::PreparePlan;
 use crate::run::event::{Listener, Nobody, tell_waiting};
 use crate::run::result::{RunResult, Stopped};
@@ -365,24 +365,25 @@ impl Agent {
     }
 
     /// Returns what would happen to a task.
-    pub fn route(&self, task: &str) -> Result<Plan, OptionsError> {
-        self.plan(task, &self.stop)?
+    pub fn route(&self, task: &str) -> Result<Route, OptionsError> {
+        self.route_unless_stopped(task, &self.stop)?
             .map_err(|error| OptionsError::unreadable("project", &error))
     }
 
     /// The same, unless it is stopped.
-    pub(crate) fn plan(
+    pub(crate) fn route_unless_stopped(
         &self,
         task: &str,
         cancel: &Cancel,
-    ) -> Result<Result<Plan, TreeError>, OptionsError> {
+    ) -> Result<Result<Route, TreeError>, OptionsError> {
         let checked = self.options.check()?;
         let hidden = self.config.clone()?.hidden().unwrap_or_default();
         let scope = checked.scope.as_ref();
         let read = Noted::read_hiding(&checked.project, scope, hidden, &cancel.flag(), task);
         let plan = |(tree, noted): (SourceTree, Noted)| {
             let (options, environment) = (&self.options, &self.environment);
-            Plan::make(&Task::bare(task), &tree, &noted, options, environment)
+            let plan = Plan::make(&Task::bare(task), &tree, &noted, options, environment);
+            plan.route(&tree, &options.model)
         };
         Ok(read.map(plan))
     }

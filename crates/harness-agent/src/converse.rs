@@ -12,7 +12,7 @@ use crate::agent::Agent;
 use crate::cancel::Cancel;
 use crate::dialogue::{self, Meaning, Said};
 use crate::options::OptionsError;
-use crate::plan::Plan;
+use crate::plan::Route;
 use crate::run::event::Listener;
 use crate::run::result::RunResult;
 use crate::secret;
@@ -158,8 +158,8 @@ impl Dialogue {
         self.read_planned(message).map(|(turn, _)| turn)
     }
 
-    /// The same, with the plan of a task.
-    pub fn read_planned(&self, message: &str) -> Result<(Turn, Option<Plan>), OptionsError> {
+    /// The same, with where a task would lead.
+    pub fn read_planned(&self, message: &str) -> Result<(Turn, Option<Route>), OptionsError> {
         self.turn(message, self.agent.stop())?
             .map_err(|error| OptionsError::unreadable("project", &error))
     }
@@ -169,22 +169,22 @@ impl Dialogue {
         &self,
         message: &str,
         cancel: &Cancel,
-    ) -> Result<Result<(Turn, Option<Plan>), TreeError>, OptionsError> {
+    ) -> Result<Result<(Turn, Option<Route>), TreeError>, OptionsError> {
         let task = match dialogue::read(&self.said, message) {
             Meaning::Task(task) => task,
             Meaning::Reply(words) => return Ok(Ok((Turn::Reply(words), None))),
             Meaning::Undo(run) => return Ok(Ok((Turn::Undo(run), None))),
         };
-        let plan = self.agent.plan(&task, cancel)?;
-        Ok(plan.map(|plan| {
-            let turn = match plan.writes {
+        let route = self.agent.route_unless_stopped(&task, cancel)?;
+        Ok(route.map(|route| {
+            let turn = match route.writes {
                 true => Turn::Run {
                     task,
-                    asks_back: plan.question.is_some(),
+                    asks_back: route.question.is_some(),
                 },
                 false => Turn::Ask(task),
             };
-            (turn, Some(plan))
+            (turn, Some(route))
         }))
     }
 

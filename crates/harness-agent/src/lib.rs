@@ -45,7 +45,7 @@ pub use converse::{Dialogue, KeptDialogue, Turn};
 pub use history::{Refusal, Step};
 pub use model::on_device::warmth::Warmth;
 pub use options::{AgentOptions, Engine, OptionsError};
-pub use plan::Plan;
+pub use plan::Route;
 pub use prepare::PreparePlan;
 pub use record::{KeptProposal, proposals};
 pub use run::event::{Decision, Event, EventKind, Listener, Nobody, Proposal};

@@ -11,7 +11,7 @@ use clap::{Arg, Command, CommandFactory};
 use harness::cli::args::Arguments;
 use harness::exit::Exit;
 use harness_agent::env::VARIABLES;
-use harness_agent::{Engine, EventKind, Plan, RunResult, Stopped, TestResult};
+use harness_agent::{Engine, EventKind, Route, RunResult, Stopped, TestResult};
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
 
@@ -212,7 +212,7 @@ fn schemas() {
     check_schema::<RunResult>("result");
     check_schema::<Brief>("brief");
     check_schema::<Layout>("layout");
-    check_schema::<Plan>("route");
+    check_schema::<Route>("route");
     check_schema::<TestResult>("test");
 }
 

@@ -15,7 +15,7 @@ use harness_code::text::whole_words;
 use harness_code::tree::SourceTree;
 
 use crate::env::Environment;
-use crate::plan::PlannedFix;
+use crate::plan::route::PlannedFix;
 use crate::suite;
 use crate::task::Task;
 use crate::task::kind::Kind;

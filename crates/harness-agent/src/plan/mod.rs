@@ -1,12 +1,19 @@
-//! What would happen to a task: free of effects. `route` prints it, `run` follows it, the server asks it.
+//! What would happen to a task: free of effects. `run` follows it; what `route` shows of it is made here too.
 
 pub(crate) mod fix;
 mod home;
 pub(crate) mod outline;
+mod route;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::env::Environment;
+use crate::options::AgentOptions;
+use crate::skill::{self, Skill};
+use crate::task::Task;
+use crate::task::kind::Kind;
+use crate::task::question::Question;
 use harness_code::edit::overloads;
 use harness_code::locate::{self, LocateOptions, Located, Noted};
 use harness_code::mention::{Mentions, NamedDefinition, near_miss};
@@ -14,20 +21,14 @@ use harness_code::path::RelPath;
 use harness_code::report::overview;
 use harness_code::symbols::{Definition, DefinitionKind};
 use harness_code::tree::SourceTree;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::env::Environment;
-use crate::options::AgentOptions;
-use crate::secret;
-use crate::skill::{self, Skill};
-use crate::task::Task;
-use crate::task::kind::Kind;
-use crate::task::question::Question;
 
 pub(crate) use fix::FixPlan;
 pub(crate) use home::NewDefinition;
+pub use route::Route;
+pub(crate) use route::Rung;
 
+/// A rename is asked about at most this often: which of two readings, which of two definitions, what is in doubt.
+const MOST_QUESTIONS: usize = 3;
 /// How many places the first prompt shows.
 const MOST_SPOTS: usize = 3;
 /// The longest task that the first prompt shows, in characters; a pasted log is cut in its middle.
@@ -39,80 +40,9 @@ pub(crate) const LONGEST_DEFINITION: usize = 4_000;
 /// A definition that is longer than this share of a reply cannot be written anew in one (a token is about four bytes).
 const LONGEST_REWRITE: f64 = 0.6 * 4.0;
 
-/// The cheapest way that may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rung {
-    /// The user must choose first.
-    Question,
-    /// A certain fix, no model.
-    Fix,
-    /// One definition, written anew by the model.
-    Rewrite,
-    /// Turn by turn, with tools.
-    Loop,
-    /// An answer, nothing changes.
-    Answer,
-}
-
-impl Rung {
-    /// Returns the word that people are shown.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rung::Question => "question",
-            Rung::Fix => "fix",
-            Rung::Rewrite => "rewrite",
-            Rung::Loop => "loop",
-            Rung::Answer => "answer",
-        }
-    }
-}
-
-/// One thing that a task asks for.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct PlannedGoal {
-    /// What it is, in the words of the task.
-    pub text: String,
-}
-
-/// A fix that needs no model.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct PlannedFix {
-    /// What kind of fix it is.
-    pub kind: String,
-    /// The change as a unified diff.
-    pub diff: String,
-}
-
-/// A file that the task may be about.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
-pub struct PlannedFile {
-    /// The file.
-    pub path: String,
-    /// How likely it is; only the order means something.
-    pub score: f64,
-    /// What speaks for it.
-    pub why: String,
-}
-
-/// A definition that the task may be about.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
-pub struct PlannedDefinition {
-    /// The file.
-    pub path: String,
-    /// The definition, as `Class.name`.
-    pub name: String,
-    /// Its first line.
-    pub line: u32,
-    /// How likely it is; only the order means something.
-    pub score: f64,
-    /// What speaks for it.
-    pub why: String,
-}
-
 /// A place in the code that the model is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub(crate) struct Spot {
     /// The file.
     pub path: RelPath,
     /// The definition; empty means the whole file.
@@ -153,9 +83,6 @@ impl Spot {
     }
 }
 
-/// A place is asked for again this often.
-const MOST_REPAIRS: usize = 2;
-
 /// A place that must change, as the model listed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -168,7 +95,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// Says whether what changes at this place is that it goes.
-    fn goes(&self) -> bool {
+    pub(crate) fn goes(&self) -> bool {
         let mut words = self.what.split_whitespace();
         let first = words.next().unwrap_or_default();
         let first = first.trim_end_matches([',', '.', ':', ';']);
@@ -180,80 +107,47 @@ impl Place {
     }
 }
 
-/// What the model's list came to.
-#[derive(Clone, Debug, Default)]
-struct ListedPlaces {
-    /// Places that are still to be written; none where there was no list.
-    waiting: Option<VecDeque<Place>>,
-    /// The one that was last taken from them.
-    taken: Option<Place>,
-    /// Those that were put behind the others.
-    postponed: Vec<Place>,
-    /// Definitions that should go.
-    removals: Vec<Spot>,
-    /// Places that were asked for again because a test failed by them.
-    repaired: Vec<(RelPath, String)>,
-}
-
-/// What would happen to a task.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub struct Plan {
-    /// What the task asks for.
-    pub kind: &'static str,
-    /// What the task asks for, one by one.
-    pub goals: Vec<PlannedGoal>,
-    /// Whether it would change files.
-    pub writes: bool,
+/// What would happen to a task. A plan never changes: what an answer, a run of the tests or the model adds makes a new
+/// one.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// What is asked for.
+    pub(crate) task: Task,
     /// The cheapest way that may do.
-    pub rung: Rung,
+    pub(crate) rung: Rung,
     /// What the user must choose first.
-    pub question: Option<Question>,
-    /// A fix that needs no model.
-    pub fix: Option<PlannedFix>,
-    /// Files that the task may be about, best first.
-    pub files: Vec<PlannedFile>,
-    /// Definitions that the task may be about, best first.
-    pub definitions: Vec<PlannedDefinition>,
-    /// Skills that would be loaded.
-    pub skills: Vec<String>,
-    /// The model that would be asked, or a suggestion of its size.
-    pub model: String,
-    /// How long the first prompt would be, about.
-    pub prompt_tokens: u64,
-    #[serde(skip)]
+    pub(crate) question: Option<Question>,
+    /// What was found out by what did not do, for the first prompt.
+    pub(crate) learned: String,
+    /// Questions that were put, and answered, before.
+    asked: Vec<Question>,
+    /// Skills that are loaded, by name.
+    skills: Vec<String>,
+    located: Located,
     spots: Vec<Spot>,
-    #[serde(skip)]
     tests_home: Option<RelPath>,
-    #[serde(skip)]
     new_definition: Option<NewDefinition>,
-    #[serde(skip)]
     mentions: Mentions,
-    #[serde(skip)]
     certain_fix: Option<FixPlan>,
     /// The task is about the tests that fail, whichever those are; in a run that may start none it asks this instead.
-    #[serde(skip)]
     red_tests: Option<Question>,
     /// Tests that must pass, by their ids, whatever the task names.
-    #[serde(skip)]
     blamed: Vec<String>,
-    /// The place that the model was last asked for, of a task with several.
-    #[serde(skip)]
-    place: Option<Spot>,
-    /// Places that come after it, where the model listed them.
-    #[serde(skip)]
-    listed: ListedPlaces,
+    /// Whether the places are those that red tests run.
+    is_traced: bool,
+    /// Whether the model listed the places.
+    is_listed: bool,
     /// What the likeliest files define, where the model is to list the places first.
-    #[serde(skip)]
     outline: Option<String>,
-    #[serde(skip)]
-    about_project: bool,
+    /// How long the documents are that a question about the project as a whole is shown, in tokens.
+    documents: Option<u64>,
 }
 
 impl Plan {
     /// Works out what would happen to a task. Reads the tree, changes nothing.
     ///
     /// `noted` is what the tree says of the task's text.
-    pub fn make(
+    pub(crate) fn make(
         task: &Task,
         tree: &SourceTree,
         noted: &Noted,
@@ -309,17 +203,13 @@ impl Plan {
         let tests_place = || home::for_tests(tree, &mentions, spots.first()?);
         let tests_home = (task.kind == Kind::Tests).then(tests_place).flatten();
         Plan {
-            kind: task.kind_name(),
-            goals: planned_goals(task),
-            writes: task.kind.writes(),
+            task: task.clone(),
             rung,
             question,
-            fix: found.plan.as_ref().and_then(|plan| fix::shown(tree, plan)),
-            files: located.files.iter().map(planned_file).collect(),
-            definitions: planned_definitions(task, &mentions, &located),
+            learned: String::new(),
+            asked: Vec::new(),
             skills,
-            model: options.model.clone(),
-            prompt_tokens: prompt_tokens(task, &spots, outline.as_deref()) + documents.unwrap_or(0),
+            located,
             spots,
             tests_home,
             new_definition,
@@ -327,65 +217,142 @@ impl Plan {
             certain_fix: found.plan,
             red_tests,
             blamed: Vec::new(),
-            place: None,
-            listed: ListedPlaces::default(),
+            is_traced: false,
+            is_listed: false,
             outline,
-            about_project: documents.is_some(),
+            documents,
         }
+    }
+
+    /// Returns what is shown of the plan. `model` is the one that would be asked.
+    pub(crate) fn route(&self, tree: &SourceTree, model: &str) -> Route {
+        let fix = self.certain_fix.as_ref();
+        let code = prompt_tokens(&self.task, &self.spots, self.outline.as_deref());
+        Route {
+            kind: self.task.kind_name(),
+            goals: route::goals(&self.task),
+            writes: self.task.kind.writes(),
+            rung: self.rung,
+            question: self.question.clone(),
+            fix: fix.and_then(|fix| fix::shown(tree, fix)),
+            files: self.located.files.iter().map(route::file).collect(),
+            definitions: route::definitions(&self.task, &self.mentions, &self.located),
+            skills: self.skills.clone(),
+            model: model.to_owned(),
+            prompt_tokens: code + self.documents.unwrap_or(0),
+            shown: self
+                .spots
+                .iter()
+                .map(|spot| spot.path.to_string())
+                .collect(),
+            way: self.way(),
+        }
+    }
+
+    /// Returns the way to meet the task, in words.
+    fn way(&self) -> &'static str {
+        match self.rung {
+            Rung::Question => "asks you first",
+            Rung::Fix => "certain fix, no model",
+            Rung::Rewrite if self.makes_file() => "a new file, written by the model",
+            Rung::Rewrite if self.new_definition.is_some() => {
+                "one new definition, written by the model"
+            }
+            Rung::Rewrite => "one definition, written anew by the model",
+            Rung::Loop if self.is_about_red_tests() => {
+                "the tests are run; what is red is worked on"
+            }
+            Rung::Loop if self.outline.is_some() => {
+                "the model lists the places, then writes one after the other"
+            }
+            Rung::Loop => "turn by turn, with tools",
+            Rung::Answer => "an answer, nothing changes",
+        }
+    }
+
+    /// Returns the plan without its fix, which was tried and was not enough.
+    pub(crate) fn without_fix(&self, learned: String) -> Plan {
+        Plan {
+            certain_fix: None,
+            learned,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the plan turn by turn, with tools.
+    pub(crate) fn turn_by_turn(&self) -> Plan {
+        Plan {
+            rung: Rung::Loop,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the plan once the model has listed the places.
+    pub(crate) fn with_listed_places(&self) -> Plan {
+        Plan {
+            is_listed: true,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the plan for the code that red tests run, most likely first.
+    pub(crate) fn about_code(&self, spots: Vec<Spot>, max_tokens: u32) -> Plan {
+        let mut first = spots.iter().take(1);
+        let fits = first.any(|spot| fits_reply(spot, max_tokens));
+        Plan {
+            rung: if fits { Rung::Rewrite } else { Rung::Loop },
+            spots,
+            is_traced: true,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the plan for a task that these tests pass.
+    pub(crate) fn about_tests(&self, task: Task, blamed: Vec<String>) -> Plan {
+        Plan {
+            task,
+            blamed,
+            red_tests: None,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the plan after a question was answered, which makes another task; what was found out holds on.
+    pub(crate) fn following(self, before: &Plan, question: Question) -> Plan {
+        Plan {
+            learned: before.learned.clone(),
+            asked: [&*before.asked, &[question]].concat(),
+            ..self
+        }
+    }
+
+    /// Returns what to ask before anything else: not what was answered already, and one thing only, but for a rename.
+    pub(crate) fn open_question(&self, read_only: bool) -> Option<&Question> {
+        // A run that starts no tests must be told what is red.
+        let red = self.red_tests.as_ref().filter(|_| read_only);
+        let question = red.or(self.question.as_ref())?;
+        let most = match self.task.kind {
+            Kind::Rename => MOST_QUESTIONS,
+            _ => 1,
+        };
+        // The same again means that the answer did not settle it; what comes next has to do with what was said.
+        let is_open = self.asked.len() < most && !self.asked.contains(question);
+        is_open.then_some(question)
+    }
+
+    /// Returns whether the task is that certain red tests pass.
+    pub(crate) fn blames_tests(&self) -> bool {
+        !self.blamed.is_empty()
+    }
+
+    /// Returns whether the places are those that red tests run.
+    pub(crate) fn is_traced(&self) -> bool {
+        self.is_traced
     }
 
     /// Returns whether the question is about the project as a whole.
     pub(crate) fn is_about_project(&self) -> bool {
-        self.about_project
-    }
-
-    /// Returns the place that the model was last asked for, of a task with several.
-    pub(crate) fn place(&self) -> Option<&Spot> {
-        self.place.as_ref()
-    }
-
-    /// Turns to one place of a task with several: a reply that names no place is about it.
-    pub(crate) fn turn_to_place(&mut self, spot: Spot) {
-        self.tests_home = None;
-        self.place = Some(spot);
-    }
-
-    /// Goes through these places, one after the other; code takes away what should go.
-    pub(crate) fn list_places(&mut self, places: Vec<Place>) {
-        let (going, staying): (Vec<Place>, _) = places.into_iter().partition(Place::goes);
-        self.listed = ListedPlaces {
-            waiting: Some(staying.into()),
-            removals: going.into_iter().map(|place| place.spot).collect(),
-            repaired: std::mem::take(&mut self.listed.repaired),
-            ..ListedPlaces::default()
-        };
-    }
-
-    /// Says whether a place that was written may be asked for again, which is noted.
-    pub(crate) fn may_repair(&mut self, spot: &Spot) -> bool {
-        let name = (spot.path.clone(), spot.name.clone());
-        let repaired = self.listed.repaired.iter();
-        let count = repaired.filter(|known| **known == name).count();
-        self.listed.repaired.push(name);
-        count < MOST_REPAIRS
-    }
-
-    /// Returns the definitions that should go by the model's list.
-    pub(crate) fn removals(&self) -> &[Spot] {
-        &self.listed.removals
-    }
-
-    /// Says whether the model's list is of nothing but what should go.
-    pub(crate) fn only_removes(&self) -> bool {
-        let waiting = self.listed.waiting.as_ref();
-        waiting.is_some_and(VecDeque::is_empty)
-            && self.listed.taken.is_none()
-            && !self.listed.removals.is_empty()
-    }
-
-    /// Forgets what should go: it was tried.
-    pub(crate) fn forget_removals(&mut self) {
-        self.listed.removals.clear();
+        self.documents.is_some()
     }
 
     /// Returns what the likeliest files define, where the model is to list the places first.
@@ -395,39 +362,12 @@ impl Plan {
 
     /// Returns whether the model listed the places.
     pub(crate) fn is_listed(&self) -> bool {
-        self.listed.waiting.is_some()
-    }
-
-    /// Returns the next place of the list, which is then behind.
-    pub(crate) fn take_place(&mut self) -> Option<Place> {
-        let next = self.listed.waiting.as_mut()?.pop_front()?;
-        self.listed.taken = Some(next.clone());
-        Some(next)
-    }
-
-    /// Puts the place at hand behind all others, once. Returns whether there are others.
-    pub(crate) fn postpone_place(&mut self) -> bool {
-        let listed = &mut self.listed;
-        let (Some(place), Some(waiting)) = (listed.taken.take(), &mut listed.waiting) else {
-            return false;
-        };
-        let may_wait = !waiting.is_empty() && !listed.postponed.contains(&place);
-        if may_wait {
-            listed.postponed.push(place.clone());
-            waiting.push_back(place);
-        }
-        may_wait
+        self.is_listed
     }
 
     /// Returns whether the task is about the tests that fail, whichever those are.
     pub(crate) fn is_about_red_tests(&self) -> bool {
         self.red_tests.is_some()
-    }
-
-    /// Goes on without a run of the tests: what is red must be told.
-    pub(crate) fn ask_for_the_test(&mut self) {
-        self.question = self.red_tests.take();
-        self.rung = Rung::Question;
     }
 
     /// Returns whether a task about red tests, which may name files of tests, is about this one.
@@ -439,22 +379,13 @@ impl Plan {
         }
     }
 
-    /// Turns to tests that must pass and to the code that they run, most likely first.
-    pub(crate) fn turn_to(&mut self, blamed: Vec<String>, spots: Vec<Spot>, max_tokens: u32) {
-        let fits = spots
-            .first()
-            .is_some_and(|spot| fits_reply(spot, max_tokens));
-        self.rung = if fits { Rung::Rewrite } else { Rung::Loop };
-        (self.blamed, self.spots) = (blamed, spots);
-    }
-
     /// Returns what can be done without a model.
     pub(crate) fn certain_fix(&self) -> Option<&FixPlan> {
         self.certain_fix.as_ref()
     }
 
     /// Returns the places that the model is shown, most likely first.
-    pub fn spots(&self) -> &[Spot] {
+    pub(crate) fn spots(&self) -> &[Spot] {
         &self.spots
     }
 
@@ -475,29 +406,15 @@ impl Plan {
             .is_some_and(|new| new.in_new_file)
     }
 
-    /// Goes on from a new definition, which is there now, to its tests. Returns where they go.
-    pub(crate) fn turn_to_tests(&mut self, tree: &SourceTree) -> Option<&RelPath> {
+    /// Returns where the tests of a new definition go that is there now, where the task asks for some.
+    pub(crate) fn home_of_new_tests(&self, tree: &SourceTree) -> Option<RelPath> {
         let new = self.new_definition.as_ref().filter(|new| new.with_test)?;
-        if self.tests_home.is_some() {
-            return None;
-        }
         let spot = Spot::nowhere_yet(&new.path, &new.name);
-        self.tests_home = home::for_tests(tree, &self.mentions, &spot);
-        self.tests_home.as_ref()
-    }
-
-    /// Returns what a reply means that names no place: the place shown, or where new code goes.
-    pub fn focus(&self) -> Option<Spot> {
-        match (&self.tests_home, &self.new_definition) {
-            (Some(path), _) => Some(Spot::nowhere_yet(path, "")),
-            _ if self.place.is_some() => self.place.clone(),
-            (None, Some(new)) => Some(Spot::nowhere_yet(&new.path, &new.name)),
-            (None, None) => self.spots.first().cloned(),
-        }
+        home::for_tests(tree, &self.mentions, &spot)
     }
 
     /// Returns what the task names, resolved against the project.
-    pub fn mentions(&self) -> &Mentions {
+    pub(crate) fn mentions(&self) -> &Mentions {
         &self.mentions
     }
 
@@ -541,60 +458,6 @@ impl Plan {
         known
             .filter(|skill| self.skills.contains(&skill.name) && is_hidden(skill).is_none())
             .collect()
-    }
-
-    /// Returns the plan as text for a person.
-    pub fn render(&self, width: usize) -> String {
-        let mut text = format!(
-            "kind     {}{}\n",
-            self.kind,
-            if self.writes { ", changes files" } else { "" }
-        );
-        let way = match self.rung {
-            Rung::Question => "asks you first",
-            Rung::Fix => "certain fix, no model",
-            Rung::Rewrite if self.makes_file() => "a new file, written by the model",
-            Rung::Rewrite if self.new_definition.is_some() => {
-                "one new definition, written by the model"
-            }
-            Rung::Rewrite => "one definition, written anew by the model",
-            Rung::Loop if self.is_about_red_tests() => {
-                "the tests are run; what is red is worked on"
-            }
-            Rung::Loop if self.outline.is_some() => {
-                "the model lists the places, then writes one after the other"
-            }
-            Rung::Loop => "turn by turn, with tools",
-            Rung::Answer => "an answer, nothing changes",
-        };
-        text.push_str(&format!("way      {} ({way})\n", self.rung.name()));
-        if !matches!(self.rung, Rung::Question | Rung::Fix) {
-            text.push_str(&format!(
-                "model    {}, about {} tokens in the first prompt\n",
-                self.model, self.prompt_tokens
-            ));
-        }
-        if !self.skills.is_empty() {
-            text.push_str(&format!("skills   {}\n", self.skills.join(", ")));
-        }
-        if let Some(question) = &self.question {
-            text.push_str(&format!(
-                "question {}\n",
-                question.render().replace('\n', "\n         ")
-            ));
-        }
-        if let Some(fix) = &self.fix {
-            text.push_str(&format!("fix      {}\n{}", fix.kind, fix.diff));
-        }
-        let definitions = self.definitions.iter().map(|hit| {
-            let place = format!("{}:{} {}", hit.path, hit.line, hit.name);
-            (place, hit.why.as_str())
-        });
-        section(&mut text, "definitions", definitions, width);
-        let files = self.files.iter();
-        let files = files.map(|hit| (hit.path.clone(), hit.why.as_str()));
-        section(&mut text, "files", files, width);
-        text
     }
 }
 
@@ -644,85 +507,9 @@ pub(crate) fn lies_in(id: &str, path: &RelPath) -> bool {
         || (harness_code::tree::is_test(path) && dotted(short))
 }
 
-/// Rows of a section that a person is shown.
-const MOST_ROWS: usize = 5;
-
-fn section<'a>(
-    text: &mut String,
-    title: &str,
-    rows: impl Iterator<Item = (String, &'a str)>,
-    width: usize,
-) {
-    let rows: Vec<(String, &str)> = rows.take(MOST_ROWS).collect();
-    if rows.is_empty() {
-        return;
-    }
-    text.push_str(&format!("\n{title}\n"));
-    let widths = rows.iter().map(|(place, _)| place.chars().count());
-    let widest = widths.max().unwrap_or(0);
-    for (place, why) in rows {
-        if widest + 6 + 40 > width {
-            // Deeper would be code, which no terminal of ours breaks.
-            text.push_str(&format!("  {place}\n   {why}\n"));
-        } else {
-            let room = width.saturating_sub(widest + 4);
-            let why: String = why.chars().take(room).collect();
-            text.push_str(&format!("  {place:widest$}  {why}\n"));
-        }
-    }
-}
-
-fn planned_file(hit: &locate::FileHit) -> PlannedFile {
-    PlannedFile {
-        path: hit.path.to_string(),
-        score: hit.score,
-        why: hit.why.clone(),
-    }
-}
-
 /// A sentence that names more definitions than this, or is longer, tells of them and is about something else.
 const FEW_NAMED: usize = 3;
 const SHORT_TASK: usize = 200;
-
-/// Returns the definitions that a task may be about: what a short one names comes first, here as in a prompt.
-fn planned_definitions(
-    task: &Task,
-    mentions: &Mentions,
-    located: &Located,
-) -> Vec<PlannedDefinition> {
-    let is_short = mentions.definitions.len() <= FEW_NAMED && task.text.len() <= SHORT_TASK;
-    let named = mentions.definitions.iter().filter(|_| is_short);
-    let mut all: Vec<PlannedDefinition> = named
-        .map(|hit| PlannedDefinition {
-            path: hit.path.to_string(),
-            name: hit.qualified.clone(),
-            line: hit.line,
-            score: 1.0,
-            why: "the task names it".to_owned(),
-        })
-        .collect();
-    for hit in located.definitions.iter().map(planned_definition) {
-        let is_same = |one: &&mut PlannedDefinition| {
-            (&one.path, &one.name, one.line) == (&hit.path, &hit.name, hit.line)
-        };
-        match all.iter_mut().find(is_same) {
-            Some(known) => known.why = hit.why,
-            None => all.push(hit),
-        }
-    }
-    all
-}
-
-fn planned_definition(hit: &locate::DefinitionHit) -> PlannedDefinition {
-    let (path, name) = (hit.path.to_string(), hit.name.clone());
-    PlannedDefinition {
-        path,
-        name,
-        line: hit.line,
-        score: hit.score,
-        why: hit.why.clone(),
-    }
-}
 
 fn rank(located: &Located, named: &NamedDefinition) -> usize {
     let mut hits = located.definitions.iter();
@@ -881,14 +668,6 @@ fn lists_places(task: &Task, tree: &SourceTree, mentions: &Mentions) -> bool {
     };
     let may_be_several = matches!(task.kind, Kind::Add | Kind::Change | Kind::Fix);
     may_be_several && mentions.paths.iter().all(is_code)
-}
-
-fn planned_goals(task: &Task) -> Vec<PlannedGoal> {
-    let goals = task.orders().into_iter().map(|order| order.goal());
-    let planned = |text: String| PlannedGoal {
-        text: secret::redact(&text).into_owned(),
-    };
-    goals.map(planned).collect()
 }
 
 /// Says whether a task is about whatever is red, and names nothing but tests.

@@ -4,21 +4,23 @@ use harness_code::edit::ChangeSet;
 
 use crate::action::Action;
 use crate::history::Refusal;
+use crate::plan::{Plan, Spot};
 use crate::reply::Reading;
+use crate::run::context::Context;
 use crate::run::event::EventKind;
 use crate::run::evidence::{NO_NEW_TEST, TESTS_FAILING, Verdict};
-use crate::run::fix;
 use crate::run::form;
+use crate::run::log::Log;
 use crate::run::mend;
 use crate::run::places;
+use crate::run::prompt::said::{self, said, tests_said};
 use crate::run::removal;
 use crate::run::result::Stopped;
-use crate::run::search::Search;
-use crate::run::session::Session;
-use crate::run::staged::Staged;
-use crate::run::staged::summary;
-use crate::run::trial::Trial;
+use crate::run::staged::{Staged, summary};
+use crate::run::trial::{refusal, tell_trying};
+use crate::run::work::{Places, Work};
 use crate::task::kind::Kind;
+use crate::task::question::Question;
 use crate::tool::{change, look as tools};
 
 /// What one turn came to.
@@ -35,79 +37,72 @@ pub(super) enum Outcome {
     End(Stopped, String),
 }
 
-pub(super) fn repeated(reading: &Reading) -> Outcome {
-    let tool = reading.action.as_ref().map_or("reply", Action::tool);
+/// Returns the refusal of an action that was carried out before, on the same state.
+pub(super) fn repeated(action: &Action) -> Outcome {
     let reason = format!(
-        "the same {tool} brought nothing before and nothing has changed since: do something else"
+        "the same {} brought nothing before and nothing has changed since: do something else",
+        action.tool()
     );
-    Outcome::Refused(Refusal::new(
-        "repeat.same_action",
-        reason,
-        reading.action.as_ref().map_or("", |action| action.path()),
-    ))
+    Outcome::Refused(Refusal::new("repeat.same_action", reason, action.path()))
 }
 
 /// Carries the action of a reply out.
-pub(super) fn act(
-    session: &mut Session<'_>,
-    reading: &Reading,
-    trial: Option<&mut Trial>,
-    search: &mut Option<Search>,
-) -> Outcome {
+pub(super) fn act(work: &mut Work<'_>, log: &mut Log<'_>, reading: &Reading) -> Outcome {
     let Some(action) = &reading.action else {
-        return unread(session, reading, trial.is_none());
+        return unread(reading, || work.places.focus(&work.plan));
     };
-    match (action, trial) {
-        (action, None) if action.needs_writing() => Outcome::Refused(read_only_refusal(action)),
-        (action, Some(trial)) if action.changes_files() => {
-            try_change(session, action, trial, search)
+    match action {
+        action if action.changes_files() => try_change(work, log, action),
+        Action::Run { .. } => run_tests(work, log),
+        Action::Done { summary } => finish(work, log, summary),
+        Action::Ask { question } => ask(work.context, log, question),
+        action => look(work.context, log, work.trial.staged(), action),
+    }
+}
+
+/// Carries the action of a reply out in a run that may not write.
+pub(super) fn act_read_only(
+    context: &Context<'_>,
+    log: &mut Log<'_>,
+    plan: &Plan,
+    reading: &Reading,
+) -> Outcome {
+    let said = reading.prose.trim();
+    match &reading.action {
+        None if !said.is_empty() && reading.unknown_tool.is_none() && reading.problem.is_none() => {
+            Outcome::End(Stopped::Done, reading.prose.clone())
         }
-        (Action::Run { .. }, Some(trial)) => run_tests(session, trial),
-        (Action::Done { summary }, Some(trial)) => finish(session, trial, summary),
-        (Action::Done { summary }, None) => Outcome::End(Stopped::Done, summary.clone()),
-        (Action::Ask { question }, _) => ask(session, question),
-        (action, trial) => match look(session, trial.map(|trial| trial.staged()), action) {
-            Ok(words) => {
-                tell_seen(session, action, &words);
-                Outcome::Say { words, new: true }
-            }
-            Err(refusal) => Outcome::Refused(refusal),
-        },
+        None => unread(reading, || Places::of(plan).focus(plan)),
+        Some(action) if action.needs_writing() => Outcome::Refused(read_only_refusal(action)),
+        Some(Action::Done { summary }) => Outcome::End(Stopped::Done, summary.clone()),
+        Some(Action::Ask { question }) => ask(context, log, question),
+        Some(action) => look(context, log, &Staged::default(), action),
     }
 }
 
 /// Tells what a looking action brought.
-pub(super) fn tell_seen(session: &mut Session<'_>, action: &Action, words: &str) {
+fn tell_seen(log: &mut Log<'_>, action: &Action, words: &str) {
     let text = format!("{} brought {} lines", action.tool(), words.lines().count());
     let data = [
         ("action", action.tool().into()),
         ("result", words.to_owned().into()),
     ];
-    session.tell(EventKind::Action, &text, data);
+    log.tell(EventKind::Action, &text, data);
 }
 
-/// A reply without an action: the answer of a read-only run, else something to be said better.
-fn unread(session: &Session<'_>, reading: &Reading, read_only: bool) -> Outcome {
+/// A reply without an action is to be said better.
+fn unread(reading: &Reading, focus: impl FnOnce() -> Option<Spot>) -> Outcome {
     if let Some(tool) = &reading.unknown_tool {
-        let reason = format!(
-            "there is no action `{tool}`: use read, search, map, patch, edit, run, ask or done"
-        );
+        let reason = said("unknown action", &[("tool", tool)]);
         return Outcome::Refused(Refusal::new("reply.unknown_tool", reason, ""));
     }
     if let Some(problem) = &reading.problem {
         return Outcome::Refused(Refusal::new("reply.malformed", problem.clone(), ""));
     }
-    if read_only && !reading.prose.trim().is_empty() {
-        return Outcome::End(Stopped::Done, reading.prose.clone());
-    }
-    let wanted = match session.plan.focus() {
-        Some(spot) if !spot.name.is_empty() => format!("`{}`", spot.name),
-        _ => "the definition".to_owned(),
-    };
-    let words = format!(
-        "No action could be read from that. Write the whole new code of {wanted} in one fenced block."
-    );
-    Outcome::Say { words, new: false }
+    let focus = focus();
+    let name = focus.as_ref().map_or("", |spot| &spot.name);
+    let (words, new) = (said::unread(name), false);
+    Outcome::Say { words, new }
 }
 
 /// Returns the refusal of an action in a read-only run.
@@ -120,101 +115,96 @@ pub(super) fn read_only_refusal(action: &Action) -> Refusal {
 }
 
 /// Returns what an action of a read-only run would change: that is worth showing, as long as it may be at all.
-pub(super) fn refused_draft(session: &Session<'_>, action: &Action) -> Option<ChangeSet> {
+pub(super) fn refused_draft(
+    context: &Context<'_>,
+    plan: &Plan,
+    action: &Action,
+) -> Option<ChangeSet> {
     let draft = change::proposed(
-        &session.tree,
-        session.project.door(),
-        &|path| Staged::default().read(session.project.door(), path),
-        session.plan.focus().as_ref(),
+        context.tree(),
+        context.project.door(),
+        &|path| Staged::default().read(context.project.door(), path),
+        Places::of(plan).focus(plan).as_ref(),
         action,
     )
     .ok()?;
-    fix::refusal(session, &draft.files, &[])
+    refusal(context, plan, &draft.files, &[])
         .is_none()
         .then_some(draft)
 }
 
-fn try_change(
-    session: &mut Session<'_>,
-    action: &Action,
-    trial: &mut Trial,
-    search: &mut Option<Search>,
-) -> Outcome {
+fn try_change(work: &mut Work<'_>, log: &mut Log<'_>, action: &Action) -> Outcome {
+    let (context, staged) = (work.context, work.trial.staged());
+    let door = context.project.door();
     let proposed = change::proposed(
-        &session.tree,
-        session.project.door(),
-        &|path| trial.staged().read(session.project.door(), path),
-        session.plan.focus().as_ref(),
+        context.tree(),
+        door,
+        &|path| staged.read(door, path),
+        work.places.focus(&work.plan).as_ref(),
         action,
     );
     let draft = match proposed {
-        Ok(draft) => change::with_package_files(draft, session.whole_tree()),
+        Ok(draft) => change::with_package_files(draft, context.whole_tree()),
         // What was written for another place of the list may have covered this one.
         Err(refusal)
             if refusal.rule == "draft.no_change"
-                && session.plan.is_listed()
-                && !trial.staged().changes().is_empty() =>
+                && work.plan.is_listed()
+                && !staged.changes().is_empty() =>
         {
-            return go_on(session, &ChangeSet::default(), trial, search);
+            return go_on(work, log, &ChangeSet::default());
         }
         Err(refusal) => return Outcome::Refused(refusal),
     };
-    let draft = mend::mended(session, trial, draft);
-    let outcome = try_draft(session, &draft, trial, search);
-    session.record.stands(trial.standing(&draft));
+    let draft = mend::mended(work, log, draft);
+    let outcome = try_draft(work, log, &draft);
+    log.record.stands(work.trial.standing(&draft));
     outcome
 }
 
 /// Applies a draft and judges it.
-fn try_draft(
-    session: &mut Session<'_>,
-    draft: &ChangeSet,
-    trial: &mut Trial,
-    search: &mut Option<Search>,
-) -> Outcome {
-    let may_go = removal::may_be_taken(session, trial);
-    if let Err(refusal) = trial.apply_allowing(session, draft, &may_go) {
-        trial.set_aside(&refusal, draft);
-        let later = places::postponed(session, trial, &refusal);
+fn try_draft(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -> Outcome {
+    let may_go = removal::may_be_taken(work);
+    let (context, plan) = (work.context, &work.plan);
+    let applied = work.trial.apply_allowing(context, plan, draft, &may_go);
+    if let Err(refusal) = applied {
+        work.trial.set_aside(&refusal, draft);
+        let later = places::postponed(work, &refusal);
         return later.map_or(Outcome::Refused(refusal), Outcome::Next);
     }
-    trial.apply_waiting(session);
-    go_on(session, draft, trial, search)
+    tell_trying(log, draft);
+    work.trial.apply_waiting(context, log, plan);
+    go_on(work, log, draft)
 }
 
 /// Turns to the next place of the list, or judges what there is.
-pub(super) fn go_on(
-    session: &mut Session<'_>,
-    draft: &ChangeSet,
-    trial: &mut Trial,
-    search: &mut Option<Search>,
-) -> Outcome {
-    if let Some(words) = places::next_listed(session, trial) {
+pub(super) fn go_on(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -> Outcome {
+    if let Some(words) = places::next_listed(work) {
         return Outcome::Next(words);
     }
-    let written = trial.staged().clone();
-    let is_whole_fix = removal::is_whole_fix(session);
-    let went = removal::take_away(session, trial);
-    let mut verdict = trial.judge(session);
+    let context = work.context;
+    let written = work.trial.staged().clone();
+    let is_whole_fix = removal::is_whole_fix(work);
+    let went = removal::take_away(work, log);
+    let mut verdict = work.trial.judge(context, log, &work.plan);
     let is_needed = match (&verdict, is_whole_fix) {
         // Where no test was red for it, a green suite does not show that it may go.
-        (Verdict::Proven(_), true) => !trial.has_mended(session),
+        (Verdict::Proven(_), true) => !work.trial.has_mended(context, &work.plan),
         (Verdict::Unfinished { .. }, true) | (Verdict::Worse(_), _) => true,
         _ => false,
     };
     if went && is_needed {
         // It was needed after all.
-        trial.go_back_to(written);
+        work.trial.go_back_to(written);
         if is_whole_fix {
-            let words = "No red test passes without that, so it was put back.".to_owned();
-            return Outcome::Say { words, new: false };
+            let (words, new) = (said("needed", &[]), false);
+            return Outcome::Say { words, new };
         }
-        verdict = trial.judge(session);
+        verdict = work.trial.judge(context, log, &work.plan);
     }
-    if session.cancel.stopped() {
+    if context.cancel.stopped() {
         return Outcome::End(Stopped::Interrupted, "interrupted".to_owned());
     }
-    if let Some(search) = search
+    if let Some(search) = work.search
         && !matches!(verdict, Verdict::Proven(_))
     {
         draft.files.iter().for_each(|change| search.learn(change));
@@ -222,16 +212,14 @@ pub(super) fn go_on(
     match verdict {
         Verdict::Proven(proof) => {
             // A draft that passes wins, unless the search found the same with far less.
-            if let Some(search) = search
-                && let Some(outcome) = try_smaller(session, draft, trial, search)
-            {
+            if let Some(outcome) = try_smaller(work, log, draft) {
                 return outcome;
             }
-            let changes = trial.staged().changes();
+            let changes = work.trial.staged().changes();
             Outcome::End(Stopped::Done, summary(&changes, &proof))
         }
-        Verdict::Worse(words) => worse(session, trial, draft, words),
-        Verdict::Unfinished { rule, reason } => unfinished(session, trial, draft, rule, &reason),
+        Verdict::Worse(words) => worse(work, log, draft, words),
+        Verdict::Unfinished { rule, reason } => unfinished(work, log, draft, (rule, &reason)),
         Verdict::Unverified(reason) => {
             Outcome::End(Stopped::Stuck, format!("unverified: {reason}"))
         }
@@ -239,54 +227,50 @@ pub(super) fn go_on(
 }
 
 /// Goes on after a draft by which tests fail that passed.
-fn worse(
-    session: &mut Session<'_>,
-    trial: &mut Trial,
-    draft: &ChangeSet,
-    words: String,
-) -> Outcome {
+fn worse(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet, words: String) -> Outcome {
     // Callers of something that changed are changed next.
-    if let Some(words) = places::next(session, trial, "Written. This must change with it.") {
+    if let Some(words) = places::next(
+        work,
+        &said("written", &[("what", &said("must change too", &[]))]),
+    ) {
         return Outcome::Next(words);
     }
-    trial.broke = Some(words.clone());
+    work.trial.broke = Some(words.clone());
     // Of several places one may be wrong and the others right: what is written stays until all of it is judged.
-    if session.plan.is_listed() || session.plan.place().is_some() {
-        let words = format!("Written, and now tests fail that passed before: {words}");
-        return match places::repair(session, trial, &words, true) {
+    if work.plan.is_listed() || work.places.current().is_some() {
+        let words = said("worse and kept", &[("what", &words)]);
+        return match places::repair(work, &words, true) {
             Some(words) => Outcome::Next(words),
             None => Outcome::Say { words, new: true },
         };
     }
-    trial.put_back(session, draft);
-    Outcome::Failed(format!(
-        "That made the tests worse and was taken back: {words}"
-    ))
+    work.trial.put_back(log, draft);
+    Outcome::Failed(said("worse", &[("what", &words)]))
 }
 
 /// Goes on after a draft that makes nothing worse and is not all of it.
 fn unfinished(
-    session: &mut Session<'_>,
-    trial: &mut Trial,
+    work: &mut Work<'_>,
+    log: &mut Log<'_>,
     draft: &ChangeSet,
-    rule: &str,
-    reason: &str,
+    (rule, reason): (&str, &str),
 ) -> Outcome {
-    if session.task.kind == Kind::Fix && !trial.is_best() && !session.plan.is_listed() {
+    let is_listed = work.plan.is_listed();
+    if work.plan.task.kind == Kind::Fix && !work.trial.is_best() && !is_listed {
         // Drafts of a fix are alternatives: each starts from the code as it was, or where a part is done.
-        trial.put_back(session, draft);
-        return Outcome::Failed(format!("That was not it and was taken back: {reason}"));
+        work.trial.put_back(log, draft);
+        return Outcome::Failed(said("not it", &[("what", reason)]));
     }
     if rule == NO_NEW_TEST
-        && let Some(words) = form::tests_next(session)
+        && let Some(words) = form::tests_next(work)
     {
         return Outcome::Next(words);
     }
-    let words = format!("Written. {reason}");
-    let next = places::next(session, trial, &words);
-    let may_repair = session.plan.is_listed() && rule == TESTS_FAILING;
+    let words = said("written", &[("what", reason)]);
+    let next = places::next(work, &words);
+    let may_repair = is_listed && rule == TESTS_FAILING;
     let next = match next {
-        None if may_repair => places::repair(session, trial, &words, false),
+        None if may_repair => places::repair(work, &words, false),
         next => next,
     };
     match next {
@@ -296,57 +280,36 @@ fn unfinished(
 }
 
 /// Puts a far smaller change of the search in the place of a draft that passes. Returns nothing where the draft stays.
-fn try_smaller(
-    session: &mut Session<'_>,
-    draft: &ChangeSet,
-    trial: &mut Trial,
-    search: &mut Search,
-) -> Option<Outcome> {
+fn try_smaller(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -> Option<Outcome> {
+    let (context, plan, trial) = (work.context, &work.plan, &mut *work.trial);
+    let search = work.search.as_mut()?;
     let mut files = draft.files.iter();
     if draft.files.is_empty() || !files.all(|change| search.smaller_than(change)) {
         return None;
     }
-    trial.put_back(session, draft);
-    if let Some(summary) = search.take(session, trial) {
+    trial.put_back(log, draft);
+    if let Some(summary) = search.take(context, log, plan, trial) {
         return Some(Outcome::End(Stopped::Done, summary));
     }
-    if let Err(refusal) = trial.apply(session, draft) {
+    if let Err(refusal) = trial.apply(context, log, plan, draft) {
         return Some(Outcome::Refused(refusal));
     }
-    if matches!(trial.judge(session), Verdict::Proven(_)) {
+    if matches!(trial.judge(context, log, plan), Verdict::Proven(_)) {
         return None;
     }
-    trial.put_back(session, draft);
-    let words = "That passed once and not again; it was taken back.".to_owned();
-    Some(Outcome::Say { words, new: true })
+    trial.put_back(log, draft);
+    let (words, new) = (said("passed once", &[]), true);
+    Some(Outcome::Say { words, new })
 }
 
-fn run_tests(session: &mut Session<'_>, trial: &mut Trial) -> Outcome {
-    let words = match trial.check(session) {
-        None => "this project has no tests".to_owned(),
-        Some(report) => match crate::run::evidence::unusable(report) {
-            Some(problem) => problem,
-            None => {
-                let failing: Vec<String> = report
-                    .failures
-                    .iter()
-                    .take(3)
-                    .map(|failure| failure.shown())
-                    .collect();
-                format!(
-                    "{} passed, {} failed\n{}",
-                    report.passed,
-                    report.failed + report.errors,
-                    failing.join("\n")
-                )
-            }
-        },
-    };
+fn run_tests(work: &mut Work<'_>, log: &mut Log<'_>) -> Outcome {
+    let words = tests_said(work.trial.check(work.context, log));
     Outcome::Say { words, new: true }
 }
 
-fn finish(session: &mut Session<'_>, trial: &mut Trial, said: &str) -> Outcome {
-    match trial.settled_verdict(session) {
+fn finish(work: &mut Work<'_>, log: &mut Log<'_>, said: &str) -> Outcome {
+    let verdict = work.trial.settled_verdict(work.context, log, &work.plan);
+    match verdict {
         Verdict::Proven(proof) => {
             let quoted: String = said
                 .lines()
@@ -370,39 +333,48 @@ fn finish(session: &mut Session<'_>, trial: &mut Trial, said: &str) -> Outcome {
     }
 }
 
-fn ask(session: &mut Session<'_>, question: &str) -> Outcome {
-    let question = crate::task::question::Question::new(question, []);
-    match session.ask(&question) {
+fn ask(context: &Context<'_>, log: &mut Log<'_>, question: &str) -> Outcome {
+    let question = Question::new(question, []);
+    match log.ask(&question) {
         Some(answer) => Outcome::Say {
-            words: format!("The user answers: {answer}"),
+            words: said("the user answers", &[("what", &answer)]),
             new: true,
         },
-        None if session.cancel.stopped() => {
+        None if context.cancel.stopped() => {
             Outcome::End(Stopped::Interrupted, "interrupted".to_owned())
         }
         None => Outcome::End(Stopped::Question, question.render()),
     }
 }
 
-/// Carries a looking action out.
+/// Carries a looking action out, on the project with what is staged in it.
 pub(super) fn look(
-    session: &Session<'_>,
-    staged: Option<&Staged>,
+    context: &Context<'_>,
+    log: &mut Log<'_>,
+    staged: &Staged,
     action: &Action,
-) -> Result<String, Refusal> {
-    let door = session.project.door();
-    let nothing = Staged::default();
-    let staged = staged.unwrap_or(&nothing);
+) -> Outcome {
+    match seen(context, staged, action) {
+        Ok(words) => {
+            tell_seen(log, action, &words);
+            Outcome::Say { words, new: true }
+        }
+        Err(refusal) => Outcome::Refused(refusal),
+    }
+}
+
+fn seen(context: &Context<'_>, staged: &Staged, action: &Action) -> Result<String, Refusal> {
+    let (tree, door) = (context.tree(), context.project.door());
     match action {
         Action::Read { path, place } => {
             let contents = |path: &_| staged.read(door, path);
-            tools::read(&session.tree, door, &contents, path, place)
+            tools::read(tree, door, &contents, path, place)
         }
         Action::Search { query, path } => {
             let drafts = staged.changes();
-            tools::find(&session.tree, door, &drafts, query, path)
+            tools::find(tree, door, &drafts, query, path)
         }
-        Action::Map { path } => tools::map(&session.tree, door, path),
+        Action::Map { path } => tools::map(tree, door, path),
         Action::Patch { .. }
         | Action::Edit { .. }
         | Action::Remove { .. }

@@ -2,10 +2,6 @@
 
 use crate::reply;
 
-/// What a model is told whose reply ended in the middle.
-pub(super) const CONTINUE: &str =
-    "Your reply was cut. Continue exactly where it stopped, without repeating anything.";
-
 /// A reply that came in pieces.
 #[derive(Default)]
 pub(super) struct Cut {

@@ -131,7 +131,7 @@ impl Story<'_> {
         let options = AgentOptions::new(folder.path());
         let mut plan = Plan::make(&task, &tree, &noted, &options, &Environment::default());
         if self.is_listed {
-            plan.list_places(Vec::new());
+            plan = plan.with_listed_places();
         }
         let changes: Vec<FileChange> = self
             .files

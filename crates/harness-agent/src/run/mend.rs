@@ -12,27 +12,30 @@ use harness_code::symbols::{self, Definition, DefinitionKind};
 use harness_code::tree;
 
 use crate::guard::missing_names;
+use crate::run::context::{Context, text_after};
 use crate::run::event::EventKind;
-use crate::run::session::Session;
-use crate::run::trial::{DroppedDefinition, Trial};
+use crate::run::log::Log;
+use crate::run::trial::DroppedDefinition;
+use crate::run::work::Work;
 
 /// Returns a draft with what is certain added to it.
-pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: ChangeSet) -> ChangeSet {
-    declare_modules(session, trial, &mut draft);
+pub(super) fn mended(work: &Work<'_>, log: &mut Log<'_>, mut draft: ChangeSet) -> ChangeSet {
+    let context = work.context;
+    declare_modules(work, log, &mut draft);
     let others = draft.files.clone();
     let stays = |change: &&mut FileChange| change.after.is_some();
     for change in draft.files.iter_mut().filter(stays) {
-        drop_repeated(session, change);
-        add_dropped(session, trial, change);
-        move_above_uses(session, change);
+        drop_repeated(log, change);
+        add_dropped(work, log, change);
+        move_above_uses(context, log, change);
         let before = change.old_text();
         let once = edit::without_repeated_imports(change.language(), before, change.new_text());
         change.after = once.or_else(|| change.after.take());
         if change.language() == Language::Go {
-            put_imports_right(session, change);
+            put_imports_right(context, log, change);
             continue;
         }
-        add_missing(session, trial, &others, change);
+        add_missing(work, log, &others, change);
     }
     draft
 }
@@ -40,38 +43,39 @@ pub(super) fn mended(session: &mut Session<'_>, trial: &Trial, mut draft: Change
 /// Adds what a changed file of Python uses and does not have, where one thing can be meant. What other places of the
 /// task define is known.
 pub(super) fn add_missing(
-    session: &mut Session<'_>,
-    trial: &Trial,
+    work: &Work<'_>,
+    log: &mut Log<'_>,
     others: &[FileChange],
     change: &mut FileChange,
 ) {
-    let Some(proposal) = proposal(session, trial, others, change) else {
+    let Some(proposal) = proposal(work, others, change) else {
         return;
     };
     if let Ok(after) = edit::apply(change.new_text(), &proposal.edits) {
         change.after = Some(after);
         let text = format!("added to the draft: {}", proposal.summary);
-        tell_fixed(session, &change.path, &text);
+        tell_fixed(log, &change.path, &text);
     }
 }
 
-fn tell_fixed(session: &mut Session<'_>, path: &RelPath, text: &str) {
-    session.tell(EventKind::Fixed, text, [("path", path.as_str().into())]);
+fn tell_fixed(log: &mut Log<'_>, path: &RelPath, text: &str) {
+    log.tell(EventKind::Fixed, text, [("path", path.as_str().into())]);
 }
 
 /// Adds the line `mod name;` for each new file of Rust: without it the compiler never looks at the file.
-fn declare_modules(session: &mut Session<'_>, trial: &Trial, draft: &mut ChangeSet) {
+fn declare_modules(work: &Work<'_>, log: &mut Log<'_>, draft: &mut ChangeSet) {
+    let (context, trial) = (work.context, &*work.trial);
     let new = draft.files.iter();
     let new = new.filter(|one| one.before.is_none() && one.language() == Language::Rust);
     let new: Vec<RelPath> = new.map(|one| one.path.clone()).collect();
     for path in new {
-        let Some(home) = module_home(session, &path) else {
+        let Some(home) = module_home(context, &path) else {
             continue;
         };
         let at = draft.files.iter().position(|one| one.path == home);
         let before = match at {
             Some(at) => draft.files[at].after.clone(),
-            None => trial.content(session, &home),
+            None => trial.content(context, &home),
         };
         let Some(before) = before else {
             continue;
@@ -93,7 +97,7 @@ fn declare_modules(session: &mut Session<'_>, trial: &Trial, draft: &mut ChangeS
             continue;
         }
         let text = format!("added to the draft: `{}` in {home}", line.trim_end());
-        tell_fixed(session, &home, &text);
+        tell_fixed(log, &home, &text);
         match at {
             Some(at) => draft.files[at].after = Some(after),
             None => draft.files.push(FileChange {
@@ -106,7 +110,7 @@ fn declare_modules(session: &mut Session<'_>, trial: &Trial, draft: &mut ChangeS
 }
 
 /// Returns the file that declares a module of Rust, where there is one.
-fn module_home(session: &Session<'_>, path: &RelPath) -> Option<RelPath> {
+fn module_home(context: &Context<'_>, path: &RelPath) -> Option<RelPath> {
     const ROOTS: [&str; 3] = ["lib.rs", "mod.rs", "main.rs"];
     let folder = path.parent()?;
     let is_sign = |sign: char| sign.is_alphanumeric() || sign == '_';
@@ -124,12 +128,12 @@ fn module_home(session: &Session<'_>, path: &RelPath) -> Option<RelPath> {
         parent.join(&name).ok()
     });
     let mut homes = inside.chain(beside.flatten());
-    homes.find(|home| session.whole_tree().file(home).is_some())
+    homes.find(|home| context.whole_tree().file(home).is_some())
 }
 
 /// Moves definitions that the project did not have above what needs them while the file is imported.
-fn move_above_uses(session: &mut Session<'_>, change: &mut FileChange) {
-    let file = session.whole_tree().file(&change.path);
+fn move_above_uses(context: &Context<'_>, log: &mut Log<'_>, change: &mut FileChange) {
+    let file = context.whole_tree().file(&change.path);
     let known = file.map_or(&[][..], |file| &file.facts.definitions);
     let new = symbols::definitions(change.language(), change.new_text()).into_iter();
     let new = new.filter(|one| one.parent.is_none());
@@ -139,16 +143,16 @@ fn move_above_uses(session: &mut Session<'_>, change: &mut FileChange) {
     if let Some(after) = edit::above_what_needs_them(change.language(), change.new_text(), &new) {
         change.after = Some(after);
         let text = "put right in the draft: what is new stands above what needs it";
-        tell_fixed(session, &change.path, text);
+        tell_fixed(log, &change.path, text);
     }
 }
 
 /// Takes out what a draft brings though it is there: models repeat the helpers that they wrote before.
-fn drop_repeated(session: &mut Session<'_>, change: &mut FileChange) {
+fn drop_repeated(log: &mut Log<'_>, change: &mut FileChange) {
     while let Some((name, after)) = without_repeated(change) {
         change.after = Some(after);
         let text = format!("put right in the draft: `{name}` was there already");
-        tell_fixed(session, &change.path, &text);
+        tell_fixed(log, &change.path, &text);
     }
 }
 
@@ -205,18 +209,19 @@ fn without_repeated(change: &FileChange) -> Option<(String, String)> {
 }
 
 /// Adds the imports that a Go file lacks, and takes out those that it uses no longer.
-fn put_imports_right(session: &mut Session<'_>, change: &mut FileChange) {
-    let put_right = fix::go_imports(&session.tree, change.before.as_deref(), change.new_text());
+fn put_imports_right(context: &Context<'_>, log: &mut Log<'_>, change: &mut FileChange) {
+    let put_right = fix::go_imports(context.tree(), change.before.as_deref(), change.new_text());
     if let Some((after, done)) = put_right {
         change.after = Some(after);
         let text = format!("put right in the draft: {}", done.join(", "));
-        tell_fixed(session, &change.path, &text);
+        tell_fixed(log, &change.path, &text);
     }
 }
 
 /// Adds what the model wrote in an earlier draft and takes for granted: that draft was dropped as a whole. It may take
 /// something else for granted.
-fn add_dropped(session: &mut Session<'_>, trial: &Trial, change: &mut FileChange) {
+fn add_dropped(work: &Work<'_>, log: &mut Log<'_>, change: &mut FileChange) {
+    let (context, trial) = (work.context, &*work.trial);
     let mut left: Vec<&DroppedDefinition> = Vec::new();
     for one in trial.dropped(&change.path) {
         if !left.iter().any(|known| known.name == one.name) {
@@ -225,7 +230,7 @@ fn add_dropped(session: &mut Session<'_>, trial: &Trial, change: &mut FileChange
     }
     while let Some(at) = left
         .iter()
-        .position(|one| lacks(session, change, &one.name))
+        .position(|one| lacks(context, change, &one.name))
     {
         let dropped = left.swap_remove(at);
         let added = edit::add_definition(change.language(), change.new_text(), None, &dropped.code);
@@ -233,19 +238,19 @@ fn add_dropped(session: &mut Session<'_>, trial: &Trial, change: &mut FileChange
         if let Some(after) = added.ok().filter(parses) {
             change.after = Some(after);
             let text = format!("added to the draft: `{}` of an earlier one", dropped.name);
-            tell_fixed(session, &change.path, &text);
+            tell_fixed(log, &change.path, &text);
         }
     }
 }
 
 /// Says whether a changed file uses a name that nothing defines.
-fn lacks(session: &Session<'_>, change: &FileChange, name: &str) -> bool {
+fn lacks(context: &Context<'_>, change: &FileChange, name: &str) -> bool {
     if change.language() == Language::Python {
         return missing_names(change).iter().any(|one| one.name == name);
     }
     let is_here = |one: &Definition| one.name() == name;
     let own = symbols::definitions(change.language(), change.new_text());
-    let mut known = session.tree.definitions();
+    let mut known = context.tree().definitions();
     let mut tokens = code_tokens(change.language(), change.new_text()).into_iter();
     !own.iter().any(is_here)
         && !known.any(|(_, one)| is_here(one))
@@ -253,12 +258,8 @@ fn lacks(session: &Session<'_>, change: &FileChange, name: &str) -> bool {
 }
 
 /// Returns what makes every name of a changed file resolve, where that is certain and lies in this file alone.
-fn proposal(
-    session: &mut Session<'_>,
-    trial: &Trial,
-    others: &[FileChange],
-    change: &FileChange,
-) -> Option<Proposal> {
+fn proposal(work: &Work<'_>, others: &[FileChange], change: &FileChange) -> Option<Proposal> {
+    let (context, trial) = (work.context, &*work.trial);
     let names = missing_names(change).into_iter().map(|one| one.name);
     let names: BTreeSet<String> = names.collect();
     let names: Vec<String> = names.into_iter().collect();
@@ -273,24 +274,16 @@ fn proposal(
         names,
         about: None,
         lines: Vec::new(),
-        scope: RelPath::parse(&session.options.scope).ok(),
-        installed: session.installed().clone(),
+        scope: RelPath::parse(&context.options.scope).ok(),
+        installed: context.installed().clone(),
     };
     let staged = trial.staged().changes();
     let others = staged.iter().chain(others);
     let others = others.filter(|one| one.path != *path);
-    let written: Vec<&FileChange> = others.chain([change]).collect();
-    let lay_over = |one: &&FileChange| {
-        let earlier = session
-            .tree
-            .lay_over(&one.path, Some(one.new_text().to_owned()));
-        (one.path.clone(), earlier)
-    };
-    let earlier: Vec<_> = written.iter().map(lay_over).collect();
-    let answer = fix::misspelled(&session.tree, &request);
-    for (path, content) in earlier.into_iter().rev() {
-        session.tree.lay_over(&path, content);
-    }
+    let tree = context
+        .tree()
+        .with_texts(others.chain([change]).map(text_after));
+    let answer = fix::misspelled(&tree, &request);
     match answer {
         Answer::Certain(proposal) => {
             let stays =

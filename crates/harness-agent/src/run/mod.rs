@@ -1,42 +1,42 @@
-//! A run: the rungs from cheapest to dearest, and what each leaves to the next.
+//! A run, from what it is given to its result.
 
 mod act;
-mod answer;
 mod asked;
+mod context;
 mod conversation;
 mod coverage;
 mod cut;
+mod editing;
+mod ending;
 pub(crate) mod event;
 mod evidence;
-mod fix;
 mod flaky;
-mod fold;
 mod form;
+mod log;
 mod mend;
 mod places;
 mod probe;
 mod prompt;
-mod red_tests;
 mod removal;
-mod replay;
+mod resources;
 pub(crate) mod result;
 mod room;
 mod search;
-mod session;
-mod showing;
 mod staged;
+mod strategy;
 pub(crate) mod suite_run;
 mod talk;
-mod telling;
 mod time_limit;
 mod trial;
-mod under_test;
 mod why;
 mod work;
+
+use std::cell::OnceCell;
 
 use harness_code::hidden::Why;
 use harness_code::locate::Noted;
 use harness_code::tree::TreeError;
+use harness_hands::journal::RunId;
 use harness_hands::permit::{Access, Project};
 use harness_hands::process::Limits;
 use harness_hands::process::runner::{RunnerOptions, Walls};
@@ -44,18 +44,20 @@ use harness_hands::process::runner::{RunnerOptions, Walls};
 use crate::cancel::Cancel;
 use crate::config::UserConfig;
 use crate::env::Environment;
-use crate::model::{self, Model, ModelError};
+use crate::model::Model;
 use crate::options::{AgentOptions, OptionsError};
-use crate::plan::{Plan, Rung};
-use crate::record;
+use crate::plan::Plan;
+use crate::record::{self, Record};
+use crate::run::context::{Context, Found};
+use crate::run::ending::Ended;
 use crate::run::event::Listener;
-use crate::run::fix::Tried;
-use crate::run::result::{RunResult, Stopped};
-use crate::run::session::{Ended, Ending, Session};
+use crate::run::log::Log;
+use crate::run::resources::Resources;
+use crate::run::result::RunResult;
+use crate::run::strategy::{Outcome, Replay, Strategy};
 use crate::run::time_limit::TimeLimit;
 use crate::task::Task;
 use crate::task::kind::Kind;
-use crate::task::question::Question;
 
 /// What the caller wants: an answer that changes nothing, or the task done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +91,7 @@ pub(crate) struct Order<'a> {
 }
 
 /// Performs a run from its task to its result.
-pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
+pub(crate) fn perform(order: Order<'_>) -> Result<RunResult, OptionsError> {
     let checked = order.options.check()?;
     if order.again.is_none() && order.task.trim().is_empty() {
         return Err(OptionsError {
@@ -141,23 +143,44 @@ pub(crate) fn perform(mut order: Order<'_>) -> Result<RunResult, OptionsError> {
         task.kind = Kind::Question;
     }
     let plan = Plan::make(&task, &tree, &noted, order.options, order.environment);
-    let mut model = order.model.take();
-    let order_again = order.again.take();
-    let mut session = Session::new(&mut order, project, tree, task, plan);
-    session.files = checked.files;
-    let limit = TimeLimit::start(session.options.seconds, session.cancel);
-    let ending = match &past {
-        // The project may have taken long to read.
-        _ if session.cancel.stopped() => Ending::new(Stopped::Interrupted, "interrupted"),
-        Some(past) => {
-            session.tell_start();
-            let is_new = matches!(order_again, Some(Again::Proposed(_)));
-            replay::perform(&mut session, past, is_new)
-        }
-        None => climb(&mut session, &mut model),
+    let run = RunId::new();
+    let home = order.environment.home.as_deref();
+    let record = Record::open(order.options, run.as_str(), home);
+    let mut log = Log::new(order.listener, &project, record);
+    let context = Context {
+        options: order.options,
+        environment: order.environment,
+        config: order.config,
+        cancel: order.cancel,
+        project: &project,
+        run: &run,
+        files: &checked.files,
+        read: tree,
+        without_credentials: OnceCell::new(),
+        found: &Found::default(),
     };
+    let limit = TimeLimit::start(order.options.seconds, order.cancel);
+    let mut resources = Resources::new(order.model, order.options.steps);
+    let (plan, ended) = match &past {
+        // The project may have taken long to read.
+        _ if context.cancel.stopped() => (plan, Ended::interrupted()),
+        Some(past) => {
+            log.tell_start(&context, &plan);
+            let is_new = matches!(order.again, Some(Again::Proposed(_)));
+            let replay = Replay { past, is_new };
+            match replay.attempt(&context, &mut log, &plan, &mut resources) {
+                Outcome::Ended(ended) | Outcome::GaveUp(ended) => (plan, ended),
+                Outcome::Passed | Outcome::Replanned(_) => (plan, Ended::interrupted()),
+            }
+        }
+        None => {
+            log.tell_start(&context, &plan);
+            strategy::pursue(&context, &mut log, plan, &mut resources)
+        }
+    };
+    let ending = resources.close(&context, &mut log, &plan, ended);
     let ending = limit.settle(ending);
-    Ok(session.end(ending))
+    Ok(log.end(&context, &plan, ending))
 }
 
 fn runner_options(options: &AgentOptions, config: &UserConfig) -> RunnerOptions {
@@ -174,116 +197,5 @@ fn runner_options(options: &AgentOptions, config: &UserConfig) -> RunnerOptions 
         each_test: config.test_time_each(),
         readable: config.test_readable.clone(),
         variables: config.test_variables.clone(),
-    }
-}
-
-/// Takes the rungs in order until one ends the run.
-fn climb(session: &mut Session<'_>, model: &mut Option<Box<dyn Model>>) -> Ending {
-    session.tell_start();
-    // A fix that was not enough leaves its trial to the next rung.
-    let mut tried = None;
-    let ending = match fix::perform(session, &mut tried) {
-        Some(ending) => ending,
-        None => after_fix(session, model, &mut tried),
-    };
-    match tried {
-        Some(tried) => tried.trial.close(session, ending),
-        None => ending,
-    }
-}
-
-fn after_fix(
-    session: &mut Session<'_>,
-    model: &mut Option<Box<dyn Model>>,
-    tried: &mut Option<Tried>,
-) -> Ending {
-    if session.read_only() && session.plan.is_about_red_tests() {
-        session.plan.ask_for_the_test();
-    }
-    if let Some(ending) = ask_until_clear(session, tried) {
-        return ending;
-    }
-    let model = match model {
-        Some(model) => model,
-        None => match model::open(session.options, session.environment) {
-            Ok(opened) => model.insert(opened),
-            Err(error) if session.plan.rung == Rung::Answer => {
-                let known = answer::known(session);
-                return answer::with_facts(engine_ended(&error), &known);
-            }
-            Err(error) => return work::without_engine(session, &error, tried),
-        },
-    };
-    match session.plan.rung {
-        Rung::Answer => answer::perform(session, model.as_mut()),
-        Rung::Question | Rung::Fix | Rung::Rewrite | Rung::Loop => {
-            work::perform(session, model.as_mut(), tried)
-        }
-    }
-}
-
-/// A rename is asked about at most this often: which of two readings, which of two definitions, what is in doubt.
-const MOST_QUESTIONS: usize = 3;
-
-/// Puts the plan's question; for a rename also the next that its answer leads to. An answer may make a fix certain, which
-/// is then made.
-fn ask_until_clear(session: &mut Session<'_>, tried: &mut Option<Tried>) -> Option<Ending> {
-    let mut put: Vec<Question> = Vec::new();
-    while let Some(question) = session.plan.question.clone() {
-        // The same question again means that the answer did not settle it; the next rung has to do with what was said.
-        let again = put.contains(&question) || session.task.kind != Kind::Rename && !put.is_empty();
-        if again || put.len() == MOST_QUESTIONS {
-            break;
-        }
-        if let Some(ending) = ask(session, &question) {
-            return Some(ending);
-        }
-        put.push(question);
-        if let Some(ending) = fix::perform(session, tried) {
-            return Some(ending);
-        }
-    }
-    None
-}
-
-/// Puts a question. The answer becomes part of the task; without one, or with the word to stop, the run ends here.
-fn ask(session: &mut Session<'_>, question: &Question) -> Option<Ending> {
-    let answer = session.ask(question);
-    let answer = answer.filter(|answer| !answer.eq_ignore_ascii_case("stop"));
-    let Some(answer) = answer else {
-        if session.cancel.stopped() {
-            return Some(Ending::new(Stopped::Interrupted, "interrupted"));
-        }
-        let mut ending = Ending::new(Stopped::Question, question.render());
-        ending.hint = question.hint().to_owned();
-        return Some(ending);
-    };
-    let kind = session.task.kind;
-    session.task = Task {
-        text: format!("{}\n{answer}", session.task.text),
-        kind,
-    };
-    session.plan = Plan::make(
-        &session.task,
-        &session.tree,
-        &Noted::of(&session.tree, &session.task.text),
-        session.options,
-        session.environment,
-    );
-    None
-}
-
-/// Returns how a run ends that could not use its engine.
-fn engine_ended(error: &ModelError) -> Ended {
-    match error {
-        ModelError::Unusable { message, hint } => Ended {
-            hint: hint.clone(),
-            ..Ended::new(Stopped::Engine, message)
-        },
-        ModelError::NotSent { message, hint, .. } => Ended {
-            hint: hint.clone(),
-            ..Ended::new(Stopped::Refused, message)
-        },
-        ModelError::Interrupted => Ended::new(Stopped::Interrupted, "interrupted"),
     }
 }

@@ -10,11 +10,11 @@ use regex::Regex;
 
 use crate::history::Refusal;
 use crate::model::{Card, Shape};
-use crate::plan::{self, LONGEST_DEFINITION, NewDefinition, Place, Spot, outline};
-use crate::run::prompt;
-use crate::run::session::Session;
-use crate::run::showing;
-use crate::run::trial::Trial;
+use crate::plan::{self, LONGEST_DEFINITION, NewDefinition, Place, Plan, Spot, outline};
+use crate::run::context::Context;
+use crate::run::prompt::said::{self, said};
+use crate::run::prompt::{self, around};
+use crate::run::work::Work;
 use crate::task::kind::Kind;
 
 /// Words for what a file holds besides its definitions.
@@ -27,50 +27,47 @@ const MOST_PLACES: usize = 12;
 pub(super) const LEAST_STEPS: u32 = 4;
 
 /// Returns whether the model is asked for the places before anything else.
-pub(super) fn are_asked_for(session: &Session<'_>, card: &Card, shape: Shape) -> bool {
-    session.plan.outline().is_some()
+pub(super) fn are_asked_for(context: &Context<'_>, plan: &Plan, card: &Card, shape: Shape) -> bool {
+    plan.outline().is_some()
         && shape != Shape::Object
         && !card.abilities.tiny
-        && session.options.steps >= LEAST_STEPS
+        && context.options.steps >= LEAST_STEPS
 }
 
 /// Turns to the code that must change next, as far as code can tell. Returns the words that ask for it.
-pub(super) fn next(session: &mut Session<'_>, trial: &mut Trial, reason: &str) -> Option<String> {
-    if session.task.kind == Kind::Fix {
+pub(super) fn next(work: &mut Work<'_>, reason: &str) -> Option<String> {
+    if work.plan.task.kind == Kind::Fix {
         return None;
     }
-    let spot = trial.next_place(session)?;
+    let spot = work.trial.next_place(work.context, &work.plan)?;
     let is_asked = |place: &Spot| place.path == spot.path && place.name == spot.name;
-    let fits = plan::fits_reply(&spot, session.options.max_tokens);
-    if !fits || session.plan.place().is_some_and(is_asked) {
+    let fits = plan::fits_reply(&spot, work.context.options.max_tokens);
+    if !fits || work.places.current().is_some_and(is_asked) {
         return None;
     }
-    let words = ask_for(session, trial, &spot, reason)?;
-    turn_to(session, trial, spot);
+    ask_and_turn_to(work, spot, reason)
+}
+
+/// Turns to a place: a reply that names none is about it. Returns the words that ask for it.
+fn ask_and_turn_to(work: &mut Work<'_>, spot: Spot, reason: &str) -> Option<String> {
+    let words = ask_for(work, &spot, reason)?;
+    work.trial
+        .remember_shown(work.context, std::slice::from_ref(&spot));
+    work.places.turn_to(spot);
     Some(words)
 }
 
-fn turn_to(session: &mut Session<'_>, trial: &mut Trial, spot: Spot) {
-    session.plan.turn_to_place(spot);
-    trial.remember_shown(session);
-}
-
 /// Turns to the next place of the list. Returns the words that ask for it.
-pub(super) fn next_listed(session: &mut Session<'_>, trial: &mut Trial) -> Option<String> {
-    while let Some(place) = session.plan.take_place() {
+pub(super) fn next_listed(work: &mut Work<'_>) -> Option<String> {
+    while let Some(place) = work.places.take() {
         let (path, name) = (&place.spot.path, place.spot.name.as_str());
         // What is new may have come with another place.
-        let is_there = || trial.place(session, path, name).is_some();
+        let is_there = || work.trial.place(work.context, path, name).is_some();
         if place.is_new && !name.is_empty() && is_there() {
             continue;
         }
-        let reason = match (name, place.what.as_str()) {
-            ("", what) => format!("Now {path}: {what}"),
-            (name, "") => format!("Now `{name}` in {path}."),
-            (name, what) => format!("Now `{name}` in {path}: {what}"),
-        };
-        if let Some(words) = ask_for(session, trial, &place.spot, &reason) {
-            turn_to(session, trial, place.spot);
+        let reason = said::turn_to_place(path, name, &place.what);
+        if let Some(words) = ask_and_turn_to(work, place.spot, &reason) {
             return Some(words);
         }
     }
@@ -79,52 +76,43 @@ pub(super) fn next_listed(session: &mut Session<'_>, trial: &mut Trial) -> Optio
 
 /// Turns again to a place that was written and by which a test fails: the one that the failure passes through, else,
 /// where tests fail that passed before, the last one. Returns the words that ask for it.
-pub(super) fn repair(
-    session: &mut Session<'_>,
-    trial: &mut Trial,
-    reason: &str,
-    is_worse: bool,
-) -> Option<String> {
-    let last = session.plan.place().filter(|_| is_worse).cloned();
-    let spot = trial.blamed_place(session).or(last)?;
-    let spot = trial.place(session, &spot.path, &spot.name)?;
-    if spot.name.is_empty() || !session.plan.may_repair(&spot) {
+pub(super) fn repair(work: &mut Work<'_>, reason: &str, is_worse: bool) -> Option<String> {
+    let last = work.places.current().filter(|_| is_worse).cloned();
+    let blamed = work.trial.blamed_place(work.context, &work.plan);
+    let spot = blamed.or(last)?;
+    let spot = work.trial.place(work.context, &spot.path, &spot.name)?;
+    if spot.name.is_empty() || !work.places.may_repair(&spot) {
         return None;
     }
-    let words = ask_for(session, trial, &spot, reason)?;
-    turn_to(session, trial, spot);
-    Some(words)
+    ask_and_turn_to(work, spot, reason)
 }
 
 /// Turns to the next place of the list where the one at hand needs a name that only a later one brings: it is asked for
 /// again at the end. Returns the words.
-pub(super) fn postponed(
-    session: &mut Session<'_>,
-    trial: &mut Trial,
-    refusal: &Refusal,
-) -> Option<String> {
-    let waits = refusal.rule == "draft.unresolved" && session.plan.postpone_place();
-    let next = waits.then(|| next_listed(session, trial)).flatten()?;
+pub(super) fn postponed(work: &mut Work<'_>, refusal: &Refusal) -> Option<String> {
+    let waits = refusal.rule == "draft.unresolved" && work.places.postpone();
+    let next = waits.then(|| next_listed(work)).flatten()?;
     let why = refusal.reason.split(':').next().unwrap_or_default();
-    Some(format!("Not yet: {why}.\n\n{next}"))
+    Some(said("not yet", &[("why", why), ("next", &next)]))
 }
 
 /// Returns the words that ask for one place, with its code as it is now: all of it anew where that fits a reply, else the
 /// lines that change.
-fn ask_for(session: &Session<'_>, trial: &Trial, spot: &Spot, reason: &str) -> Option<String> {
-    let now = trial.place(session, &spot.path, &spot.name);
-    let content = trial.content(session, &spot.path);
+fn ask_for(work: &Work<'_>, spot: &Spot, reason: &str) -> Option<String> {
+    let (context, plan, trial) = (work.context, &work.plan, &*work.trial);
+    let now = trial.place(context, &spot.path, &spot.name);
+    let content = trial.content(context, &spot.path);
     let shown = match (&now, &content) {
         (Some(now), Some(content)) => {
-            let hints = format!("{}\n{reason}", session.task.text);
-            let shown = prompt::fenced(&session.tree, now, content, &hints, LONGEST_DEFINITION)?;
-            if !plan::fits_reply(now, session.options.max_tokens) {
+            let hints = format!("{}\n{reason}", plan.task.text);
+            let shown = prompt::fenced(context.tree(), now, content, &hints, LONGEST_DEFINITION)?;
+            if !plan::fits_reply(now, context.options.max_tokens) {
                 return Some(prompt::place_patch(reason, &shown, &spot.path));
             }
             shown
         }
-        _ => showing::home(
-            &session.tree,
+        _ => around::home(
+            context.tree(),
             &NewDefinition {
                 path: spot.path.clone(),
                 name: spot.name.clone(),
@@ -235,7 +223,7 @@ fn spot_of(
     is_new: bool,
     is_staged: &dyn Fn(&RelPath, &str) -> bool,
 ) -> Result<(Spot, bool), String> {
-    let bad = |_| format!("`{written}` is no path inside the project.");
+    let bad = |_| said("no path", &[("path", written)]);
     let path = RelPath::parse(written).map_err(bad)?;
     let path = match tree.file(&path) {
         Some(_) => path,
@@ -251,9 +239,9 @@ fn spot_of(
             _ if is_new => Ok((Spot::nowhere_yet(&path, name), true)),
             Some(near) => {
                 let meant = near.meant.join(" or ");
-                Err(format!("There is no {written}; did you mean {meant}?"))
+                Err(said("near file", &[("path", written), ("meant", &meant)]))
             }
-            None => Err(format!("There is no {written}.")),
+            None => Err(said("no file", &[("path", written)])),
         };
     };
     if is_file && !outline::names(file).contains(&name) {
@@ -269,13 +257,18 @@ fn spot_of(
                 false,
             ))
         }
-        (Some(_), Some(_)) => Err(format!(
-            "{path} has `{name}` more than once: write it with its class, as `Class.{name}`."
+        (Some(_), Some(_)) => Err(said(
+            "several of a name",
+            &[("path", path.as_str()), ("name", name)],
         )),
         (None, _) if is_new => Ok((Spot::nowhere_yet(&path, name), true)),
-        (None, _) => Err(format!(
-            "There is no `{name}` in {path}; it has {}.",
-            outline::names(file).join(", ")
+        (None, _) => Err(said(
+            "no definition",
+            &[
+                ("name", name),
+                ("path", path.as_str()),
+                ("names", &outline::names(file).join(", ")),
+            ],
         )),
     }
 }

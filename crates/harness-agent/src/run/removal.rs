@@ -13,34 +13,42 @@ use harness_code::text::whole_words;
 use harness_code::tree;
 
 use crate::plan::{Spot, last_part};
+use crate::run::log::Log;
 use crate::run::mend;
-use crate::run::session::Session;
-use crate::run::trial::Trial;
+use crate::run::trial::tell_trying;
+use crate::run::work::Work;
 use crate::task::kind::Kind;
 
 /// Takes away what should go, as far as it may. Returns whether anything went.
-pub(super) fn take_away(session: &mut Session<'_>, trial: &mut Trial) -> bool {
-    let spots = may_be_taken(session, trial);
-    session.plan.forget_removals();
-    let mut files = changes(session, trial, &spots);
+pub(super) fn take_away(work: &mut Work<'_>, log: &mut Log<'_>) -> bool {
+    let spots = may_be_taken(work);
+    work.places.forget_removals();
+    let mut files = changes(work, &spots);
     for change in &mut files {
-        mend::add_missing(session, trial, &[], change);
+        mend::add_missing(work, log, &[], change);
     }
     let draft = ChangeSet::from(files);
-    !draft.files.is_empty() && trial.apply_as_part(session, &draft, &spots).is_ok()
+    let (context, plan) = (work.context, &work.plan);
+    let mut apply = || work.trial.apply_as_part(context, plan, &draft, &spots);
+    let went = !draft.files.is_empty() && apply().is_ok();
+    if went {
+        tell_trying(log, &draft);
+    }
+    went
 }
 
 /// Returns what should go and may.
-pub(super) fn may_be_taken(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
-    let listed = session.plan.removals().iter();
-    let listed = listed.filter_map(|spot| trial.place(session, &spot.path, &spot.name));
+pub(super) fn may_be_taken(work: &Work<'_>) -> Vec<Spot> {
+    let (context, plan, trial) = (work.context, &work.plan, &*work.trial);
+    let listed = work.places.removals().iter();
+    let listed = listed.filter_map(|spot| trial.place(context, &spot.path, &spot.name));
     let mut spots: Vec<Spot> = listed.collect();
-    if session.task.moved_name().is_some() || session.task.moves_somewhere() {
+    if plan.task.moved_name().is_some() || plan.task.moves_somewhere() {
         let is_known = |copy: &Spot, spots: &[Spot]| {
             let mut known = spots.iter();
             known.any(|spot| spot.path == copy.path && spot.name == copy.name)
         };
-        for copy in copied(session, trial) {
+        for copy in copied(work) {
             if !is_known(&copy, &spots) {
                 spots.push(copy);
             }
@@ -48,7 +56,7 @@ pub(super) fn may_be_taken(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
     }
     // What one of them still uses stays where that one stays.
     loop {
-        let may_go = |spot: &&Spot| may_go(session, trial, &spots, spot);
+        let may_go = |spot: &&Spot| may_go(work, &spots, spot);
         let going: Vec<Spot> = spots.iter().filter(may_go).cloned().collect();
         if going.len() == spots.len() {
             return spots;
@@ -58,12 +66,13 @@ pub(super) fn may_be_taken(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
 }
 
 /// Says whether a fix is that something goes and nothing else, which red tests must show.
-pub(super) fn is_whole_fix(session: &Session<'_>) -> bool {
-    session.task.kind == Kind::Fix && session.plan.only_removes()
+pub(super) fn is_whole_fix(work: &Work<'_>) -> bool {
+    work.plan.task.kind == Kind::Fix && work.plan.is_listed() && work.places.only_removes()
 }
 
 /// Returns the definitions that stand word for word in a file that did not have them.
-fn copied(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
+fn copied(work: &Work<'_>) -> Vec<Spot> {
+    let (context, trial) = (work.context, &*work.trial);
     let staged = trial.staged().changes();
     let tops = |language: Language, text: &str| -> Vec<(String, String)> {
         let definitions = symbols::definitions(language, text);
@@ -78,13 +87,13 @@ fn copied(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
         let before = change.old_text();
         let old = tops(change.language(), before);
         for (name, text) in tops(change.language(), change.new_text()) {
-            let homes = session
+            let homes = context
                 .whole_tree()
                 .definitions()
                 .filter(|(file, one)| one.name() == name && !file.test && file.path != change.path);
-            let spots = homes.filter_map(|(file, _)| trial.place(session, &file.path, &name));
+            let spots = homes.filter_map(|(file, _)| trial.place(context, &file.path, &name));
             let is_copy = |spot: &Spot| {
-                let there = trial.content(session, &spot.path).unwrap_or_default();
+                let there = trial.content(context, &spot.path).unwrap_or_default();
                 there.get(spot.span.clone()) == Some(text.as_str())
             };
             if !old.iter().any(|(known, _)| *known == name) {
@@ -96,12 +105,13 @@ fn copied(session: &Session<'_>, trial: &Trial) -> Vec<Spot> {
 }
 
 /// Returns the files without these definitions.
-fn changes(session: &Session<'_>, trial: &Trial, spots: &[Spot]) -> Vec<FileChange> {
+fn changes(work: &Work<'_>, spots: &[Spot]) -> Vec<FileChange> {
+    let (context, trial) = (work.context, &*work.trial);
     let mut paths: Vec<&RelPath> = spots.iter().map(|spot| &spot.path).collect();
     paths.sort();
     paths.dedup();
     let without = |path: &RelPath| {
-        let before = trial.content(session, path)?;
+        let before = trial.content(context, path)?;
         let own = spots.iter().filter(|spot| spot.path == *path);
         let mut spans: Vec<Range<usize>> = own.map(|spot| spot.span.clone()).collect();
         // Neighbours go as one, and a method goes with its class.
@@ -133,15 +143,16 @@ fn changes(session: &Session<'_>, trial: &Trial, spots: &[Spot]) -> Vec<FileChan
 }
 
 /// Says whether a definition is nobody's any more, or has another place.
-fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> bool {
+fn may_go(work: &Work<'_>, going: &[Spot], spot: &Spot) -> bool {
+    let (context, plan, trial) = (work.context, &work.plan, &*work.trial);
     let name = last_part(&spot.name);
     let staged = trial.staged().changes();
-    let is_whole_fix = is_whole_fix(session);
+    let is_whole_fix = is_whole_fix(work);
     // What Python calls by itself goes where another such method of its class comes in its place.
     if is_special(&spot.path, name) {
         let is_made_by_it = matches!(name, "__init__" | "__new__");
         return is_whole_fix && !is_made_by_it
-            || session.task.speaks_of(name)
+            || plan.task.speaks_of(name)
             || staged.iter().any(|one| has_successor(one, spot));
     }
     let has_moved = |change: &FileChange| {
@@ -151,11 +162,11 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
             && !defines(change.language(), before, &spot.name)
     };
     let target = staged.iter().find(|change| has_moved(change));
-    let is_meant = session.task.speaks_of(name)
+    let is_meant = plan.task.speaks_of(name)
         || is_whole_fix
         || target.is_some()
         || trial
-            .content(session, &spot.path)
+            .content(context, &spot.path)
             .is_some_and(|text| is_private(Language::of(&spot.path), &text, spot));
     let is_used = |path: &RelPath, text: &str| {
         let gone = going.iter().filter(|one| one.path == *path);
@@ -179,11 +190,11 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
     };
     // Settings start functions by their names; documents only speak of them.
     let is_document = |path: &RelPath| Language::of(path) == Language::Prose;
-    let files = session.whole_tree().files().iter().map(|file| &file.path);
+    let files = context.whole_tree().files().iter().map(|file| &file.path);
     let new = staged.iter().filter(|change| change.before.is_none());
     let mut paths = files.chain(new.map(|change| &change.path));
     let is_used = |path: &RelPath| {
-        let text = trial.content(session, path);
+        let text = trial.content(context, path);
         !is_document(path) && text.is_some_and(|text| text.contains(name) && is_used(path, &text))
     };
     // A name that others have too tells nothing of its uses: the compiler does.
@@ -193,7 +204,7 @@ fn may_go(session: &Session<'_>, trial: &Trial, going: &[Spot], spot: &Spot) -> 
     let is_everywhere =
         |text: &str| text.matches("cfg(").count() == text.matches("cfg(test)").count();
     let is_shared = is_compiled
-        && trial.content(session, &spot.path).is_some_and(|text| {
+        && trial.content(context, &spot.path).is_some_and(|text| {
             let own = symbols::definitions(Language::of(&spot.path), &text);
             own.iter().any(is_other) && is_everywhere(&text)
         });

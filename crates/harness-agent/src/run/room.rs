@@ -1,7 +1,7 @@
 //! How much fits: prompt and reply share one window. What does not fit is left out by plan and said; nothing overflows.
 
 use crate::model::{Message, Role};
-use crate::run::cut::CONTINUE;
+use crate::run::prompt::said::{MENU, go_on, masked};
 
 /// The most that a run asks for: more costs memory that small machines do not have.
 pub(super) const MOST_WINDOW: u32 = 16_384;
@@ -11,9 +11,6 @@ const MOST_PROMPT: u32 = 4_000;
 const SAFE_BYTES: f64 = 3.0;
 /// What a message costs beside its words, in tokens.
 const MESSAGE: f64 = 8.0;
-/// A word on what was shown before and is masked now.
-pub(super) const MASKED: &str =
-    "[shown before; left out to save room, read it again if you need it]";
 /// So many messages at the end are never masked: the last reply and what it brought.
 const FRESH: usize = 2;
 
@@ -98,18 +95,18 @@ impl Room {
         let request = request_of_cut(messages);
         let old = opening..begin_of_fresh(messages).max(opening);
         let newest = messages.len().saturating_sub(1);
-        let mut masked = false;
+        let mut has_masked = false;
         let mut mask = |messages: &mut [Message], role, short: &dyn Fn(&str) -> String| {
             for message in messages.iter_mut().filter(|message| message.role == role) {
                 let short = short(&message.content);
                 // A word on what was left out is no longer than what it stands for.
-                if message.content.len() > short.len() + MASKED.len() {
+                if message.content.len() > short.len() + masked().len() {
                     message.content = short;
-                    masked = true;
+                    has_masked = true;
                 }
             }
         };
-        let whole = |_: &str| MASKED.to_owned();
+        let whole = |_: &str| masked().to_owned();
         // What a reply that goes on was asked for, with its code, is needed longer than all before it.
         let past = opening..request.unwrap_or(old.end).clamp(opening, old.end);
         mask(&mut messages[past], Role::User, &without_code);
@@ -126,12 +123,12 @@ impl Room {
             (Role::Assistant, &whole),
         ] {
             if self.fits(messages) {
-                return Ok(masked);
+                return Ok(has_masked);
             }
             mask(&mut messages[old.clone()], role, short);
         }
         if self.fits(messages) {
-            return Ok(masked);
+            return Ok(has_masked);
         }
         let most = (self.prompt() * self.bytes) as usize;
         for at in (opening..messages.len()).rev() {
@@ -143,13 +140,13 @@ impl Room {
                 .sum();
             let cap = most
                 .saturating_sub(others + (2.0 * MESSAGE * self.bytes) as usize)
-                .max(MASKED.len());
+                .max(masked().len());
             if messages[at].content.len() > cap {
                 messages[at].content = super::prompt::shortened(&messages[at].content, cap);
-                masked |= at < newest;
+                has_masked |= at < newest;
             }
             if self.fits(messages) {
-                return Ok(masked);
+                return Ok(has_masked);
             }
         }
         Err(DoesNotFit)
@@ -160,7 +157,7 @@ impl Room {
 /// cannot go on with it.
 fn begin_of_fresh(messages: &[Message]) -> usize {
     let mut begin = messages.len().saturating_sub(FRESH);
-    while begin >= FRESH && messages[begin - 1].content == CONTINUE {
+    while begin >= FRESH && messages[begin - 1].content == go_on() {
         begin -= FRESH;
     }
     begin
@@ -168,7 +165,7 @@ fn begin_of_fresh(messages: &[Message]) -> usize {
 
 /// Returns which message a reply that was cut and goes on is the answer to.
 fn request_of_cut(messages: &[Message]) -> Option<usize> {
-    let is_cut = messages.last().is_some_and(|last| last.content == CONTINUE);
+    let is_cut = messages.last().is_some_and(|last| last.content == go_on());
     begin_of_fresh(messages).checked_sub(1).filter(|_| is_cut)
 }
 
@@ -178,7 +175,7 @@ const LONGEST_AROUND: usize = 700;
 /// Returns an opening with its code masked, and all words around it.
 fn without_blocks(content: &str) -> String {
     match code_of(content) {
-        Some((head, tail)) => format!("{head}\n{MASKED}\n{tail}"),
+        Some((head, tail)) => format!("{head}\n{}\n{tail}", masked()),
         None => content.to_owned(),
     }
 }
@@ -193,15 +190,15 @@ fn code_of(content: &str) -> Option<(&str, &str)> {
 
 /// Returns a message with its code masked. What it asks for stays: the model would not know what to do any more.
 fn without_code(content: &str) -> String {
-    let menu = content.find(super::prompt::MENU.lines().next().unwrap_or_default());
+    let menu = content.find(MENU.lines().next().unwrap_or_default());
     let (head, tail) = match (code_of(content), menu) {
         (Some(around), _) => around,
         (_, Some(menu)) => (content.lines().next().unwrap_or_default(), &content[menu..]),
-        _ => return MASKED.to_owned(),
+        _ => return masked().to_owned(),
     };
     let [head, tail] =
         [head, tail].map(|part| super::prompt::shortened(part.trim(), LONGEST_AROUND));
-    format!("{head}\n{MASKED}\n\n{tail}").trim().to_owned()
+    format!("{head}\n{}\n\n{tail}", masked()).trim().to_owned()
 }
 
 /// A conversation that is too long for its window whatever is left out.
@@ -230,12 +227,12 @@ mod tests {
             messages.push(message(Role::Assistant, 900));
             messages.push(Message {
                 role: Role::User,
-                content: CONTINUE.to_owned(),
+                content: go_on().to_owned(),
             });
         }
         let before = messages.clone();
         assert_eq!(room.make_fit(&mut messages, 2), Ok(true));
-        assert_eq!(messages[3].content, MASKED);
+        assert_eq!(messages[3].content, masked());
         assert_eq!(messages[4..], before[4..]);
     }
 
@@ -255,11 +252,14 @@ mod tests {
             message(Role::Assistant, 60),
             said(Role::User, code(200)),
             message(Role::Assistant, 900),
-            said(Role::User, CONTINUE.to_owned()),
+            said(Role::User, go_on().to_owned()),
         ];
         let before = messages.clone();
         assert_eq!(room.make_fit(&mut messages, 2), Ok(true));
-        assert_eq!(messages[1].content, format!("Look:\n{MASKED}\nWrite it."));
+        assert_eq!(
+            messages[1].content,
+            format!("Look:\n{}\nWrite it.", masked())
+        );
         assert_eq!(messages[2..], before[2..]);
     }
 
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(messages[7], before[7], "the newest stays");
         assert_eq!(
             (messages[3].content.as_str(), messages[5].content.as_str()),
-            (MASKED, MASKED)
+            (masked(), masked())
         );
         // The next turn needs no masking again.
         messages.push(message(Role::Assistant, 60));
@@ -292,19 +292,17 @@ mod tests {
         let asked = format!(
             "Now `f` in a.py: as told\n\na.py, line 1:\n```python\n{code}```\n\nWrite only the lines that change there."
         );
-        let read = format!(
-            "a.py, lines 1 to 300:\n{code}\n\n{}",
-            super::super::prompt::MENU
-        );
+        let read = format!("a.py, lines 1 to 300:\n{code}\n\n{}", MENU);
         assert_eq!(
             without_code(&asked),
             format!(
-                "Now `f` in a.py: as told\n\na.py, line 1:\n{MASKED}\n\nWrite only the lines that change there."
+                "Now `f` in a.py: as told\n\na.py, line 1:\n{}\n\nWrite only the lines that change there.",
+                masked()
             )
         );
         assert!(without_code(&read).starts_with("a.py, lines 1 to 300:\n["));
         assert!(without_code(&read).contains("Action: patch"));
-        assert_eq!(without_code(&code), MASKED);
+        assert_eq!(without_code(&code), masked());
     }
 
     #[test]

@@ -15,8 +15,8 @@ use crate::cancel::Cancel;
 use crate::config::UserConfig;
 use crate::options::{AgentOptions, OptionsError, shown};
 use crate::run::event::{EventKind, Listener, tell, tell_running};
+use crate::run::log::tests_begin;
 use crate::run::result::{Counts, FailedTest, Stopped};
-use crate::run::session::tests_begin;
 use crate::run::why;
 
 /// Failures that a result holds; the rest is counted.

@@ -5,11 +5,11 @@ use std::time::Instant;
 use crate::model::usual;
 use crate::model::{Card, Hearing, Message, Model, ModelError, Reply, Request, Role, Shape};
 use crate::reply;
-use crate::run::cut::CONTINUE;
+use crate::run::context::Context;
 use crate::run::event::EventKind;
-use crate::run::prompt::{self, Opened};
+use crate::run::log::Log;
+use crate::run::prompt::{self, Opened, said};
 use crate::run::room::{MOST_WINDOW, Room};
-use crate::run::session::Session;
 
 /// The least window worth asking for, in tokens.
 const LEAST_WINDOW: u32 = 4_096;
@@ -23,8 +23,8 @@ pub(super) struct Talk<'m> {
     room: Room,
     /// Messages at the front that stay as they are.
     opening: usize,
-    /// The code instead of which one block is asked for; what a model writes after that block is not waited for.
-    pub(super) block_instead_of: Option<String>,
+    /// Stop reading once the reply holds a closed block that differs from this code.
+    pub(super) stop_after_block: Option<String>,
     /// Whether words are asked for, which the user may read while they come.
     pub(super) answers: bool,
     /// How the next reply should look.
@@ -39,26 +39,6 @@ pub(super) struct Talk<'m> {
 const LIKELIEST: (f32, u64) = (0.0, 1);
 /// Free enough that drafts differ, tame enough that they parse.
 const FREER: f32 = 0.8;
-
-/// Asks an engine what it is, and tells.
-pub(super) fn meet(session: &mut Session<'_>, model: &mut dyn Model) -> Result<Card, ModelError> {
-    let card = model.card(session.cancel)?;
-    let host = card.host.name.clone();
-    if !card.host.this_machine {
-        session.record.hide_host(&host);
-        session.tree.hide_credentials(&session.files);
-    }
-    session.tell(
-        EventKind::Engine,
-        &format!("using {} at {host}", card.model),
-        [
-            ("model", card.model.clone().into()),
-            ("host", host.into()),
-            ("window", card.window.into()),
-        ],
-    );
-    Ok(card)
-}
 
 /// Returns the room that a conversation with this model may have at most.
 pub(super) fn most_room(card: &Card, max_tokens: u32) -> Room {
@@ -171,29 +151,29 @@ fn after_thinking(said: &str) -> Option<&str> {
 impl<'m> Talk<'m> {
     /// Opens a conversation with its first messages.
     pub(super) fn open(
-        session: &mut Session<'_>,
-        model: &'m mut dyn Model,
-        card: Card,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        (model, card): (&'m mut dyn Model, Card),
         opened: Opened,
     ) -> Result<Talk<'m>, ModelError> {
         let messages = opened.messages;
         if !opened.left_out.is_empty() {
             let what = opened.left_out.join(", ");
             let text = format!("left out of the prompt for lack of room: {what}");
-            session.tell(EventKind::Engine, &text, [("left_out", what.into())]);
+            log.tell(EventKind::Engine, &text, [("left_out", what.into())]);
         }
         let opening: usize = messages.iter().map(|message| message.content.len()).sum();
         // About three bytes a token is on the safe side; every turn may add a reply and an observation.
-        let turns = session.options.steps.min(6);
+        let turns = context.options.steps.min(6);
         let wanted = u32::try_from(opening / 3)
             .unwrap_or(u32::MAX)
-            .saturating_add(turns * (session.options.max_tokens + 600));
+            .saturating_add(turns * (context.options.max_tokens + 600));
         let window = wanted
             .next_multiple_of(1024)
             .clamp(LEAST_WINDOW, MOST_WINDOW)
             .min(card.window.max(1024));
-        let cancel = session.cancel;
-        let mut tell = |words: &str| session.tell(EventKind::Engine, words, []);
+        let cancel = context.cancel;
+        let mut tell = |words: &str| log.tell(EventKind::Engine, words, []);
         model.prepare(window, &mut tell, cancel)?;
         Ok(Talk {
             model,
@@ -201,8 +181,8 @@ impl<'m> Talk<'m> {
             opening: messages.len(),
             messages,
             window,
-            room: Room::new(window, session.options.max_tokens),
-            block_instead_of: None,
+            room: Room::new(window, context.options.max_tokens),
+            stop_after_block: None,
             answers: false,
             shape: Shape::Words,
             held_back: opened.held_back,
@@ -211,8 +191,12 @@ impl<'m> Talk<'m> {
     }
 
     /// Sends the conversation and adds the reply to it.
-    pub(super) fn turn(&mut self, session: &mut Session<'_>) -> Result<Turn, ModelError> {
-        self.make_fit(session)?;
+    pub(super) fn turn(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+    ) -> Result<Turn, ModelError> {
+        self.make_fit(log)?;
         let request = Request {
             messages: self.messages.clone(),
             max_tokens: self.room.reply(),
@@ -222,10 +206,10 @@ impl<'m> Talk<'m> {
             shape: self.shape,
         };
         let characters = request.characters();
-        let (step, most) = (session.history.next_number(), session.options.steps);
+        let (step, most) = (log.history.next_number(), context.options.steps);
         let host = &self.card.host;
         let (name, leaves) = (host.name.clone(), !host.this_machine);
-        let first = session.usage.model_calls == 0;
+        let first = log.usage.model_calls == 0;
         let last = usual::last_seconds(&self.card);
         let last = last.map(|last| format!(" ({last} s last time)"));
         let last = last.unwrap_or_default();
@@ -234,14 +218,14 @@ impl<'m> Talk<'m> {
             ("characters", characters.into()),
             ("host", name.clone().into()),
         ];
-        session.tell(EventKind::Sent, &text, data);
-        session.record.prompt(&self.messages);
+        log.tell(EventKind::Sent, &text, data);
+        log.record.prompt(&self.messages);
         let began = Instant::now();
         let mut said = String::new();
         let mut pieces = 0;
-        let block_instead_of = self.block_instead_of.as_deref();
+        let stop_after_block = self.stop_after_block.as_deref();
         let mut spoken = Spoken::new(self.answers);
-        let listener = &mut *session.listener;
+        let listener = &mut *log.listener;
         let mut hear = |piece: &str| {
             said.push_str(piece);
             pieces += 1;
@@ -252,7 +236,7 @@ impl<'m> Talk<'m> {
             // Small models do not know when to stop: the block that was asked for is all that counts.
             let is_there =
                 |shown: &str| piece.contains(['`', '\n']) && reply::has_whole_block(&said, shown);
-            if block_instead_of.is_some_and(is_there)
+            if stop_after_block.is_some_and(is_there)
                 || (piece.contains('\n') && loops(&said))
                 || stutters(&said)
             {
@@ -261,12 +245,12 @@ impl<'m> Talk<'m> {
                 Hearing::On
             }
         };
-        let reply = self.model.reply(&request, &mut hear, session.cancel);
+        let reply = self.model.reply(&request, &mut hear, context.cancel);
         // What the outbound check refused never left; anything else did, whatever came back.
         let left = leaves && !matches!(reply, Err(ModelError::NotSent { .. }));
         if first && left {
             let text = format!("{characters} characters went to {name}");
-            session.tell(
+            log.tell(
                 EventKind::Sent,
                 &text,
                 [("characters", characters.into()), ("host", name.into())],
@@ -276,14 +260,14 @@ impl<'m> Talk<'m> {
         self.room.learn(&self.messages, reply.prompt_tokens);
         let seconds = began.elapsed().as_secs_f64();
         usual::remember(&self.card, seconds);
-        self.count(session, &reply, characters);
+        self.count(log, &reply, characters);
         let tokens = reply.reply_tokens;
         let unit = if tokens == 1 { "token" } else { "tokens" };
         let text = format!("step {step} of {most}: {tokens} {unit} in {seconds:.1} s");
         let words = reply.text.clone();
         let data = [("tokens", tokens.into()), ("result", words.into())];
-        session.tell(EventKind::Reply, &text, data);
-        session.record.reply(&reply.text);
+        log.tell(EventKind::Reply, &text, data);
+        log.record.reply(&reply.text);
         self.messages.push(Message {
             role: Role::Assistant,
             content: reply.text.clone(),
@@ -292,26 +276,26 @@ impl<'m> Talk<'m> {
     }
 
     /// Adds up what a reply cost, and tells what the engine has to say.
-    fn count(&self, session: &mut Session<'_>, reply: &Reply, characters: u64) {
-        let usage = &mut session.usage;
+    fn count(&self, log: &mut Log<'_>, reply: &Reply, characters: u64) {
+        let usage = &mut log.usage;
         usage.model_calls += 1;
         usage.prompt_tokens += reply.prompt_tokens;
         usage.reply_tokens += reply.reply_tokens;
         usage.characters_sent += characters;
         usage.sent_to.clone_from(&self.card.host.name);
         if let Some(notice) = &reply.notice {
-            session.tell(EventKind::Engine, notice, []);
+            log.tell(EventKind::Engine, notice, []);
         }
     }
 
     /// Makes room in the window: old observations are left out first.
-    fn make_fit(&mut self, session: &mut Session<'_>) -> Result<(), ModelError> {
+    fn make_fit(&mut self, log: &mut Log<'_>) -> Result<(), ModelError> {
         match self.room.make_fit(&mut self.messages, self.opening) {
             Ok(false) => {}
             Ok(true) => {
-                session.usage.masked += 1;
+                log.usage.masked += 1;
                 let text = "the window is full: old observations are left out from here on";
-                session.tell(EventKind::Engine, text, []);
+                log.tell(EventKind::Engine, text, []);
             }
             Err(_) => {
                 return Err(ModelError::Unusable {
@@ -346,7 +330,7 @@ impl<'m> Talk<'m> {
 /// Takes the last reply out, with all pieces of one that was cut.
 fn take_last_reply(messages: &mut Vec<Message>) {
     while let Some(last) = messages.last()
-        && (last.role == Role::Assistant || last.content == CONTINUE)
+        && (last.role == Role::Assistant || last.content == said::go_on())
     {
         messages.pop();
     }
@@ -354,7 +338,7 @@ fn take_last_reply(messages: &mut Vec<Message>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{CONTINUE, Message, Role, Spoken, loops, stutters, take_last_reply};
+    use super::{Message, Role, Spoken, loops, said, stutters, take_last_reply};
 
     #[test]
     fn the_pieces_of_a_reply_go_together() {
@@ -369,7 +353,7 @@ mod tests {
         ];
         let mut messages = opening.to_vec();
         messages.push(message(Role::Assistant, "a half"));
-        messages.push(message(Role::User, CONTINUE));
+        messages.push(message(Role::User, said::go_on()));
         messages.push(message(Role::Assistant, "the other"));
         take_last_reply(&mut messages);
         assert_eq!(messages, opening);

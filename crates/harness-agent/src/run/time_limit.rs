@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::cancel::Cancel;
+use crate::run::ending::Ending;
 use crate::run::result::Stopped;
-use crate::run::session::Ending;
 
 /// Watches the clock for as long as the run lives.
 pub(super) struct TimeLimit {

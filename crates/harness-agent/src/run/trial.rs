@@ -12,26 +12,27 @@ use harness_code::suite::{Runner as Framework, Suite};
 use harness_code::symbols::{self, Definition};
 use harness_code::text::Text;
 use harness_code::tree;
-use harness_hands::door::Metadata;
+use harness_hands::door::{Metadata, protected};
 use harness_hands::journal;
 use harness_hands::lock::LockError;
 use harness_hands::scratch::{Scratch, ScratchError, Touch};
-use harness_hands::suite::{Failure, Lines, Selection, SuiteReport, Watch};
+use harness_hands::suite::{Failure, Lines, Selection, SuiteReport, Watch, last_time, run_watched};
 use harness_hands::transaction::{Transaction, WriteError};
 
 use crate::commit;
 use crate::guard;
 use crate::history::Refusal;
-use crate::plan::{Place, Spot};
-use crate::record::RecordedChange;
+use crate::plan::{Place, Plan, Spot};
 use crate::run::asked::is_part_of_name;
+use crate::run::context::Context;
 use crate::run::coverage;
+use crate::run::ending::{Attempt, Ended, Ending};
 use crate::run::event::{Decision, EventKind, Proposal};
 use crate::run::evidence::{self, Evidence, Observed, Verdict, file_of, own_name};
 use crate::run::flaky;
+use crate::run::log::{Log, redacted, tests_begin};
 use crate::run::probe::returning_nothing;
 use crate::run::result::{Counts, FailedTest, Stopped, Tests};
-use crate::run::session::{Ending, Session, redacted};
 use crate::run::staged::{Staged, summary};
 use crate::task::goal::Goal;
 use crate::task::kind::Kind;
@@ -103,22 +104,10 @@ pub(super) struct DroppedDefinition {
     pub(super) code: String,
 }
 
-/// A change that was not kept: to be read, and to be applied later.
-#[derive(Default)]
-pub(super) struct Attempt {
-    pub(super) patch: String,
-    /// None of them where one cannot be kept for later: the others without it are another change.
-    pub(super) changes: Vec<RecordedChange>,
-}
-
 impl Attempt {
     fn of(staged: &Staged) -> Attempt {
         let (patch, changes) = (staged.diff(), staged.recorded());
         Attempt { patch, changes }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.patch.is_empty()
     }
 
     /// Leaves it with the run's journal. It is a help, not a promise: without it the run is no less true.
@@ -131,18 +120,23 @@ impl Attempt {
 
 impl Trial {
     /// Takes the project for this run; another run may hold it.
-    pub(super) fn open(session: &mut Session<'_>) -> Result<Trial, Box<Ending>> {
-        let Some(begun) = session.begin_writing(PATIENCE) else {
-            return Err(Box::new(Ending::new(
-                Stopped::Stuck,
-                "this run is read-only",
-            )));
+    pub(super) fn open(
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+    ) -> Result<Trial, Ended> {
+        let Some(writer) = context.project.writer() else {
+            return Err(Ended::new(Stopped::Stuck, "this run is read-only"));
         };
-        let mut transaction = begun.map_err(|error| Box::new(cannot_begin(&error)))?;
-        transaction.allow(session.plan.mentions().paths.iter().cloned());
-        transaction.allow(session.task.written_paths());
-        let door = session.project.door();
-        let spots = session.plan.spots().iter().map(|spot| spot.path.clone());
+        let flag = context.cancel.flag();
+        let begun = log.of_waiting(PATIENCE, &flag, |waiting| {
+            writer.begin(context.run, &plan.task.text, waiting)
+        });
+        let mut transaction = begun.map_err(|error| cannot_begin(&error))?;
+        transaction.allow(plan.mentions().paths.iter().cloned());
+        transaction.allow(plan.task.written_paths());
+        let door = context.project.door();
+        let spots = plan.spots().iter().map(|spot| spot.path.clone());
         let shown = spots.filter_map(|path| door.read(&path).ok().map(|bytes| (path, bytes)));
         let shown = shown.collect();
         Ok(Trial {
@@ -152,7 +146,7 @@ impl Trial {
             earlier: Staged::default(),
             harmless: None,
             best: None,
-            suite: session.suite(),
+            suite: context.suite(),
             base: None,
             before: None,
             after: None,
@@ -169,19 +163,19 @@ impl Trial {
     }
 
     /// Runs the suite once before the first change, so that what was already red is known.
-    pub(super) fn baseline(&mut self, session: &mut Session<'_>) {
+    pub(super) fn baseline(&mut self, context: &Context<'_>, log: &mut Log<'_>) {
         if self.before.is_some() || self.suite.is_none() {
             return;
         }
-        let report = match self.version(session, |_| false) {
+        let report = match self.version(context, |_| false) {
             Ok(base) => {
-                let report = self.run_in(session, &base, &Selection::All, &Watch::default());
+                let report = self.run_in(context, log, &base, (&Selection::All, &Watch::default()));
                 self.base = Some(base);
                 report
             }
-            Err(error) => not_started(session, &error),
+            Err(error) => not_started(context, &error),
         };
-        tell_tests(session, "before the change", &report);
+        tell_tests(log, "before the change", &report);
         self.before = Some(report);
     }
 
@@ -200,26 +194,26 @@ impl Trial {
     /// Runs some tests on what is staged and returns the lines that each of them ran, as far as that can be watched.
     pub(super) fn lines_run(
         &self,
-        session: &mut Session<'_>,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
         tests: Vec<String>,
     ) -> BTreeMap<String, Lines> {
         let suite = self.suite.as_ref().map(|suite| suite.runner);
         if !matches!(suite, Some(Framework::Pytest | Framework::Unittest)) {
             return BTreeMap::new();
         }
-        let Ok(version) = self.version(session, |_| true) else {
+        let Ok(version) = self.version(context, |_| true) else {
             return BTreeMap::new();
         };
         let chosen = Selection::Some(tests);
-        self.run_in(session, &version, &chosen, &Watch::lines())
+        self.run_in(context, log, &version, (&chosen, &Watch::lines()))
             .lines
     }
 
-    /// Remembers the files of the places that the model is shown now, as they are.
-    pub(super) fn remember_shown(&mut self, session: &Session<'_>) {
-        let door = session.project.door();
-        let place = session.plan.place();
-        for spot in session.plan.spots().iter().chain(place) {
+    /// Remembers the files of places that the model is shown now, as they are.
+    pub(super) fn remember_shown(&mut self, context: &Context<'_>, spots: &[Spot]) {
+        let door = context.project.door();
+        for spot in spots {
             if let Ok(bytes) = door.read(&spot.path) {
                 self.shown.entry(spot.path.clone()).or_insert(bytes);
             }
@@ -243,13 +237,19 @@ impl Trial {
     }
 
     /// Runs the suite on what is staged and returns its report, for the model's own `run`.
-    pub(super) fn check(&mut self, session: &mut Session<'_>) -> Option<&SuiteReport> {
+    pub(super) fn check(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+    ) -> Option<&SuiteReport> {
         self.suite.as_ref()?;
-        let report = match self.version(session, |_| true) {
-            Ok(version) => self.run_in(session, &version, &Selection::All, &Watch::default()),
-            Err(error) => not_started(session, &error),
+        let report = match self.version(context, |_| true) {
+            Ok(version) => {
+                self.run_in(context, log, &version, (&Selection::All, &Watch::default()))
+            }
+            Err(error) => not_started(context, &error),
         };
-        tell_tests(session, "now", &report);
+        tell_tests(log, "now", &report);
         // One run of the tests is a look, no judgement.
         (self.judged, self.is_partial) = (None, false);
         self.after = Some(report);
@@ -259,30 +259,40 @@ impl Trial {
     /// Returns a private version of the project with those of the staged files in it that are wanted.
     fn version(
         &self,
-        session: &Session<'_>,
+        context: &Context<'_>,
         wanted: impl Fn(&RelPath) -> bool,
     ) -> Result<Scratch, ScratchError> {
-        let (Some(runner), Some(suite)) = (session.project.runner(), &self.suite) else {
+        let (Some(runner), Some(suite)) = (context.project.runner(), &self.suite) else {
             return Err(ScratchError::TooLarge);
         };
         // What the state before was built into is built on; Python builds nothing.
         let builds = !matches!(suite.runner, Framework::Pytest | Framework::Unittest);
         let above = self.base.as_ref().filter(|_| builds);
-        let mut version = runner.trial(session.project.door(), above)?;
+        let mut version = runner.trial(context.project.door(), above)?;
         self.staged.lay_into(&mut version, wanted)?;
         Ok(version)
     }
 
+    /// Runs tests on a private version of the project and tells of one that takes long while it runs.
     fn run_in(
         &self,
-        session: &mut Session<'_>,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
         version: &Scratch,
-        selection: &Selection,
-        watch: &Watch,
+        (selection, watch): (&Selection, &Watch),
     ) -> SuiteReport {
-        let suite = self.suite.as_ref();
-        let report = suite.and_then(|suite| session.run_tests(version, suite, selection, watch));
-        report.unwrap_or_else(|| not_started(session, &ScratchError::TooLarge))
+        let (Some(suite), Some(runner)) = (&self.suite, context.project.runner()) else {
+            return not_started(context, &ScratchError::TooLarge);
+        };
+        let runner = runner.in_scratch(version);
+        if *selection == Selection::All {
+            let last = last_time(&runner, suite);
+            let (text, data) = tests_begin("the tests", last);
+            log.tell(EventKind::Tests, &text, data);
+        }
+        let flag = context.cancel.flag();
+        let mut tell = log.of_running();
+        run_watched(&runner, suite, selection, watch, &flag, &mut tell)
     }
 
     /// Returns what tells two states of the staged files apart.
@@ -293,21 +303,26 @@ impl Trial {
     /// Guards and stages a draft: all of its files, or none and the reason.
     pub(super) fn apply(
         &mut self,
-        session: &mut Session<'_>,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
         draft: &ChangeSet,
     ) -> Result<(), Refusal> {
-        self.apply_allowing(session, draft, &[])
+        self.apply_allowing(context, plan, draft, &[])?;
+        tell_trying(log, draft);
+        Ok(())
     }
 
     /// Guards and stages a draft that counts as a part of the one before it. These definitions may go by it.
     pub(super) fn apply_as_part(
         &mut self,
-        session: &mut Session<'_>,
+        context: &Context<'_>,
+        plan: &Plan,
         draft: &ChangeSet,
         may_go: &[Spot],
     ) -> Result<(), Refusal> {
         let earlier = self.earlier.clone();
-        let applied = self.apply_allowing(session, draft, may_go);
+        let applied = self.apply_allowing(context, plan, draft, may_go);
         self.earlier = earlier;
         applied
     }
@@ -332,15 +347,16 @@ impl Trial {
 
     /// Stages drafts that lack nothing any more, where the same lines were not changed meanwhile. They count as parts of
     /// the draft before them.
-    pub(super) fn apply_waiting(&mut self, session: &mut Session<'_>) {
+    pub(super) fn apply_waiting(&mut self, context: &Context<'_>, log: &mut Log<'_>, plan: &Plan) {
         for draft in std::mem::take(&mut self.waiting) {
-            let Some(now) = self.rebased(session, &draft) else {
+            let Some(now) = self.rebased(context, &draft) else {
                 continue;
             };
-            match self.apply_as_part(session, &now, &[]) {
+            match self.apply_as_part(context, plan, &now, &[]) {
                 Ok(()) => {
+                    tell_trying(log, &now);
                     let words = "a change that waited for this is in place now";
-                    session.tell(EventKind::Fixed, words, []);
+                    log.tell(EventKind::Fixed, words, []);
                 }
                 Err(_) => self.waiting.push(draft),
             }
@@ -348,11 +364,11 @@ impl Trial {
     }
 
     /// Returns a draft as it is for the files as they are staged now.
-    fn rebased(&self, session: &Session<'_>, draft: &ChangeSet) -> Option<ChangeSet> {
+    fn rebased(&self, context: &Context<'_>, draft: &ChangeSet) -> Option<ChangeSet> {
         let mut draft = draft.clone();
         let stays = |change: &&mut FileChange| change.after.is_some();
         for change in draft.files.iter_mut().filter(stays) {
-            let now = self.content(session, &change.path);
+            let now = self.content(context, &change.path);
             if now != change.before {
                 let (base, now) = (change.before.as_deref()?, now?);
                 change.after = Some(edit::rebased(base, change.new_text(), &now)?);
@@ -362,47 +378,38 @@ impl Trial {
         Some(draft)
     }
 
-    /// Guards and stages a draft by which these definitions may go.
-    pub(super) fn apply_allowing(
-        &mut self,
-        session: &mut Session<'_>,
-        draft: &ChangeSet,
-        may_go: &[Spot],
-    ) -> Result<(), Refusal> {
-        self.guard_and_stage(session, draft, may_go)?;
-        tell_trying(session, draft);
-        Ok(())
-    }
-
     /// Guards and stages what is certain, as long as its files are what it was made from.
     pub(super) fn apply_certain(
         &mut self,
-        session: &mut Session<'_>,
+        context: &Context<'_>,
+        plan: &Plan,
         set: &ChangeSet,
     ) -> Result<(), Refusal> {
         let mut files = set.files.iter();
-        files.try_for_each(|change| self.is_as_read(session, change))?;
-        self.guard_and_stage(session, set, &[])
+        files.try_for_each(|change| self.is_as_read(context, change))?;
+        self.apply_allowing(context, plan, set, &[])
     }
 
-    /// Every change is looked at before the first is made, beside what the others make of the project.
-    fn guard_and_stage(
+    /// Guards and stages a draft by which these definitions may go. Every change is looked at before the first is made,
+    /// beside what the others make of the project.
+    pub(super) fn apply_allowing(
         &mut self,
-        session: &Session<'_>,
+        context: &Context<'_>,
+        plan: &Plan,
         set: &ChangeSet,
         may_go: &[Spot],
     ) -> Result<(), Refusal> {
-        let moved = moved(session, set);
+        let moved = moved(context, set);
         let beside = [self.staged.changes(), set.files.clone(), moved].concat();
         for change in &set.files {
-            self.may_happen(session, change, &beside, may_go)?;
+            self.may_happen(context, plan, change, &beside, may_go)?;
         }
         for change in &set.files {
-            self.keeps_what_was_saved(session, change)?;
+            self.keeps_what_was_saved(context, change)?;
         }
         self.earlier = self.staged.clone();
-        let staged = self.stage(session, &set.files);
-        let staged = staged.and_then(|()| self.stage_moves(session, &set.moves));
+        let staged = self.stage(context, &set.files);
+        let staged = staged.and_then(|()| self.stage_moves(context, &set.moves));
         if staged.is_err() {
             self.staged = self.earlier.clone();
         }
@@ -412,20 +419,21 @@ impl Trial {
     /// Asks the door and the guards about one change.
     fn may_happen(
         &self,
-        session: &Session<'_>,
+        context: &Context<'_>,
+        plan: &Plan,
         change: &FileChange,
         beside: &[FileChange],
         may_go: &[Spot],
     ) -> Result<(), Refusal> {
         self.transaction.check(&change.path).map_err(trespass)?;
-        let context = session.guard_context(beside, may_go);
-        guard::refusal(change, &session.task, &context).map_or(Ok(()), Err)
+        let context = context.guard_context(beside, may_go);
+        guard::refusal(change, &plan.task, &context).map_or(Ok(()), Err)
     }
 
     /// Refuses a draft that would drop lines which somebody saved after the model was shown the file.
     fn keeps_what_was_saved(
         &self,
-        session: &Session<'_>,
+        context: &Context<'_>,
         change: &FileChange,
     ) -> Result<(), Refusal> {
         // What nobody was shown was made from what it was before the first draft of it, or from what the change says.
@@ -436,7 +444,7 @@ impl Trial {
             staged.find(|one| one.path == change.path)?.before
         };
         let shown = shown.or_else(staged).or_else(|| change.before.clone());
-        let now = on_disk(session, &change.path)?;
+        let now = on_disk(context, &change.path)?;
         let (Some(shown), Some(now)) = (shown, now) else {
             return Ok(());
         };
@@ -466,8 +474,8 @@ impl Trial {
 
     /// Refuses a change of a file that is not any more what it was made from: another run, or somebody, saved it while
     /// this one waited for the project.
-    fn is_as_read(&self, session: &Session<'_>, change: &FileChange) -> Result<(), Refusal> {
-        let now = on_disk(session, &change.path)?;
+    fn is_as_read(&self, context: &Context<'_>, change: &FileChange) -> Result<(), Refusal> {
+        let now = on_disk(context, &change.path)?;
         let now = now.map(|bytes| Text::decode(&bytes).ok().map(Text::into_content));
         if now == change.before.clone().map(Some) {
             return Ok(());
@@ -481,8 +489,8 @@ impl Trial {
         ))
     }
 
-    fn stage(&mut self, session: &Session<'_>, changes: &[FileChange]) -> Result<(), Refusal> {
-        let door = session.project.door();
+    fn stage(&mut self, context: &Context<'_>, changes: &[FileChange]) -> Result<(), Refusal> {
+        let door = context.project.door();
         for change in changes {
             let now = self
                 .staged
@@ -499,10 +507,10 @@ impl Trial {
 
     fn stage_moves(
         &mut self,
-        session: &Session<'_>,
+        context: &Context<'_>,
         moves: &[(RelPath, RelPath)],
     ) -> Result<(), Refusal> {
-        let door = session.project.door();
+        let door = context.project.door();
         for (from, to) in moves {
             for path in [from, to] {
                 self.transaction.check(path).map_err(trespass)?;
@@ -519,20 +527,25 @@ impl Trial {
     }
 
     /// Measures the state before the changes too and judges with both reports.
-    pub(super) fn compare_with_before(&mut self, session: &mut Session<'_>) -> Verdict {
-        self.baseline(session);
-        match self.version(session, |_| true) {
-            Ok(version) => self.look_again(session, &version),
-            Err(error) => self.after = Some(not_started(session, &error)),
+    pub(super) fn compare_with_before(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+    ) -> Verdict {
+        self.baseline(context, log);
+        match self.version(context, |_| true) {
+            Ok(version) => self.look_again(context, log, &version),
+            Err(error) => self.after = Some(not_started(context, &error)),
         }
         // What the state before does to files is known only now.
-        self.observed.rewritten = self.rewritten(session);
-        self.weigh(session)
+        self.observed.rewritten = self.rewritten(context);
+        self.weigh(context, plan)
     }
 
     /// Returns the verdict, and remembers or forgets what is staged as harmless, and as the best so far.
-    fn weigh(&mut self, session: &Session<'_>) -> Verdict {
-        let verdict = self.verdict(session);
+    fn weigh(&mut self, context: &Context<'_>, plan: &Plan) -> Verdict {
+        let verdict = self.verdict(context, plan);
         if matches!(verdict, Verdict::Worse(_)) {
             let is_it = |harmless: &mut Staged| harmless.diff() == self.staged.diff();
             self.harmless.take_if(is_it);
@@ -541,7 +554,7 @@ impl Trial {
             self.harmless = Some(self.staged.clone());
         }
         if matches!(verdict, Verdict::Unfinished { .. }) {
-            let goals = self.with_evidence(session, |evidence| evidence.goals());
+            let goals = self.with_evidence(context, plan, |evidence| evidence.goals());
             self.remember(goals);
         }
         verdict
@@ -571,23 +584,28 @@ impl Trial {
     }
 
     /// Says whether a test that failed each time passes with what is staged.
-    pub(super) fn has_mended(&self, session: &Session<'_>) -> bool {
+    pub(super) fn has_mended(&self, context: &Context<'_>, plan: &Plan) -> bool {
         let after = self.after.as_ref();
         let has_mended =
             |evidence: &Evidence<'_>| after.is_some_and(|now| evidence.has_mended(now));
-        self.with_evidence(session, has_mended)
+        self.with_evidence(context, plan, has_mended)
     }
 
     /// Counts what is staged as a part of the task where the model says that more is left, and a test that speaks of that,
     /// or any test where none was mended, fails as before. Returns the reason.
-    pub(super) fn note_left(&mut self, session: &Session<'_>, left: &[Place]) -> Option<String> {
+    pub(super) fn note_left(
+        &mut self,
+        context: &Context<'_>,
+        plan: &Plan,
+        left: &[Place],
+    ) -> Option<String> {
         let red = self.still_red();
-        let has_mended = self.has_mended(session);
+        let has_mended = self.has_mended(context, plan);
         let speaks = |failure: &&&Failure, place: &Place| {
             let mut names = place.spot.name.split('.').filter(|name| !name.is_empty());
             names.any(|name| {
                 let has_word = |evidence: &Evidence<'_>| evidence.test_has_word(failure, name);
-                is_part_of_name(&failure.id, name) || self.with_evidence(session, has_word)
+                is_part_of_name(&failure.id, name) || self.with_evidence(context, plan, has_word)
             })
         };
         let (place, failure) = left.iter().find_map(|place| {
@@ -596,7 +614,7 @@ impl Trial {
             Some((place, failure))
         })?;
         let why = format!("{} fails as before", failure.id);
-        let mut goals = session.task.goals(true, "shown by tests");
+        let mut goals = plan.task.goals(true, "shown by tests");
         goals.push(Goal {
             text: format!("`{}` in {}", place.spot.name, place.spot.path),
             met: false,
@@ -672,40 +690,51 @@ impl Trial {
     }
 
     /// Runs the suite on what is staged and judges it.
-    pub(super) fn judge(&mut self, session: &mut Session<'_>) -> Verdict {
+    pub(super) fn judge(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+    ) -> Verdict {
         (self.after, self.is_partial) = (None, false);
         self.observed = Observed::default();
         self.judged_at = SystemTime::now();
         self.judged = Some(self.staged.fingerprint());
-        if self.suite.is_none() && session.task.kind == Kind::Tests {
+        if self.suite.is_none() && plan.task.kind == Kind::Tests {
             // The first tests of a project are what its suite is told from.
-            self.suite = self.suite_with_staged(session);
+            self.suite = self.suite_with_staged(context);
         }
         if self.suite.is_some() {
-            match self.version(session, |_| true) {
-                Ok(version) => self.observe(session, &version),
-                Err(error) => self.after = Some(not_started(session, &error)),
+            match self.version(context, |_| true) {
+                Ok(version) => self.observe(context, log, plan, &version),
+                Err(error) => self.after = Some(not_started(context, &error)),
             }
         }
-        if session.cancel.stopped() {
+        if context.cancel.stopped() {
             // A look that was cut short proves nothing.
             return Verdict::Unverified("the run was interrupted".to_owned());
         }
-        self.weigh(session)
+        self.weigh(context, plan)
     }
 
     /// Runs the suite on a version and looks at all that the verdict hangs on. The dearer looks come only where the
     /// cheaper ones leave the verdict open.
-    fn observe(&mut self, session: &mut Session<'_>, version: &Scratch) {
+    fn observe(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        version: &Scratch,
+    ) {
         let watch = Watch {
-            modules: self.changed_modules(session),
+            modules: self.changed_modules(context),
             lines: false,
         };
-        if self.settled_by_few(session, version, &watch) {
+        if self.settled_by_few(context, log, plan, version, &watch) {
             return;
         }
-        let report = self.run_in(session, version, &Selection::All, &watch);
-        tell_tests(session, "after the change", &report);
+        let report = self.run_in(context, log, version, (&Selection::All, &watch));
+        tell_tests(log, "after the change", &report);
         let is_usable = evidence::unusable(&report).is_none();
         self.after = Some(report);
         if !is_usable {
@@ -719,55 +748,55 @@ impl Trial {
                 *touch = Touch::Removed;
             }
         }
-        self.observed.rewritten = self.rewritten(session);
+        self.observed.rewritten = self.rewritten(context);
         if let Some(suite) = &self.suite {
             let changed: Vec<RelPath> = self.staged.paths().cloned().collect();
             let reports: Vec<&SuiteReport> = self.before.iter().chain(&self.after).collect();
-            let tree = session.whole_tree();
+            let tree = context.whole_tree();
             self.observed.run_by_name = coverage::run_by_name(suite, &changed);
             self.observed.uncovered = coverage::uncovered(suite, tree, &reports, &changed);
         }
-        self.look_again(session, version);
-        self.trace_red(session);
-        if self.meets_something(session) {
-            self.look_without_new_tests(session);
+        self.look_again(context, log, version);
+        self.trace_red(context, log, plan);
+        if self.meets_something(context, plan) {
+            self.look_without_new_tests(context, log, plan);
         }
-        if self.meets_something(session) {
-            self.look_whether_reached(session, version);
+        if self.meets_something(context, plan) {
+            self.look_whether_reached(context, log, plan, version);
         }
-        if self.meets_something(session) {
-            self.look_whether_tested(session);
+        if self.meets_something(context, plan) {
+            self.look_whether_tested(context, log, plan);
         }
     }
 
     /// Says whether something that the task asks for is met by what is staged, as far as was looked.
-    fn meets_something(&self, session: &Session<'_>) -> bool {
-        let goals = self.with_evidence(session, |evidence| evidence.goals());
+    fn meets_something(&self, context: &Context<'_>, plan: &Plan) -> bool {
+        let goals = self.with_evidence(context, plan, |evidence| evidence.goals());
         goals.iter().any(|goal| goal.met)
     }
 
     /// Runs new tests once more against a function that returns nothing: one of them must notice.
-    fn look_whether_tested(&mut self, session: &mut Session<'_>) {
-        let asked = self.with_evidence(session, |evidence| evidence.new_tests());
+    fn look_whether_tested(&mut self, context: &Context<'_>, log: &mut Log<'_>, plan: &Plan) {
+        let asked = self.with_evidence(context, plan, |evidence| evidence.new_tests());
         let Some((tests, targets)) = asked else {
             return;
         };
         for target in targets {
-            let text = session.whole_tree().text(&target.path);
+            let text = context.whole_tree().text(&target.path);
             let mutant = text
                 .ok()
                 .and_then(|text| returning_nothing(text.content(), &target.name));
-            let Some(mutant) = mutant.filter(|_| !session.cancel.stopped()) else {
+            let Some(mutant) = mutant.filter(|_| !context.cancel.stopped()) else {
                 continue;
             };
-            let Ok(mut version) = self.version(session, |_| true) else {
+            let Ok(mut version) = self.version(context, |_| true) else {
                 return;
             };
             if version.put(&target.path, mutant.as_bytes()).is_err() {
                 return;
             }
             let chosen = Selection::Some(tests.clone());
-            let report = self.run_in(session, &version, &chosen, &Watch::default());
+            let report = self.run_in(context, log, &version, (&chosen, &Watch::default()));
             if tests.iter().all(|id| report.passed_ids.contains(id)) {
                 self.observed.untested = Some(target.name);
                 return;
@@ -776,8 +805,14 @@ impl Trial {
     }
 
     /// Finds tests that turned green because they no longer run what the task names.
-    fn look_whether_reached(&mut self, session: &mut Session<'_>, version: &Scratch) {
-        let turned = self.with_evidence(session, |evidence| evidence.turned());
+    fn look_whether_reached(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        version: &Scratch,
+    ) {
+        let turned = self.with_evidence(context, plan, |evidence| evidence.turned());
         let (Some((tests, old, new)), Some(base)) = (turned, &self.base) else {
             return;
         };
@@ -785,26 +820,26 @@ impl Trial {
             self.suite.as_ref().map(|suite| suite.runner),
             Some(Framework::Pytest | Framework::Unittest)
         );
-        if tests.is_empty() || !is_watched || session.cancel.stopped() {
+        if tests.is_empty() || !is_watched || context.cancel.stopped() {
             return;
         }
         let (chosen, watch) = (Selection::Some(tests.clone()), Watch::lines());
-        let before = self.run_in(session, base, &chosen, &watch);
-        let after = self.run_in(session, version, &chosen, &watch);
+        let before = self.run_in(context, log, base, (&chosen, &watch));
+        let after = self.run_in(context, log, version, (&chosen, &watch));
         self.observed.unreached =
             Evidence::unreached(&tests, (&old, &before.lines), (&new, &after.lines));
     }
 
     /// Returns tests, settings and code that running the change rewrote, and other files of the project that it removed,
     /// where running the state before did not. Nothing is held against the change while that was not tried.
-    fn rewritten(&self, session: &Session<'_>) -> Vec<RelPath> {
+    fn rewritten(&self, context: &Context<'_>) -> Vec<RelPath> {
         if self.before.is_none() {
             return Vec::new();
         }
         let before = self.base.as_ref().map(Scratch::touched).unwrap_or_default();
         let is_leftover = |path: &RelPath| {
             let ending = path.as_str().rsplit('.').next().unwrap_or_default();
-            LEFTOVERS.contains(&ending) || session.whole_tree().file(path).is_none()
+            LEFTOVERS.contains(&ending) || context.whole_tree().file(path).is_none()
         };
         let counts = |path: &RelPath, touch: Touch| {
             let is_code = Language::of(path).is_source() || tree::is_test(path);
@@ -832,7 +867,7 @@ impl Trial {
     }
 
     /// Runs tests whose verdict changed again on both states, to know which of them say another thing each time.
-    fn look_again(&mut self, session: &mut Session<'_>, version: &Scratch) {
+    fn look_again(&mut self, context: &Context<'_>, log: &mut Log<'_>, version: &Scratch) {
         let (Some(before), Some(after)) = (&self.before, &self.after) else {
             return;
         };
@@ -850,7 +885,7 @@ impl Trial {
             true => flaky::ROUNDS_BY_CHANCE,
             false => flaky::ROUNDS,
         };
-        if (tests.is_empty() && !any_test) || session.cancel.stopped() {
+        if (tests.is_empty() && !any_test) || context.cancel.stopped() {
             return;
         }
         let chosen = match tests.is_empty() {
@@ -863,9 +898,9 @@ impl Trial {
         };
         let mut unsteady_after = Vec::new();
         for _ in 0..rounds {
-            let again = self.run_in(session, version, &chosen, &Watch::default());
+            let again = self.run_in(context, log, version, (&chosen, &Watch::default()));
             unsteady_after.extend(flaky::unsteady(&looked_at(after), after, &again));
-            if !unsteady_after.is_empty() || session.cancel.stopped() {
+            if !unsteady_after.is_empty() || context.cancel.stopped() {
                 break;
             }
         }
@@ -884,10 +919,10 @@ impl Trial {
             for round in 0..flaky::ROUNDS_BY_CHANCE {
                 let known = |id: &String| unsteady_before.contains(id);
                 let is_over = !suspects.iter().any(|id| is_open(id, round) && !known(id));
-                if (round > 0 && is_over) || session.cancel.stopped() {
+                if (round > 0 && is_over) || context.cancel.stopped() {
                     break;
                 }
-                let again = self.run_in(session, base, &chosen, &Watch::default());
+                let again = self.run_in(context, log, base, (&chosen, &Watch::default()));
                 unsteady_before.extend(flaky::unsteady(&suspects, before, &again));
             }
         }
@@ -896,28 +931,28 @@ impl Trial {
         let names = self.observed.unsteady();
         if !names.is_empty() {
             let text = format!("passes and fails by chance: {}", names.join(", "));
-            session.tell(EventKind::Tests, &text, [("flaky", names.into())]);
+            log.tell(EventKind::Tests, &text, [("flaky", names.into())]);
         }
     }
 
     /// Finds out which lines those tests ran before the change that were red and still do not pass.
-    fn trace_red(&mut self, session: &mut Session<'_>) {
+    fn trace_red(&mut self, context: &Context<'_>, log: &mut Log<'_>, plan: &Plan) {
         let (Some(before), Some(after), Some(base)) = (&self.before, &self.after, &self.base)
         else {
             return;
         };
-        let red = self.with_evidence(session, |evidence| evidence.untraced(before, after));
-        if red.is_empty() || session.cancel.stopped() {
+        let red = self.with_evidence(context, plan, |evidence| evidence.untraced(before, after));
+        if red.is_empty() || context.cancel.stopped() {
             return;
         }
-        let report = self.run_in(session, base, &Selection::Some(red), &Watch::lines());
+        let report = self.run_in(context, log, base, (&Selection::Some(red), &Watch::lines()));
         self.observed.lines = report.lines;
     }
 
     /// Judges the tests that were there before once more without what the run adds to the tests.
-    fn look_without_new_tests(&mut self, session: &mut Session<'_>) {
-        let is_fix = session.task.kind == Kind::Fix;
-        let task = session.task.clone();
+    fn look_without_new_tests(&mut self, context: &Context<'_>, log: &mut Log<'_>, plan: &Plan) {
+        let is_fix = plan.task.kind == Kind::Fix;
+        let task = plan.task.clone();
         // Data that the task does not name is what tests compare with, for all we know.
         let is_data =
             |path: &RelPath| is_fix && !Language::of(path).is_source() && !task.names_path(path);
@@ -926,22 +961,24 @@ impl Trial {
         if self.before.is_none() || !self.staged.paths().any(is_test) {
             return;
         }
-        let is_asked = |path: &RelPath| session.task.asks_to_change_test(path);
-        if matches!(session.task.kind, Kind::Rename) || self.staged.paths().any(is_asked) {
+        let is_asked = |path: &RelPath| plan.task.asks_to_change_test(path);
+        if matches!(plan.task.kind, Kind::Rename) || self.staged.paths().any(is_asked) {
             // Tests that use the old name, or were asked to say another thing, cannot run without their part of it.
             return;
         }
-        let report = match self.version(session, |path| !is_test(path)) {
-            Ok(version) => self.run_in(session, &version, &Selection::All, &Watch::default()),
-            Err(error) => not_started(session, &error),
+        let report = match self.version(context, |path| !is_test(path)) {
+            Ok(version) => {
+                self.run_in(context, log, &version, (&Selection::All, &Watch::default()))
+            }
+            Err(error) => not_started(context, &error),
         };
-        tell_tests(session, "without the new tests", &report);
+        tell_tests(log, "without the new tests", &report);
         self.observed.without_new_tests = Some(report);
     }
 
     /// Returns the names by which tests import the files that are changed.
-    fn changed_modules(&self, session: &Session<'_>) -> Vec<String> {
-        let tree = session.whole_tree();
+    fn changed_modules(&self, context: &Context<'_>) -> Vec<String> {
+        let tree = context.whole_tree();
         let is_package = |folder: &RelPath| {
             let file = folder.join("__init__.py");
             file.is_ok_and(|file| tree.file(&file).is_some())
@@ -967,42 +1004,47 @@ impl Trial {
     }
 
     /// Returns how the project's tests are run with what is staged.
-    fn suite_with_staged(&self, session: &Session<'_>) -> Option<Suite> {
-        let runner = session.project.runner()?;
-        let mut copy = runner.scratch(session.project.door()).ok()?;
+    fn suite_with_staged(&self, context: &Context<'_>) -> Option<Suite> {
+        let runner = context.project.runner()?;
+        let mut copy = runner.scratch(context.project.door()).ok()?;
         self.staged.lay_into(&mut copy, |_| true).ok()?;
-        session.suite_in(copy.root())
+        context.suite_in(copy.root())
     }
 
     /// Judges what is staged, with what the suite said of it; it is run where it said something of another state.
-    pub(super) fn settled_verdict(&mut self, session: &mut Session<'_>) -> Verdict {
+    pub(super) fn settled_verdict(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+    ) -> Verdict {
         let is_judged = self.judged.as_ref() == Some(&self.staged.fingerprint());
         if is_judged || self.staged.paths().next().is_none() {
-            return self.verdict(session);
+            return self.verdict(context, plan);
         }
-        self.judge(session)
+        self.judge(context, log, plan)
     }
 
     /// Judges what is staged, with what the suite last said.
-    pub(super) fn verdict(&self, session: &Session<'_>) -> Verdict {
-        self.with_evidence(session, |evidence| evidence.verdict())
+    pub(super) fn verdict(&self, context: &Context<'_>, plan: &Plan) -> Verdict {
+        self.with_evidence(context, plan, |evidence| evidence.verdict())
     }
 
     /// Returns the code that must change next, as it is staged.
-    pub(super) fn next_place(&self, session: &Session<'_>) -> Option<Spot> {
-        let target = self.with_evidence(session, |evidence| evidence.next_place())?;
-        self.place(session, &target.path, &target.name)
+    pub(super) fn next_place(&self, context: &Context<'_>, plan: &Plan) -> Option<Spot> {
+        let target = self.with_evidence(context, plan, |evidence| evidence.next_place())?;
+        self.place(context, &target.path, &target.name)
     }
 
     /// Returns the definition among those that are changed which a failing test passes through.
-    pub(super) fn blamed_place(&self, session: &Session<'_>) -> Option<Spot> {
-        let target = self.with_evidence(session, |evidence| evidence.blamed_place())?;
-        self.place(session, &target.path, &target.name)
+    pub(super) fn blamed_place(&self, context: &Context<'_>, plan: &Plan) -> Option<Spot> {
+        let target = self.with_evidence(context, plan, |evidence| evidence.blamed_place())?;
+        self.place(context, &target.path, &target.name)
     }
 
     /// Returns a definition as it is staged, or the whole file where none is named.
-    pub(super) fn place(&self, session: &Session<'_>, path: &RelPath, name: &str) -> Option<Spot> {
-        let content = self.content(session, path)?;
+    pub(super) fn place(&self, context: &Context<'_>, path: &RelPath, name: &str) -> Option<Spot> {
+        let content = self.content(context, path)?;
         if name.is_empty() {
             return Some(Spot::whole(path, content.len()));
         }
@@ -1012,19 +1054,24 @@ impl Trial {
     }
 
     /// Returns the text of a file as it is staged.
-    pub(super) fn content(&self, session: &Session<'_>, path: &RelPath) -> Option<String> {
-        let bytes = self.staged.read(session.project.door(), path).ok()??;
+    pub(super) fn content(&self, context: &Context<'_>, path: &RelPath) -> Option<String> {
+        let bytes = self.staged.read(context.project.door(), path).ok()??;
         Some(Text::decode(&bytes).ok()?.into_content())
     }
 
     /// Looks at what is staged and at all that is known of it.
-    fn with_evidence<T>(&self, session: &Session<'_>, look: impl FnOnce(&Evidence<'_>) -> T) -> T {
+    fn with_evidence<T>(
+        &self,
+        context: &Context<'_>,
+        plan: &Plan,
+        look: impl FnOnce(&Evidence<'_>) -> T,
+    ) -> T {
         let changes = self.staged.changes();
         look(&Evidence {
-            task: &session.task,
-            plan: &session.plan,
+            task: &plan.task,
+            plan: plan,
             changes: &changes,
-            tree: session.whole_tree(),
+            tree: context.whole_tree(),
             has_suite: self.suite.is_some(),
             before: self.before.as_ref(),
             after: self.after.as_ref(),
@@ -1033,14 +1080,14 @@ impl Trial {
     }
 
     /// Drops a draft: what was staged before it stands again.
-    pub(super) fn put_back(&mut self, session: &mut Session<'_>, draft: &ChangeSet) {
+    pub(super) fn put_back(&mut self, log: &mut Log<'_>, draft: &ChangeSet) {
         self.attempt = Attempt::of(&self.staged);
         self.staged = self.earlier.clone();
         self.waiting.clear();
         self.judged = None;
         for change in &draft.files {
             self.dropped.extend(new_definitions(change));
-            session.tell(
+            log.tell(
                 EventKind::Undone,
                 "dropped the change",
                 [("path", change.path.as_str().into())],
@@ -1055,10 +1102,16 @@ impl Trial {
     }
 
     /// Writes what is staged into the project and ends the run with it.
-    pub(super) fn keep(mut self, session: &mut Session<'_>, mut summary: String) -> Ending {
-        if self.suite.is_some() && was_saved_since(session, self.judged_at) {
+    pub(super) fn keep(
+        mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        mut summary: String,
+    ) -> Ending {
+        if self.suite.is_some() && was_saved_since(context, self.judged_at) {
             // The tests judged files that are others now.
-            session.tell(
+            log.tell(
                 EventKind::Tests,
                 "files were saved meanwhile: looking again",
                 [],
@@ -1066,16 +1119,16 @@ impl Trial {
             let had_baseline = self.before.take().is_some();
             self.base = None;
             if had_baseline {
-                self.baseline(session);
+                self.baseline(context, log);
             }
-            let (proven, words) = match self.judge(session) {
+            let (proven, words) = match self.judge(context, log, plan) {
                 Verdict::Proven(words) => (true, words),
                 Verdict::Worse(words) | Verdict::Unverified(words) => (false, words),
                 Verdict::Unfinished { reason, .. } => (false, reason),
             };
             let words = format!("files were saved meanwhile, and now: {words}");
             if !proven {
-                return self.take_back(session, Stopped::Stuck, words);
+                return self.take_back(context, log, plan, (Stopped::Stuck, words));
             }
             summary = format!("{summary}; {words}");
         }
@@ -1083,24 +1136,30 @@ impl Trial {
             tests: self.tests(),
             ..Ending::new(Stopped::Done, summary)
         };
-        self.write(session, ending)
+        self.write(context, log, plan, ending)
     }
 
-    fn write(mut self, session: &mut Session<'_>, mut ending: Ending) -> Ending {
-        if session.options.confirm
-            && let Some(ending) = self.unless_confirmed(session, &mut ending)
+    fn write(
+        mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        mut ending: Ending,
+    ) -> Ending {
+        if context.options.confirm
+            && let Some(ending) = self.unless_confirmed(context, log, plan, &mut ending)
         {
             return self.end_with(ending);
         }
-        self.tell_uncommitted(session);
+        self.tell_uncommitted(context, log);
         let attempt = Attempt::of(&self.staged);
-        let door = session.project.door();
+        let door = context.project.door();
         let seen: Vec<(RelPath, Option<Metadata>)> = self
             .staged
             .paths()
             .map(|path| (path.clone(), door.metadata(path).ok().flatten()))
             .collect();
-        let had_copies = session
+        let had_copies = context
             .project
             .backups()
             .is_ok_and(|copies| !copies.is_empty());
@@ -1111,14 +1170,14 @@ impl Trial {
                     let gone = self.staged.is_gone(path);
                     let word = if gone { "removed" } else { "wrote" };
                     let data = [("path", path.as_str().into()), ("result", diff.into())];
-                    session.tell(EventKind::Wrote, &format!("{word} {path}"), data);
+                    log.tell(EventKind::Wrote, &format!("{word} {path}"), data);
                 }
                 if is_first {
                     let text = "a copy of each changed file is beside it (.bak); `harness clean` removes them";
-                    session.tell(EventKind::Wrote, text, []);
+                    log.tell(EventKind::Wrote, text, []);
                 }
                 (ending.diff, ending.changes) = (attempt.patch, attempt.changes);
-                let door = session.project.door();
+                let door = context.project.door();
                 let now = |path: &RelPath| door.metadata(path).ok().flatten();
                 let odd = seen
                     .iter()
@@ -1132,7 +1191,7 @@ impl Trial {
                 ending.stopped = Stopped::Stuck;
                 ending.goals.clear();
                 ending.summary = format!("{error}; nothing was written");
-                ending.hint = format!("the change is kept in {}", attempt_place(session));
+                ending.hint = format!("the change is kept in {}", attempt_place(context));
                 match self.transaction.take_back() {
                     Ok(theirs) if theirs.is_empty() => {}
                     Ok(theirs) => {
@@ -1157,19 +1216,19 @@ impl Trial {
     }
 
     /// Says which files have changes of the user's that git does not have yet, before they change again.
-    fn tell_uncommitted(&self, session: &mut Session<'_>) {
-        let root = session.project.door().root().to_path_buf();
+    fn tell_uncommitted(&self, context: &Context<'_>, log: &mut Log<'_>) {
+        let root = context.project.door().root().to_path_buf();
         let in_git = |folder: &Path| folder.join(".git").symlink_metadata().is_ok();
         if !root.ancestors().any(in_git) {
             return;
         }
-        let Ok(repository) = commit::repository(session.environment, &root) else {
+        let Ok(repository) = commit::repository(context.environment, &root) else {
             return;
         };
         let files = self.staged.for_git();
         for path in repository.uncommitted(&files) {
             let text = format!("{path} has changes of yours that are not committed");
-            session.tell(EventKind::Located, &text, [("path", path.as_str().into())]);
+            log.tell(EventKind::Located, &text, [("path", path.as_str().into())]);
         }
     }
 
@@ -1177,7 +1236,9 @@ impl Trial {
     /// again, with what the tests say of it.
     fn unless_confirmed(
         &mut self,
-        session: &mut Session<'_>,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
         ending: &mut Ending,
     ) -> Option<Ending> {
         let (stopped, summary) = loop {
@@ -1190,20 +1251,20 @@ impl Trial {
                 diff: &diff,
                 files: &files,
             };
-            match session.listener.decide(&proposal) {
+            match log.listener.decide(&proposal) {
                 Some(Decision::Keep) => return None,
-                _ if session.cancel.stopped() => {
+                _ if context.cancel.stopped() => {
                     let summary = "interrupted: the change was not kept".to_owned();
                     break (Stopped::Interrupted, summary);
                 }
-                Some(Decision::Edit(edited)) => match self.take_edit(session, &edited) {
+                Some(Decision::Edit(edited)) => match self.take_edit(context, log, plan, &edited) {
                     Ok(words) => {
                         ending.summary = words;
                         ending.tests = self.tests();
                     }
                     Err(reason) => {
                         let text = format!("the edited text cannot be kept: {reason}");
-                        session.tell(EventKind::Refused, &text, []);
+                        log.tell(EventKind::Refused, &text, []);
                     }
                 },
                 Some(Decision::Drop) => {
@@ -1218,7 +1279,7 @@ impl Trial {
         self.attempt = Attempt::of(&self.staged);
         let hint = match self.attempt.changes.is_empty() {
             true => String::new(),
-            false => format!("`harness apply {}` writes it", session.run.as_str()),
+            false => format!("`harness apply {}` writes it", context.run.as_str()),
         };
         Some(Ending {
             diff: self.attempt.patch.clone(),
@@ -1231,7 +1292,9 @@ impl Trial {
     /// Stages what the user made of a change, where the guards and the tests let it pass; else all is as it was.
     fn take_edit(
         &mut self,
-        session: &mut Session<'_>,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
         edited: &[FileChange],
     ) -> Result<String, String> {
         let staged = self.staged.changes();
@@ -1249,9 +1312,9 @@ impl Trial {
             self.after.clone(),
             self.observed.clone(),
         );
-        self.apply(session, &draft)
+        self.apply(context, log, plan, &draft)
             .map_err(|refusal| refusal.reason)?;
-        let reason = match self.judge(session) {
+        let reason = match self.judge(context, log, plan) {
             Verdict::Proven(proof) => return Ok(summary(&self.staged.changes(), &proof)),
             Verdict::Worse(reason) | Verdict::Unverified(reason) => reason,
             Verdict::Unfinished { reason, .. } => reason,
@@ -1266,39 +1329,47 @@ impl Trial {
     /// nothing worse, that is written.
     pub(super) fn take_back(
         mut self,
-        session: &mut Session<'_>,
-        stopped: Stopped,
-        summary: String,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        (stopped, summary): (Stopped, String),
     ) -> Ending {
         let mut ending = Ending {
             tests: self.tests(),
             ..Ending::new(stopped, summary)
         };
         let counts = |best: &Best| {
-            stopped != Stopped::Interrupted && !was_saved_since(session, best.judged_at)
+            stopped != Stopped::Interrupted && !was_saved_since(context, best.judged_at)
         };
         if let Some(best) = self.best.take().filter(counts) {
-            return self.keep_part(session, best, ending);
+            return self.keep_part(context, log, plan, best, ending);
         }
-        let may_stay = session.options.keep && stopped != Stopped::Interrupted;
+        let may_stay = context.options.keep && stopped != Stopped::Interrupted;
         if let Some(harmless) = self.harmless.take().filter(|_| may_stay)
             && harmless.paths().next().is_some()
         {
             self.staged = harmless;
             ending.summary = format!("{}; the change was kept, unproven", ending.summary);
-            return self.write(session, ending);
+            return self.write(context, log, plan, ending);
         }
-        self.drop_all(session);
+        self.drop_all(log);
         if !self.attempt.is_empty() {
-            ending.hint = format!("the attempt is kept in {}", attempt_place(session));
+            ending.hint = format!("the attempt is kept in {}", attempt_place(context));
         }
         self.end_with(ending)
     }
 
     /// Writes what meets a part of the task, and says what is done and what is not.
-    fn keep_part(mut self, session: &mut Session<'_>, best: Best, mut ending: Ending) -> Ending {
+    fn keep_part(
+        mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        best: Best,
+        mut ending: Ending,
+    ) -> Ending {
         if self.staged.fingerprint() != best.staged.fingerprint() {
-            self.drop_all(session);
+            self.drop_all(log);
         }
         (self.staged, self.after, self.is_partial) = (best.staged, best.after, false);
         ending.tests = self.tests().map(|tests| Tests {
@@ -1324,27 +1395,21 @@ impl Trial {
             self.attempt.leave(&self.transaction);
             ending.hint = format!(
                 "the rest of the attempt is kept in {}",
-                attempt_place(session)
+                attempt_place(context)
             );
         }
-        self.write(session, ending)
+        self.write(context, log, plan, ending)
     }
 
     /// Drops what is staged; the last attempt is remembered.
-    pub(super) fn drop_all(&mut self, session: &mut Session<'_>) {
+    pub(super) fn drop_all(&mut self, log: &mut Log<'_>) {
         let attempt = Attempt::of(&self.staged);
         self.staged = Staged::default();
         self.waiting.clear();
         if !attempt.is_empty() {
-            session.tell(EventKind::Undone, "dropped every change", []);
+            log.tell(EventKind::Undone, "dropped every change", []);
             self.attempt = attempt;
         }
-    }
-
-    /// Ends the run as a rung says that did not take this trial up.
-    pub(super) fn close(self, session: &mut Session<'_>, ending: Ending) -> Ending {
-        let own = self.take_back(session, ending.stopped, ending.summary);
-        own.with_hint(&ending.hint)
     }
 
     fn end_with(self, ending: Ending) -> Ending {
@@ -1389,15 +1454,15 @@ impl Trial {
 }
 
 /// Returns the bytes of a file of the project, or nothing where there is none.
-fn on_disk(session: &Session<'_>, path: &RelPath) -> Result<Option<Vec<u8>>, Refusal> {
-    let found = session.project.door().find(path);
+fn on_disk(context: &Context<'_>, path: &RelPath) -> Result<Option<Vec<u8>>, Refusal> {
+    let found = context.project.door().find(path);
     found.map_err(|error| unreadable(path, &error))
 }
 
 /// Says whether a file of the project was saved since tests were started: they judged other files.
-fn was_saved_since(session: &Session<'_>, start: SystemTime) -> bool {
-    let root = session.tree.root();
-    let files = session.whole_tree().files().iter();
+fn was_saved_since(context: &Context<'_>, start: SystemTime) -> bool {
+    let root = context.tree().root();
+    let files = context.whole_tree().files().iter();
     let mut times = files.filter_map(|file| {
         let found = file.path.under(root).symlink_metadata();
         found.and_then(|found| found.modified()).ok()
@@ -1411,20 +1476,20 @@ fn red(report: Option<&SuiteReport>) -> Vec<FailedTest> {
     failures.map(FailedTest::from).collect()
 }
 
-fn attempt_place(session: &Session<'_>) -> String {
-    format!(".harness/runs/{}/attempt.patch", session.run.as_str())
+fn attempt_place(context: &Context<'_>) -> String {
+    format!(".harness/runs/{}/attempt.patch", context.run.as_str())
 }
 
 /// Returns the report of tests that had no private version of the project to run in.
-fn not_started(session: &Session<'_>, error: &ScratchError) -> SuiteReport {
-    let runner = session.project.runner();
+fn not_started(context: &Context<'_>, error: &ScratchError) -> SuiteReport {
+    let runner = context.project.runner();
     let sandbox = runner.map_or(harness_hands::process::sandbox::Sandbox::None, |runner| {
         runner.sandbox()
     });
     SuiteReport::could_not_start(error.to_string(), sandbox)
 }
 
-fn tell_tests(session: &mut Session<'_>, when: &str, report: &SuiteReport) {
+fn tell_tests(log: &mut Log<'_>, when: &str, report: &SuiteReport) {
     let failed = report.failed + report.errors;
     let text = match evidence::unusable(report) {
         Some(problem) => format!("tests {when}: {problem}"),
@@ -1438,25 +1503,25 @@ fn tell_tests(session: &mut Session<'_>, when: &str, report: &SuiteReport) {
         ("failed", failed.into()),
         ("result", report.output_tail.clone().into()),
     ];
-    session.tell(EventKind::Tests, &text, data);
+    log.tell(EventKind::Tests, &text, data);
 }
 
-fn tell_trying(session: &mut Session<'_>, draft: &ChangeSet) {
+pub(super) fn tell_trying(log: &mut Log<'_>, draft: &ChangeSet) {
     let paths = draft.files.iter().map(|change| change.path.as_str());
     let names: Vec<&str> = paths.collect();
     let text = format!("trying a change of {}", names.join(", "));
     let data = [("action", "try".into()), ("result", draft.diff().into())];
-    session.tell(EventKind::Action, &text, data);
+    log.tell(EventKind::Action, &text, data);
 }
 
 /// Returns files that get another path as those that go and those that come, as far as they are text.
-pub(super) fn moved(session: &Session<'_>, set: &ChangeSet) -> Vec<FileChange> {
+pub(super) fn moved(context: &Context<'_>, set: &ChangeSet) -> Vec<FileChange> {
     let ends = |(from, to): &(RelPath, RelPath)| {
         let changed = set.files.iter().find(|change| change.path == *from);
         let (before, after) = match changed {
             Some(change) => (change.before.clone(), change.after.clone()),
             None => {
-                let text = session.whole_tree().text(from).ok()?.into_content();
+                let text = context.whole_tree().text(from).ok()?.into_content();
                 (Some(text.clone()), Some(text))
             }
         };
@@ -1468,6 +1533,29 @@ pub(super) fn moved(session: &Session<'_>, set: &ChangeSet) -> Vec<FileChange> {
         Some([end(from, before, None), end(to, None, after)])
     };
     set.moves.iter().filter_map(ends).flatten().collect()
+}
+
+/// Returns why a run that writes would refuse a change; what may not change is asked about before anything is shown.
+pub(super) fn refusal(
+    context: &Context<'_>,
+    plan: &Plan,
+    changes: &[FileChange],
+    moved: &[FileChange],
+) -> Option<Refusal> {
+    let mut named = plan.mentions().paths.clone();
+    named.extend(plan.task.written_paths());
+    let door = context.project.door();
+    let beside = [changes, moved].concat();
+    let context = context.guard_context(&beside, &[]);
+    let trespass = |change: &FileChange| {
+        let allowed = door.within_scope(&change.path);
+        let allowed = allowed.and_then(|()| protected::check(door, &change.path, &named));
+        allowed.err().map(trespass)
+    };
+    let refused = changes.iter().find_map(|change| {
+        trespass(change).or_else(|| guard::refusal(change, &plan.task, &context))
+    });
+    refused.or_else(|| moved.iter().find_map(trespass))
 }
 
 /// Returns what the owner of a file should know: it was read-only, or belongs to somebody else now.
@@ -1494,28 +1582,15 @@ fn encoded(now: Option<&[u8]>, path: &RelPath, new: &str) -> Result<Vec<u8>, Ref
 }
 
 /// Returns how a run ends that could not take its project.
-fn cannot_begin(error: &WriteError) -> Ending {
+fn cannot_begin(error: &WriteError) -> Ended {
     match error {
         WriteError::Lock(LockError::Busy(holder)) => {
-            let hint = "wait for it to end, or stop it".to_owned();
             let summary = format!("the project is held by {holder}");
-            Ending {
-                hint,
-                ..Ending::new(Stopped::Busy, summary)
-            }
+            Ended::new(Stopped::Busy, summary).hinting("wait for it to end, or stop it")
         }
-        WriteError::Lock(LockError::Interrupted) => {
-            Ending::new(Stopped::Interrupted, "interrupted")
-        }
-        other => disk_ending(other),
-    }
-}
-
-fn disk_ending(error: &WriteError) -> Ending {
-    let hint = "nothing was changed; check the disk and the folder's permissions".to_owned();
-    Ending {
-        hint,
-        ..Ending::new(Stopped::Stuck, error.to_string())
+        WriteError::Lock(LockError::Interrupted) => Ended::interrupted(),
+        other => Ended::new(Stopped::Stuck, other.to_string())
+            .hinting("nothing was changed; check the disk and the folder's permissions"),
     }
 }
 

@@ -1,121 +1,154 @@
-//! The work rung: the model writes, guards and tests judge, until the evidence says it is done.
+//! What a conversation works on while it changes code: the plan, the place at hand, the trial and the search beside it.
 
-use crate::model::{Model, ModelError};
-use crate::run::conversation::{Conversation, Engine, attempt, turns};
-use crate::run::fix::Tried;
-use crate::run::red_tests;
-use crate::run::result::Stopped;
-use crate::run::session::{Ended, Ending, Session, first_line};
-use crate::run::talk;
-use crate::run::trial::{Attempt, Trial};
-use crate::run::under_test;
-use crate::task::kind::Kind;
+use std::collections::VecDeque;
 
-/// Does the task of a session.
-pub(super) fn perform(
-    session: &mut Session<'_>,
-    model: &mut dyn Model,
-    tried: &mut Option<Tried>,
-) -> Ending {
-    if session.read_only() {
-        return propose(session, model);
-    }
-    // Nobody waits for tests only to learn that there is no engine.
-    match talk::meet(session, model) {
-        Ok(card) => with_engine(session, Engine::Ready { model, card }, tried),
-        Err(error) => without_engine(session, &error, tried),
-    }
+use harness_code::path::RelPath;
+use harness_code::tree::SourceTree;
+
+use crate::plan::{Place, Plan, Spot};
+use crate::run::context::Context;
+use crate::run::search::Search;
+use crate::run::trial::Trial;
+
+/// What a conversation works on.
+pub(super) struct Work<'r> {
+    pub(super) context: &'r Context<'r>,
+    /// What is asked for. The model's list of places makes a new one.
+    pub(super) plan: Plan,
+    pub(super) places: Places,
+    pub(super) trial: &'r mut Trial,
+    /// Small changes that are tried beside the model, where that makes sense.
+    pub(super) search: &'r mut Option<Search>,
 }
 
-/// Does the task of a session whose engine cannot be had: a search may still find the fix.
-pub(super) fn without_engine(
-    session: &mut Session<'_>,
-    error: &ModelError,
-    tried: &mut Option<Tried>,
-) -> Ending {
-    let failed = session.engine_failed(error);
-    // Anything but a missing engine is that the prompt may not be sent, or that the user said stop.
-    let may_search = failed.stopped == Stopped::Engine && session.task.kind == Kind::Fix;
-    if session.read_only() || !may_search {
-        return failed.into();
-    }
-    with_engine(session, Engine::Missing(failed), tried)
-}
-
-fn with_engine(
-    session: &mut Session<'_>,
-    mut engine: Engine<'_>,
-    tried: &mut Option<Tried>,
-) -> Ending {
-    let (mut trial, learned) = match tried.take() {
-        Some(tried) => (tried.trial, tried.learned),
-        None => match Trial::open(session) {
-            Ok(trial) => (trial, String::new()),
-            Err(ending) => return *ending,
-        },
-    };
-    trial.baseline(session);
-    if session.cancel.stopped() {
-        return trial.take_back(session, Stopped::Interrupted, "interrupted".to_owned());
-    }
-    if session.plan.is_about_red_tests() {
-        return red_tests::perform(session, &mut engine, trial, &learned);
-    }
-    under_test::show(session, &trial);
-    trial.remember_shown(session);
-    let steps = session.options.steps;
-    let ended = attempt(session, &mut engine, &mut trial, &learned, steps);
-    let hint = ended.hint.clone();
-    end(session, trial, ended).with_hint(&hint)
-}
-
-/// Keeps what is proven and takes everything else back.
-fn end(session: &mut Session<'_>, trial: Trial, ended: Ended) -> Ending {
-    // A run that only made things worse says so.
-    let may_have_broken = matches!(ended.stopped, Stopped::Steps | Stopped::Stuck);
-    match (ended.stopped, &trial.broke) {
-        (Stopped::Done, _) => trial.keep(session, ended.summary),
-        (_, Some(words)) if may_have_broken => {
-            let summary = format!("the change was taken back: {}", first_line(words));
-            trial.take_back(session, Stopped::Broke, summary)
-        }
-        (stopped, _) => {
-            let summary = with_hang(&trial, ended.summary);
-            trial.take_back(session, stopped, summary)
+impl<'r> Work<'r> {
+    /// Begins with the plan's own places.
+    pub(super) fn new(
+        context: &'r Context<'r>,
+        plan: &Plan,
+        trial: &'r mut Trial,
+        search: &'r mut Option<Search>,
+    ) -> Work<'r> {
+        trial.remember_shown(context, plan.spots());
+        Work {
+            context,
+            plan: plan.clone(),
+            places: Places::of(plan),
+            trial,
+            search,
         }
     }
 }
 
-/// Adds the place of a test that hangs: whoever reads on alone begins there.
-fn with_hang(trial: &Trial, summary: String) -> String {
-    let failures = trial.before().map_or(&[][..], |before| &before.failures);
-    match failures.iter().find(|failure| failure.hung.is_some()) {
-        Some(failure) => format!("{summary}; {} {}", failure.id, failure.message),
-        None => summary,
-    }
+/// A place is asked for again this often.
+const MOST_REPAIRS: usize = 2;
+
+/// Where a task with several places is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    /// The place that the model was last asked for.
+    current: Option<Spot>,
+    /// The file that it was last asked for tests in.
+    tests_home: Option<RelPath>,
+    /// Places of the model's list that are still to be written.
+    waiting: VecDeque<Place>,
+    /// The one that was last taken from them.
+    taken: Option<Place>,
+    /// Those that were put behind the others.
+    postponed: Vec<Place>,
+    /// Definitions that should go by the list.
+    removals: Vec<Spot>,
+    /// Places that were asked for again because a test failed by them.
+    repaired: Vec<Spot>,
 }
 
-/// A read-only run: writes are refused, what they would have done is shown.
-fn propose(session: &mut Session<'_>, model: &mut dyn Model) -> Ending {
-    let opened = talk::meet(session, model)
-        .and_then(|card| Conversation::open(session, model, card, ("", ""), true));
-    let mut open = match opened {
-        Ok(open) => open,
-        Err(error) => return session.engine_failed(&error).into(),
-    };
-    let ended = turns(session, &mut open, None, &mut None, session.options.steps);
-    let Attempt { patch, changes } = open.proposed;
-    let is_unfinished = matches!(ended.stopped, Stopped::Steps | Stopped::Stuck);
-    let ended = match is_unfinished && !patch.is_empty() {
-        true => Ended::new(
-            Stopped::Done,
-            "this is what would change; the run is read-only",
-        ),
-        false => ended,
-    };
-    Ending {
-        diff: patch,
-        changes,
-        ..Ending::from(ended)
+impl Places {
+    /// Returns where a plan begins.
+    pub(super) fn of(plan: &Plan) -> Places {
+        Places {
+            tests_home: plan.tests_home().cloned(),
+            ..Places::default()
+        }
+    }
+
+    /// Returns the place that the model was last asked for.
+    pub(super) fn current(&self) -> Option<&Spot> {
+        self.current.as_ref()
+    }
+
+    /// Turns to a place: a reply that names none is about it.
+    pub(super) fn turn_to(&mut self, spot: Spot) {
+        (self.tests_home, self.current) = (None, Some(spot));
+    }
+
+    /// Returns what a reply means that names no place: the place that was asked for, or where new code goes.
+    pub(super) fn focus(&self, plan: &Plan) -> Option<Spot> {
+        match (&self.tests_home, &self.current, plan.new_definition()) {
+            (Some(path), _, _) => Some(Spot::nowhere_yet(path, "")),
+            (None, Some(current), _) => Some(current.clone()),
+            (None, None, Some(new)) => Some(Spot::nowhere_yet(&new.path, &new.name)),
+            (None, None, None) => plan.spots().first().cloned(),
+        }
+    }
+
+    /// Turns to the tests of a new definition, which is there now, unless that was done.
+    pub(super) fn turn_to_tests(&mut self, plan: &Plan, tree: &SourceTree) -> Option<&RelPath> {
+        if self.tests_home.is_some() {
+            return None;
+        }
+        self.tests_home = plan.home_of_new_tests(tree);
+        self.tests_home.as_ref()
+    }
+
+    /// Goes through the places of a list, one after the other; code takes away what should go.
+    pub(super) fn follow(&mut self, places: Vec<Place>) {
+        let (going, staying): (Vec<Place>, Vec<Place>) = places.into_iter().partition(Place::goes);
+        self.removals = going.into_iter().map(|place| place.spot).collect();
+        self.waiting = staying.into();
+        self.taken = None;
+        self.postponed.clear();
+    }
+
+    /// Returns the definitions that should go by the list.
+    pub(super) fn removals(&self) -> &[Spot] {
+        &self.removals
+    }
+
+    /// Forgets what should go: it was tried.
+    pub(super) fn forget_removals(&mut self) {
+        self.removals.clear();
+    }
+
+    /// Says whether nothing of a list was or will be written, and something goes.
+    pub(super) fn only_removes(&self) -> bool {
+        self.waiting.is_empty() && self.taken.is_none() && !self.removals.is_empty()
+    }
+
+    /// Takes the next place of the list.
+    pub(super) fn take(&mut self) -> Option<Place> {
+        let next = self.waiting.pop_front()?;
+        self.taken = Some(next.clone());
+        Some(next)
+    }
+
+    /// Puts the place at hand behind all others, once. Returns whether there are others.
+    pub(super) fn postpone(&mut self) -> bool {
+        let Some(place) = self.taken.take() else {
+            return false;
+        };
+        let may_wait = !self.waiting.is_empty() && !self.postponed.contains(&place);
+        if may_wait {
+            self.postponed.push(place.clone());
+            self.waiting.push_back(place);
+        }
+        may_wait
+    }
+
+    /// Says whether a place that was written may be asked for again, which is noted.
+    pub(super) fn may_repair(&mut self, spot: &Spot) -> bool {
+        let is_it = |known: &&Spot| known.path == spot.path && known.name == spot.name;
+        let count = self.repaired.iter().filter(is_it).count();
+        self.repaired.push(spot.clone());
+        count < MOST_REPAIRS
     }
 }

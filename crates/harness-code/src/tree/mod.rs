@@ -5,6 +5,7 @@ mod walk;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
@@ -26,7 +27,7 @@ pub(crate) const LARGEST_SOURCE: u64 = 2 * 1024 * 1024;
 pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// The files of one project, or of one folder in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SourceTree {
     root: PathBuf,
     files: Vec<SourceFile>,
@@ -38,7 +39,7 @@ pub struct SourceTree {
 }
 
 /// One file of the project.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SourceFile {
     /// Where it is, from the project folder.
     pub path: RelPath,
@@ -53,7 +54,7 @@ pub struct SourceFile {
     /// Whether a tool wrote it, as its head says.
     pub generated: bool,
     /// What was read from it; empty for files that are not source or could not be read.
-    pub facts: Facts,
+    pub facts: Arc<Facts>,
 }
 
 /// Why a project or a file of it cannot be read.
@@ -114,7 +115,7 @@ impl SourceTree {
                 lines: 0,
                 test: is_test(&path),
                 generated: false,
-                facts: Facts::default(),
+                facts: Arc::default(),
                 path,
             }
         });
@@ -226,27 +227,18 @@ impl SourceTree {
         self.files.binary_search_by(|file| file.path.cmp(path)).ok()
     }
 
-    /// Takes a file to be this text from here on, whatever is on disk; nothing means what is on disk again. Returns the
-    /// text that it was taken to be before.
-    pub fn lay_over(&mut self, path: &RelPath, content: Option<String>) -> Option<String> {
-        let file = match &content {
-            Some(content) => Some(file_of(path.clone(), content)),
-            None => {
-                let is_there = read_inside(&self.root, path).is_ok();
-                is_there.then(|| read_file(&self.root, path.clone(), &NEVER, &|_, _| ()).0)
+    /// Returns the same project with these texts in place of what is on disk.
+    pub fn with_texts(&self, texts: impl IntoIterator<Item = (RelPath, String)>) -> SourceTree {
+        let mut tree = self.clone();
+        for (path, content) in texts {
+            let file = file_of(path.clone(), &content);
+            match tree.files.binary_search_by(|known| known.path.cmp(&path)) {
+                Ok(at) => tree.files[at] = file,
+                Err(at) => tree.files.insert(at, file),
             }
-        };
-        let at = self.files.binary_search_by(|file| file.path.cmp(path));
-        match (at, file) {
-            (Ok(at), Some(file)) => self.files[at] = file,
-            (Err(at), Some(file)) => self.files.insert(at, file),
-            (Ok(at), None) => drop(self.files.remove(at)),
-            (Err(_), None) => {}
+            tree.laid_over.insert(path, content);
         }
-        match content {
-            Some(content) => self.laid_over.insert(path.clone(), content),
-            None => self.laid_over.remove(path),
-        }
+        tree
     }
 
     /// Reads the text of a file again from disk.
@@ -316,7 +308,7 @@ fn read_file<T>(
         lines: 0,
         test,
         generated: false,
-        facts: Facts::default(),
+        facts: Arc::default(),
     };
     let full = file.path.under(root);
     // A file without an extension may be a script; a directory of data has extensions.
@@ -351,7 +343,7 @@ fn read_file<T>(
     file.generated = is_generated(content);
     let (facts, looked) =
         symbols::read_with(file.language, content, |reading| look(&file.path, reading));
-    file.facts = facts;
+    file.facts = Arc::new(facts);
     (file, Some(looked))
 }
 
@@ -363,7 +355,7 @@ fn file_of(path: RelPath, content: &str) -> SourceFile {
         bytes: content.len() as u64,
         lines: count_lines(content),
         generated: is_generated(content),
-        facts: symbols::read_with(language, content, |_| ()).0,
+        facts: Arc::new(symbols::read_with(language, content, |_| ()).0),
         language,
         path,
     }

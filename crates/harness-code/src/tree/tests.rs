@@ -262,28 +262,23 @@ fn generated_files_say_so_at_their_head() {
 #[test]
 fn a_text_can_stand_in_for_a_file() {
     let folder = project(&[("a.py", "def old():\n    pass\n"), ("c.py", "")]);
-    let mut tree = SourceTree::read(folder.path(), None).unwrap();
-    let lay = |tree: &mut SourceTree, name: &str, text: &str| {
-        tree.lay_over(&RelPath::parse(name).unwrap(), Some(text.to_owned()));
-    };
-    lay(&mut tree, "a.py", "def new():\n    pass\n");
-    lay(&mut tree, "b.py", "def beside():\n    pass\n");
+    let before = SourceTree::read(folder.path(), None).unwrap();
+    let text = |name: &str, text: &str| (RelPath::parse(name).unwrap(), text.to_owned());
+    let tree = before.with_texts([
+        text("a.py", "def new():\n    pass\n"),
+        text("b.py", "def beside():\n    pass\n"),
+    ]);
     let found: Vec<&str> = tree.files().iter().map(|file| file.path.as_str()).collect();
     assert_eq!(found, ["a.py", "b.py", "c.py"]);
-    let names: Vec<&str> = tree.definitions().map(|(_, one)| one.name()).collect();
-    assert_eq!(names, ["new", "beside"]);
+    let names = |tree: &SourceTree| -> Vec<String> {
+        let names = tree.definitions().map(|(_, one)| one.name().to_owned());
+        names.collect()
+    };
+    assert_eq!(names(&tree), ["new", "beside"]);
     let text = tree.text(&RelPath::parse("a.py").unwrap()).unwrap();
     assert_eq!(text.content(), "def new():\n    pass\n");
-    for (name, laid) in [
-        ("a.py", "def new():\n    pass\n"),
-        ("b.py", "def beside():\n    pass\n"),
-    ] {
-        let path = RelPath::parse(name).unwrap();
-        assert_eq!(tree.lay_over(&path, None).as_deref(), Some(laid));
-    }
-    let names: Vec<&str> = tree.definitions().map(|(_, one)| one.name()).collect();
-    assert_eq!(names, ["old"]);
-    assert_eq!(tree.files().len(), 2);
+    assert_eq!(names(&before), ["old"]);
+    assert_eq!(before.files().len(), 2);
 }
 
 #[test]

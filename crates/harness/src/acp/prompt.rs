@@ -128,7 +128,7 @@ fn take_turn(
         }
     }
     if let Some(plan) = plan {
-        let spots = plan.spots().iter().map(|spot| spot.path.to_string());
+        let spots = plan.shown.iter().cloned();
         let files: BTreeSet<String> = message.files.iter().cloned().chain(spots).collect();
         let agent = dialogue.agent().clone();
         let may_show = |path: &String| RelPath::parse(path).is_ok_and(|path| agent.may_show(&path));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use harness_agent::{AgentOptions, Plan, RunResult, TestResult};
+use harness_agent::{AgentOptions, Route, RunResult, TestResult};
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
 use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
@@ -110,7 +110,7 @@ impl ToolName {
             ToolName::Ask => (input::<AskInput>(), schema_for_output::<RunResult>()),
             ToolName::Brief => (input::<ReportInput>(), schema_for_output::<Brief>()),
             ToolName::Layout => (input::<ReportInput>(), schema_for_output::<Layout>()),
-            ToolName::Route => (input::<RouteInput>(), schema_for_output::<Plan>()),
+            ToolName::Route => (input::<RouteInput>(), schema_for_output::<Route>()),
             ToolName::Run => (input::<RunInput>(), schema_for_output::<RunResult>()),
             ToolName::Tests => (input::<TestsInput>(), schema_for_output::<TestResult>()),
             ToolName::Undo => (input::<UndoInput>(), schema_for_output::<RunResult>()),

@@ -1,6 +1,6 @@
 //! The OpenAPI 3.1 document, made from the table that requests are checked by.
 
-use harness_agent::{Engine, Plan, RunResult};
+use harness_agent::{Engine, Route as PlannedRoute, RunResult};
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
 use schemars::generate::SchemaSettings;
@@ -202,11 +202,11 @@ fn derived() -> Map<String, Value> {
     let mut generator = settings.into_generator();
     generator.subschema_for::<Brief>();
     generator.subschema_for::<Layout>();
-    generator.subschema_for::<Plan>();
+    generator.subschema_for::<PlannedRoute>();
     generator.subschema_for::<RunResult>();
     let mut found = generator.take_definitions(true);
     // The names that clients know; nothing else refers to these two.
-    for (from, to) in [("RunResult", "Result"), ("Plan", "Route")] {
+    for (from, to) in [("RunResult", "Result")] {
         if let Some(schema) = found.remove(from) {
             found.insert(to.to_owned(), schema);
         }

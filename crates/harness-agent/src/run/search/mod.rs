@@ -13,10 +13,12 @@ use harness_code::edit::FileChange;
 use harness_code::path::RelPath;
 
 use crate::history::Step;
+use crate::plan::Plan;
+use crate::run::context::Context;
 use crate::run::event::EventKind;
 use crate::run::evidence::Verdict;
+use crate::run::log::{Log, first_line};
 use crate::run::search::hunt::Hunt;
-use crate::run::session::{Session, first_line};
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
 
@@ -130,8 +132,8 @@ fn passing(changes: usize) -> String {
 
 impl Search {
     /// Begins a search where one makes sense: a fix, with a failing test, in a Python project that may be tried.
-    pub(super) fn begin(session: &Session<'_>, trial: &Trial) -> Option<Search> {
-        if session.task.kind != Kind::Fix || session.config.search == Some(false) {
+    pub(super) fn begin(context: &Context<'_>, plan: &Plan, trial: &Trial) -> Option<Search> {
+        if plan.task.kind != Kind::Fix || context.config.search == Some(false) {
             return None;
         }
         let before = trial.now()?;
@@ -139,24 +141,24 @@ impl Search {
             return None;
         }
         let ids = || before.failures.iter().map(|failure| failure.id.clone());
-        let named: Vec<String> = ids().filter(|id| session.plan.names_test(id)).collect();
+        let named: Vec<String> = ids().filter(|id| plan.names_test(id)).collect();
         let targets = if named.is_empty() {
             ids().collect()
         } else {
             named
         };
-        let runner = session.project.runner()?;
-        let suite = session.suite()?;
-        let mut scratch = runner.scratch(session.project.door()).ok()?;
+        let runner = context.project.runner()?;
+        let suite = context.suite()?;
+        let mut scratch = runner.scratch(context.project.door()).ok()?;
         trial.staged().lay_into(&mut scratch, |_| true).ok()?;
         let hunt = Hunt {
             runner: runner.in_scratch(&scratch),
             suite,
-            task: session.task.clone(),
-            named: session.plan.mentions().definitions.clone(),
+            task: plan.task.clone(),
+            named: plan.mentions().definitions.clone(),
             targets,
             failures: before.failures.clone(),
-            scope: RelPath::parse(&session.options.scope).ok(),
+            scope: RelPath::parse(&context.options.scope).ok(),
             suite_seconds: before.seconds_that_ended(),
             // What was spent on tests that hang is not spent again.
             budget: BUDGET
@@ -199,16 +201,16 @@ impl Search {
     }
 
     /// Waits for the search beside a model that will be asked again.
-    pub(super) fn wait_beside(&mut self, session: &mut Session<'_>) {
-        self.wait(session, BESIDE);
+    pub(super) fn wait_beside(&mut self, context: &Context<'_>, log: &mut Log<'_>) {
+        self.wait(context, log, BESIDE);
     }
 
     /// Waits for the search to end: nothing else is left.
-    pub(super) fn wait_all(&mut self, session: &mut Session<'_>) {
-        self.wait(session, BUDGET + BUDGET);
+    pub(super) fn wait_all(&mut self, context: &Context<'_>, log: &mut Log<'_>) {
+        self.wait(context, log, BUDGET + BUDGET);
     }
 
-    fn wait(&mut self, session: &mut Session<'_>, patience: Duration) {
+    fn wait(&mut self, context: &Context<'_>, log: &mut Log<'_>, patience: Duration) {
         let until = Instant::now() + patience;
         self.shared.update(|state| state.hurry = true);
         loop {
@@ -222,20 +224,20 @@ impl Search {
             drop(state);
             if suspected > 0 && !self.told {
                 self.told = true;
-                let skip = match session.listener.skips() {
+                let skip = match log.listener.skips() {
                     Some(_) => "; press s to skip",
                     None => "",
                 };
                 let (limit, noun) = (BUDGET.as_secs(), counted(suspected as u64));
                 let text = format!("trying {noun} around {place}, up to {limit} s{skip}");
-                session.tell(EventKind::Action, &text, [("action", "search".into())]);
+                log.tell(EventKind::Action, &text, [("action", "search".into())]);
             }
             let gone = self.thread.as_ref().is_none_or(JoinHandle::is_finished);
-            let skipped = self.told && session.listener.skips() == Some(true);
+            let skipped = self.told && log.listener.skips() == Some(true);
             if skipped {
-                session.tell(EventKind::Action, "skipped", [("action", "search".into())]);
+                log.tell(EventKind::Action, "skipped", [("action", "search".into())]);
             }
-            if finished || gone || skipped || Instant::now() > until || session.cancel.stopped() {
+            if finished || gone || skipped || Instant::now() > until || context.cancel.stopped() {
                 return;
             }
         }
@@ -266,7 +268,13 @@ impl Search {
     }
 
     /// Puts what was found to the trial, best first. Returns the summary of the one that is proven.
-    pub(super) fn take(&mut self, session: &mut Session<'_>, trial: &mut Trial) -> Option<String> {
+    pub(super) fn take(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        trial: &mut Trial,
+    ) -> Option<String> {
         let (mut found, tried, seconds, trouble) = {
             let state = self.shared.state();
             let found = state.found.clone();
@@ -279,10 +287,10 @@ impl Search {
                 counted(u64::from(tried))
             );
             let data = [("action", "search".into()), ("tried", tried.into())];
-            session.tell(EventKind::Action, &text, data);
+            log.tell(EventKind::Action, &text, data);
         }
         if !trouble.is_empty() {
-            session.tell(
+            log.tell(
                 EventKind::Action,
                 &format!("no search: {trouble}"),
                 [("action", "search".into())],
@@ -300,12 +308,12 @@ impl Search {
             .take(MOST_TAKEN)
             .enumerate()
         {
-            if session.cancel.stopped() {
+            if context.cancel.stopped() {
                 return None;
             }
             let began = Instant::now();
             let mut step = Step {
-                number: session.history.next_number(),
+                number: log.history.next_number(),
                 action: "search".to_owned(),
                 path: find.change.path.to_string(),
                 result: String::new(),
@@ -314,17 +322,17 @@ impl Search {
                 tokens: 0,
             };
             let change = without_padding(&find.change);
-            if let Err(refusal) = trial.apply(session, &vec![change].into()) {
-                session.refuse(&refusal);
+            if let Err(refusal) = trial.apply(context, log, plan, &vec![change].into()) {
+                log.refuse(&refusal);
                 continue;
             }
-            let verdict = trial.judge(session);
+            let verdict = trial.judge(context, log, plan);
             step.seconds += began.elapsed().as_secs_f64();
             match verdict {
                 Verdict::Proven(proof) => {
                     let summary = summary(find, &other_ways(&found, index), &proof);
                     step.result.clone_from(&summary);
-                    session.push(step);
+                    log.push(step);
                     return Some(summary);
                 }
                 Verdict::Worse(reason)
@@ -334,8 +342,8 @@ impl Search {
                         "what passed when it was tried is not proven: {}",
                         first_line(&reason)
                     );
-                    session.tell(EventKind::Action, &text, [("action", "search".into())]);
-                    trial.put_back(session, &vec![find.change.clone()].into());
+                    log.tell(EventKind::Action, &text, [("action", "search".into())]);
+                    trial.put_back(log, &vec![find.change.clone()].into());
                 }
             }
         }

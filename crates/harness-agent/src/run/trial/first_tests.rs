@@ -10,11 +10,13 @@ use harness_hands::scratch::Scratch;
 use harness_hands::suite::{Selection, SuiteReport, Watch};
 
 use super::Trial;
+use crate::plan::Plan;
 use crate::plan::lies_in;
+use crate::run::context::Context;
 use crate::run::event::EventKind;
 use crate::run::evidence::{self, TESTS_FAILING, Verdict};
 use crate::run::flaky;
-use crate::run::session::Session;
+use crate::run::log::Log;
 
 /// Seconds from which on a suite is slow.
 const SLOW: f64 = 5.0;
@@ -35,7 +37,9 @@ impl Trial {
     /// and that is what the change is judged by. What the other tests say is not known then.
     pub(super) fn settled_by_few(
         &mut self,
-        session: &mut Session<'_>,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
         version: &Scratch,
         watch: &Watch,
     ) -> bool {
@@ -43,13 +47,18 @@ impl Trial {
             return false;
         };
         let changed: Vec<RelPath> = self.staged.paths().cloned().collect();
-        let first = FirstTests::of(before, session.whole_tree(), &changed);
+        let first = FirstTests::of(before, context.whole_tree(), &changed);
         // What is to stay in any case must have seen all tests.
-        let Some(first) = first.filter(|_| !session.options.keep) else {
+        let Some(first) = first.filter(|_| !context.options.keep) else {
             return false;
         };
-        tell(session, &first, before, &changed);
-        let seen = self.run_in(session, version, &Selection::Some(first.all()), watch);
+        tell(log, &first, before, &changed);
+        let seen = self.run_in(
+            context,
+            log,
+            version,
+            (&Selection::Some(first.all()), watch),
+        );
         let before = self.before.as_ref();
         let Some(report) = before.and_then(|before| first.merged(before, seen)) else {
             return false;
@@ -65,16 +74,16 @@ impl Trial {
                 return false;
             }
             self.after = Some(report);
-            self.look_again(session, version);
+            self.look_again(context, log, version);
         } else {
             self.after = Some(report);
         }
-        self.trace_red(session);
-        let verdict = self.verdict(session);
+        self.trace_red(context, log, plan);
+        let verdict = self.verdict(context, plan);
         self.is_partial = match &verdict {
             Verdict::Worse(_) => true,
             Verdict::Unfinished { rule, .. } => {
-                *rule == TESTS_FAILING && !self.meets_something(session)
+                *rule == TESTS_FAILING && !self.meets_something(context, plan)
             }
             _ => false,
         };
@@ -83,7 +92,7 @@ impl Trial {
                 Verdict::Worse(_) => "a test broke: the others need not run".to_owned(),
                 _ => format!("still red: {0} of {0}", first.red.len()),
             };
-            session.tell(EventKind::Tests, &text, []);
+            log.tell(EventKind::Tests, &text, []);
         }
         self.is_partial
     }
@@ -175,7 +184,7 @@ fn test_files(tree: &SourceTree, changed: &[RelPath]) -> Vec<RelPath> {
     found.into_iter().collect()
 }
 
-fn tell(session: &mut Session<'_>, first: &FirstTests, before: &SuiteReport, changed: &[RelPath]) {
+fn tell(log: &mut Log<'_>, first: &FirstTests, before: &SuiteReport, changed: &[RelPath]) {
     let red = match first.red.len() {
         0 => String::new(),
         1 => "the red test".to_owned(),
@@ -197,7 +206,7 @@ fn tell(session: &mut Session<'_>, first: &FirstTests, before: &SuiteReport, cha
         parts.join(" and ")
     );
     let data = [("begins", true.into()), ("last_seconds", seconds.into())];
-    session.tell(EventKind::Tests, &text, data);
+    log.tell(EventKind::Tests, &text, data);
 }
 
 #[cfg(test)]

@@ -4,11 +4,14 @@ use harness_code::path::RelPath;
 use harness_code::text::Text;
 use harness_code::tree;
 use harness_hands::suite::Failure;
-use harness_hands::suite::tried::Trace;
+use harness_hands::suite::tried;
 
-use crate::plan::{self, Spot, lies_in};
+use crate::plan::{self, Plan, Spot, lies_in};
+use crate::run::context::Context;
+use crate::run::log::Log;
+use crate::run::resources::Resources;
 use crate::run::search::blame::{self, Hints};
-use crate::run::session::Session;
+use crate::run::strategy::{Outcome, Strategy};
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
 
@@ -17,70 +20,94 @@ const MOST_SPOTS: usize = 3;
 /// Passing tests of the same file that are watched too: what they run as well is less suspect.
 const MOST_PASSING: usize = 24;
 
-/// Turns the plan of a task that names red tests, and no code, to what those tests run.
-pub(super) fn show(session: &mut Session<'_>, trial: &Trial) {
-    let plan = &session.plan;
-    let names_code = plan
-        .spots()
-        .first()
-        .is_some_and(|spot| !tree::is_test(&spot.path))
-        && !plan.mentions().definitions.is_empty();
-    if session.task.kind != Kind::Fix || !plan.names_tests() || names_code {
-        return;
+/// The plan of a task that names red tests, and no code, turned to what those tests run.
+pub(super) struct Trace;
+
+impl Strategy for Trace {
+    fn suits(&self, context: &Context<'_>, plan: &Plan) -> bool {
+        let mut first = plan.spots().iter().take(1);
+        let names_code =
+            first.any(|spot| !tree::is_test(&spot.path)) && !plan.mentions().definitions.is_empty();
+        !context.read_only()
+            && plan.task.kind == Kind::Fix
+            && plan.names_tests()
+            && !names_code
+            && !plan.is_traced()
     }
-    let failures = trial.now().map_or(&[][..], |now| &now.failures);
-    let named = failures
-        .iter()
-        .find(|failure| plan.names_test(&failure.id))
-        .cloned();
-    let Some(failure) = named else {
-        return;
-    };
-    let spots = spots(session, trial, &failure);
-    if !spots.is_empty() {
-        let most = session.options.max_tokens;
-        session.plan.turn_to(Vec::new(), spots, most);
-        session.tell_places();
+
+    fn attempt(
+        &self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        resources: &mut Resources,
+    ) -> Outcome {
+        let trial = match resources.begin_work(context, log, plan) {
+            Ok(trial) => trial,
+            Err(ended) => return Outcome::Ended(ended),
+        };
+        let failures = trial.now().map_or(&[][..], |now| &now.failures);
+        let mut named = failures.iter().filter(|one| plan.names_test(&one.id));
+        let Some(failure) = named.next().cloned() else {
+            return Outcome::Passed;
+        };
+        let spots = spots(context, log, trial, &failure);
+        if spots.is_empty() {
+            return Outcome::Passed;
+        }
+        let next = plan.about_code(spots, context.options.max_tokens);
+        log.tell_places(&next);
+        Outcome::Replanned(Box::new(next))
     }
 }
 
 /// Returns the code that a red test runs, most suspect first.
-pub(super) fn spots(session: &mut Session<'_>, trial: &Trial, failure: &Failure) -> Vec<Spot> {
-    let mut spots = suspects(session, trial, failure);
+pub(super) fn spots(
+    context: &Context<'_>,
+    log: &mut Log<'_>,
+    trial: &Trial,
+    failure: &Failure,
+) -> Vec<Spot> {
+    let mut spots = suspects(context, log, trial, failure);
     if spots.is_empty() {
-        spots.extend(failing_place(session, failure));
-        spots.extend(spoken_of(session, failure));
+        spots.extend(failing_place(context, failure));
+        spots.extend(spoken_of(context, failure));
     }
     spots.truncate(MOST_SPOTS);
     spots
 }
 
 /// What the test ran, judged by what passing tests of its file run too.
-fn suspects(session: &mut Session<'_>, trial: &Trial, failure: &Failure) -> Vec<Spot> {
+fn suspects(
+    context: &Context<'_>,
+    log: &mut Log<'_>,
+    trial: &Trial,
+    failure: &Failure,
+) -> Vec<Spot> {
     let passed = trial.now().map_or(&[][..], |now| &now.passed_ids);
     let around = around(&failure.id).to_owned();
     let near = passed.iter().filter(|id| self::around(id) == around);
     let mut tests = vec![failure.id.clone()];
     tests.extend(near.take(MOST_PASSING).cloned());
-    let lines = trial.lines_run(session, tests);
-    let traces: Vec<Trace> = lines
+    let lines = trial.lines_run(context, log, tests);
+    let traces: Vec<tried::Trace> = lines
         .into_iter()
-        .map(|(test, lines)| Trace {
+        .map(|(test, lines)| tried::Trace {
             failing: test == failure.id,
             test,
             lines,
         })
         .collect();
-    let scope = RelPath::parse(&session.options.scope).ok();
+    let scope = RelPath::parse(&context.options.scope).ok();
     let hints = Hints {
         named: &[],
         failures: std::slice::from_ref(failure),
         scope: scope.as_ref(),
     };
-    let read = |path: &RelPath| -> Option<Text> { session.tree.text(path).ok() };
+    let read = |path: &RelPath| -> Option<Text> { context.tree().text(path).ok() };
     let (found, _) = blame::suspects(&read, &traces, &hints);
     let spot = |one: &blame::Suspect| {
-        plan::definition(&session.tree, &one.path, &one.name, *one.rows.start())
+        plan::definition(context.tree(), &one.path, &one.name, *one.rows.start())
     };
     found.iter().take(MOST_SPOTS).filter_map(spot).collect()
 }
@@ -92,10 +119,10 @@ fn around(id: &str) -> &str {
 }
 
 /// The place where the test stopped, where that is code.
-fn failing_place(session: &Session<'_>, failure: &Failure) -> Option<Spot> {
+fn failing_place(context: &Context<'_>, failure: &Failure) -> Option<Spot> {
     let path = RelPath::parse(failure.file.as_deref()?).ok()?;
     let line = failure.line.filter(|_| !tree::is_test(&path))?;
-    plan::around(&session.tree, &path, line)
+    plan::around(context.tree(), &path, line)
 }
 
 /// Returns the lines of a test that has a sentence for a name: `suite > counts words`, `test.counts words`.
@@ -120,8 +147,8 @@ fn told_by_title(text: &str, id: &str) -> Option<String> {
 }
 
 /// Definitions that the text of the test names, in the order it does.
-fn spoken_of(session: &Session<'_>, failure: &Failure) -> Vec<Spot> {
-    let tree = &session.tree;
+fn spoken_of(context: &Context<'_>, failure: &Failure) -> Vec<Spot> {
+    let tree = context.tree();
     let id = failure.id.split('[').next().unwrap_or(&failure.id);
     let name = id.rsplit([':', '.', ' ']).next().unwrap_or(id);
     let mut tests = tree.files().iter().filter(|file| file.test);

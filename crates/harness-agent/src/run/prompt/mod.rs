@@ -1,4 +1,10 @@
-//! The words for the model: rendered from `prompts/*.md`, every injected part with its cap.
+//! What the model is shown: rendered from `prompts/*.md`, every injected part with its cap. Here is the first request; what
+//! is said after it is in `said`.
+
+pub(super) mod around;
+mod failure;
+mod fold;
+pub(super) mod said;
 
 use std::collections::BTreeSet;
 
@@ -10,36 +16,35 @@ use harness_code::tree::SourceTree;
 
 use crate::model::{Message, Role};
 use crate::plan::{LONGEST_DEFINITION, LONGEST_TASK, MOST_CODE, Plan, Rung, Spot};
-use crate::run::{fold, showing, telling};
+use crate::run::prompt::said::said;
 use crate::skill::Skill;
-use crate::task::Task;
 use crate::task::kind::Kind;
 
-const REWRITE: &str = include_str!("../../prompts/rewrite.md");
-const BLANK_TASK: &str = include_str!("../../prompts/blank_task.md");
-const BLANK_REPLY: &str = include_str!("../../prompts/blank_reply.md");
-const EXAMPLE_TASK: &str = include_str!("../../prompts/example_task.md");
-const EXAMPLE_REPLY: &str = include_str!("../../prompts/example_reply.md");
-/// The actions, told once when code alone did not do.
-pub(super) const MENU: &str = include_str!("../../prompts/menu.md");
-const TESTS: &str = include_str!("../../prompts/tests.md");
-const TESTS_TASK: &str = include_str!("../../prompts/tests_task.md");
-const TESTS_REPLY: &str = include_str!("../../prompts/tests_reply.md");
-const TESTS_NEXT: &str = include_str!("../../prompts/tests_next.md");
-const NEW: &str = include_str!("../../prompts/new.md");
-const NEW_TASK: &str = include_str!("../../prompts/new_task.md");
-const NEW_REPLY: &str = include_str!("../../prompts/new_reply.md");
-const NEW_FILE: &str = include_str!("../../prompts/new_file.md");
-const NEW_FILE_TASK: &str = include_str!("../../prompts/new_file_task.md");
-const WORK: &str = include_str!("../../prompts/work.md");
-const ANSWER: &str = include_str!("../../prompts/answer.md");
-const OBJECT: &str = include_str!("../../prompts/object.md");
-const READ_ONLY: &str = include_str!("../../prompts/read_only.md");
-const PLACES: &str = include_str!("../../prompts/places.md");
-const PLACES_AGAIN: &str = include_str!("../../prompts/places_again.md");
-const PLACE_NEXT: &str = include_str!("../../prompts/place_next.md");
-const PLACE_PATCH: &str = include_str!("../../prompts/place_patch.md");
-const REVIEW: &str = include_str!("../../prompts/review.md");
+pub(super) use failure::failure_to_show;
+
+const REWRITE: &str = include_str!("../../../prompts/rewrite.md");
+const BLANK_TASK: &str = include_str!("../../../prompts/blank_task.md");
+const BLANK_REPLY: &str = include_str!("../../../prompts/blank_reply.md");
+const EXAMPLE_TASK: &str = include_str!("../../../prompts/example_task.md");
+const EXAMPLE_REPLY: &str = include_str!("../../../prompts/example_reply.md");
+const TESTS: &str = include_str!("../../../prompts/tests.md");
+const TESTS_TASK: &str = include_str!("../../../prompts/tests_task.md");
+const TESTS_REPLY: &str = include_str!("../../../prompts/tests_reply.md");
+const TESTS_NEXT: &str = include_str!("../../../prompts/tests_next.md");
+const NEW: &str = include_str!("../../../prompts/new.md");
+const NEW_TASK: &str = include_str!("../../../prompts/new_task.md");
+const NEW_REPLY: &str = include_str!("../../../prompts/new_reply.md");
+const NEW_FILE: &str = include_str!("../../../prompts/new_file.md");
+const NEW_FILE_TASK: &str = include_str!("../../../prompts/new_file_task.md");
+const WORK: &str = include_str!("../../../prompts/work.md");
+const ANSWER: &str = include_str!("../../../prompts/answer.md");
+const OBJECT: &str = include_str!("../../../prompts/object.md");
+const READ_ONLY: &str = include_str!("../../../prompts/read_only.md");
+const PLACES: &str = include_str!("../../../prompts/places.md");
+const PLACES_AGAIN: &str = include_str!("../../../prompts/places_again.md");
+const PLACE_NEXT: &str = include_str!("../../../prompts/place_next.md");
+const PLACE_PATCH: &str = include_str!("../../../prompts/place_patch.md");
+const REVIEW: &str = include_str!("../../../prompts/review.md");
 
 /// The longest file that is shown because the user named it, in characters; it has a middle left out beyond.
 const LONGEST_FILE: usize = 6_000;
@@ -51,35 +56,34 @@ const LONGEST_CONTEXT: usize = 1_500;
 const LONGEST_FAILURE: usize = 1_500;
 
 /// What the first prompt is made of.
-pub(super) struct Opening<'a> {
-    pub(super) task: &'a Task,
-    pub(super) plan: &'a Plan,
-    pub(super) tree: &'a SourceTree,
-    pub(super) skills: &'a [Skill],
-    pub(super) rules: &'a str,
+pub(in crate::run) struct Opening<'a> {
+    pub(in crate::run) plan: &'a Plan,
+    pub(in crate::run) tree: &'a SourceTree,
+    pub(in crate::run) skills: &'a [Skill],
+    pub(in crate::run) rules: &'a str,
     /// Files that the user wants shown whole.
-    pub(super) files: &'a [RelPath],
-    pub(super) context: &'a str,
-    pub(super) failure: &'a str,
-    pub(super) learned: &'a str,
-    pub(super) read_only: bool,
-    pub(super) answers: bool,
+    pub(in crate::run) files: &'a [RelPath],
+    pub(in crate::run) context: &'a str,
+    pub(in crate::run) failure: &'a str,
+    pub(in crate::run) learned: &'a str,
+    pub(in crate::run) read_only: bool,
+    pub(in crate::run) answers: bool,
     /// What runs the project's tests, in a word.
-    pub(super) framework: &'a str,
+    pub(in crate::run) framework: &'a str,
     /// Replies are asked for as one JSON object.
-    pub(super) object: bool,
+    pub(in crate::run) object: bool,
     /// The model is known to be very small.
-    pub(super) tiny: bool,
+    pub(in crate::run) tiny: bool,
     /// The places are asked for first.
-    pub(super) lists: bool,
+    pub(in crate::run) lists: bool,
 }
 
 /// The first request, and what had to stay out of it.
-pub(super) struct Opened {
-    pub(super) messages: Vec<Message>,
-    pub(super) left_out: Vec<&'static str>,
+pub(in crate::run) struct Opened {
+    pub(in crate::run) messages: Vec<Message>,
+    pub(in crate::run) left_out: Vec<&'static str>,
     /// The code itself and what is wrong with it, where it is shown only once the model failed without.
-    pub(super) held_back: Option<String>,
+    pub(in crate::run) held_back: Option<String>,
 }
 
 /// One part of the first prompt.
@@ -117,7 +121,7 @@ impl Part {
 }
 
 /// Returns the messages of the first request, no longer than `room` bytes. What is worth least is left out first.
-pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
+pub(in crate::run) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
     let rewrites = opening.plan.rung == Rung::Rewrite && !opening.answers;
     let blank = blank(opening).filter(|_| rewrites);
     let (tests, new) = (opening.plan.tests_home(), opening.plan.new_definition());
@@ -149,7 +153,10 @@ pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
         // A model that knows what it was not shown can ask for it.
         user.insert_str(
             0,
-            &format!("Left out for lack of room: {}.\n\n", left_out.join(", ")),
+            &format!(
+                "{}\n\n",
+                said("left out", &[("what", &left_out.join(", "))])
+            ),
         );
     }
     let message = |role, content: &str| Message {
@@ -172,11 +179,11 @@ pub(super) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
 fn blank(opening: &Opening<'_>) -> Option<String> {
     let plan = opening.plan;
     let elsewhere = plan.tests_home().is_some() || plan.new_definition().is_some();
-    let fixes = opening.task.kind == Kind::Fix && !elsewhere && !opening.object;
+    let fixes = opening.plan.task.kind == Kind::Fix && !elsewhere && !opening.object;
     let judged = !opening.failure.is_empty();
     let spot = plan.spots().first();
     let spot = spot.filter(|_| opening.tiny && fixes && judged)?;
-    showing::blank(opening.tree, spot)
+    around::blank(opening.tree, spot)
 }
 
 /// Returns what a first prompt without the body did not tell: the code, what is wrong with it, the task.
@@ -184,9 +191,9 @@ fn held_back(opening: &Opening<'_>) -> Option<String> {
     let spot = opening.plan.spots().first()?;
     let code = shown(opening.tree, spot, "", LONGEST_DEFINITION)?;
     let failure = capped(opening.failure, LONGEST_FAILURE);
-    let wrong = telling::as_sentence(opening.failure)
-        .unwrap_or_else(|| format!("A test fails:\n{failure}"));
-    let task = capped(&opening.task.text, LONGEST_TASK);
+    let wrong = failure::as_sentence(opening.failure)
+        .unwrap_or_else(|| said("test fails", &[("what", &failure)]));
+    let task = capped(&opening.plan.task.text, LONGEST_TASK);
     Some(format!("{code}\n\n{wrong}\n\nTask: {task}"))
 }
 
@@ -195,14 +202,14 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Pa
     let mut parts = Vec::new();
     if !opening.rules.trim().is_empty() {
         let rules = capped(opening.rules, LONGEST_RULES);
-        let text = format!("Rules of this project:\n{rules}");
+        let text = said("rules", &[("what", &rules)]);
         parts.push(Part::new("rules of the project", 4, text).at_least(300));
     }
     let skills = opening.skills.iter();
     parts.extend(skills.map(|skill| Part::new("a skill", 2, skill.text.clone())));
     if !opening.context.trim().is_empty() {
         let said = capped(opening.context, LONGEST_CONTEXT);
-        let text = format!("Said before:\n{said}");
+        let text = self::said("said before", &[("what", &said)]);
         parts.push(Part::new("what was said before", 3, text).at_least(300));
     }
     for path in opening.files {
@@ -229,7 +236,7 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Pa
     }
     if !opening.failure.is_empty() {
         let failure = capped(opening.failure, LONGEST_FAILURE);
-        let told = format!("A test fails:\n{failure}");
+        let told = said("test fails", &[("what", &failure)]);
         parts.push(Part::new("the failing test", 6, told).at_least(300));
     }
     let learned = opening.learned.to_owned();
@@ -238,7 +245,7 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Pa
         parts.push(Part::new("the notice", 9, READ_ONLY.to_owned()));
     }
     let word = if opening.answers { "Question" } else { "Task" };
-    let task = capped(&opening.task.text, LONGEST_TASK);
+    let task = capped(&opening.plan.task.text, LONGEST_TASK);
     let text = format!("{word}: {task}");
     parts.push(Part::new("a part of the task", 10, text).at_least(200));
     if opening.lists {
@@ -253,9 +260,9 @@ fn code_parts(opening: &Opening<'_>, rewrites: bool) -> Vec<Part> {
     let mut room = MOST_CODE;
     let new = opening.plan.new_definition().filter(|_| rewrites);
     if let Some(new) = new {
-        let home = showing::home(opening.tree, new);
+        let home = around::home(opening.tree, new);
         room = room.saturating_sub(home.len());
-        let instead = format!("It goes into {}.", new.path);
+        let instead = said("goes into", &[("path", new.path.as_str())]);
         parts.push(Part::new("the file it goes into", 8, home).or(instead));
     }
     // A rewrite is shown the one definition it is about: more only distracts a small model.
@@ -264,7 +271,7 @@ fn code_parts(opening: &Opening<'_>, rewrites: bool) -> Vec<Part> {
         Some(new) => !spot.name.is_empty() && spot.path != new.path,
         None => true,
     });
-    let hints = format!("{}\n{}", opening.task.text, opening.failure);
+    let hints = format!("{}\n{}", opening.plan.task.text, opening.failure);
     for (at, spot) in spots.take(most).enumerate() {
         let longest = LONGEST_DEFINITION.min(room);
         let Some(shown) = shown(opening.tree, spot, &hints, longest) else {
@@ -279,7 +286,7 @@ fn code_parts(opening: &Opening<'_>, rewrites: bool) -> Vec<Part> {
         let head = head_of(opening.tree, spot).filter(|head| at == 0 && head.len() < shown.len());
         parts.push(Part::new(name, worth, shown).or(head.unwrap_or_default()));
         if rewrites && new.is_none() && opening.plan.tests_home().is_none() {
-            let uses = showing::uses(opening.tree, spot);
+            let uses = around::uses(opening.tree, spot);
             parts.push(Part::new("what calls it", 1, uses));
         }
     }
@@ -333,7 +340,7 @@ fn shown(tree: &SourceTree, spot: &Spot, hints: &str, room: usize) -> Option<Str
 }
 
 /// Returns a place of a text of its file: where it is, then its code in a fence, what does not fit folded.
-pub(super) fn fenced(
+pub(in crate::run) fn fenced(
     tree: &SourceTree,
     spot: &Spot,
     content: &str,
@@ -432,14 +439,21 @@ fn tests_there(tree: &SourceTree, home: &RelPath, framework: &str) -> String {
             let content = text.content().replace("\r\n", "\n");
             let end = content.floor_char_boundary(LONGEST_STYLE.min(content.len()));
             let begin = content[..end].trim_end();
-            format!("The tests go into {home}{kind}, which begins:\n```python\n{begin}\n```")
+            let path = format!("{home}{kind}");
+            let head = said("tests go into", &[("path", &path)]);
+            format!("{head}\n```python\n{begin}\n```")
         }
-        _ => format!("The tests go into {home}{kind}, a new file."),
+        _ => said("tests go into new", &[("path", &format!("{home}{kind}"))]),
     }
 }
 
 /// Returns the words that ask for the tests of a new definition, in the conversation that wrote it.
-pub(super) fn tests_next(tree: &SourceTree, home: &RelPath, framework: &str, name: &str) -> String {
+pub(in crate::run) fn tests_next(
+    tree: &SourceTree,
+    home: &RelPath,
+    framework: &str,
+    name: &str,
+) -> String {
     TESTS_NEXT
         .trim_end()
         .replace("{name}", name)
@@ -447,7 +461,7 @@ pub(super) fn tests_next(tree: &SourceTree, home: &RelPath, framework: &str, nam
 }
 
 /// Returns the words that ask for one place of several.
-pub(super) fn place_next(reason: &str, shown: &str, name: &str) -> String {
+pub(in crate::run) fn place_next(reason: &str, shown: &str, name: &str) -> String {
     PLACE_NEXT
         .trim_end()
         .replace("{name}", name)
@@ -456,7 +470,7 @@ pub(super) fn place_next(reason: &str, shown: &str, name: &str) -> String {
 }
 
 /// Returns the words that ask for a part of one place of several, which is too long to be written anew.
-pub(super) fn place_patch(reason: &str, shown: &str, path: &RelPath) -> String {
+pub(in crate::run) fn place_patch(reason: &str, shown: &str, path: &RelPath) -> String {
     PLACE_PATCH
         .trim_end()
         .replace("{path}", path.as_str())
@@ -465,12 +479,12 @@ pub(super) fn place_patch(reason: &str, shown: &str, path: &RelPath) -> String {
 }
 
 /// Returns the words that ask for a list of places again.
-pub(super) fn places_again(problems: &str) -> String {
+pub(in crate::run) fn places_again(problems: &str) -> String {
     PLACES_AGAIN.trim_end().replace("{problems}", problems)
 }
 
 /// Returns the words that ask what of the task is left. `red` is how tests fail that failed before and may belong to it.
-pub(super) fn review(diff: &str, is_tested: bool, red: &str) -> String {
+pub(in crate::run) fn review(diff: &str, is_tested: bool, red: &str) -> String {
     let diff = capped(diff.trim_end(), MOST_CODE);
     let (tested, red) = match (is_tested, red) {
         (false, _) => ("", String::new()),
@@ -479,7 +493,7 @@ pub(super) fn review(diff: &str, is_tested: bool, red: &str) -> String {
             let red = capped(red, LONGEST_FAILURE);
             (
                 ", and no test is worse",
-                format!("These fail as before:\n{red}\n"),
+                said("fail as before", &[("what", &red)]) + "\n",
             )
         }
     };
@@ -501,7 +515,7 @@ fn head_of(tree: &SourceTree, spot: &Spot) -> Option<String> {
 }
 
 /// Returns a text that is no longer than the cap: its head and its tail, and a word on what is missing.
-pub(super) fn capped(text: &str, cap: usize) -> String {
+pub(in crate::run) fn capped(text: &str, cap: usize) -> String {
     let count = text.chars().count();
     if count <= cap {
         return text.to_owned();
@@ -512,7 +526,7 @@ pub(super) fn capped(text: &str, cap: usize) -> String {
 }
 
 /// Returns a text that is no longer than a number of bytes: its head and its tail, and a word on what is missing.
-pub(super) fn shortened(text: &str, bytes: usize) -> String {
+pub(in crate::run) fn shortened(text: &str, bytes: usize) -> String {
     const MARK: &str = "\n[… left out …]\n";
     if text.len() <= bytes {
         return text.to_owned();

@@ -4,7 +4,8 @@ use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 use harness_hands::suite::Failure;
 
-use crate::run::session::Session;
+use crate::plan::Plan;
+use crate::run::context::Context;
 use crate::run::trial::Trial;
 use crate::task::kind::Kind;
 
@@ -12,16 +13,15 @@ use crate::task::kind::Kind;
 const LONGEST_LINE: usize = 300;
 
 /// Returns the failing test that the task is about, for the first prompt.
-pub(super) fn failure_to_show(session: &Session<'_>, trial: &Trial) -> String {
+pub(in crate::run) fn failure_to_show(context: &Context<'_>, plan: &Plan, trial: &Trial) -> String {
     let Some(before) = trial.now() else {
         return String::new();
     };
-    if session.task.kind != Kind::Fix {
+    if plan.task.kind != Kind::Fix {
         return String::new();
     }
-    let named = |id: &str| session.plan.names_test(id);
-    let name = session
-        .plan
+    let named = |id: &str| plan.names_test(id);
+    let name = plan
         .spots()
         .first()
         .map(|spot| spot.name.rsplit('.').next().unwrap_or_default().to_owned())
@@ -41,7 +41,7 @@ pub(super) fn failure_to_show(session: &Session<'_>, trial: &Trial) -> String {
         return String::new();
     };
     // The line that failed says more than any message: it is a call and what should come of it.
-    match failing_line(&session.tree, failure) {
+    match failing_line(context.tree(), failure) {
         Some(line) => format!("{}\n{}", as_assertion(&line), failure.message),
         None => failure.shown(),
     }
@@ -78,7 +78,7 @@ fn as_assertion(line: &str) -> String {
 }
 
 /// Returns a failing assertion and its message as one sentence: what must be, and what is.
-pub(super) fn as_sentence(failure: &str) -> Option<String> {
+pub(in crate::run) fn as_sentence(failure: &str) -> Option<String> {
     let (line, message) = failure.split_once('\n').unwrap_or((failure, ""));
     let told = line.strip_prefix("assert ")?;
     let message = message.lines().next().unwrap_or_default();

@@ -7,14 +7,18 @@ use harness_code::path::RelPath;
 use harness_code::tree;
 use harness_hands::suite::{Failure, SuiteReport};
 
-use crate::run::conversation::{Engine, attempt, out_of_steps};
+use crate::plan::Plan;
+use crate::run::context::Context;
+use crate::run::conversation::out_of_steps;
+use crate::run::ending::Ended;
 use crate::run::event::EventKind;
 use crate::run::evidence::{Verdict, has_passed, unusable};
+use crate::run::log::{Log, first_line};
+use crate::run::resources::Resources;
 use crate::run::result::Stopped;
-use crate::run::session::{Ended, Ending, Session, first_line};
 use crate::run::staged::summary;
+use crate::run::strategy::{Outcome, Strategy, pursue, trace};
 use crate::run::trial::Trial;
-use crate::run::under_test;
 use crate::task::Task;
 use crate::task::goal::Goal;
 use crate::task::kind::Kind;
@@ -24,46 +28,77 @@ const LEAST_STEPS: u32 = 3;
 /// Names of red tests that are told at once.
 const MOST_TOLD: usize = 3;
 
-/// Makes red tests pass, as many as can be.
-pub(super) fn perform(
-    session: &mut Session<'_>,
-    engine: &mut Engine<'_>,
-    mut trial: Trial,
-    learned: &str,
-) -> Ending {
-    let mut red = match red_tests(session, &trial) {
-        Ok(red) => red,
-        Err(ended) => return trial.take_back(session, ended.stopped, ended.summary),
-    };
-    tell(session, &red);
-    let (task, plan) = (session.task.clone(), session.plan.clone());
+/// One goal a red test, as many as can be met.
+pub(super) struct RedTests;
+
+impl Strategy for RedTests {
+    fn suits(&self, context: &Context<'_>, plan: &Plan) -> bool {
+        !context.read_only() && plan.is_about_red_tests()
+    }
+
+    fn attempt(
+        &self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        resources: &mut Resources,
+    ) -> Outcome {
+        let trial = match resources.begin_work(context, log, plan) {
+            Ok(trial) => trial,
+            Err(ended) => return Outcome::Ended(ended),
+        };
+        let mut red = match red_tests(plan, trial) {
+            Ok(red) => red,
+            Err(ended) => return Outcome::Ended(ended),
+        };
+        tell(log, &red);
+        let ended = one_by_one(context, log, plan, resources, &mut red);
+        Outcome::Ended(match &mut resources.trial {
+            Some(trial) => end((context, log, plan), trial, &red, ended),
+            None => ended,
+        })
+    }
+}
+
+/// Makes one red test after the other the goal. Returns how the last one ended that was not met.
+fn one_by_one(
+    context: &Context<'_>,
+    log: &mut Log<'_>,
+    plan: &Plan,
+    resources: &mut Resources,
+    red: &mut Vec<Failure>,
+) -> Ended {
     // What could not be mended, by its cause: others of the same cause are not tried.
     let mut given_up: BTreeSet<String> = BTreeSet::new();
     let mut ended = Ended::new(Stopped::Done, "");
-    while let Some((first, next)) = next(&red, &trial, &given_up) {
-        let open = open(&red, &trial);
-        let spent = session.history.next_number() - 1;
-        let left = session.options.steps.saturating_sub(spent);
-        let steps = (left / open.max(1)).max(LEAST_STEPS).min(left);
-        if steps == 0 && matches!(engine, Engine::Ready { .. }) {
-            ended = out_of_steps(session);
-            break;
-        }
-        turn_to(session, &trial, &red, &next);
-        trial.remember_shown(session);
+    let mut mended = context.with_changes(&[]);
+    while let Some(trial) = &mut resources.trial
+        && let Some((first, next)) = next(red, trial, &given_up)
+    {
+        let spent = log.history.next_number() - 1;
+        let left = context.options.steps.saturating_sub(spent);
+        let steps = (left / open(red, trial).max(1)).max(LEAST_STEPS).min(left);
         // What was written for another test does not wait for this one's names.
         trial.forget_waiting();
-        let one = attempt(session, engine, &mut trial, learned, steps);
-        (session.task, session.plan) = (task.clone(), plan.clone());
+        let goal = about(&mended, log, plan, trial, (red, &next));
+        if steps == 0 && resources.has_engine() {
+            return out_of_steps(context);
+        }
+        resources.steps = steps;
+        let (_, one) = pursue(&mended, log, goal, resources);
+        let Some(trial) = &mut resources.trial else {
+            return one;
+        };
         if one.stopped == Stopped::Done {
-            if !settle(session, &mut trial, &mut red) {
+            if !settle(plan, trial, red) {
                 given_up.insert(cause(&first));
             }
+            mended = context.with_changes(&trial.staged().changes());
             continue;
         }
         given_up.insert(cause(&first));
         ended = one;
-        let has_failed = ended.stopped == Stopped::Engine && matches!(engine, Engine::Ready { .. });
+        let has_failed = ended.stopped == Stopped::Engine && resources.has_engine();
         let is_over = matches!(
             ended.stopped,
             Stopped::Interrupted | Stopped::Refused | Stopped::Busy
@@ -72,12 +107,11 @@ pub(super) fn perform(
             break;
         }
     }
-    let hint = ended.hint.clone();
-    end(session, trial, &red, ended).with_hint(&hint)
+    ended
 }
 
 /// Returns the red tests that the task means; where there are none, how the run ends.
-fn red_tests(session: &Session<'_>, trial: &Trial) -> Result<Vec<Failure>, Ended> {
+fn red_tests(plan: &Plan, trial: &Trial) -> Result<Vec<Failure>, Ended> {
     let unverified = |words: &str| Err(Ended::new(Stopped::Stuck, format!("unverified: {words}")));
     let Some(before) = trial.before() else {
         return unverified(
@@ -87,7 +121,7 @@ fn red_tests(session: &Session<'_>, trial: &Trial) -> Result<Vec<Failure>, Ended
     if let Some(problem) = unusable(before) {
         return unverified(&problem);
     }
-    let meant = |failure: &&Failure| session.plan.means_test(&failure.id);
+    let meant = |failure: &&Failure| plan.means_test(&failure.id);
     let mut red: Vec<Failure> = before.failures.iter().filter(meant).cloned().collect();
     red.sort_by_key(telling);
     if !red.is_empty() {
@@ -98,8 +132,8 @@ fn red_tests(session: &Session<'_>, trial: &Trial) -> Result<Vec<Failure>, Ended
     }
     // Skipped, expected to fail or not there at all is not passed.
     let passed = before.passed_ids.iter();
-    let passed = passed.filter(|id| session.plan.means_test(id)).count();
-    let is_named = session.plan.names_tests() || !session.plan.mentions().paths.is_empty();
+    let passed = passed.filter(|id| plan.means_test(id)).count();
+    let is_named = plan.names_tests() || !plan.mentions().paths.is_empty();
     match before.failures.first() {
         Some(other) => unverified(&format!(
             "nothing that the task names fails; {} does",
@@ -170,21 +204,24 @@ fn open(red: &[Failure], trial: &Trial) -> u32 {
     u32::try_from(causes.len()).unwrap_or(u32::MAX)
 }
 
-/// Makes one red test the task, beside those that pass by now.
-fn turn_to(session: &mut Session<'_>, trial: &Trial, red: &[Failure], next: &Failure) {
-    let spots = under_test::spots(session, trial, next);
+/// Returns the plan in which one red test is the task, beside those that pass by now.
+fn about(
+    context: &Context<'_>,
+    log: &mut Log<'_>,
+    plan: &Plan,
+    trial: &Trial,
+    (red, next): (&[Failure], &Failure),
+) -> Plan {
+    let spots = trace::spots(context, log, trial, next);
     let mended = red.iter().filter(|one| passes(trial, trial.now(), &one.id));
     let blamed = mended.chain([next]).map(|one| one.id.clone()).collect();
-    session.task = one_red_test();
-    let most = session.options.max_tokens;
-    session.plan.turn_to(blamed, spots, most);
+    let goal = plan.about_tests(one_red_test(), blamed);
+    let goal = goal.about_code(spots, context.options.max_tokens);
     let text = format!("working on {}", next.id);
-    session.tell(
-        EventKind::Located,
-        &text,
-        [("test", next.id.clone().into())],
-    );
-    session.tell_places();
+    let data = [("test", next.id.clone().into())];
+    log.tell(EventKind::Located, &text, data);
+    log.tell_places(&goal);
+    goal
 }
 
 /// The task of one red test. Its id is no part of the words: a test may be called "how to remove test data".
@@ -196,25 +233,18 @@ fn one_red_test() -> Task {
 }
 
 /// Keeps what is proven in mind: the next red test is worked on with it in place. Says whether more passes than before.
-fn settle(session: &mut Session<'_>, trial: &mut Trial, red: &mut Vec<Failure>) -> bool {
+fn settle(plan: &Plan, trial: &mut Trial, red: &mut Vec<Failure>) -> bool {
     // Tests that an import hid, and tests that pass by chance, may be red only now.
-    let seen: Vec<Failure> = trial
-        .after()
-        .map_or(Vec::new(), |after| after.failures.clone());
-    let is_new = |one: &Failure| !red.iter().any(|known| known.id == one.id);
-    let late: Vec<Failure> = seen.into_iter().filter(is_new).collect();
-    red.extend(
-        late.into_iter()
-            .filter(|one| session.plan.means_test(&one.id)),
-    );
+    let seen = trial.after().map_or(&[][..], |after| &after.failures);
+    let is_new = |one: &&Failure| !red.iter().any(|known| known.id == one.id);
+    let late = seen.iter().filter(is_new);
+    let late: Vec<Failure> = late
+        .filter(|one| plan.means_test(&one.id))
+        .cloned()
+        .collect();
+    red.extend(late);
     let goals = goals(red, trial, trial.after());
-    let is_better = trial.remember(goals);
-    for change in trial.staged().changes() {
-        session
-            .tree
-            .lay_over(&change.path, Some(change.new_text().to_owned()));
-    }
-    is_better
+    trial.remember(goals)
 }
 
 fn goals(red: &[Failure], trial: &Trial, after: Option<&SuiteReport>) -> Vec<Goal> {
@@ -236,46 +266,43 @@ fn goals(red: &[Failure], trial: &Trial, after: Option<&SuiteReport>) -> Vec<Goa
     red.iter().map(goal).collect()
 }
 
-/// Judges the whole once more and keeps what is proven.
-fn end(session: &mut Session<'_>, mut trial: Trial, red: &[Failure], ended: Ended) -> Ending {
-    if open(red, &trial) > 0 {
+/// Judges the whole once more.
+fn end(
+    (context, log, plan): (&Context<'_>, &mut Log<'_>, &Plan),
+    trial: &mut Trial,
+    red: &[Failure],
+    ended: Ended,
+) -> Ended {
+    if open(red, trial) > 0 {
         let stopped = match ended.stopped {
             Stopped::Done => Stopped::Stuck,
             stopped => stopped,
         };
-        let goals = goals(red, &trial, None);
-        let mut ending = trial.take_back(session, stopped, ended.summary);
-        if ending.goals.is_empty() {
-            ending.goals = goals;
-        }
-        return ending;
+        return Ended {
+            stopped,
+            goals: goals(red, trial, None),
+            ..ended
+        };
     }
-    let task = std::mem::replace(&mut session.task, one_red_test());
     let blamed = red.iter().map(|one| one.id.clone()).collect();
-    let spots = session.plan.spots().to_vec();
-    let most = session.options.max_tokens;
-    session.plan.turn_to(blamed, spots, most);
-    let goals = goals(red, &trial, trial.now());
-    let mut ending = match trial.settled_verdict(session) {
-        Verdict::Proven(proof) => {
-            let summary = summary(&trial.staged().changes(), &proof);
-            trial.keep(session, summary)
-        }
+    let plan = plan.about_tests(one_red_test(), blamed);
+    let goals = goals(red, trial, trial.now());
+    match trial.settled_verdict(context, log, &plan) {
+        Verdict::Proven(proof) => Ended {
+            goals,
+            judged_by: Some(Box::new(plan)),
+            ..Ended::new(Stopped::Done, summary(&trial.staged().changes(), &proof))
+        },
         Verdict::Worse(reason)
         | Verdict::Unverified(reason)
         | Verdict::Unfinished { reason, .. } => {
             trial.forget_part();
-            trial.take_back(session, Stopped::Stuck, reason)
+            Ended::new(Stopped::Stuck, reason).hinting(ended.hint)
         }
-    };
-    if ending.stopped == Stopped::Done {
-        ending.goals = goals;
     }
-    session.task = task;
-    ending
 }
 
-fn tell(session: &mut Session<'_>, red: &[Failure]) {
+fn tell(log: &mut Log<'_>, red: &[Failure]) {
     let names: Vec<&str> = red
         .iter()
         .take(MOST_TOLD)
@@ -291,7 +318,7 @@ fn tell(session: &mut Session<'_>, red: &[Failure]) {
         "tests fail"
     };
     let text = format!("{} {fail}: {}{more}", red.len(), names.join(", "));
-    session.tell(EventKind::Tests, &text, [("failed", red.len().into())]);
+    log.tell(EventKind::Tests, &text, [("failed", red.len().into())]);
 }
 
 #[cfg(test)]

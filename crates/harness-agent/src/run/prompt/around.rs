@@ -10,6 +10,7 @@ use harness_code::symbols::Import;
 use harness_code::tree::{SourceFile, SourceTree};
 
 use crate::plan::{NewDefinition, Spot};
+use crate::run::prompt::said::said;
 
 /// A file up to this many bytes is shown whole.
 const SHORT_FILE: usize = 1_200;
@@ -21,9 +22,10 @@ const MOST_USES: usize = 2;
 const LONGEST_LINE: usize = 120;
 
 /// Returns the file that a new definition goes into: whole where it is short, else its imports and first lines.
-pub(super) fn home(tree: &SourceTree, new: &NewDefinition) -> String {
+pub(in crate::run) fn home(tree: &SourceTree, new: &NewDefinition) -> String {
     if new.in_new_file {
-        return format!("{} is a new file.{}", new.path, beside(tree, new));
+        let head = said("new file", &[("path", new.path.as_str())]);
+        return head + &beside(tree, new);
     }
     let Ok(text) = tree.text(&new.path) else {
         return String::new();
@@ -40,9 +42,9 @@ pub(super) fn home(tree: &SourceTree, new: &NewDefinition) -> String {
     };
     let place = match new.name.rsplit_once('.') {
         Some((class, _)) => match Language::of(&new.path) {
-            Language::Go => format!("It is a method of {class}. "),
-            Language::Rust => format!("It goes into an impl of {class}. "),
-            _ => format!("It goes into the class {class}. "),
+            Language::Go => said("method of", &[("class", class)]) + " ",
+            Language::Rust => said("impl of", &[("class", class)]) + " ",
+            _ => said("into class", &[("class", class)]) + " ",
         },
         None => String::new(),
     };
@@ -66,7 +68,7 @@ fn beside(tree: &SourceTree, new: &NewDefinition) -> String {
     let files: String = files.take(MOST_BESIDE).collect();
     match files.as_str() {
         "" => String::new(),
-        files => format!(" Beside it:{files}"),
+        files => format!(" {}", said("beside it", &[("files", files)])),
     }
 }
 
@@ -99,7 +101,7 @@ fn heads(tree: &SourceTree, new: &NewDefinition, content: &str) -> String {
 const LONGEST_BLANK: usize = 8;
 
 /// Returns a short Python function without its body: its first lines and its documentation.
-pub(super) fn blank(tree: &SourceTree, spot: &Spot) -> Option<String> {
+pub(in crate::run) fn blank(tree: &SourceTree, spot: &Spot) -> Option<String> {
     let file = tree.file(&spot.path)?;
     if file.language != Language::Python {
         return None;
@@ -164,7 +166,7 @@ fn bound(import: &Import) -> Vec<&str> {
 }
 
 /// Returns the lines that call a definition, or nothing.
-pub(super) fn uses(tree: &SourceTree, spot: &Spot) -> String {
+pub(in crate::run) fn uses(tree: &SourceTree, spot: &Spot) -> String {
     let name = spot.name.rsplit('.').next().unwrap_or(&spot.name);
     let found = facts::uses(tree, &spot.path, name, MOST_USES);
     let lines: Vec<String> = found
@@ -174,7 +176,7 @@ pub(super) fn uses(tree: &SourceTree, spot: &Spot) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    format!("Called in {}", lines.join("\nand in "))
+    said("called in", &[("lines", &lines.join("\nand in "))])
 }
 
 fn cut(line: &str) -> &str {

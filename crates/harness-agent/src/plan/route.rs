@@ -1,0 +1,238 @@
+//! What `route` shows of a plan, to programs and to people.
+
+use harness_code::locate::{self, Located};
+use harness_code::mention::Mentions;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::plan::{FEW_NAMED, SHORT_TASK};
+use crate::secret;
+use crate::task::Task;
+use crate::task::question::Question;
+
+/// The cheapest way that may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rung {
+    /// The user must choose first.
+    Question,
+    /// A certain fix, no model.
+    Fix,
+    /// One definition, written anew by the model.
+    Rewrite,
+    /// Turn by turn, with tools.
+    Loop,
+    /// An answer, nothing changes.
+    Answer,
+}
+
+impl Rung {
+    /// Returns the word that people are shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rung::Question => "question",
+            Rung::Fix => "fix",
+            Rung::Rewrite => "rewrite",
+            Rung::Loop => "loop",
+            Rung::Answer => "answer",
+        }
+    }
+}
+
+/// One thing that a task asks for.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct PlannedGoal {
+    /// What it is, in the words of the task.
+    pub text: String,
+}
+
+/// A fix that needs no model.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct PlannedFix {
+    /// What kind of fix it is.
+    pub kind: String,
+    /// The change as a unified diff.
+    pub diff: String,
+}
+
+/// A file that the task may be about.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct PlannedFile {
+    /// The file.
+    pub path: String,
+    /// How likely it is; only the order means something.
+    pub score: f64,
+    /// What speaks for it.
+    pub why: String,
+}
+
+/// A definition that the task may be about.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct PlannedDefinition {
+    /// The file.
+    pub path: String,
+    /// The definition, as `Class.name`.
+    pub name: String,
+    /// Its first line.
+    pub line: u32,
+    /// How likely it is; only the order means something.
+    pub score: f64,
+    /// What speaks for it.
+    pub why: String,
+}
+
+/// Where a task would lead, before anything happens.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct Route {
+    /// What the task asks for.
+    pub kind: &'static str,
+    /// What the task asks for, one by one.
+    pub goals: Vec<PlannedGoal>,
+    /// Whether it would change files.
+    pub writes: bool,
+    /// The cheapest way that may do.
+    pub rung: Rung,
+    /// What the user must choose first.
+    pub question: Option<Question>,
+    /// A fix that needs no model.
+    pub fix: Option<PlannedFix>,
+    /// Files that the task may be about, best first.
+    pub files: Vec<PlannedFile>,
+    /// Definitions that the task may be about, best first.
+    pub definitions: Vec<PlannedDefinition>,
+    /// Skills that would be loaded.
+    pub skills: Vec<String>,
+    /// The model that would be asked, or a suggestion of its size.
+    pub model: String,
+    /// How long the first prompt would be, about.
+    pub prompt_tokens: u64,
+    /// Files of which the first prompt shows something.
+    #[serde(skip)]
+    pub shown: Vec<String>,
+    /// The way, in words.
+    #[serde(skip)]
+    pub(crate) way: &'static str,
+}
+
+impl Route {
+    /// Returns it as text for a person.
+    pub fn render(&self, width: usize) -> String {
+        let mut text = format!(
+            "kind     {}{}\n",
+            self.kind,
+            if self.writes { ", changes files" } else { "" }
+        );
+        text.push_str(&format!("way      {} ({})\n", self.rung.name(), self.way));
+        if !matches!(self.rung, Rung::Question | Rung::Fix) {
+            text.push_str(&format!(
+                "model    {}, about {} tokens in the first prompt\n",
+                self.model, self.prompt_tokens
+            ));
+        }
+        if !self.skills.is_empty() {
+            text.push_str(&format!("skills   {}\n", self.skills.join(", ")));
+        }
+        if let Some(question) = &self.question {
+            text.push_str(&format!(
+                "question {}\n",
+                question.render().replace('\n', "\n         ")
+            ));
+        }
+        if let Some(fix) = &self.fix {
+            text.push_str(&format!("fix      {}\n{}", fix.kind, fix.diff));
+        }
+        let definitions = self.definitions.iter().map(|hit| {
+            let place = format!("{}:{} {}", hit.path, hit.line, hit.name);
+            (place, hit.why.as_str())
+        });
+        section(&mut text, "definitions", definitions, width);
+        let files = self.files.iter();
+        let files = files.map(|hit| (hit.path.clone(), hit.why.as_str()));
+        section(&mut text, "files", files, width);
+        text
+    }
+}
+
+/// Rows of a section that a person is shown.
+const MOST_ROWS: usize = 5;
+
+fn section<'a>(
+    text: &mut String,
+    title: &str,
+    rows: impl Iterator<Item = (String, &'a str)>,
+    width: usize,
+) {
+    let rows: Vec<(String, &str)> = rows.take(MOST_ROWS).collect();
+    if rows.is_empty() {
+        return;
+    }
+    text.push_str(&format!("\n{title}\n"));
+    let widths = rows.iter().map(|(place, _)| place.chars().count());
+    let widest = widths.max().unwrap_or(0);
+    for (place, why) in rows {
+        if widest + 6 + 40 > width {
+            // Deeper would be code, which no terminal of ours breaks.
+            text.push_str(&format!("  {place}\n   {why}\n"));
+        } else {
+            let room = width.saturating_sub(widest + 4);
+            let why: String = why.chars().take(room).collect();
+            text.push_str(&format!("  {place:widest$}  {why}\n"));
+        }
+    }
+}
+
+pub(super) fn goals(task: &Task) -> Vec<PlannedGoal> {
+    let goals = task.orders().into_iter().map(|order| order.goal());
+    let planned = |text: String| PlannedGoal {
+        text: secret::redact(&text).into_owned(),
+    };
+    goals.map(planned).collect()
+}
+
+pub(super) fn file(hit: &locate::FileHit) -> PlannedFile {
+    PlannedFile {
+        path: hit.path.to_string(),
+        score: hit.score,
+        why: hit.why.clone(),
+    }
+}
+
+/// Returns the definitions that a task may be about: what a short one names comes first, here as in a prompt.
+pub(super) fn definitions(
+    task: &Task,
+    mentions: &Mentions,
+    located: &Located,
+) -> Vec<PlannedDefinition> {
+    let is_short = mentions.definitions.len() <= FEW_NAMED && task.text.len() <= SHORT_TASK;
+    let named = mentions.definitions.iter().filter(|_| is_short);
+    let mut all: Vec<PlannedDefinition> = named
+        .map(|hit| PlannedDefinition {
+            path: hit.path.to_string(),
+            name: hit.qualified.clone(),
+            line: hit.line,
+            score: 1.0,
+            why: "the task names it".to_owned(),
+        })
+        .collect();
+    for hit in located.definitions.iter().map(definition) {
+        let is_same = |one: &&mut PlannedDefinition| {
+            (&one.path, &one.name, one.line) == (&hit.path, &hit.name, hit.line)
+        };
+        match all.iter_mut().find(is_same) {
+            Some(known) => known.why = hit.why,
+            None => all.push(hit),
+        }
+    }
+    all
+}
+
+fn definition(hit: &locate::DefinitionHit) -> PlannedDefinition {
+    let (path, name) = (hit.path.to_string(), hit.name.clone());
+    PlannedDefinition {
+        path,
+        name,
+        line: hit.line,
+        score: hit.score,
+        why: hit.why.clone(),
+    }
+}

@@ -1,0 +1,200 @@
+//! What a run takes when it first needs it: the project, for writing, and the engine.
+
+use crate::model::{self, Card, Model, ModelError};
+use crate::plan::Plan;
+use crate::run::context::Context;
+use crate::run::ending::{Ended, Ending};
+use crate::run::event::EventKind;
+use crate::run::log::{Log, first_line};
+use crate::run::result::Stopped;
+use crate::run::search::Search;
+use crate::run::trial::Trial;
+use crate::task::kind::Kind;
+
+/// What a run has taken so far.
+pub(super) struct Resources {
+    engine: Engine,
+    /// Changes under trial, once the project is taken.
+    pub(super) trial: Option<Trial>,
+    /// Small changes that are tried beside the model.
+    pub(super) search: Option<Search>,
+    /// Turns of the model that the goal at hand may take.
+    pub(super) steps: u32,
+    /// How the last strategy that could not meet the goal ended.
+    pub(super) gave_up: Option<Ended>,
+}
+
+enum Engine {
+    /// Nobody asked for it yet; the caller may have brought a model of its own.
+    Unopened(Option<Box<dyn Model>>),
+    /// A model that has said what it is.
+    Ready(Box<dyn Model>, Card),
+    /// Nothing can be asked.
+    Missing(Ended),
+}
+
+/// A model that can be asked, and what is tried with its replies.
+pub(super) struct Ready<'r> {
+    pub(super) model: &'r mut dyn Model,
+    pub(super) card: Card,
+    pub(super) trial: Option<&'r mut Trial>,
+    pub(super) search: &'r mut Option<Search>,
+}
+
+impl Resources {
+    /// Begins with nothing taken.
+    pub(super) fn new(model: Option<Box<dyn Model>>, steps: u32) -> Resources {
+        Resources {
+            engine: Engine::Unopened(model),
+            trial: None,
+            search: None,
+            steps,
+            gave_up: None,
+        }
+    }
+
+    /// Says whether a model is there that said what it is.
+    pub(super) fn has_engine(&self) -> bool {
+        matches!(self.engine, Engine::Ready(..))
+    }
+
+    /// Returns the model, or how an attempt ends without one; asks the engine what it is the first time.
+    pub(super) fn engine(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+    ) -> Result<Ready<'_>, Ended> {
+        if let Engine::Unopened(brought) = &mut self.engine {
+            let opened = match brought.take() {
+                Some(model) => Ok(model),
+                None => model::open(context.options, context.environment),
+            };
+            let met = opened.and_then(|mut model| {
+                let card = meet(context, log, model.as_mut())?;
+                Ok(Engine::Ready(model, card))
+            });
+            self.engine = met.unwrap_or_else(|error| Engine::Missing(log.engine_failed(&error)));
+        }
+        match &mut self.engine {
+            Engine::Ready(model, card) => Ok(Ready {
+                model: model.as_mut(),
+                card: card.clone(),
+                trial: self.trial.as_mut(),
+                search: &mut self.search,
+            }),
+            Engine::Missing(ended) => Err(ended.clone()),
+            Engine::Unopened(_) => Err(Ended::new(Stopped::Engine, "no model was opened")),
+        }
+    }
+
+    /// Takes the project, where it is not taken yet.
+    pub(super) fn trial(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+    ) -> Result<&mut Trial, Ended> {
+        let trial = match self.trial.take() {
+            Some(trial) => trial,
+            None => Trial::open(context, log, plan)?,
+        };
+        Ok(self.trial.insert(trial))
+    }
+
+    /// Takes what work on code needs: an engine, or a search in its place, and the project with its tests run once. Nobody
+    /// waits for tests only to learn that there is no engine.
+    pub(super) fn begin_work(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+    ) -> Result<&mut Trial, Ended> {
+        if let Err(missing) = self.engine(context, log) {
+            // Anything but a missing engine is that the prompt may not be sent, or that the user said stop.
+            let may_search = missing.stopped == Stopped::Engine && plan.task.kind == Kind::Fix;
+            if !may_search {
+                return Err(missing);
+            }
+        }
+        let trial = self.trial(context, log, plan)?;
+        trial.baseline(context, log);
+        match context.cancel.stopped() {
+            true => Err(Ended::interrupted()),
+            false => Ok(trial),
+        }
+    }
+
+    /// Keeps what is proven, takes everything else back, and returns how the run ends.
+    pub(super) fn close(
+        self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        ended: Ended,
+    ) -> Ending {
+        let plan = ended.judged_by.as_deref().unwrap_or(plan);
+        let (stopped, summary) = (ended.stopped, ended.summary);
+        let Some(trial) = self.trial else {
+            return Ending {
+                hint: ended.hint,
+                diff: ended.proposed.patch,
+                changes: ended.proposed.changes,
+                ..Ending::new(stopped, summary)
+            };
+        };
+        // Several goals are told one by one.
+        let is_one_goal = ended.goals.is_empty();
+        let may_have_broken = matches!(stopped, Stopped::Steps | Stopped::Stuck) && is_one_goal;
+        let mut ending = match (stopped, &trial.broke) {
+            (Stopped::Done, _) => trial.keep(context, log, plan, summary),
+            // A run that only made things worse says so.
+            (_, Some(words)) if may_have_broken => {
+                let summary = format!("the change was taken back: {}", first_line(words));
+                trial.take_back(context, log, plan, (Stopped::Broke, summary))
+            }
+            (_, _) if is_one_goal => {
+                let summary = with_hang(&trial, summary);
+                trial.take_back(context, log, plan, (stopped, summary))
+            }
+            (_, _) => trial.take_back(context, log, plan, (stopped, summary)),
+        };
+        let was_kept = ending.stopped == Stopped::Done;
+        if ending.goals.is_empty() && was_kept == (stopped == Stopped::Done) {
+            ending.goals = ended.goals;
+        }
+        ending.with_hint(&ended.hint)
+    }
+}
+
+/// Adds the place of a test that hangs: whoever reads on alone begins there.
+fn with_hang(trial: &Trial, summary: String) -> String {
+    let failures = trial.before().map_or(&[][..], |before| &before.failures);
+    match failures.iter().find(|failure| failure.hung.is_some()) {
+        Some(failure) => format!("{summary}; {} {}", failure.id, failure.message),
+        None => summary,
+    }
+}
+
+/// Asks an engine what it is, and tells.
+fn meet(
+    context: &Context<'_>,
+    log: &mut Log<'_>,
+    model: &mut dyn Model,
+) -> Result<Card, ModelError> {
+    let card = model.card(context.cancel)?;
+    let host = card.host.name.clone();
+    if !card.host.this_machine {
+        log.record.hide_host(&host);
+        context.hide_credentials();
+    }
+    log.tell(
+        EventKind::Engine,
+        &format!("using {} at {host}", card.model),
+        [
+            ("model", card.model.clone().into()),
+            ("host", host.into()),
+            ("window", card.window.into()),
+        ],
+    );
+    Ok(card)
+}

@@ -1,0 +1,229 @@
+//! An answer: read-only; the model may look, and its first words without an action are the answer. What the code
+//! itself answers stands beside it, also when no model can be had.
+
+use harness_code::path::RelPath;
+use harness_code::report::facts::{Fact, facts};
+use harness_code::report::overview::{overview, project_facts};
+use harness_code::tree::SourceTree;
+
+use crate::action::Action;
+use crate::plan::{MOST_CODE, Plan, Rung};
+use crate::reply::Reading;
+use crate::run::act::{self, Outcome as Turn};
+use crate::run::context::Context;
+use crate::run::conversation::{Conversation, ReplyHandler};
+use crate::run::ending::Ended;
+use crate::run::form;
+use crate::run::log::Log;
+use crate::run::prompt::said::said;
+use crate::run::resources::Resources;
+use crate::run::result::Stopped;
+use crate::run::staged::Staged;
+use crate::run::strategy::{Outcome, Strategy};
+
+/// Returns what the code itself says to a question.
+fn known(context: &Context<'_>, plan: &Plan) -> Vec<Fact> {
+    let question = &plan.task.text;
+    if plan.is_about_project() {
+        return project_facts(context.tree(), context.suite().as_ref(), question);
+    }
+    facts(context.tree(), question, plan.mentions())
+}
+
+/// Adds what is known without a model to an ending without an answer.
+fn with_facts(mut ending: Ended, known: &[Fact]) -> Ended {
+    if !known.is_empty() {
+        ending.summary = format!(
+            "{}\n\nknown without a model:\n{}",
+            ending.summary,
+            list(known)
+        );
+    }
+    ending
+}
+
+fn list(known: &[Fact]) -> String {
+    let lines: Vec<String> = known.iter().map(|fact| format!("- {fact}")).collect();
+    lines.join("\n")
+}
+
+/// Puts the facts beside the model's words, and says where the two do not go together.
+fn beside(tree: &SourceTree, words: &str, known: &[Fact]) -> String {
+    let places = places(words);
+    let absent: Vec<String> = places
+        .iter()
+        .filter(|(path, line)| !exists(tree, path, *line))
+        .map(|(path, line)| format!("{path}:{line}"))
+        .collect();
+    let mut text = words.to_owned();
+    if !absent.is_empty() {
+        text.push_str(&format!("\n\nnot there: {}", absent.join(", ")));
+    }
+    if known.is_empty() {
+        return text;
+    }
+    text.push_str(&format!("\n\nchecked:\n{}", list(known)));
+    let agrees = |(path, _): &(String, u32)| {
+        known
+            .iter()
+            .any(|fact| fact.path.as_str().ends_with(path.as_str()))
+    };
+    if !places.is_empty() && !places.iter().any(agrees) {
+        text.push_str("\nThe answer names none of these places; trust the checked ones.");
+    }
+    text
+}
+
+/// The places that an answer names as `path:line`.
+fn places(words: &str) -> Vec<(String, u32)> {
+    let tokens = words.split(|c: char| c.is_whitespace() || "`()[]{}<>,;\"'*".contains(c));
+    let place = |token: &str| {
+        let (path, rest) = token.split_once(':')?;
+        let line: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        let named = path.contains('.') && !path.contains("//");
+        Some((path.trim_start_matches("./").to_owned(), line.parse().ok()?)).filter(|_| named)
+    };
+    let mut places: Vec<(String, u32)> = tokens.filter_map(place).collect();
+    places.dedup();
+    places
+}
+
+/// Says whether a file whose path is `path`, or ends with it, has this line.
+fn exists(tree: &SourceTree, path: &str, line: u32) -> bool {
+    let whole = RelPath::parse(path).ok();
+    let ends = format!("/{path}");
+    tree.files().iter().any(|file| {
+        (Some(&file.path) == whole.as_ref() || file.path.as_str().ends_with(&ends))
+            && (1..=file.lines.max(1)).contains(&line)
+    })
+}
+
+/// An answer in words; the model may look, and nothing is written.
+pub(super) struct Answer;
+
+impl Strategy for Answer {
+    fn suits(&self, _context: &Context<'_>, plan: &Plan) -> bool {
+        plan.rung == Rung::Answer
+    }
+
+    fn attempt(
+        &self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        resources: &mut Resources,
+    ) -> Outcome {
+        let steps = resources.steps;
+        let asked = resources.engine(context, log);
+        // What a model elsewhere is not shown is known by now.
+        let known = known(context, plan);
+        let ready = match asked {
+            Ok(ready) => ready,
+            Err(missing) => return Outcome::Ended(with_facts(missing, &known)),
+        };
+        let learned = learned(context, plan, &known);
+        let opened = form::of_question(context, plan, &ready.card, &learned);
+        let model = (ready.model, ready.card);
+        let mut conversation = match Conversation::open(context, log, plan, model, opened) {
+            Ok(conversation) => conversation,
+            Err(error) => return Outcome::Ended(with_facts(log.engine_failed(&error), &known)),
+        };
+        let mut looking = Looking { context, empty: 0 };
+        let ended = conversation.hold(context, log, &mut looking, steps);
+        Outcome::Ended(match ended.stopped {
+            Stopped::Done => {
+                let summary = beside(context.tree(), ended.summary.trim(), &known);
+                Ended { summary, ..ended }
+            }
+            Stopped::Steps => {
+                let summary = format!("no answer came within {} steps", context.options.steps);
+                with_facts(Ended { summary, ..ended }, &known)
+            }
+            Stopped::Engine | Stopped::Refused | Stopped::Interrupted => with_facts(ended, &known),
+            _ => ended,
+        })
+    }
+}
+
+/// Replies to a question: an answer, or something to look at.
+struct Looking<'r> {
+    context: &'r Context<'r>,
+    /// Replies that said nothing.
+    empty: u32,
+}
+
+impl ReplyHandler for Looking<'_> {
+    fn carry_out(&mut self, log: &mut Log<'_>, reading: &Reading) -> Turn {
+        let answer = match &reading.action {
+            // Code in a fence belongs to an answer; only a named file would be a change.
+            Some(Action::Edit { path, .. }) if path.is_empty() => &reading.prose,
+            Some(Action::Done { summary }) if !summary.is_empty() => summary,
+            Some(action) if action.needs_writing() => {
+                return Turn::Refused(act::read_only_refusal(action));
+            }
+            Some(action) => return act::look(self.context, log, &Staged::default(), action),
+            None => &reading.prose,
+        };
+        if !answer.trim().is_empty() {
+            return Turn::End(Stopped::Done, answer.clone());
+        }
+        self.empty += 1;
+        match self.empty {
+            1 => Turn::Say {
+                words: said("empty answer", &[]),
+                new: false,
+            },
+            _ => Turn::End(Stopped::Stuck, "the model gave no answer".to_owned()),
+        }
+    }
+}
+
+/// Returns what the first prompt of a question tells beside the code.
+fn learned(context: &Context<'_>, plan: &Plan, known: &[Fact]) -> String {
+    let mut learned = match plan.is_about_project() {
+        true => project(context, plan),
+        false => String::new(),
+    };
+    if !known.is_empty() {
+        let facts = said("facts", &[("what", &list(known))]);
+        learned = format!("{learned}\n\n{facts}").trim_start().to_owned();
+    }
+    learned
+}
+
+/// Past runs that are told.
+const MOST_RUNS: usize = 5;
+
+/// Returns what the project's documents say to a question about it, and what was done here before.
+fn project(context: &Context<'_>, plan: &Plan) -> String {
+    let suite = context.suite();
+    let mut text = overview(context.tree(), suite.as_ref(), &plan.task.text, MOST_CODE);
+    let runs = context.project.runs().unwrap_or_default();
+    let done: Vec<String> = runs
+        .iter()
+        .filter(|run| !run.files.is_empty())
+        .take(MOST_RUNS)
+        .map(|run| {
+            let undone = if run.undone { " (taken back)" } else { "" };
+            let summary = run.summary.lines().next().unwrap_or_default();
+            format!("- {}: \"{}\": {summary}{undone}", run.at, run.task.trim())
+        })
+        .collect();
+    if !done.is_empty() {
+        let done = said("past runs", &[("what", &done.join("\n"))]);
+        text.push_str(&format!("\n\n{done}"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::places;
+
+    #[test]
+    fn places_are_read_from_sentences() {
+        let said = "It is in `shop/cart.py:12`, see (price.py:3). Not http://x.y:80 nor 10:30.";
+        let expected = [("shop/cart.py".to_owned(), 12), ("price.py".to_owned(), 3)];
+        assert_eq!(places(said), expected);
+    }
+}
