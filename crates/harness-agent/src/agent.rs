@@ -30,7 +30,7 @@ use crate::prepare::PreparePlan;
 use crate::run::event::{Listener, Nobody, tell_waiting};
 use crate::run::result::{RunResult, Stopped};
 use crate::run::suite_run::{self, SuiteOrder, TestResult};
-use crate::run::{self, Again, Order, Wish};
+use crate::run::{self, Asked, Order};
 use crate::suite;
 use crate::task::Task;
 
@@ -109,7 +109,7 @@ impl Agent {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        self.perform(Wish::Done, task, listener, cancel, None)
+        self.perform(Asked::Task(self.task(task)), None, listener, cancel)
     }
 
     /// Answers a question; never changes a file.
@@ -119,7 +119,7 @@ impl Agent {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        self.perform(Wish::Answer, question, listener, cancel, None)
+        self.perform(Asked::Answer(self.task(question)), None, listener, cancel)
     }
 
     /// Performs a task with a model of the caller's own.
@@ -130,7 +130,7 @@ impl Agent {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        self.perform(Wish::Done, Some(task), listener, cancel, Some(model))
+        self.perform(Asked::Task(task), Some(model), listener, cancel)
     }
 
     /// Applies what a run recorded and judges it again, without a model.
@@ -140,7 +140,7 @@ impl Agent {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        self.make_again(Again::Made(run.to_owned()), listener, cancel)
+        self.perform(Asked::Again(run), None, listener, cancel)
     }
 
     /// Writes what a dry run or a run that took its change back proposed, through the same guards and tests.
@@ -150,27 +150,7 @@ impl Agent {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        self.make_again(Again::Proposed(run.to_owned()), listener, cancel)
-    }
-
-    fn make_again(
-        &self,
-        again: Again,
-        listener: &mut dyn Listener,
-        cancel: &Cancel,
-    ) -> Result<RunResult, OptionsError> {
-        let config = &self.config.clone()?;
-        run::perform(Order {
-            options: &self.options,
-            environment: &self.environment,
-            config,
-            wish: Wish::Done,
-            task: "",
-            listener,
-            cancel,
-            model: None,
-            again: Some(again),
-        })
+        self.perform(Asked::Proposed(run), None, listener, cancel)
     }
 
     /// Takes a run back, byte for byte; without a name, the latest that still has changes.
@@ -403,27 +383,26 @@ impl Agent {
             .map_err(|error| OptionsError::unreadable("project", &error))
     }
 
+    /// Returns the task of a call, or else that of the settings.
+    fn task<'t>(&'t self, task: Option<&'t str>) -> &'t str {
+        task.unwrap_or(&self.options.task)
+    }
+
     fn perform(
         &self,
-        wish: Wish,
-        task: Option<&str>,
+        asked: Asked<'_>,
+        model: Option<Box<dyn Model>>,
         listener: &mut dyn Listener,
         cancel: &Cancel,
-        model: Option<Box<dyn Model>>,
     ) -> Result<RunResult, OptionsError> {
-        let task = task.unwrap_or(&self.options.task);
-        let config = &self.config.clone()?;
-        let (options, environment) = (&self.options, &self.environment);
         run::perform(Order {
-            options,
-            environment,
-            config,
-            wish,
-            task,
+            options: &self.options,
+            environment: &self.environment,
+            config: &self.config.clone()?,
+            asked,
             listener,
             cancel,
             model,
-            again: None,
         })
     }
 }

@@ -39,8 +39,10 @@ pub(crate) struct Past {
     pub(crate) run: String,
     /// What was asked for.
     pub(crate) task: String,
-    /// What it changed.
+    /// What it changed, or would have.
     pub(crate) changes: Vec<RecordedChange>,
+    /// It proposed that, and did not keep it.
+    pub(crate) is_new: bool,
 }
 
 /// Why a run cannot be replayed.
@@ -107,6 +109,7 @@ pub(crate) fn past(
         run: run.to_owned(),
         task,
         changes,
+        is_new: false,
     })
 }
 
@@ -188,7 +191,14 @@ pub(crate) fn proposed(project: &Project, run: &str) -> Result<Past, PastError> 
 
 fn some_changes(run: &str, task: String, changes: Vec<RecordedChange>) -> Option<Past> {
     let run = run.to_owned();
-    (!changes.is_empty()).then_some(Past { run, task, changes })
+    let is_new = true;
+    let past = Past {
+        run,
+        task,
+        changes,
+        is_new,
+    };
+    (!past.changes.is_empty()).then_some(past)
 }
 
 /// Where the lines go.

@@ -17,7 +17,7 @@ use crate::run::prompt::said::{self, said, tests_said};
 use crate::run::removal;
 use crate::run::result::Stopped;
 use crate::run::staged::{Staged, summary};
-use crate::run::trial::{refusal, tell_trying};
+use crate::run::trial::staging::{refusal, tell_trying};
 use crate::run::work::{Places, Work};
 use crate::task::kind::Kind;
 use crate::task::question::Question;

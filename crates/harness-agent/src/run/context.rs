@@ -19,7 +19,7 @@ use crate::guard::GuardContext;
 use crate::options::AgentOptions;
 use crate::plan::Spot;
 use crate::plan::fix::installed;
-use crate::record::RecordedChange;
+use crate::record::{Past, RecordedChange};
 use crate::suite;
 
 /// What a run knows.
@@ -32,6 +32,8 @@ pub(super) struct Context<'a> {
     pub(super) run: &'a RunId,
     /// Files that the user wants shown whole.
     pub(super) files: &'a [RelPath],
+    /// The run of the past whose changes are made again.
+    pub(super) past: Option<&'a Past>,
     /// The project's files as they were read, with what is proven so far in place.
     pub(super) read: SourceTree,
     /// The same without what no model on another machine is shown, where there is such a model.

@@ -214,7 +214,9 @@ impl<'m> Conversation<'m> {
             if let Some(summary) = handler.proven_beside(log, told.failed) {
                 return Ended::new(Stopped::Done, summary);
             }
-            if let Some(ended) = self.progress.stuck(&told.words) {
+            // A question costs no tests: its steps are limit enough.
+            let stuck = self.progress.stuck(&told.words);
+            if let Some(ended) = stuck.filter(|_| self.rung != Rung::Answer) {
                 return ended;
             }
             self.go_on(number, &reading, told, handler);

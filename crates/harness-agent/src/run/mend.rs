@@ -15,7 +15,7 @@ use crate::guard::missing_names;
 use crate::run::context::{Context, text_after};
 use crate::run::event::EventKind;
 use crate::run::log::Log;
-use crate::run::trial::DroppedDefinition;
+use crate::run::trial::staging::DroppedDefinition;
 use crate::run::work::Work;
 
 /// Returns a draft with what is certain added to it.

@@ -15,7 +15,7 @@ use harness_code::tree;
 use crate::plan::{Spot, last_part};
 use crate::run::log::Log;
 use crate::run::mend;
-use crate::run::trial::tell_trying;
+use crate::run::trial::staging::tell_trying;
 use crate::run::work::Work;
 use crate::task::kind::Kind;
 

@@ -261,12 +261,7 @@ impl<'m> Talk<'m> {
         let seconds = began.elapsed().as_secs_f64();
         usual::remember(&self.card, seconds);
         self.count(log, &reply, characters);
-        let tokens = reply.reply_tokens;
-        let unit = if tokens == 1 { "token" } else { "tokens" };
-        let text = format!("step {step} of {most}: {tokens} {unit} in {seconds:.1} s");
-        let words = reply.text.clone();
-        let data = [("tokens", tokens.into()), ("result", words.into())];
-        log.tell(EventKind::Reply, &text, data);
+        tell_reply(log, &reply, &format!("step {step} of {most}"), seconds);
         log.record.reply(&reply.text);
         self.messages.push(Message {
             role: Role::Assistant,
@@ -325,6 +320,15 @@ impl<'m> Talk<'m> {
             content: prompt::shortened(words, most),
         });
     }
+}
+
+fn tell_reply(log: &mut Log<'_>, reply: &Reply, step: &str, seconds: f64) {
+    let tokens = reply.reply_tokens;
+    let unit = if tokens == 1 { "token" } else { "tokens" };
+    let text = format!("{step}: {tokens} {unit} in {seconds:.1} s");
+    let words = reply.text.clone();
+    let data = [("tokens", tokens.into()), ("result", words.into())];
+    log.tell(EventKind::Reply, &text, data);
 }
 
 /// Takes the last reply out, with all pieces of one that was cut.

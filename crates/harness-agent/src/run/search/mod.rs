@@ -267,6 +267,26 @@ impl Search {
         over && self.shared.sound() > 0
     }
 
+    /// Tells how much was tried, and returns what was found in how many seconds.
+    fn tell_tried(&self, log: &mut Log<'_>) -> (Vec<Find>, f64) {
+        let (found, tried, seconds, trouble) = {
+            let state = self.shared.state();
+            let found = state.found.clone();
+            (found, state.tried, state.seconds, state.trouble.clone())
+        };
+        if tried > 0 {
+            let (changes, passing) = (counted(u64::from(tried)), passing(found.len()));
+            let text = format!("tried {changes} in {seconds:.1} s: {passing}");
+            let data = [("action", "search".into()), ("tried", tried.into())];
+            log.tell(EventKind::Action, &text, data);
+        }
+        if !trouble.is_empty() {
+            let text = format!("no search: {trouble}");
+            log.tell(EventKind::Action, &text, [("action", "search".into())]);
+        }
+        (found, seconds)
+    }
+
     /// Puts what was found to the trial, best first. Returns the summary of the one that is proven.
     pub(super) fn take(
         &mut self,
@@ -275,27 +295,7 @@ impl Search {
         plan: &Plan,
         trial: &mut Trial,
     ) -> Option<String> {
-        let (mut found, tried, seconds, trouble) = {
-            let state = self.shared.state();
-            let found = state.found.clone();
-            (found, state.tried, state.seconds, state.trouble.clone())
-        };
-        if tried > 0 {
-            let passing = passing(found.len());
-            let text = format!(
-                "tried {} in {seconds:.1} s: {passing}",
-                counted(u64::from(tried))
-            );
-            let data = [("action", "search".into()), ("tried", tried.into())];
-            log.tell(EventKind::Action, &text, data);
-        }
-        if !trouble.is_empty() {
-            log.tell(
-                EventKind::Action,
-                &format!("no search: {trouble}"),
-                [("action", "search".into())],
-            );
-        }
+        let (mut found, seconds) = self.tell_tried(log);
         found.sort_by(|a, b| {
             (a.shaky.cmp(&b.shaky))
                 .then(b.whole.cmp(&a.whole))

@@ -17,7 +17,8 @@ use crate::run::log::Log;
 use crate::run::resources::Resources;
 use crate::run::result::Stopped;
 use crate::run::strategy::{Outcome, Strategy};
-use crate::run::trial::{Trial, moved, refusal};
+use crate::run::trial::Trial;
+use crate::run::trial::staging::{moved, refusal};
 
 /// A certain change without a model: all of it or nothing.
 pub(super) struct CertainFix;

@@ -19,8 +19,6 @@ use crate::run::log::Log;
 use crate::run::resources::Resources;
 use crate::run::result::Stopped;
 
-pub(super) use replay::Replay;
-
 /// A way to meet what a plan asks for.
 pub(super) trait Strategy {
     /// Says whether it may meet this plan.
@@ -49,8 +47,9 @@ pub(super) enum Outcome {
     Replanned(Box<Plan>),
 }
 
-/// Tried in this order: what is certain first, what the user knows, then what a model can do.
-const STRATEGIES: [&dyn Strategy; 9] = [
+/// Tried in this order: what was done before and what is certain first, what the user knows, then what a model can do.
+const STRATEGIES: [&dyn Strategy; 10] = [
+    &replay::Replay,
     &certain_fix::CertainFix,
     &clarify::Clarify,
     &answer::Answer,

@@ -18,15 +18,11 @@ use crate::run::staged::summary;
 use crate::run::strategy::{Outcome, Strategy};
 
 /// The changes of a run of the past, made again.
-pub(in crate::run) struct Replay<'p> {
-    pub(in crate::run) past: &'p Past,
-    /// They were proposed, and not made before.
-    pub(in crate::run) is_new: bool,
-}
+pub(super) struct Replay;
 
-impl Strategy for Replay<'_> {
-    fn suits(&self, _context: &Context<'_>, _plan: &Plan) -> bool {
-        true
+impl Strategy for Replay {
+    fn suits(&self, context: &Context<'_>, _plan: &Plan) -> bool {
+        context.past.is_some()
     }
 
     /// Applies what was recorded and judges it as if it were new.
@@ -37,67 +33,70 @@ impl Strategy for Replay<'_> {
         plan: &Plan,
         resources: &mut Resources,
     ) -> Outcome {
-        let made = self.make_again(context, log, plan, resources);
-        Outcome::Ended(made.unwrap_or_else(|ended| ended))
+        match context.past {
+            Some(past) => {
+                let made = make_again(past, context, log, plan, resources);
+                Outcome::Ended(made.unwrap_or_else(|ended| ended))
+            }
+            None => Outcome::Passed,
+        }
     }
 }
 
-impl Replay<'_> {
-    fn make_again(
-        &self,
-        context: &Context<'_>,
-        log: &mut Log<'_>,
-        plan: &Plan,
-        resources: &mut Resources,
-    ) -> Result<Ended, Ended> {
-        let (verb, done) = match self.is_new {
-            true => ("apply", "applied"),
-            false => ("replay", "replayed"),
-        };
-        let refused = |log: &mut Log<'_>, refusal: Refusal| {
-            log.refuse(&refusal);
-            let hint = hint(&refusal, &self.past.run, verb);
-            Ended::new(Stopped::Stuck, refusal.reason).hinting(hint)
-        };
-        let draft = draft(context, self.past).map_err(|refusal| refused(log, refusal))?;
-        let trial = resources.trial(context, log, plan)?;
-        // Another run may have had the project meanwhile.
-        self::draft(context, self.past).map_err(|refusal| refused(log, refusal))?;
-        trial.baseline(context, log);
-        if context.cancel.stopped() {
-            return Err(Ended::interrupted());
-        }
-        if let Err(refusal) = trial.apply(context, log, plan, &draft) {
-            log.refuse(&refusal);
-            return Err(Ended::new(Stopped::Stuck, refusal.reason));
-        }
-        let verdict = trial.judge(context, log, plan);
-        if context.cancel.stopped() {
-            return Err(Ended::interrupted());
-        }
-        let run = &self.past.run;
-        let (stopped, words) = match verdict {
-            Verdict::Proven(proof) => {
-                let summary = summary(&draft.files, &proof);
-                (Stopped::Done, format!("{done} {run}: {summary}"))
-            }
-            Verdict::Worse(reason) => (Stopped::Broke, reason),
-            Verdict::Unverified(reason) | Verdict::Unfinished { reason, .. } => {
-                (Stopped::Stuck, reason)
-            }
-        };
-        let first = draft.files.first().map(|change| change.path.to_string());
-        log.push(Step {
-            number: log.history.next_number(),
-            action: verb.to_owned(),
-            path: first.unwrap_or_default(),
-            result: words.clone(),
-            refused: String::new(),
-            seconds: 0.0,
-            tokens: 0,
-        });
-        Ok(Ended::new(stopped, words))
+fn make_again(
+    past: &Past,
+    context: &Context<'_>,
+    log: &mut Log<'_>,
+    plan: &Plan,
+    resources: &mut Resources,
+) -> Result<Ended, Ended> {
+    let (verb, done) = match past.is_new {
+        true => ("apply", "applied"),
+        false => ("replay", "replayed"),
+    };
+    let refused = |log: &mut Log<'_>, refusal: Refusal| {
+        log.refuse(&refusal);
+        let hint = hint(&refusal, &past.run, verb);
+        Ended::new(Stopped::Stuck, refusal.reason).hinting(hint)
+    };
+    let draft = draft(context, past).map_err(|refusal| refused(log, refusal))?;
+    let trial = resources.trial(context, log, plan)?;
+    // Another run may have had the project meanwhile.
+    self::draft(context, past).map_err(|refusal| refused(log, refusal))?;
+    trial.baseline(context, log);
+    if context.cancel.stopped() {
+        return Err(Ended::interrupted());
     }
+    if let Err(refusal) = trial.apply(context, log, plan, &draft) {
+        log.refuse(&refusal);
+        return Err(Ended::new(Stopped::Stuck, refusal.reason));
+    }
+    let verdict = trial.judge(context, log, plan);
+    if context.cancel.stopped() {
+        return Err(Ended::interrupted());
+    }
+    let run = &past.run;
+    let (stopped, words) = match verdict {
+        Verdict::Proven(proof) => {
+            let summary = summary(&draft.files, &proof);
+            (Stopped::Done, format!("{done} {run}: {summary}"))
+        }
+        Verdict::Worse(reason) => (Stopped::Broke, reason),
+        Verdict::Unverified(reason) | Verdict::Unfinished { reason, .. } => {
+            (Stopped::Stuck, reason)
+        }
+    };
+    let first = draft.files.first().map(|change| change.path.to_string());
+    log.push(Step {
+        number: log.history.next_number(),
+        action: verb.to_owned(),
+        path: first.unwrap_or_default(),
+        result: words.clone(),
+        refused: String::new(),
+        seconds: 0.0,
+        tokens: 0,
+    });
+    Ok(Ended::new(stopped, words))
 }
 
 /// Works out the draft of a recorded run: only on the bytes that the run began with.

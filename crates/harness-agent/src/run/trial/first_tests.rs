@@ -7,7 +7,7 @@ use harness_code::imports::ImportGraph;
 use harness_code::path::RelPath;
 use harness_code::tree::SourceTree;
 use harness_hands::scratch::Scratch;
-use harness_hands::suite::{Selection, SuiteReport, Watch};
+use harness_hands::suite::{Selection, SuiteReport};
 
 use super::Trial;
 use crate::plan::Plan;
@@ -41,7 +41,6 @@ impl Trial {
         log: &mut Log<'_>,
         plan: &Plan,
         version: &Scratch,
-        watch: &Watch,
     ) -> bool {
         let Some(before) = self.before.as_ref() else {
             return false;
@@ -53,12 +52,8 @@ impl Trial {
             return false;
         };
         tell(log, &first, before, &changed);
-        let seen = self.run_in(
-            context,
-            log,
-            version,
-            (&Selection::Some(first.all()), watch),
-        );
+        let chosen = Selection::Some(first.all());
+        let seen = self.run_in(context, log, version, (&chosen, &self.watch(context)));
         let before = self.before.as_ref();
         let Some(report) = before.and_then(|before| first.merged(before, seen)) else {
             return false;

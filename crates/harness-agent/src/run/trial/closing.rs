@@ -1,0 +1,411 @@
+//! The end of a trial: what is proven is written, everything else is taken back and left as a patch.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use harness_code::edit::{ChangeSet, FileChange};
+use harness_code::path::RelPath;
+use harness_hands::door::Metadata;
+use harness_hands::journal;
+use harness_hands::suite::SuiteReport;
+use harness_hands::transaction::Transaction;
+
+use crate::commit;
+use crate::plan::Plan;
+use crate::run::context::Context;
+use crate::run::ending::{Attempt, Ending};
+use crate::run::event::{Decision, EventKind, Proposal};
+use crate::run::evidence::Verdict;
+use crate::run::log::Log;
+use crate::run::result::{Counts, FailedTest, Stopped, Tests};
+use crate::run::staged::{Staged, summary};
+use crate::run::trial::{Best, Trial};
+
+/// Parts of a task that are not done and that a summary names.
+const MOST_OPEN: usize = 3;
+
+impl Attempt {
+    pub(super) fn of(staged: &Staged) -> Attempt {
+        let (patch, changes) = (staged.diff(), staged.recorded());
+        Attempt { patch, changes }
+    }
+
+    /// Leaves it with the run's journal. It is a help, not a promise: without it the run is no less true.
+    fn leave(&self, transaction: &Transaction) {
+        drop(transaction.attach(journal::PATCH, self.patch.as_bytes()));
+        let changes = serde_json::to_vec(&self.changes).unwrap_or_default();
+        drop(transaction.attach(journal::ATTEMPT, &changes));
+    }
+}
+
+impl Trial {
+    /// Writes what is staged into the project and ends the run with it.
+    pub(in crate::run) fn keep(
+        mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        mut summary: String,
+    ) -> Ending {
+        if self.suite.is_some() && was_saved_since(context, self.judged_at) {
+            // The tests judged files that are others now.
+            log.tell(
+                EventKind::Tests,
+                "files were saved meanwhile: looking again",
+                [],
+            );
+            let had_baseline = self.before.take().is_some();
+            self.base = None;
+            if had_baseline {
+                self.baseline(context, log);
+            }
+            let (proven, words) = match self.judge(context, log, plan) {
+                Verdict::Proven(words) => (true, words),
+                Verdict::Worse(words) | Verdict::Unverified(words) => (false, words),
+                Verdict::Unfinished { reason, .. } => (false, reason),
+            };
+            let words = format!("files were saved meanwhile, and now: {words}");
+            if !proven {
+                return self.take_back(context, log, plan, (Stopped::Stuck, words));
+            }
+            summary = format!("{summary}; {words}");
+        }
+        let ending = Ending {
+            tests: self.tests(),
+            ..Ending::new(Stopped::Done, summary)
+        };
+        self.write(context, log, plan, ending)
+    }
+
+    fn write(
+        mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        mut ending: Ending,
+    ) -> Ending {
+        if context.options.confirm
+            && let Some(ending) = self.unless_confirmed(context, log, plan, &mut ending)
+        {
+            return self.end_with(ending);
+        }
+        self.tell_uncommitted(context, log);
+        let attempt = Attempt::of(&self.staged);
+        let door = context.project.door();
+        let seen: Vec<(RelPath, Option<Metadata>)> = self
+            .staged
+            .paths()
+            .map(|path| (path.clone(), door.metadata(path).ok().flatten()))
+            .collect();
+        let had_copies = context
+            .project
+            .backups()
+            .is_ok_and(|copies| !copies.is_empty());
+        match self.staged.write(&mut self.transaction, door) {
+            Ok(()) => {
+                let is_first = !had_copies && seen.iter().any(|(_, before)| before.is_some());
+                for (path, diff) in self.staged.diffs() {
+                    let gone = self.staged.is_gone(path);
+                    let word = if gone { "removed" } else { "wrote" };
+                    let data = [("path", path.as_str().into()), ("result", diff.into())];
+                    log.tell(EventKind::Wrote, &format!("{word} {path}"), data);
+                }
+                if is_first {
+                    let text = "a copy of each changed file is beside it (.bak); `harness clean` removes them";
+                    log.tell(EventKind::Wrote, text, []);
+                }
+                (ending.diff, ending.changes) = (attempt.patch, attempt.changes);
+                let door = context.project.door();
+                let now = |path: &RelPath| door.metadata(path).ok().flatten();
+                let odd = seen
+                    .iter()
+                    .filter_map(|(path, before)| oddity(path, before.as_ref()?, &now(path)?));
+                for words in odd {
+                    ending.summary = format!("{}; {words}", ending.summary);
+                }
+            }
+            Err(error) => {
+                attempt.leave(&self.transaction);
+                ending.stopped = Stopped::Stuck;
+                ending.goals.clear();
+                ending.summary = format!("{error}; nothing was written");
+                ending.hint = format!("the change is kept in {}", attempt_place(context));
+                match self.transaction.take_back() {
+                    Ok(theirs) if theirs.is_empty() => {}
+                    Ok(theirs) => {
+                        let names: Vec<&str> = theirs.iter().map(RelPath::as_str).collect();
+                        ending.summary = format!(
+                            "{error}; {} changed meanwhile and was left alone",
+                            names.join(", ")
+                        );
+                    }
+                    Err(broken) => {
+                        ending.summary = format!("{error}; {broken}");
+                        ending.hint =
+                            "`harness undo` puts the files back once the disk can be written"
+                                .to_owned();
+                    }
+                }
+            }
+        }
+        let writes = self.transaction.writes();
+        ending.writes = writes.iter().map(ToString::to_string).collect();
+        self.finish(ending)
+    }
+
+    /// Says which files have changes of the user's that git does not have yet, before they change again.
+    fn tell_uncommitted(&self, context: &Context<'_>, log: &mut Log<'_>) {
+        let root = context.project.door().root().to_path_buf();
+        let in_git = |folder: &Path| folder.join(".git").symlink_metadata().is_ok();
+        if !root.ancestors().any(in_git) {
+            return;
+        }
+        let Ok(repository) = commit::repository(context.environment, &root) else {
+            return;
+        };
+        let files = self.staged.for_git();
+        for path in repository.uncommitted(&files) {
+            let text = format!("{path} has changes of yours that are not committed");
+            log.tell(EventKind::Located, &text, [("path", path.as_str().into())]);
+        }
+    }
+
+    /// Shows a change to whoever decides, and returns how the run ends where it is not kept. What the user edits is shown
+    /// again, with what the tests say of it.
+    fn unless_confirmed(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        ending: &mut Ending,
+    ) -> Option<Ending> {
+        let (stopped, summary) = loop {
+            let diff = self.staged.diff();
+            let mut files = self.staged.changes();
+            // What is no text is for no editor.
+            files.retain(|change| self.staged.is_text(&change.path));
+            let proposal = Proposal {
+                summary: &ending.summary,
+                diff: &diff,
+                files: &files,
+            };
+            match log.listener.decide(&proposal) {
+                Some(Decision::Keep) => return None,
+                _ if context.cancel.stopped() => {
+                    let summary = "interrupted: the change was not kept".to_owned();
+                    break (Stopped::Interrupted, summary);
+                }
+                Some(Decision::Edit(edited)) => match self.take_edit(context, log, plan, &edited) {
+                    Ok(words) => {
+                        ending.summary = words;
+                        ending.tests = self.tests();
+                    }
+                    Err(reason) => {
+                        let text = format!("the edited text cannot be kept: {reason}");
+                        log.tell(EventKind::Refused, &text, []);
+                    }
+                },
+                Some(Decision::Drop) => {
+                    break (Stopped::Stuck, "the change was not kept".to_owned());
+                }
+                None => {
+                    let summary = format!("{}\nIs this change to be kept?", ending.summary);
+                    break (Stopped::Question, summary);
+                }
+            }
+        };
+        self.attempt = Attempt::of(&self.staged);
+        let hint = match self.attempt.changes.is_empty() {
+            true => String::new(),
+            false => format!("`harness apply {}` writes it", context.run.as_str()),
+        };
+        Some(Ending {
+            diff: self.attempt.patch.clone(),
+            tests: ending.tests.clone(),
+            hint,
+            ..Ending::new(stopped, summary)
+        })
+    }
+
+    /// Stages what the user made of a change, where the guards and the tests let it pass; else all is as it was.
+    fn take_edit(
+        &mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        edited: &[FileChange],
+    ) -> Result<String, String> {
+        let staged = self.staged.changes();
+        let is_edited = |file: &&FileChange| {
+            let mut known = staged.iter().filter(|one| one.path == file.path);
+            file.after.is_some() && known.any(|one| one.after != file.after)
+        };
+        let files: Vec<FileChange> = edited.iter().filter(is_edited).cloned().collect();
+        if files.is_empty() {
+            return Err("it is the same".to_owned());
+        }
+        let draft = ChangeSet::from(files);
+        let shown = (
+            self.staged.clone(),
+            self.after.clone(),
+            self.observed.clone(),
+        );
+        self.apply(context, log, plan, &draft)
+            .map_err(|refusal| refusal.reason)?;
+        let reason = match self.judge(context, log, plan) {
+            Verdict::Proven(proof) => return Ok(summary(&self.staged.changes(), &proof)),
+            Verdict::Worse(reason) | Verdict::Unverified(reason) => reason,
+            Verdict::Unfinished { reason, .. } => reason,
+        };
+        (self.staged, self.after, self.observed) = shown;
+        self.is_partial = false;
+        self.judged = Some(self.staged.fingerprint());
+        Err(reason)
+    }
+
+    /// Drops everything, leaves the attempt as a patch, and ends the run. Where the user asked to keep what makes
+    /// nothing worse, that is written.
+    pub(in crate::run) fn take_back(
+        mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        (stopped, summary): (Stopped, String),
+    ) -> Ending {
+        let mut ending = Ending {
+            tests: self.tests(),
+            ..Ending::new(stopped, summary)
+        };
+        let counts = |best: &Best| {
+            stopped != Stopped::Interrupted && !was_saved_since(context, best.judged_at)
+        };
+        if let Some(best) = self.best.take().filter(counts) {
+            return self.keep_part(context, log, plan, (best, ending));
+        }
+        let may_stay = context.options.keep && stopped != Stopped::Interrupted;
+        if let Some(harmless) = self.harmless.take().filter(|_| may_stay)
+            && harmless.paths().next().is_some()
+        {
+            self.staged = harmless;
+            ending.summary = format!("{}; the change was kept, unproven", ending.summary);
+            return self.write(context, log, plan, ending);
+        }
+        self.drop_all(log);
+        if !self.attempt.is_empty() {
+            ending.hint = format!("the attempt is kept in {}", attempt_place(context));
+        }
+        self.end_with(ending)
+    }
+
+    /// Writes what meets a part of the task, and says what is done and what is not.
+    fn keep_part(
+        mut self,
+        context: &Context<'_>,
+        log: &mut Log<'_>,
+        plan: &Plan,
+        (best, mut ending): (Best, Ending),
+    ) -> Ending {
+        if self.staged.fingerprint() != best.staged.fingerprint() {
+            self.drop_all(log);
+        }
+        (self.staged, self.after, self.is_partial) = (best.staged, best.after, false);
+        ending.tests = self.tests().map(|tests| Tests {
+            red: red(self.after.as_ref()),
+            ..tests
+        });
+        let open = best.goals.iter().filter(|goal| !goal.met);
+        let open: Vec<String> = open
+            .map(|goal| format!("{} ({})", goal.text, goal.why))
+            .collect();
+        let (all, met) = (best.goals.len(), best.goals.len() - open.len());
+        let more = match open.len().saturating_sub(MOST_OPEN) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        let open = open[..open.len().min(MOST_OPEN)].join("; ");
+        ending.summary = format!(
+            "{met} of {all} parts of the task are done and kept; not done: {open}{more}; {}",
+            ending.summary
+        );
+        ending.goals = best.goals;
+        if !self.attempt.is_empty() {
+            self.attempt.leave(&self.transaction);
+            ending.hint = format!(
+                "the rest of the attempt is kept in {}",
+                attempt_place(context)
+            );
+        }
+        self.write(context, log, plan, ending)
+    }
+
+    fn end_with(self, ending: Ending) -> Ending {
+        if !self.attempt.is_empty() {
+            self.attempt.leave(&self.transaction);
+        }
+        self.finish(ending)
+    }
+
+    fn finish(self, mut ending: Ending) -> Ending {
+        let closing = journal::Ending {
+            outcome: ending.stopped.name().to_owned(),
+            summary: ending.summary.clone(),
+            tests: serde_json::to_value(&ending.tests).unwrap_or_default(),
+        };
+        if let Err(error) = self.transaction.finish(&closing) {
+            ending.hint = format!("the journal of this run could not be closed: {error}");
+        }
+        ending
+    }
+
+    fn tests(&self) -> Option<Tests> {
+        let suite = self.suite.as_ref()?;
+        let after = self.after.as_ref().filter(|_| !self.is_partial);
+        let sandbox = after
+            .or(self.before.as_ref())
+            .map(|report| report.sandbox.to_string())
+            .unwrap_or_default();
+        if self.before.is_none() && self.after.is_none() {
+            return None;
+        }
+        Some(Tests {
+            command: suite.command.join(" "),
+            why: suite.reason(),
+            before: self.before.as_ref().map(Counts::from),
+            after: after.map(Counts::from),
+            sandbox,
+            unsteady: self.observed.unsteady(),
+            red: red(self.before.as_ref()),
+        })
+    }
+}
+
+/// Says whether a file of the project was saved since tests were started: they judged other files.
+fn was_saved_since(context: &Context<'_>, start: SystemTime) -> bool {
+    let root = context.tree().root();
+    let files = context.whole_tree().files().iter();
+    let mut times = files.filter_map(|file| {
+        let found = file.path.under(root).symlink_metadata();
+        found.and_then(|found| found.modified()).ok()
+    });
+    times.any(|time| time > start)
+}
+
+fn red(report: Option<&SuiteReport>) -> Vec<FailedTest> {
+    let failures = report.into_iter();
+    let failures = failures.flat_map(|report| report.failures.iter().chain(&report.refused));
+    failures.map(FailedTest::from).collect()
+}
+
+fn attempt_place(context: &Context<'_>) -> String {
+    format!(".harness/runs/{}/attempt.patch", context.run.as_str())
+}
+
+/// Returns what the owner of a file should know: it was read-only, or belongs to somebody else now.
+fn oddity(path: &RelPath, before: &Metadata, after: &Metadata) -> Option<String> {
+    const OWNER_WRITES: u32 = 0o200;
+    let is_read_only = before.mode != 0 && before.mode & OWNER_WRITES == 0;
+    if !before.same_owner(after) {
+        return Some(format!("`{path}` has another owner now: yours"));
+    }
+    is_read_only.then(|| format!("`{path}` was read-only, and still is"))
+}
