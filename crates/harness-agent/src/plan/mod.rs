@@ -307,12 +307,21 @@ impl Plan {
         }
     }
 
+    /// Returns the plan once it is known that red tests tell of no other places.
+    pub(crate) fn traced(&self) -> Plan {
+        Plan {
+            is_traced: true,
+            ..self.clone()
+        }
+    }
+
     /// Returns the plan for a task that these tests pass.
     pub(crate) fn about_tests(&self, task: Task, blamed: Vec<String>) -> Plan {
         Plan {
             task,
             blamed,
             red_tests: None,
+            certain_fix: None,
             ..self.clone()
         }
     }

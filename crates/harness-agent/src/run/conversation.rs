@@ -177,12 +177,18 @@ impl<'m> Conversation<'m> {
         steps: u32,
     ) -> Ended {
         for number in 1..=steps {
+            let masked = log.usage.masked;
             let turn = match self.talk.turn(context, log) {
                 Ok(turn) => turn,
                 Err(error) => return log.engine_failed(&error),
             };
+            if log.usage.masked > masked {
+                // What was left out may be read again.
+                self.progress.seen.clear();
+            }
             let text = self.progress.cut.whole(&turn.reply.text);
-            let is_cut = turn.reply.finish == Finish::Length;
+            // An answer that was cut is an answer.
+            let is_cut = turn.reply.finish == Finish::Length && self.rung != Rung::Answer;
             if is_cut && self.progress.cut.may_go_on(&text) {
                 let step = step_of(log, None, &turn);
                 log.push(Step {
@@ -199,7 +205,8 @@ impl<'m> Conversation<'m> {
             let reading = reply::read(&text);
             let mut step = step_of(log, reading.action.as_ref(), &turn);
             let outcome = self.carry_out(log, &reading, handler);
-            if self.rung == Rung::Answer && matches!(outcome, Outcome::End(Stopped::Done, _)) {
+            let is_answer = matches!(outcome, Outcome::End(Stopped::Done, _));
+            if self.rung == Rung::Answer && (is_answer || reading.action.is_none()) {
                 step.action = "answer".to_owned();
             }
             let told = self.told(log, outcome, number, &mut step);
@@ -243,7 +250,10 @@ impl<'m> Conversation<'m> {
             ("action", action.tool().into()),
             ("path", action.path().into()),
         ];
-        log.tell(EventKind::Action, text.trim_end(), data);
+        // Looks for an answer tell what they brought.
+        if self.rung != Rung::Answer {
+            log.tell(EventKind::Action, text.trim_end(), data);
+        }
         match self.progress.is_new(&handler.fingerprint(), action) {
             true => handler.carry_out(log, reading),
             false => repeated(action),
@@ -355,8 +365,12 @@ impl<'m> Conversation<'m> {
             true => Shape::Object,
             false => self.shape,
         };
-        let words = said::observation(&told.words, &reading.leftovers, menu);
-        self.talk.say(&words);
+        match self.rung {
+            Rung::Answer => self.talk.say(&told.words),
+            _ => self
+                .talk
+                .say(&said::observation(&told.words, &reading.leftovers, menu)),
+        }
     }
 }
 

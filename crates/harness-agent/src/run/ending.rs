@@ -71,7 +71,9 @@ pub(super) struct Ended {
     pub(super) proposed: Attempt,
     /// What became of each goal, where the attempt had several.
     pub(super) goals: Vec<Goal>,
-    /// The plan by which the last of them was judged.
+    /// Drafts were tried: what they broke, and a test that hangs, is told with it.
+    pub(super) is_of_drafts: bool,
+    /// The plan by which what is staged was judged, where that is another one than the run's.
     pub(super) judged_by: Option<Box<Plan>>,
 }
 
@@ -84,6 +86,7 @@ impl Ended {
             hint: String::new(),
             proposed: Attempt::default(),
             goals: Vec::new(),
+            is_of_drafts: false,
             judged_by: None,
         }
     }

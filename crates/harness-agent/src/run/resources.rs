@@ -142,21 +142,21 @@ impl Resources {
                 ..Ending::new(stopped, summary)
             };
         };
-        // Several goals are told one by one.
-        let is_one_goal = ended.goals.is_empty();
-        let may_have_broken = matches!(stopped, Stopped::Steps | Stopped::Stuck) && is_one_goal;
+        let has_changes = trial.staged().paths().next().is_some();
+        let may_have_broken =
+            ended.is_of_drafts && matches!(stopped, Stopped::Steps | Stopped::Stuck);
         let mut ending = match (stopped, &trial.broke) {
-            (Stopped::Done, _) => trial.keep(context, log, plan, summary),
+            (Stopped::Done, _) if has_changes => trial.keep(context, log, plan, summary),
             // A run that only made things worse says so.
             (_, Some(words)) if may_have_broken => {
                 let summary = format!("the change was taken back: {}", first_line(words));
                 trial.take_back(context, log, plan, (Stopped::Broke, summary))
             }
-            (_, _) if is_one_goal => {
-                let summary = with_hang(&trial, summary);
-                trial.take_back(context, log, plan, (stopped, summary))
+            (_, _) => {
+                let hang = hanging(&trial).filter(|_| ended.is_of_drafts);
+                let summary = [summary].into_iter().chain(hang).collect::<Vec<_>>();
+                trial.take_back(context, log, plan, (stopped, summary.join("; ")))
             }
-            (_, _) => trial.take_back(context, log, plan, (stopped, summary)),
         };
         let was_kept = ending.stopped == Stopped::Done;
         if ending.goals.is_empty() && was_kept == (stopped == Stopped::Done) {
@@ -166,13 +166,11 @@ impl Resources {
     }
 }
 
-/// Adds the place of a test that hangs: whoever reads on alone begins there.
-fn with_hang(trial: &Trial, summary: String) -> String {
-    let failures = trial.before().map_or(&[][..], |before| &before.failures);
-    match failures.iter().find(|failure| failure.hung.is_some()) {
-        Some(failure) => format!("{summary}; {} {}", failure.id, failure.message),
-        None => summary,
-    }
+/// Returns the place of a test that hangs: whoever reads on alone begins there.
+fn hanging(trial: &Trial) -> Option<String> {
+    let mut failures = trial.before()?.failures.iter();
+    let hangs = failures.find(|failure| failure.hung.is_some())?;
+    Some(format!("{} {}", hangs.id, hangs.message))
 }
 
 /// Asks an engine what it is, and tells.

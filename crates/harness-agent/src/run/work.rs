@@ -29,7 +29,6 @@ impl<'r> Work<'r> {
         trial: &'r mut Trial,
         search: &'r mut Option<Search>,
     ) -> Work<'r> {
-        trial.remember_shown(context, plan.spots());
         Work {
             context,
             plan: plan.clone(),

@@ -47,7 +47,8 @@ impl Strategy for CertainFix {
             Ok(set) => set,
             Err(refusal) => {
                 log.refuse(&refusal);
-                return Outcome::Passed;
+                let next = plan.without_fix(plan.learned.clone());
+                return Outcome::Replanned(Box::new(next));
             }
         };
         log.tell(

@@ -68,8 +68,19 @@ pub(super) fn pursue(
     plan: Plan,
     resources: &mut Resources,
 ) -> (Plan, Ended) {
-    let mut plan = plan;
-    (resources.search, resources.gave_up) = (None, None);
+    resources.gave_up = None;
+    let pursued = one_after_the_other(context, log, plan, resources);
+    // It ends with its goal: it would run beside whatever comes next.
+    resources.search = None;
+    pursued
+}
+
+fn one_after_the_other(
+    context: &Context<'_>,
+    log: &mut Log<'_>,
+    mut plan: Plan,
+    resources: &mut Resources,
+) -> (Plan, Ended) {
     let mut left = STRATEGIES.iter();
     while let Some(strategy) = left.next() {
         if !strategy.suits(context, &plan) {

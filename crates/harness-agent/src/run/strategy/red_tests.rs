@@ -55,7 +55,7 @@ impl Strategy for RedTests {
         let ended = one_by_one(context, log, plan, resources, &mut red);
         Outcome::Ended(match &mut resources.trial {
             Some(trial) => end((context, log, plan), trial, &red, ended),
-            None => ended,
+            None => Ended::new(Stopped::Stuck, ended.summary),
         })
     }
 }
@@ -78,12 +78,15 @@ fn one_by_one(
         let spent = log.history.next_number() - 1;
         let left = context.options.steps.saturating_sub(spent);
         let steps = (left / open(red, trial).max(1)).max(LEAST_STEPS).min(left);
-        // What was written for another test does not wait for this one's names.
-        trial.forget_waiting();
-        let goal = about(&mended, log, plan, trial, (red, &next));
         if steps == 0 && resources.has_engine() {
             return out_of_steps(context);
         }
+        let Some(trial) = &mut resources.trial else {
+            break;
+        };
+        // What was written for another test does not wait for this one's names.
+        trial.forget_waiting();
+        let goal = about(&mended, log, plan, trial, (red, &next));
         resources.steps = steps;
         let (_, one) = pursue(&mended, log, goal, resources);
         let Some(trial) = &mut resources.trial else {
@@ -279,9 +282,8 @@ fn end(
             stopped => stopped,
         };
         return Ended {
-            stopped,
             goals: goals(red, trial, None),
-            ..ended
+            ..Ended::new(stopped, ended.summary).hinting(ended.hint)
         };
     }
     let blamed = red.iter().map(|one| one.id.clone()).collect();

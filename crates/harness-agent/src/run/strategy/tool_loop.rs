@@ -45,8 +45,11 @@ pub(super) fn converse(
     resources: &mut Resources,
 ) -> Outcome {
     let steps = resources.steps;
-    let trial = resources.trial.as_ref();
-    resources.search = trial.and_then(|trial| Search::begin(context, plan, trial));
+    if let Some(trial) = &mut resources.trial {
+        // Before the prompt is made: what somebody saves while an engine starts is not what the model was shown.
+        trial.remember_shown(context, plan.spots());
+        resources.search = Search::begin(context, plan, trial);
+    }
     let (model, card, trial, search) = match resources.engine(context, log) {
         Ok(Ready {
             model,
@@ -82,6 +85,10 @@ pub(super) fn converse(
 
 /// Returns what a conversation came to: where it did not finish, another strategy may.
 fn given_up(ended: Ended) -> Outcome {
+    let ended = Ended {
+        is_of_drafts: true,
+        ..ended
+    };
     // A question of the model's own that nobody answered is no end either.
     match ended.stopped {
         Stopped::Engine | Stopped::Steps | Stopped::Stuck | Stopped::Question => {

@@ -49,11 +49,11 @@ impl Strategy for Trace {
         let failures = trial.now().map_or(&[][..], |now| &now.failures);
         let mut named = failures.iter().filter(|one| plan.names_test(&one.id));
         let Some(failure) = named.next().cloned() else {
-            return Outcome::Passed;
+            return Outcome::Replanned(Box::new(plan.traced()));
         };
         let spots = spots(context, log, trial, &failure);
         if spots.is_empty() {
-            return Outcome::Passed;
+            return Outcome::Replanned(Box::new(plan.traced()));
         }
         let next = plan.about_code(spots, context.options.max_tokens);
         log.tell_places(&next);
