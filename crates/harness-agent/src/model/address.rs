@@ -112,8 +112,13 @@ impl Address {
 
     /// Returns the whole address of one route below it.
     pub(crate) fn url(&self, route: &str) -> String {
+        self.url_of(&format!("{}{route}", self.path))
+    }
+
+    /// Returns the whole address of a path at its host.
+    pub(crate) fn url_of(&self, path: &str) -> String {
         let scheme = if self.secure { "https" } else { "http" };
-        format!("{scheme}://{}{}{route}", self.name(), self.path)
+        format!("{scheme}://{}{path}", self.name())
     }
 
     /// Returns the numbers behind the name; asks the resolver on a second thread, so that the user can stop it.

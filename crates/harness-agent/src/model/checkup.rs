@@ -194,7 +194,7 @@ fn local(model: &str, environment: &Environment, cancel: &Cancel) -> Vec<Finding
         };
         good(engine, "model", format!("{}; {context}", about(&card)))
     } else {
-        bad(engine, "model", &local.missing(&listed))
+        bad(engine, "model", &local.unknown_model(model, &listed, ""))
     };
     vec![
         good(engine, "server", server),
@@ -249,7 +249,11 @@ fn remote(model: &str, chosen: bool, environment: &Environment, cancel: &Cancel)
             findings.push(if there {
                 good(engine, "model", about(&card))
             } else {
-                bad(engine, "model", &remote.missing(&listed))
+                bad(
+                    engine,
+                    "model",
+                    &remote.unknown_model(&card.model, &listed, ""),
+                )
             });
         }
         Err(error) => findings.push(bad(engine, "model", &error)),

@@ -12,7 +12,7 @@ use ureq::{Agent, BodyReader, Proxy};
 
 use crate::cancel::Cancel;
 use crate::model::address::{Address, LookUp, is_loopback};
-use crate::model::wire::{Pinned, Plug, Wire};
+use crate::model::wire::{PinnedResolver, SocketConnector, Wire};
 use crate::options::shown;
 
 /// The longest line that is read. A whole reply in one piece is far smaller; a longer line is a broken server.
@@ -111,8 +111,8 @@ impl Route {
 /// What is asked of a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call<'a> {
-    /// The route below the address.
-    pub(crate) route: &'a str,
+    /// The path at the host.
+    pub(crate) path: &'a str,
     /// The JSON to post; none asks with GET.
     pub(crate) body: Option<&'a str>,
     /// The bearer token.
@@ -187,33 +187,33 @@ impl Client {
         call: Call<'_>,
         cancel: &Cancel,
     ) -> Result<Answer, Trouble> {
-        self.wire.obey(cancel);
-        self.wire.wait_for(call.patience);
-        self.wire.connect_within(self.limits.connect);
-        self.wire.keep_here(route.this_machine());
+        self.wire.set_cancel(cancel);
+        self.wire.set_patience(call.patience);
+        self.wire.set_connect_limit(self.limits.connect);
+        self.wire.require_loopback(route.this_machine());
         self.wire.pin(&self.address.host, &route.addresses);
         let agent = match (&self.proxied, route.proxied) {
             (Some(proxied), true) => proxied,
             (Some(_) | None, _) => &self.direct,
         };
-        let url = self.address.url(call.route);
+        let url = self.address.url_of(call.path);
         let trouble = |error: ureq::Error| self.trouble(error, call.patience, cancel);
+        let bearer = call.token.map(|token| format!("Bearer {token}"));
+        let headers = bearer.iter().map(|bearer| ("authorization", bearer));
         let response = match call.body {
-            Some(body) => {
-                let mut request = agent.post(&url).header("content-type", "application/json");
-                if let Some(token) = call.token {
-                    request = request.header("authorization", format!("Bearer {token}"));
-                }
-                request.send(body).map_err(trouble)?
-            }
-            None => {
-                let mut request = agent.get(&url);
-                if let Some(token) = call.token {
-                    request = request.header("authorization", format!("Bearer {token}"));
-                }
-                request.call().map_err(trouble)?
-            }
+            Some(body) => headers
+                .fold(agent.post(&url), |request, (name, value)| {
+                    request.header(name, value)
+                })
+                .content_type("application/json")
+                .send(body),
+            None => headers
+                .fold(agent.get(&url), |request, (name, value)| {
+                    request.header(name, value)
+                })
+                .call(),
         };
+        let response = response.map_err(trouble)?;
         let header = |name: &str| {
             response
                 .headers()
@@ -277,9 +277,9 @@ fn agent(wire: &Arc<Wire>, proxy: Option<Proxy>) -> Agent {
         .build();
     let connector =
         ().chain(ConnectProxyConnector::default())
-            .chain(Plug(Arc::clone(wire)))
+            .chain(SocketConnector(Arc::clone(wire)))
             .chain(RustlsConnector::default());
-    Agent::with_parts(config, connector, Pinned(Arc::clone(wire)))
+    Agent::with_parts(config, connector, PinnedResolver(Arc::clone(wire)))
 }
 
 fn io_trouble(error: &io::Error, patience: Duration) -> Trouble {
@@ -342,7 +342,7 @@ impl Answer {
     /// Says how long the server may be silent from now on.
     pub(crate) fn wait_for(&mut self, patience: Duration) {
         self.patience = patience;
-        self.wire.wait_for(patience);
+        self.wire.set_patience(patience);
     }
 
     /// Returns the next line without its ending; `None` at the end. The last line needs no ending.

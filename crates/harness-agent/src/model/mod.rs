@@ -2,16 +2,17 @@
 
 pub(crate) mod address;
 pub(crate) mod card;
+pub(crate) mod chat;
 pub mod checkup;
 #[cfg(test)]
 pub(crate) mod fault;
 pub(crate) mod gather;
 pub(crate) mod http;
-pub mod local;
+pub(crate) mod local;
 pub mod on_device;
 pub mod outbound;
 pub(crate) mod proxy;
-pub mod remote;
+pub(crate) mod remote;
 pub mod scripted;
 pub mod shape;
 pub(crate) mod trouble;

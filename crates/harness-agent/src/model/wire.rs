@@ -24,31 +24,30 @@ pub(crate) struct Wire {
     cancel: Mutex<Cancel>,
     patience_ms: AtomicU64,
     connect_ms: AtomicU64,
-    only_this_machine: AtomicBool,
+    loopback_only: AtomicBool,
     pinned: Mutex<Option<(String, Vec<SocketAddr>)>>,
 }
 
 impl Wire {
     /// Says who may stop the calls that follow.
-    pub(crate) fn obey(&self, cancel: &Cancel) {
+    pub(crate) fn set_cancel(&self, cancel: &Cancel) {
         *self.cancel.lock().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
     }
 
     /// Says how long the server may be silent from now on.
-    pub(crate) fn wait_for(&self, patience: Duration) {
+    pub(crate) fn set_patience(&self, patience: Duration) {
         self.patience_ms
             .store(milliseconds(patience), Ordering::SeqCst);
     }
 
     /// Says how long a connection may take.
-    pub(crate) fn connect_within(&self, limit: Duration) {
+    pub(crate) fn set_connect_limit(&self, limit: Duration) {
         self.connect_ms.store(milliseconds(limit), Ordering::SeqCst);
     }
 
     /// Says whether every byte must stay on this machine; checked on the socket before each write.
-    pub(crate) fn keep_here(&self, only_this_machine: bool) {
-        self.only_this_machine
-            .store(only_this_machine, Ordering::SeqCst);
+    pub(crate) fn require_loopback(&self, loopback_only: bool) {
+        self.loopback_only.store(loopback_only, Ordering::SeqCst);
     }
 
     /// Fixes the numbers behind a host, so that what was judged is what is connected to.
@@ -69,7 +68,7 @@ impl Wire {
     }
 
     fn check_peer(&self, peer: SocketAddr) -> io::Result<()> {
-        if self.only_this_machine.load(Ordering::SeqCst) && !is_loopback(peer.ip()) {
+        if self.loopback_only.load(Ordering::SeqCst) && !is_loopback(peer.ip()) {
             return Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
                 "the connection left this machine",
@@ -85,9 +84,9 @@ fn milliseconds(duration: Duration) -> u64 {
 
 /// Gives the pinned numbers for the pinned host, and asks the resolver for any other (a proxy).
 #[derive(Debug)]
-pub(crate) struct Pinned(pub(crate) Arc<Wire>);
+pub(crate) struct PinnedResolver(pub(crate) Arc<Wire>);
 
-impl Resolver for Pinned {
+impl Resolver for PinnedResolver {
     fn resolve(
         &self,
         uri: &Uri,
@@ -113,9 +112,9 @@ impl Resolver for Pinned {
 
 /// Opens the sockets.
 #[derive(Debug)]
-pub(crate) struct Plug(pub(crate) Arc<Wire>);
+pub(crate) struct SocketConnector(pub(crate) Arc<Wire>);
 
-impl<In: Transport> Connector<In> for Plug {
+impl<In: Transport> Connector<In> for SocketConnector {
     type Out = Either<In, Socket>;
 
     fn connect(

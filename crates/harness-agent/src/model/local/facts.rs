@@ -2,11 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::address::Address;
 use crate::model::card::Facts;
-use crate::model::local::Known;
-use crate::model::{Abilities, Host, TINY_PARAMETERS};
-use crate::options::shown;
 
 /// Returns what the server says of a model: window, abilities, and whether it runs elsewhere.
 pub(super) fn read(told: &Value) -> Facts {
@@ -34,31 +30,10 @@ pub(super) fn read(told: &Value) -> Facts {
     }
 }
 
-/// Puts the facts of a model into what is known.
-pub(super) fn learn(known: &mut Known, facts: &Facts, address: &Address) {
-    if let Some(window) = facts.window {
-        known.card.window = window;
-    }
-    if let Some(thinks) = facts.thinks {
-        known.thinks = Some(thinks);
-        known.card.abilities = Abilities {
-            thinking: thinks,
-            tools: facts.tools,
-            schema: true,
-            ..known.card.abilities
-        };
-    }
-    known.card.abilities.tiny = facts
-        .parameters
-        .is_some_and(|count| count < TINY_PARAMETERS);
-    if let Some(host) = &facts.elsewhere {
-        let host = shown(host.split("://").last().unwrap_or(host));
-        let name = format!("{host} through {}", address.name());
-        known.card.host = Host {
-            name,
-            this_machine: false,
-        };
-    }
+/// Returns the models of a list.
+pub(super) fn entries(listed: &Value) -> impl Iterator<Item = &Value> {
+    let entries = listed.get("models").and_then(Value::as_array);
+    entries.into_iter().flatten()
 }
 
 /// Returns the entry of a model in a list of them; a name without tag means `latest`.
@@ -71,7 +46,7 @@ pub(super) fn entry_for<'a>(listed: &'a Value, model: &str) -> Option<&'a Value>
         }
     };
     let wanted = full(model);
-    listed.get("models")?.as_array()?.iter().find(|entry| {
+    entries(listed).find(|entry| {
         ["name", "model"].iter().any(|key| {
             entry
                 .get(*key)
@@ -79,23 +54,4 @@ pub(super) fn entry_for<'a>(listed: &'a Value, model: &str) -> Option<&'a Value>
                 .is_some_and(|name| full(name) == wanted)
         })
     })
-}
-
-pub(super) fn model_names(listed: &Value) -> Vec<String> {
-    let entries = listed.get("models").and_then(Value::as_array);
-    entries
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.get("name")?.as_str().map(str::to_owned))
-        .collect()
-}
-
-/// Returns the models that a server lists with the bytes of their weights.
-pub(super) fn model_sizes(listed: &Value) -> Vec<(String, Option<u64>)> {
-    let entries = listed.get("models").and_then(Value::as_array);
-    let entry = |entry: &Value| {
-        let name = entry.get("name")?.as_str()?.to_owned();
-        Some((name, entry.get("size").and_then(Value::as_u64)))
-    };
-    entries.into_iter().flatten().filter_map(entry).collect()
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::tests::{ask, engine, good, request};
 use super::*;
-use crate::model::Hearing;
 use crate::model::fault::{Asked, Fault, json as answer, page};
+use crate::model::{Abilities, Hearing, Model};
 
 #[test]
 fn the_model_is_looked_at_once_and_its_window_kept() {

@@ -8,8 +8,7 @@ use super::*;
 use crate::model::fault::{
     Act, Asked, Fault, chunk, chunked_head, json as answer, page, stream_head,
 };
-use crate::model::{Finish, Hearing, Shape};
-use crate::model::{Message, Role};
+use crate::model::{Finish, Hearing, Message, Model, Shape};
 
 pub(super) const QUICK: Limits = Limits {
     connect: Duration::from_secs(2),

@@ -47,9 +47,25 @@ impl Default for Dialect {
     }
 }
 
+/// Words of a host that minds something in a request.
+const COMPLAINTS: &[&str] = &[
+    "unsupported",
+    "not support",
+    "unrecognized",
+    "unknown",
+    "extra",
+    "unexpected",
+    "additional",
+    "not permitted",
+    "not allowed",
+    "invalid",
+];
+/// Words of a host that minds schemas and tools.
+const SHAPES: &[&str] = &["response_format", "json_schema", "grammar", "tool"];
+
 /// What a refusal asks of us.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum Advice {
     /// Ask again in other words.
     SpeakOtherwise(Dialect),
     /// Ask again later.
@@ -61,113 +77,69 @@ pub(crate) enum Refusal {
 }
 
 impl Dialect {
-    /// Returns the route of the chat below the base address.
-    pub(crate) fn route(&self) -> String {
+    /// Returns a route below the base address.
+    pub(crate) fn below(&self, route: &str) -> String {
         let version = if self.versioned { "/v1" } else { "" };
-        format!("{version}/chat/completions")
+        format!("{version}{route}")
     }
 
     /// Judges a refusal by its status and its words.
-    pub(crate) fn judge(&self, status: u16, page: &str, base_has_version: bool) -> Refusal {
+    pub(crate) fn judge(&self, status: u16, page: &str, base_has_version: bool) -> Advice {
         let sentence = said(page).to_ascii_lowercase();
         let page = page.to_ascii_lowercase();
         let speaks_of_model = sentence.contains("model") || page.contains("model_not_found");
         match status {
-            404 if speaks_of_model => Refusal::UnknownModel,
-            404 | 405 if !self.versioned && !base_has_version => Refusal::SpeakOtherwise(Dialect {
+            404 if speaks_of_model => Advice::UnknownModel,
+            404 | 405 if !self.versioned && !base_has_version => Advice::SpeakOtherwise(Dialect {
                 versioned: true,
                 ..self.clone()
             }),
-            400 | 422 if too_long(status, &page) => Refusal::Final,
+            400 | 422 if too_long(status, &page) => Advice::Final,
             400 | 422 | 501 => match self.adapted(&page) {
-                Some(dialect) => Refusal::SpeakOtherwise(dialect),
-                None if status == 400 && is_unknown_model(&page) => Refusal::UnknownModel,
-                None => Refusal::Final,
+                Some(dialect) => Advice::SpeakOtherwise(dialect),
+                None if status == 400 && is_unknown_model(&page) => Advice::UnknownModel,
+                None => Advice::Final,
             },
             408 | 425 | 429 | 500 | 502..=599 => {
                 // Some templates raise an error, which the server passes on as its own.
                 match self.without_rules(&page) {
-                    Some(dialect) => Refusal::SpeakOtherwise(dialect),
-                    None => Refusal::Wait,
+                    Some(dialect) => Advice::SpeakOtherwise(dialect),
+                    None => Advice::Wait,
                 }
             }
-            _ => Refusal::Final,
+            _ => Advice::Final,
         }
     }
 
     /// Returns the dialect with the one thing changed that the host complains about.
     fn adapted(&self, page: &str) -> Option<Dialect> {
         let names = |word: &str| page.contains(word);
-        let complains = [
-            "unsupported",
-            "not support",
-            "unrecognized",
-            "unknown",
-            "extra",
-            "unexpected",
-            "additional",
-            "not permitted",
-            "not allowed",
-            "invalid",
-        ]
-        .iter()
-        .any(|word| page.contains(word));
+        let complains = COMPLAINTS.iter().any(|word| names(word));
+        let mut next = self.clone();
         if self.length == "max_tokens" && names("max_completion_tokens") {
-            return Some(Dialect {
-                length: "max_completion_tokens",
-                ..self.clone()
-            });
-        }
-        if let Some(dialect) = self.without_rules(page) {
+            next.length = "max_completion_tokens";
+        } else if let Some(dialect) = self.without_rules(page) {
             return Some(dialect);
+        } else if self.template && (names("chat_template_kwargs") || names("enable_thinking")) {
+            next.template = false;
+        } else if self.shapes && SHAPES.iter().any(|word| names(word)) {
+            next.shapes = false;
+        } else if self.usage && (names("stream_options") || names("include_usage")) {
+            next.usage = false;
+        } else if self.temperature && names("temperature") {
+            next.temperature = false;
+        } else if self.seed && names("seed") {
+            next.seed = false;
+        } else if self.stream && names("stream") && complains {
+            next.stream = false;
+        } else if complains && !is_unknown_model(page) {
+            // It does not say what it minds: leave out all that is not needed, once.
+            next.usage = false;
+            next.seed = false;
+            next.template = false;
+            next.shapes = false;
         }
-        if self.template && (names("chat_template_kwargs") || names("enable_thinking")) {
-            return Some(Dialect {
-                template: false,
-                ..self.clone()
-            });
-        }
-        let minds_shapes =
-            names("response_format") || names("json_schema") || names("grammar") || names("tool");
-        if self.shapes && minds_shapes {
-            return Some(Dialect {
-                shapes: false,
-                ..self.clone()
-            });
-        }
-        if self.usage && (names("stream_options") || names("include_usage")) {
-            return Some(Dialect {
-                usage: false,
-                ..self.clone()
-            });
-        }
-        if self.temperature && names("temperature") {
-            return Some(Dialect {
-                temperature: false,
-                ..self.clone()
-            });
-        }
-        if self.seed && names("seed") {
-            return Some(Dialect {
-                seed: false,
-                ..self.clone()
-            });
-        }
-        if self.stream && names("stream") && complains {
-            return Some(Dialect {
-                stream: false,
-                ..self.clone()
-            });
-        }
-        // It does not say what it minds: leave out all that is not needed, once.
-        let bare = Dialect {
-            usage: false,
-            seed: false,
-            template: false,
-            shapes: false,
-            ..self.clone()
-        };
-        (complains && bare != *self && !is_unknown_model(page)).then_some(bare)
+        (next != *self).then_some(next)
     }
 
     fn without_rules(&self, page: &str) -> Option<Dialect> {
@@ -220,7 +192,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(status: u16, page: &str, expected: &Refusal) {
+    fn check(status: u16, page: &str, expected: &Advice) {
         assert_eq!(
             &Dialect::default().judge(status, page, true),
             expected,
@@ -231,7 +203,7 @@ mod tests {
     #[test]
     fn one_thing_is_changed_at_a_time() {
         let usual = Dialect::default();
-        let otherwise = Refusal::SpeakOtherwise;
+        let otherwise = Advice::SpeakOtherwise;
         check(
             400,
             r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}"#,
@@ -289,27 +261,23 @@ mod tests {
         check(
             400,
             r#"{"error":{"message":"bad request"}}"#,
-            &Refusal::Final,
+            &Advice::Final,
         );
-        check(
-            400,
-            "maximum context length is 4096 tokens",
-            &Refusal::Final,
-        );
+        check(400, "maximum context length is 4096 tokens", &Advice::Final);
         check(
             404,
             r#"{"error":{"message":"The model `x` does not exist"}}"#,
-            &Refusal::UnknownModel,
+            &Advice::UnknownModel,
         );
         check(
             400,
             r#"{"error":"x is not a valid model id"}"#,
-            &Refusal::UnknownModel,
+            &Advice::UnknownModel,
         );
-        check(404, "nothing here", &Refusal::Final);
-        check(401, "no", &Refusal::Final);
-        check(429, "slow down", &Refusal::Wait);
-        check(503, "overloaded", &Refusal::Wait);
+        check(404, "nothing here", &Advice::Final);
+        check(401, "no", &Advice::Final);
+        check(429, "slow down", &Advice::Wait);
+        check(503, "overloaded", &Advice::Wait);
     }
 
     #[test]
@@ -321,10 +289,10 @@ mod tests {
         };
         assert_eq!(
             usual.judge(404, "Not Found", false),
-            Refusal::SpeakOtherwise(versioned.clone())
+            Advice::SpeakOtherwise(versioned.clone())
         );
-        assert_eq!(versioned.judge(404, "Not Found", false), Refusal::Final);
-        assert_eq!(versioned.route(), "/v1/chat/completions");
+        assert_eq!(versioned.judge(404, "Not Found", false), Advice::Final);
+        assert_eq!(versioned.below("/chat"), "/v1/chat");
     }
 
     #[test]
@@ -333,7 +301,7 @@ mod tests {
         let mut dialect = Dialect::default();
         let mut turns = 0;
         let page = "unsupported: stream seed temperature stream_options max_completion_tokens system role support";
-        while let Refusal::SpeakOtherwise(next) = dialect.judge(400, page, true) {
+        while let Advice::SpeakOtherwise(next) = dialect.judge(400, page, true) {
             dialect = next;
             turns += 1;
             if turns > 20 {

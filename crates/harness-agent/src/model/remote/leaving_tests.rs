@@ -2,8 +2,10 @@
 
 use super::tests::{CHAT, QUICK, chat, engine, engine_at, good, request, told};
 use super::*;
-use crate::model::Hearing;
+use crate::cancel::Cancel;
+use crate::model::chat::UNKNOWN_WINDOW;
 use crate::model::fault::{Act, Fault, json};
+use crate::model::{Hearing, Model};
 use crate::skip::skip;
 
 /// Returns an address of this machine that is not loopback, as another machine would use it.

@@ -1,32 +1,27 @@
 //! The remote engine: any chat-completions host, hosted or on this machine.
 
-mod complaint;
 mod dialect;
 #[cfg(test)]
 mod leaving_tests;
-mod sse;
 #[cfg(test)]
 mod tests;
 mod told;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use harness_hands::cache::Cache;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::cancel::Cancel;
 use crate::env::Environment;
 use crate::model::address::{Address, Defaults};
-use crate::model::card::{self, Facts};
-use crate::model::gather::Gather;
-use crate::model::http::{Answer, Call, Client, Limits, Route, Trouble};
-use crate::model::remote::dialect::{Dialect, Refusal};
-use crate::model::remote::told::{entries, is_tiny, learn_properties, window_in};
-use crate::model::trouble::{Backoff, after_colon, said, sleep, unusable};
-use crate::model::{
-    Abilities, Card, Heard, Host, Model, ModelError, Reply, Request, Role, Shape, outbound, proxy,
-    shape, twice_if_empty,
-};
+use crate::model::card::Facts;
+use crate::model::chat::reply::Incoming;
+use crate::model::chat::{ChatClient, Failure, Known, Next, Protocol, Refusal, Server};
+use crate::model::http::{Client, Limits, Trouble};
+use crate::model::remote::dialect::{Advice, Dialect};
+use crate::model::remote::told::{entries, is_tiny, learn_properties, window_in, words};
+use crate::model::trouble::{after_colon, unusable};
+use crate::model::{ModelError, Request, Role, Shape, proxy, shape};
 use crate::options::{DEFAULT_MODEL, shown};
 
 /// An address without port uses its scheme's own; without scheme it is encrypted.
@@ -34,37 +29,22 @@ const USUAL: Defaults = Defaults {
     port: None,
     secure: true,
 };
-/// The window that is assumed where the server does not say: hosted models have at least this.
-const UNKNOWN_WINDOW: u32 = 32_768;
 /// How often a server that is still loading its model is asked again.
 const LOADING_PAUSE: Duration = Duration::from_millis(500);
 
 /// A model behind a chat-completions host.
-#[derive(Debug)]
-pub struct Remote {
-    client: Client,
-    base: Address,
-    token: Option<String>,
-    model: String,
-    max_send: u64,
-    first_pause: Duration,
-    cache: Cache,
-    known: Option<Known>,
-    /// A host on another machine has not been asked about its model yet.
-    curious: bool,
-    dialect: Dialect,
-}
+pub(crate) type Remote = ChatClient<Completions>;
 
-/// What was found out about the host.
-#[derive(Clone, Debug)]
-struct Known {
-    card: Card,
-    route: Route,
+/// The chat-completions protocol: a stream of events.
+#[derive(Debug)]
+pub(crate) struct Completions {
+    token: Option<String>,
+    dialect: Dialect,
 }
 
 impl Remote {
     /// Returns the engine for a model; connects to nothing yet.
-    pub fn new(model: &str, environment: &Environment) -> Result<Remote, ModelError> {
+    pub(crate) fn new(model: &str, environment: &Environment) -> Result<Remote, ModelError> {
         Remote::with_limits(model, environment, Limits::USUAL)
     }
 
@@ -103,297 +83,239 @@ impl Remote {
             ));
         }
         let proxy = proxy::for_host(&base, environment)?;
-        Ok(Remote {
-            client: Client::new(
-                Address {
-                    path: String::new(),
-                    ..base.clone()
-                },
-                proxy,
-                limits,
-            ),
-            base,
+        let protocol = Completions {
             token: token.map(str::to_owned),
-            model: model.to_owned(),
-            max_send: outbound::limit(environment.max_send.as_deref())?,
-            first_pause: Duration::from_millis(500),
-            cache: Cache::of_user(card::FOLDER),
-            known: None,
-            curious: false,
             dialect: Dialect::default(),
+        };
+        let client = Client::new(base, proxy, limits);
+        ChatClient::over(client, protocol, model, environment)
+    }
+}
+
+impl Protocol for Completions {
+    const CHOOSES_WINDOW: bool = false;
+
+    fn path(&self, base: &str) -> String {
+        let path = self.dialect.path.clone();
+        path.unwrap_or_else(|| format!("{base}{}", self.dialect.below("/chat/completions")))
+    }
+
+    fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
+    fn missing_for_another_machine(&self, address: &str) -> Option<ModelError> {
+        self.token.is_none().then(|| {
+            unusable(
+                format!("there is no token for `{address}`"),
+                "set HARNESS_API_KEY (or HF_TOKEN)",
+            )
         })
     }
 
-    fn know(&mut self, cancel: &Cancel) -> Result<Known, ModelError> {
-        if let Some(known) = &self.known {
-            return Ok(known.clone());
+    fn body(&self, request: &Request, known: &Known, _window: u32) -> Value {
+        let dialect = &self.dialect;
+        let mut body = json!({
+            "model": known.card.model,
+            "messages": self.messages(request),
+            "stream": dialect.stream,
+        });
+        body[dialect.length] = request.max_tokens.into();
+        if dialect.stream && dialect.usage {
+            body["stream_options"] = json!({ "include_usage": true });
         }
-        let route = self
-            .client
-            .look(cancel)
-            .map_err(|trouble| self.broken(&trouble))?;
-        let this_machine = route.this_machine();
-        if self.token.is_none() && !this_machine {
-            return Err(unusable(
-                format!("there is no token for `{}`", self.base.name()),
-                "set HARNESS_API_KEY (or HF_TOKEN)",
-            ));
+        if dialect.temperature {
+            body["temperature"] = json!(request.temperature);
         }
-        let host = Host {
-            name: self.base.name(),
-            this_machine,
-        };
-        let card = Card {
-            model: self.model.clone(),
-            host,
-            window: UNKNOWN_WINDOW,
-            abilities: Abilities::default(),
-        };
-        let mut known = Known { card, route };
-        if this_machine {
-            self.probe(&mut known, cancel)?;
-        } else {
-            // Another machine hears nothing of us before the outbound check let a prompt pass.
-            let name = card::by_host(&self.base.url(""), &self.model);
-            match card::recall(&self.cache, &name) {
-                Some(facts) => known.card.window = facts.window.unwrap_or(known.card.window),
-                None => self.curious = true,
+        if dialect.seed {
+            // Some servers read the seed as 32 bits with a sign.
+            body["seed"] = (request.seed & 0x7fff_ffff).into();
+        }
+        if dialect.template {
+            body["chat_template_kwargs"] = json!({ "enable_thinking": false });
+        }
+        match request.shape {
+            Shape::Object if dialect.shapes => {
+                let schema = json!({"name": "action", "schema": shape::schema()});
+                body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
             }
+            Shape::Calls if dialect.shapes => body["tools"] = shape::tools(),
+            Shape::Words | Shape::Object | Shape::Calls => {}
         }
-        self.known = Some(known.clone());
-        Ok(known)
+        body
     }
 
-    /// Asks a server on this machine what it has. Only one that cannot be reached is an error here.
-    fn probe(&mut self, known: &mut Known, cancel: &Cancel) -> Result<(), ModelError> {
-        let mut listed = self.ask_about(&known.route, &self.below("/models"), cancel)?;
-        if listed.is_none() && !self.base.path.ends_with("/v1") {
-            listed = self.ask_about(&known.route, &self.below("/v1/models"), cancel)?;
-            if listed.is_some() {
-                self.dialect.versioned = true;
+    fn take(&self, piece: &Value, reply: &mut Incoming<'_>) {
+        if let Some(usage) = piece.get("usage").filter(|usage| usage.is_object()) {
+            let count = |key: &str| usage.get(key).and_then(Value::as_u64);
+            reply.count(count("prompt_tokens"), count("completion_tokens"));
+        }
+        let choices = piece.get("choices").and_then(Value::as_array);
+        let Some(choice) = choices.and_then(|choices| choices.first()) else {
+            return;
+        };
+        let message = choice.get("delta").or_else(|| choice.get("message"));
+        let message = message.unwrap_or(choice);
+        for key in ["reasoning_content", "reasoning"] {
+            reply.think(&words(message.get(key)));
+        }
+        for key in ["content", "text", "refusal"] {
+            reply.say(&words(message.get(key)));
+        }
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        for (place, call) in calls.into_iter().flatten().enumerate() {
+            let index = call.get("index").and_then(Value::as_u64);
+            reply.call(index.unwrap_or(place as u64), call);
+        }
+        reply.finish(choice.get("finish_reason").and_then(Value::as_str));
+        if choice.get("message").is_some() {
+            reply.last_words();
+        }
+    }
+
+    fn refused(&mut self, refusal: &Refusal<'_>) -> Next {
+        let head = refusal.head;
+        let is_loading =
+            head.status == 503 && refusal.page.to_ascii_lowercase().contains("loading");
+        if is_loading && refusal.may_load {
+            return Next::After(LOADING_PAUSE);
+        }
+        let location = head.location.as_deref();
+        if let Some(location) = location.filter(|_| (300..400).contains(&head.status)) {
+            return self.sent_on(refusal.base, head.status, location);
+        }
+        let base_has_version = refusal.base.path.ends_with("/v1");
+        match self
+            .dialect
+            .judge(head.status, refusal.page, base_has_version)
+        {
+            Advice::SpeakOtherwise(dialect) => {
+                self.dialect = dialect;
+                Next::Again
             }
+            Advice::Wait => Next::Wait(self.final_words(refusal)),
+            Advice::UnknownModel => Next::UnknownModel,
+            Advice::Final => Next::GiveUp(self.final_words(refusal)),
+        }
+    }
+
+    fn probe(
+        &mut self,
+        server: &Server<'_>,
+        _cache: &Cache,
+        known: &mut Known,
+    ) -> Result<(), Trouble> {
+        let mut listed = asked(server, server.base, "/models")?;
+        if listed.is_none() && !server.base.ends_with("/v1") {
+            listed = asked(server, server.base, "/v1/models")?;
+            self.dialect.versioned |= listed.is_some();
         }
         let Some(listed) = listed else { return Ok(()) };
         let models = entries(&listed);
-        let named =
-            |entry: &&Value| entry.get("id").and_then(Value::as_str) == Some(self.model.as_str());
+        let card = &mut known.card;
+        let named = models.iter().find(|entry| id(entry) == Some(&card.model));
         // The default belongs to the local engine; a server with one model means that one.
-        let entry = match (models.iter().find(named), models.as_slice()) {
+        let entry = match (named, models.as_slice()) {
             (Some(entry), _) => Some(entry),
-            (None, [only]) if self.model == DEFAULT_MODEL => Some(only),
+            (None, [only]) if card.model == DEFAULT_MODEL => Some(only),
             (None, _) => None,
         };
-        if let Some(id) = entry
-            .and_then(|entry| entry.get("id"))
-            .and_then(Value::as_str)
-        {
-            self.model = id.to_owned();
-            known.card.model = id.to_owned();
+        if let Some(id) = entry.and_then(id) {
+            card.model = id.to_owned();
         }
         let entry = entry.or(models.first()).cloned().unwrap_or_default();
-        let maker = entry
-            .get("owned_by")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        self.dialect.template = matches!(maker, "llamacpp" | "vllm" | "sglang");
-        known.card.abilities.schema = self.dialect.template;
-        if let Some(window) = window_in(&entry) {
-            known.card.window = window;
-        }
-        known.card.abilities.tiny = is_tiny(&entry);
-        if maker == "llamacpp"
-            && let Some(properties) =
-                self.ask_about(&known.route, &self.beside("/props"), cancel)?
-        {
-            learn_properties(&mut known.card, &properties);
+        let maker = entry.get("owned_by").and_then(Value::as_str);
+        self.dialect.template = matches!(maker, Some("llamacpp" | "vllm" | "sglang"));
+        card.abilities.schema = self.dialect.template;
+        card.window = window_in(&entry).unwrap_or(card.window);
+        card.abilities.tiny = is_tiny(&entry);
+        if maker == Some("llamacpp") {
+            let beside = server.base.strip_suffix("/v1").unwrap_or(server.base);
+            if let Some(properties) = asked(server, beside, "/props")? {
+                learn_properties(card, &properties);
+            }
         }
         Ok(())
     }
 
-    /// Returns the path of a route below the base address.
-    fn below(&self, route: &str) -> String {
-        format!("{}{route}", self.base.path)
-    }
-
-    /// Returns the path of a route that lies beside `/v1`.
-    fn beside(&self, route: &str) -> String {
-        format!(
-            "{}{route}",
-            self.base
-                .path
-                .strip_suffix("/v1")
-                .unwrap_or(&self.base.path)
-        )
-    }
-
-    fn ask_about(
-        &self,
-        route: &Route,
-        path: &str,
-        cancel: &Cancel,
-    ) -> Result<Option<Value>, ModelError> {
-        let call = Call {
-            route: path,
-            body: None,
-            token: self.token.as_deref(),
-            patience: self.client.limits().probe,
-        };
-        let mut answer = match self.client.call(route, call, cancel) {
-            Ok(answer) => answer,
-            // A server that talks nonsense to this question may still chat.
-            Err(Trouble::Garbled(_) | Trouble::Broken) => return Ok(None),
-            Err(trouble) => return Err(self.broken(&trouble)),
-        };
-        if answer.head.status != 200 {
-            return Ok(None);
-        }
-        match answer.whole() {
-            Ok(text) => Ok(serde_json::from_str(&text).ok()),
-            Err(Trouble::Interrupted) => Err(ModelError::Interrupted),
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// Returns the names of the models that the host lists.
-    pub(crate) fn list(&self, cancel: &Cancel) -> Result<Vec<String>, ModelError> {
-        let route = self
-            .client
-            .look(cancel)
-            .map_err(|trouble| self.broken(&trouble))?;
-        let path = if self.dialect.versioned {
-            "/v1/models"
-        } else {
-            "/models"
-        };
-        let listed = self.ask_about(&route, &self.below(path), cancel)?;
+    fn facts(&self, server: &Server<'_>, model: &str) -> Result<Option<Facts>, Trouble> {
+        let listed = asked(server, server.base, &self.dialect.below("/models"))?;
         let models = listed.as_ref().map(entries).unwrap_or_default();
-        Ok(models
-            .iter()
-            .filter_map(|entry| entry.get("id")?.as_str().map(str::to_owned))
-            .collect())
-    }
-
-    /// Asks a host on another machine about its model, once it has taken a prompt; for the runs to come.
-    fn look_around(&mut self, route: &Route, cancel: &Cancel) {
-        if !self.curious {
-            return;
-        }
-        self.curious = false;
-        let path = if self.dialect.versioned {
-            "/v1/models"
-        } else {
-            "/models"
-        };
-        let listed = self
-            .ask_about(route, &self.below(path), cancel)
-            .ok()
-            .flatten();
-        let models = listed.as_ref().map(entries).unwrap_or_default();
-        let entry = models
-            .iter()
-            .find(|entry| entry.get("id").and_then(Value::as_str) == Some(&self.model));
-        let facts = Facts {
-            window: entry.and_then(window_in),
+        let entry = models.iter().find(|entry| id(entry) == Some(model));
+        Ok(entry.map(|entry| Facts {
+            window: window_in(entry),
             ..Facts::default()
-        };
-        card::keep(
-            &self.cache,
-            &card::by_host(&self.base.url(""), &self.model),
-            &facts,
-        );
+        }))
     }
 
-    fn once(
-        &mut self,
-        request: &Request,
-        heard: &mut Heard<'_>,
-        cancel: &Cancel,
-    ) -> Result<Reply, ModelError> {
-        let known = self.know(cancel)?;
-        let mut backoff = Backoff::new(self.first_pause);
-        let begun = Instant::now();
-        loop {
-            let body = self.body(request).to_string();
-            if !known.card.host.this_machine {
-                outbound::check(request, &body, self.max_send)?;
-            }
-            let path = self
-                .dialect
-                .path
-                .clone()
-                .unwrap_or_else(|| self.below(&self.dialect.route()));
-            let token = self.token.as_deref();
-            let call = Call {
-                route: &path,
-                body: Some(&body),
-                token,
-                patience: self.client.limits().first,
-            };
-            let mut answer = match self.client.call(&known.route, call, cancel) {
-                Ok(answer) => answer,
-                Err(trouble) if trouble.may_pass() && backoff.wait(None, cancel)? => continue,
-                Err(trouble) => {
-                    // The numbers behind the name may have changed: look again next time.
-                    self.known = None;
-                    return Err(self.broken(&trouble));
-                }
-            };
-            if answer.head.status == 200 {
-                let mut gather = Gather::new(request.max_tokens, heard);
-                answer.wait_for(self.client.limits().first);
-                let end = sse::read(&mut answer, &mut gather, self.client.limits());
-                let end = end.map_err(|cut| self.cut_off(&cut))?;
-                let reply = end.reply(gather, request);
-                drop(answer);
-                self.look_around(&known.route, cancel);
-                return Ok(reply);
-            }
-            let loading = answer.head.status == 503 && begun.elapsed() < self.client.limits().first;
-            self.refused(&mut answer, loading, &mut backoff, cancel)?;
-        }
+    fn models(&self, server: &Server<'_>) -> Result<Vec<(String, Option<u64>)>, Trouble> {
+        let listed = asked(server, server.base, &self.dialect.below("/models"))?;
+        let models = listed.as_ref().map(entries).unwrap_or_default();
+        let named = models
+            .iter()
+            .filter_map(|entry| Some((id(entry)?.to_owned(), None)));
+        Ok(named.collect())
     }
 
-    fn body(&self, request: &Request) -> Value {
-        let mut body = Map::new();
-        body.insert("model".to_owned(), self.model.clone().into());
-        body.insert("messages".to_owned(), self.messages(request));
-        body.insert("stream".to_owned(), self.dialect.stream.into());
-        if self.dialect.stream && self.dialect.usage {
-            body.insert(
-                "stream_options".to_owned(),
-                json!({ "include_usage": true }),
-            );
-        }
-        body.insert(self.dialect.length.to_owned(), request.max_tokens.into());
-        if self.dialect.temperature {
-            body.insert("temperature".to_owned(), json!(request.temperature));
-        }
-        if self.dialect.seed {
-            // Some servers read the seed as 32 bits with a sign.
-            body.insert("seed".to_owned(), (request.seed & 0x7fff_ffff).into());
-        }
-        if self.dialect.template {
-            body.insert(
-                "chat_template_kwargs".to_owned(),
-                json!({ "enable_thinking": false }),
-            );
-        }
-        match request.shape {
-            Shape::Object if self.dialect.shapes => {
-                let schema = json!({"name": "action", "schema": shape::schema()});
-                body.insert(
-                    "response_format".to_owned(),
-                    json!({"type": "json_schema", "json_schema": schema}),
+    fn explain(&self, address: &str, failure: &Failure<'_>) -> ModelError {
+        let (message, hint) = match failure {
+            Failure::Unanswered(trouble) => match trouble {
+                Trouble::Refused | Trouble::UnknownHost | Trouble::Unreachable => (
+                    format!("no model server answers at `{address}`: {trouble}"),
+                    "check HARNESS_BASE_URL and the network",
+                ),
+                Trouble::Silent(_) => (
+                    format!("`{address}` does not answer: {trouble}"),
+                    "try again later, or choose a smaller model with --model",
+                ),
+                Trouble::Tls(_) => (
+                    format!("`{address}` cannot be trusted: {trouble}"),
+                    "check the address; a private authority must be among the system's trusted ones",
+                ),
+                Trouble::Proxy(_) => (
+                    format!("`{address}` cannot be reached: {trouble}"),
+                    "check HTTPS_PROXY and NO_PROXY",
+                ),
+                Trouble::Broken
+                | Trouble::Elsewhere
+                | Trouble::Garbled(_)
+                | Trouble::Interrupted => (
+                    format!("`{address}` cannot be used: {trouble}"),
+                    "check that HARNESS_BASE_URL is the address of a chat-completions server",
+                ),
+            },
+            Failure::BrokenOff(trouble) => (
+                format!("the reply from `{address}` broke off: {trouble}"),
+                "try again",
+            ),
+            Failure::Failed(sentence) => (
+                format!(
+                    "`{address}` failed in the middle of a reply{}",
+                    after_colon(sentence)
+                ),
+                "try again",
+            ),
+            Failure::Garbled => (
+                format!("what `{address}` answered is not what a chat server sends"),
+                "check that HARNESS_BASE_URL is the address of a chat-completions server",
+            ),
+            Failure::UnknownModel {
+                model,
+                sentence,
+                others,
+            } => {
+                let colon = after_colon(sentence);
+                return unusable(
+                    format!("`{address}` does not have the model `{model}`{colon}"),
+                    format!("name another with --model{others}"),
                 );
             }
-            Shape::Calls if self.dialect.shapes => {
-                body.insert("tools".to_owned(), shape::tools());
-            }
-            Shape::Words | Shape::Object | Shape::Calls => {}
-        }
-        Value::Object(body)
+        };
+        unusable(message, hint)
     }
+}
 
+impl Completions {
     fn messages(&self, request: &Request) -> Value {
         let mut said: Vec<(Role, String)> = Vec::new();
         for message in &request.messages {
@@ -416,57 +338,11 @@ impl Remote {
             .collect()
     }
 
-    /// Decides what a refusal means: speak otherwise and go on, wait and go on, or give up with a sentence.
-    fn refused(
-        &mut self,
-        answer: &mut Answer,
-        loading: bool,
-        backoff: &mut Backoff,
-        cancel: &Cancel,
-    ) -> Result<(), ModelError> {
-        let page = answer.beginning();
-        if cancel.stopped() {
-            return Err(ModelError::Interrupted);
-        }
-        let sentence = said(&page);
-        let head = &answer.head;
-        if loading && page.to_ascii_lowercase().contains("loading") {
-            return sleep(LOADING_PAUSE, cancel);
-        }
-        if let Some(location) = head
-            .location
-            .as_deref()
-            .filter(|_| (300..400).contains(&head.status))
-        {
-            return self.sent_on(head.status, location);
-        }
-        match self
-            .dialect
-            .judge(head.status, &page, self.base.path.ends_with("/v1"))
-        {
-            Refusal::SpeakOtherwise(dialect) => {
-                self.dialect = dialect;
-                return Ok(());
-            }
-            Refusal::Wait if backoff.wait(head.retry_after, cancel)? => return Ok(()),
-            Refusal::UnknownModel => return Err(self.no_such_model(&sentence, cancel)),
-            Refusal::Wait | Refusal::Final => {}
-        }
-        let is_too_long = dialect::too_long(head.status, &page);
-        Err(self.final_words(head.status, head.retry_after, &sentence, is_too_long))
-    }
-
     /// Returns what a refusal that asking again does not change means for the user.
-    fn final_words(
-        &self,
-        status: u16,
-        retry_after: Option<u64>,
-        sentence: &str,
-        is_too_long: bool,
-    ) -> ModelError {
-        let name = self.base.name();
-        let colon = after_colon(sentence);
-        match status {
+    fn final_words(&self, refusal: &Refusal<'_>) -> ModelError {
+        let name = refusal.base.name();
+        let colon = after_colon(refusal.sentence);
+        match refusal.head.status {
             401 if self.token.is_none() => unusable(
                 format!("`{name}` wants a token{colon}"),
                 "set HARNESS_API_KEY (or HF_TOKEN)",
@@ -484,14 +360,17 @@ impl Remote {
                 "check that the token may use this model, and choose another with --model",
             ),
             404 | 405 => unusable(
-                format!("there is no chat at `{}`{colon}", shown(&self.base.url(""))),
+                format!(
+                    "there is no chat at `{}`{colon}",
+                    shown(&refusal.base.url(""))
+                ),
                 "check HARNESS_BASE_URL: it often ends with `/v1`",
             ),
-            _ if is_too_long => unusable(
+            status if dialect::too_long(status, refusal.page) => unusable(
                 format!("the prompt is longer than the model's window{colon}"),
                 "narrow the task with --scope, or use a model with a larger window",
             ),
-            429 => match retry_after {
+            429 => match refusal.head.retry_after {
                 Some(seconds) => unusable(
                     format!("`{name}` asks us to wait for {seconds} seconds{colon}"),
                     "wait, then try again; or use a model on this machine",
@@ -501,7 +380,7 @@ impl Remote {
                     "wait a little, then try again; or use a model on this machine",
                 ),
             },
-            500..=599 => unusable(
+            status @ 500..=599 => unusable(
                 format!("`{name}` is in trouble (status {status}){colon}"),
                 "try again later; nothing is wrong on this side",
             ),
@@ -513,48 +392,46 @@ impl Remote {
     }
 
     /// Follows to another path of the same host, never to another host: prompts and tokens stay where the user sent them.
-    fn sent_on(&mut self, status: u16, location: &str) -> Result<(), ModelError> {
-        let name = self.base.name();
+    fn sent_on(&mut self, base: &Address, status: u16, location: &str) -> Next {
         let refuse = |target: &str| {
-            unusable(
-                format!(
-                    "`{name}` sends us on to `{}`, which we do not follow",
-                    shown(target)
-                ),
+            let (name, target) = (base.name(), shown(target));
+            Next::GiveUp(unusable(
+                format!("`{name}` sends us on to `{target}`, which we do not follow"),
                 "set HARNESS_BASE_URL to the address that is meant",
-            )
+            ))
         };
         let target = if location.starts_with('/') && !location.starts_with("//") {
             Address {
                 path: location.trim_end_matches('/').to_owned(),
-                ..self.base.clone()
+                ..base.clone()
             }
         } else {
-            Address::read(location, USUAL).map_err(|_| refuse(location))?
+            match Address::read(location, USUAL) {
+                Ok(target) => target,
+                Err(_) => return refuse(location),
+            }
         };
-        let same = (target.secure, &target.host, target.port)
-            == (self.base.secure, &self.base.host, self.base.port);
+        let same =
+            (target.secure, &target.host, target.port) == (base.secure, &base.host, base.port);
         let may_follow = same && matches!(status, 307 | 308) && self.dialect.sent_on < 3;
         if !may_follow {
-            return Err(refuse(&target.url("")));
+            return refuse(&target.url(""));
         }
         self.dialect.sent_on += 1;
         self.dialect.path = Some(target.path);
-        Ok(())
+        Next::Again
     }
 }
 
-impl Model for Remote {
-    fn card(&mut self, cancel: &Cancel) -> Result<Card, ModelError> {
-        Ok(self.know(cancel)?.card)
+/// Asks a host about itself. One that talks nonsense to this question may still chat.
+fn asked(server: &Server<'_>, base: &str, route: &str) -> Result<Option<Value>, Trouble> {
+    match server.ask_at(&format!("{base}{route}"), None) {
+        Err(Trouble::Garbled(_) | Trouble::Broken) => Ok(None),
+        answered => answered,
     }
+}
 
-    fn reply(
-        &mut self,
-        request: &Request,
-        heard: &mut Heard<'_>,
-        cancel: &Cancel,
-    ) -> Result<Reply, ModelError> {
-        twice_if_empty(request, |request| self.once(request, heard, cancel))
-    }
+/// Returns the name of a listed model.
+fn id(entry: &Value) -> Option<&str> {
+    entry.get("id")?.as_str()
 }

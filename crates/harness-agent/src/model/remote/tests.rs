@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::cancel::Cancel;
 use crate::model::fault::{
     Act, Asked, Fault, chunk, chunked_head, json as answer, page, stream_head,
 };
-use crate::model::{Finish, Message};
-use crate::model::{Hearing, Shape};
+use crate::model::{Finish, Hearing, Message, Model, Reply, Shape};
 
 pub(super) const QUICK: Limits = Limits {
     connect: Duration::from_secs(2),

@@ -59,3 +59,19 @@ pub(super) fn learn_properties(card: &mut Card, properties: &Value) {
     card.abilities.tools = template.contains("tools");
     card.abilities.thinking = template.contains("enable_thinking");
 }
+
+/// Returns the words of a message: a text, or a list of parts with texts in them.
+pub(super) fn words(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => parts
+            .iter()
+            .filter_map(|part| {
+                part.get("text")
+                    .and_then(Value::as_str)
+                    .or_else(|| part.as_str())
+            })
+            .collect(),
+        Some(_) | None => String::new(),
+    }
+}
