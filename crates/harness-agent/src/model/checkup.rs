@@ -48,29 +48,33 @@ pub fn examine(options: &AgentOptions, environment: &Environment, cancel: &Cance
             } else {
                 crate::options::DEFAULT_MODEL
             };
-            match engine {
-                Engine::Local => local(model, environment, cancel),
-                Engine::OnDevice => on_device(model, environment),
-                Engine::Remote => remote(model, chosen, environment, cancel),
-            }
+            let (topic, found) = match engine {
+                Engine::Local => ("server", local(model, environment, cancel)),
+                Engine::OnDevice => ("weights and runtime", on_device(model, environment)),
+                Engine::Remote => ("host", remote(model, chosen, environment, cancel)),
+            };
+            found.unwrap_or_else(|error| vec![finding(engine, topic, Err(error))])
         })
         .collect()
 }
 
 /// Returns the names of the models that the chosen engine lists; none where it does not answer soon.
 pub fn names(options: &AgentOptions, environment: &Environment, cancel: &Cancel) -> Vec<String> {
+    let listed = listed(options, environment, cancel).unwrap_or_default();
+    listed.into_iter().map(|(name, _)| name).collect()
+}
+
+/// Returns the names of the models that the chosen engine lists, with the bytes of their weights where it tells them.
+fn listed(
+    options: &AgentOptions,
+    environment: &Environment,
+    cancel: &Cancel,
+) -> Result<Vec<(String, Option<u64>)>, ModelError> {
     match options.engine {
-        Engine::Local => {
-            Local::with_limits(&options.model, environment, SOON).map(|local| local.list(cancel))
-        }
-        Engine::Remote => {
-            Remote::with_limits(&options.model, environment, SOON).map(|remote| remote.list(cancel))
-        }
-        Engine::OnDevice => Ok(Ok(on_device::names())),
+        Engine::Local => Local::with_limits(&options.model, environment, SOON)?.sizes(cancel),
+        Engine::Remote => Remote::with_limits(&options.model, environment, SOON)?.sizes(cancel),
+        Engine::OnDevice => Ok(on_device::sizes()),
     }
-    .ok()
-    .and_then(Result::ok)
-    .unwrap_or_default()
 }
 
 /// A model that an engine has.
@@ -95,18 +99,8 @@ pub fn available(
     environment: &Environment,
     cancel: &Cancel,
 ) -> Result<Vec<Available>, ModelError> {
-    let (listed, is_here) = match options.engine {
-        Engine::Local => {
-            let local = Local::with_limits(&options.model, environment, SOON)?;
-            (local.sizes(cancel)?, true)
-        }
-        Engine::Remote => {
-            let remote = Remote::with_limits(&options.model, environment, SOON)?;
-            let names = remote.list(cancel)?.into_iter();
-            (names.map(|name| (name, None)).collect(), false)
-        }
-        Engine::OnDevice => (on_device::sizes(), true),
-    };
+    let listed = listed(options, environment, cancel)?;
+    let is_here = options.engine != Engine::Remote;
     let memory = harness_hands::memory::available().filter(|_| is_here);
     let model = |(name, bytes): (String, Option<u64>)| Available {
         chosen: name == options.model,
@@ -119,26 +113,18 @@ pub fn available(
     Ok(listed.into_iter().map(model).collect())
 }
 
-fn good(engine: Engine, topic: &'static str, text: String) -> Finding {
-    Finding {
-        engine,
-        topic,
-        good: true,
-        text,
-        hint: String::new(),
-    }
-}
-
-fn bad(engine: Engine, topic: &'static str, error: &ModelError) -> Finding {
-    let hint = match error {
-        ModelError::Unusable { hint, .. } | ModelError::NotSent { hint, .. } => hint.clone(),
-        ModelError::Interrupted => String::new(),
+/// Returns what was found of one thing: that it is good, or what is wrong with it.
+fn finding(engine: Engine, topic: &'static str, found: Result<String, ModelError>) -> Finding {
+    let good = found.is_ok();
+    let (text, hint) = match found {
+        Ok(text) => (text, String::new()),
+        Err(error) => (error.to_string(), error.hint().to_owned()),
     };
     Finding {
         engine,
         topic,
-        good: false,
-        text: error.to_string(),
+        good,
+        text,
         hint,
     }
 }
@@ -166,20 +152,14 @@ fn place(card: &Card) -> &'static str {
     }
 }
 
-fn local(model: &str, environment: &Environment, cancel: &Cancel) -> Vec<Finding> {
-    let engine = Engine::Local;
-    let mut local = match Local::with_limits(model, environment, SOON) {
-        Ok(local) => local,
-        Err(error) => return vec![bad(engine, "server", &error)],
-    };
-    let listed = match local.list(cancel) {
-        Ok(listed) => listed,
-        Err(error) => return vec![bad(engine, "server", &error)],
-    };
-    let card = match local.card(cancel) {
-        Ok(card) => card,
-        Err(error) => return vec![bad(engine, "server", &error)],
-    };
+fn local(
+    model: &str,
+    environment: &Environment,
+    cancel: &Cancel,
+) -> Result<Vec<Finding>, ModelError> {
+    let mut local = Local::with_limits(model, environment, SOON)?;
+    let listed = local.list(cancel)?;
+    let card = local.card(cancel)?;
     let version = local
         .version(cancel)
         .map_or_else(String::new, |version| format!(", version {version}"));
@@ -192,15 +172,16 @@ fn local(model: &str, environment: &Environment, cancel: &Cancel) -> Vec<Finding
             Some(tokens) => format!("loaded now with num_ctx {tokens}"),
             None => "num_ctx is chosen once a run, to fit its prompt".to_owned(),
         };
-        good(engine, "model", format!("{}; {context}", about(&card)))
+        Ok(format!("{}; {context}", about(&card)))
     } else {
-        bad(engine, "model", &local.unknown_model(model, &listed, ""))
+        Err(local.unknown_model(model, &listed, ""))
     };
-    vec![
-        good(engine, "server", server),
-        good(engine, "models there", listing(&listed)),
-        found,
-    ]
+    let finding = |topic, found| finding(Engine::Local, topic, found);
+    Ok(vec![
+        finding("server", Ok(server)),
+        finding("models there", Ok(listing(&listed))),
+        finding("model", found),
+    ])
 }
 
 /// Returns names for a person; a long list is cut.
@@ -217,66 +198,47 @@ fn listing(names: &[String]) -> String {
     }
 }
 
-fn remote(model: &str, chosen: bool, environment: &Environment, cancel: &Cancel) -> Vec<Finding> {
-    let engine = Engine::Remote;
-    let mut remote = match Remote::with_limits(model, environment, SOON) {
-        Ok(remote) => remote,
-        Err(error) => return vec![bad(engine, "host", &error)],
-    };
+fn remote(
+    model: &str,
+    chosen: bool,
+    environment: &Environment,
+    cancel: &Cancel,
+) -> Result<Vec<Finding>, ModelError> {
+    let finding = |topic, found| finding(Engine::Remote, topic, found);
+    let mut remote = Remote::with_limits(model, environment, SOON)?;
     if !chosen {
-        return vec![good(
-            engine,
-            "host",
-            "an address is set; choose it with --engine remote".to_owned(),
-        )];
+        let text = "an address is set; choose it with --engine remote";
+        return Ok(vec![finding("host", Ok(text.to_owned()))]);
     }
-    let card = match remote.card(cancel) {
-        Ok(card) => card,
-        Err(error) => return vec![bad(engine, "host", &error)],
-    };
-    let host = good(
-        engine,
-        "host",
-        format!("{} ({})", card.host.name, place(&card)),
-    );
-    let mut findings = vec![host];
-    match remote.list(cancel) {
-        Ok(listed) => {
-            let there = listed.is_empty() || listed.contains(&card.model);
-            if !listed.is_empty() {
-                findings.push(good(engine, "models there", listing(&listed)));
-            }
-            findings.push(if there {
-                good(engine, "model", about(&card))
-            } else {
-                bad(
-                    engine,
-                    "model",
-                    &remote.unknown_model(&card.model, &listed, ""),
-                )
-            });
+    let card = remote.card(cancel)?;
+    let host = format!("{} ({})", card.host.name, place(&card));
+    let mut findings = vec![finding("host", Ok(host))];
+    let listed = remote.list(cancel);
+    if let Ok(listed) = &listed
+        && !listed.is_empty()
+    {
+        findings.push(finding("models there", Ok(listing(listed))));
+    }
+    let found = listed.and_then(|listed| {
+        if listed.is_empty() || listed.contains(&card.model) {
+            Ok(about(&card))
+        } else {
+            Err(remote.unknown_model(&card.model, &listed, ""))
         }
-        Err(error) => findings.push(bad(engine, "model", &error)),
-    }
-    findings
+    });
+    findings.push(finding("model", found));
+    Ok(findings)
 }
 
-fn on_device(model: &str, environment: &Environment) -> Vec<Finding> {
-    let engine = Engine::OnDevice;
-    let model = match OnDevice::new(model, environment) {
-        Ok(model) => model,
-        Err(error) => return vec![bad(engine, "weights and runtime", &error)],
-    };
+fn on_device(model: &str, environment: &Environment) -> Result<Vec<Finding>, ModelError> {
+    let finding = |topic, found| finding(Engine::OnDevice, topic, found);
+    let model = OnDevice::new(model, environment)?;
     let (runtime, weights) = model.described();
-    let mut findings = vec![
-        good(engine, "runtime", runtime),
-        good(engine, "weights", weights),
-    ];
-    findings.push(match model.memory() {
-        Ok(text) => good(engine, "memory", text),
-        Err(error) => bad(engine, "memory", &error),
-    });
-    findings
+    Ok(vec![
+        finding("runtime", Ok(runtime)),
+        finding("weights", Ok(weights)),
+        finding("memory", model.memory()),
+    ])
 }
 
 #[cfg(test)]

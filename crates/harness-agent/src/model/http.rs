@@ -1,7 +1,7 @@
 //! One HTTP call to a model server, read line by line. Says what went wrong as a value; knows no chat.
 
 use std::fmt;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -348,88 +348,45 @@ impl Answer {
     /// Returns the next line without its ending; `None` at the end. The last line needs no ending.
     pub(crate) fn line(&mut self) -> Result<Option<Vec<u8>>, Trouble> {
         let mut line = Vec::new();
-        loop {
-            let (used, ended) = {
-                let piece = match self.reader.fill_buf() {
-                    Ok(piece) => piece,
-                    Err(error) => return Err(self.trouble(&error)),
-                };
-                if piece.is_empty() {
-                    // Where the end of the connection ends the answer, a stop looks like the end.
-                    if self.cancel.stopped() {
-                        return Err(Trouble::Interrupted);
-                    }
-                    return Ok(if line.is_empty() { None } else { Some(line) });
-                }
-                match piece.iter().position(|byte| *byte == b'\n') {
-                    Some(at) => {
-                        line.extend_from_slice(&piece[..at]);
-                        (at + 1, true)
-                    }
-                    None => {
-                        line.extend_from_slice(piece);
-                        (piece.len(), false)
-                    }
-                }
-            };
-            self.reader.consume(used);
-            if line.len() > LONGEST_LINE {
-                let megabytes = LONGEST_LINE >> 20;
-                return Err(Trouble::Garbled(format!(
-                    "a line of more than {megabytes} MB"
-                )));
-            }
-            if ended {
-                if line.last() == Some(&b'\r') {
-                    line.pop();
-                }
-                return Ok(Some(line));
-            }
+        let mut bounded = (&mut self.reader).take(LONGEST_LINE as u64 + 1);
+        let read = bounded.read_until(b'\n', &mut line);
+        read.map_err(|error| self.trouble(&error))?;
+        if line.len() > LONGEST_LINE {
+            return Err(too_long("a line"));
         }
+        if line.pop_if(|last| *last == b'\n').is_some() {
+            line.pop_if(|last| *last == b'\r');
+            return Ok(Some(line));
+        }
+        // Where the end of the connection ends the answer, a stop looks like the end.
+        if self.cancel.stopped() {
+            return Err(Trouble::Interrupted);
+        }
+        Ok((!line.is_empty()).then_some(line))
     }
 
     /// Returns the rest as text, up to a limit. For answers in one piece.
     pub(crate) fn whole(&mut self) -> Result<String, Trouble> {
-        let text = self.some(LONGEST_LINE)?;
-        if text.len() > LONGEST_LINE {
-            return Err(Trouble::Garbled(format!(
-                "an answer of more than {} MB",
-                LONGEST_LINE >> 20
-            )));
+        let mut bytes = Vec::new();
+        let read = (&mut self.reader)
+            .take(LONGEST_LINE as u64 + 1)
+            .read_to_end(&mut bytes);
+        read.map_err(|error| self.trouble(&error))?;
+        if self.cancel.stopped() {
+            return Err(Trouble::Interrupted);
         }
-        Ok(text)
+        if bytes.len() > LONGEST_LINE {
+            return Err(too_long("an answer"));
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Returns the beginning of an error page; whatever breaks while it is read, what was read is enough.
     pub(crate) fn beginning(&mut self) -> String {
-        self.some(LONGEST_ERROR).unwrap_or_default()
-    }
-
-    fn some(&mut self, limit: usize) -> Result<String, Trouble> {
         let mut bytes = Vec::new();
-        while bytes.len() <= limit {
-            let used = {
-                let piece = match self.reader.fill_buf() {
-                    Ok(piece) => piece,
-                    Err(error) if bytes.is_empty() => return Err(self.trouble(&error)),
-                    Err(error) => match self.trouble(&error) {
-                        Trouble::Interrupted => return Err(Trouble::Interrupted),
-                        trouble if limit == LONGEST_LINE => return Err(trouble),
-                        _ => break,
-                    },
-                };
-                bytes.extend_from_slice(piece);
-                piece.len()
-            };
-            if used == 0 {
-                if self.cancel.stopped() {
-                    return Err(Trouble::Interrupted);
-                }
-                break;
-            }
-            self.reader.consume(used);
-        }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        let mut bounded = (&mut self.reader).take(LONGEST_ERROR as u64);
+        drop(bounded.read_to_end(&mut bytes));
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     fn trouble(&self, error: &io::Error) -> Trouble {
@@ -438,4 +395,8 @@ impl Answer {
         }
         io_trouble(error, self.patience)
     }
+}
+
+fn too_long(what: &str) -> Trouble {
+    Trouble::Garbled(format!("{what} of more than {} MB", LONGEST_LINE >> 20))
 }

@@ -188,6 +188,16 @@ pub enum ModelError {
     Interrupted,
 }
 
+impl ModelError {
+    /// Returns what to do about it; nothing after a stop.
+    pub fn hint(&self) -> &str {
+        match self {
+            ModelError::Unusable { hint, .. } | ModelError::NotSent { hint, .. } => hint,
+            ModelError::Interrupted => "",
+        }
+    }
+}
+
 /// Whether whoever listens to a reply wants to hear more of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hearing {

@@ -413,11 +413,6 @@ pub(crate) fn sizes() -> Vec<(String, Option<u64>)> {
         .collect()
 }
 
-/// Returns the names of the weights on this machine.
-pub(crate) fn names() -> Vec<String> {
-    sizes().into_iter().map(|(name, _)| name).collect()
-}
-
 #[cfg(all(test, unix))]
 #[expect(
     clippy::disallowed_methods,
