@@ -85,7 +85,7 @@ pub struct OptionsError {
 
 impl OptionsError {
     /// Returns that what a field names cannot be read.
-    pub(crate) fn unreadable(field: &'static str, error: &dyn fmt::Display) -> OptionsError {
+    pub fn unreadable(field: &'static str, error: &dyn fmt::Display) -> OptionsError {
         OptionsError {
             field,
             message: error.to_string(),

@@ -12,6 +12,7 @@ pub mod editors;
 pub mod exit;
 pub mod mcp;
 mod protocol;
+mod request;
 mod request_id;
 mod runtime;
 pub mod server;

@@ -226,7 +226,7 @@ fn routes() {
                 .iter()
                 .map(|field| format!("`{field}`"))
                 .collect();
-            let (method, path, about) = (route.method, route.path, route.about);
+            let (method, path, about) = (&route.method, route.path, route.about);
             format!(
                 "| {method} | `{path}` | {} | {} |\n",
                 fields.join(" "),

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::cli::args::{CommonArguments, DoctorArguments, LastArguments, UndoArguments};
 use crate::cli::{agent, reach, settings, show};
 use crate::exit::Exit;
-use crate::show::json;
+use crate::show::json::PastRun;
 use crate::show::text::{self, Complaint};
 
 /// How long `undo` waits for a run that holds the project.
@@ -121,7 +121,7 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
         };
         let diff = project.run_diff(&run.id).unwrap_or_default();
         let steps = steps(&project, run.id.as_str());
-        let mut value = json::run_record(&run);
+        let mut value = json!(PastRun::from(run.clone()));
         value["diff"] = Value::from(diff.as_str());
         value["steps"] = steps.clone().into();
         return show(&arguments.common, &value, || {
@@ -132,7 +132,7 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
     runs.truncate(LISTED);
     let mut proposed = harness_agent::proposals(&project);
     proposed.truncate(LISTED);
-    let told: Vec<Value> = runs.iter().map(json::run_record).collect();
+    let told: Vec<_> = runs.iter().cloned().map(PastRun::from).collect();
     let value = json!({"runs": told, "proposed": proposed});
     show(&arguments.common, &value, || {
         let stories: Vec<String> = runs.iter().map(story).collect();

@@ -21,11 +21,10 @@ use tokio::runtime::Handle;
 use crate::mcp::client::{Client, Teller};
 use crate::mcp::questions::Questions;
 use crate::mcp::roots::Roots;
-use crate::mcp::tools::{
-    AskInput, ReportInput, RouteInput, RunInput, TestsInput, ToolName, UndoInput,
-};
+use crate::mcp::tools::{AskInput, TestsInput, ToolName};
 use crate::mcp::wire::{Gone, Runs};
 use crate::mcp::{prompts, resources};
+use crate::request::{self, ReportInput, RouteInput, RunInput, UndoInput};
 use crate::show::text;
 
 /// What a client's model is told of this server.
@@ -118,11 +117,7 @@ impl Handler {
     }
 
     fn scoped(&self, scope: Option<String>) -> Agent {
-        let options = self.options.clone();
-        Agent::new(AgentOptions {
-            scope: scope.unwrap_or(options.scope),
-            ..options
-        })
+        Agent::new(request::in_scope(&self.options, scope))
     }
 
     async fn call(&self, tool: ToolName, mut call: Call) -> Result<CallToolResult, Problem> {

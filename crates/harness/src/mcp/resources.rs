@@ -7,7 +7,7 @@ use harness_hands::runs::RunRecord;
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
 
-use crate::show::json as shapes;
+use crate::show::json::{self as shapes, PastRun};
 
 const BRIEF: &str = "harness://brief";
 const RUNS: &str = "harness://runs";
@@ -63,7 +63,7 @@ pub(super) fn read(options: &AgentOptions, uri: &str) -> Result<ReadResourceResu
             (brief.render_for_person(WIDTH), "text/plain")
         }
         RUNS => {
-            let runs: Vec<_> = latest(options).iter().map(shapes::run_record).collect();
+            let runs: Vec<_> = latest(options).into_iter().map(PastRun::from).collect();
             (shapes::document(&json!({"runs": runs})), "application/json")
         }
         _ => (

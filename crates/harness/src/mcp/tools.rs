@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use harness_agent::{AgentOptions, Route, RunResult, TestResult};
+use harness_agent::{Route, RunResult, TestResult};
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
 use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::request::{ModelInput, ReportInput, RouteInput, RunInput, UndoInput};
 
 /// A tool that clients may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,24 +129,6 @@ fn input<T: JsonSchema + 'static>() -> Arc<JsonObject> {
     schema_for_input::<T>().unwrap_or_default()
 }
 
-/// What `brief` and `layout` take.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ReportInput {
-    /// A subfolder of the project to stay inside.
-    pub(super) scope: Option<String>,
-}
-
-/// What `route` takes.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RouteInput {
-    /// What should be done, in a sentence.
-    pub(super) task: String,
-    /// A subfolder of the project to stay inside.
-    pub(super) scope: Option<String>,
-}
-
 /// What `ask` takes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -155,62 +139,12 @@ pub(super) struct AskInput {
     pub(super) settings: ModelInput,
 }
 
-/// What `run` takes.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RunInput {
-    /// What should be done, in a sentence that names a file or a function.
-    pub(super) task: String,
-    /// Show what would change and change nothing.
-    pub(super) dry_run: Option<bool>,
-    #[serde(flatten)]
-    pub(super) settings: ModelInput,
-}
-
 /// What `tests` takes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TestsInput {
     /// Test ids, files or names; without them all tests run.
     pub(super) tests: Option<Vec<String>>,
-}
-
-/// What `undo` takes.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct UndoInput {
-    /// The run to take back; without it the latest that changed something.
-    pub(super) run: Option<String>,
-}
-
-/// Settings of the tools that call a model.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct ModelInput {
-    /// A subfolder of the project to stay inside.
-    pub(super) scope: Option<String>,
-    /// The model, when it is not the one that the server was started with.
-    pub(super) model: Option<String>,
-    /// Skills to load, when the task should not pick them.
-    pub(super) skills: Option<Vec<String>>,
-    /// The most model turns.
-    pub(super) steps: Option<u32>,
-    /// The longest reply, in tokens.
-    pub(super) max_tokens: Option<u32>,
-}
-
-impl ModelInput {
-    /// Returns the server's settings with these in their place.
-    pub(super) fn settle(self, options: &AgentOptions) -> AgentOptions {
-        let options = options.clone();
-        AgentOptions {
-            scope: self.scope.unwrap_or(options.scope),
-            model: self.model.unwrap_or(options.model),
-            skills: self.skills.unwrap_or(options.skills),
-            steps: self.steps.unwrap_or(options.steps),
-            max_tokens: self.max_tokens.unwrap_or(options.max_tokens),
-            ..options
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use harness_agent::RunResult;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::show::json;
 
@@ -16,7 +17,7 @@ pub(super) struct Problem {
     pub(super) param: Option<String>,
     pub(super) hint: String,
     /// The result of the run behind it, where there was one.
-    pub(super) harness: Option<Value>,
+    pub(super) harness: Option<Box<RunResult>>,
     /// A header that belongs to the status: `allow`, `retry-after`.
     pub(super) header: Option<(header::HeaderName, String)>,
 }
@@ -50,20 +51,18 @@ impl Problem {
         }
     }
 
-    /// Returns the JSON document that tells it.
-    pub(super) fn document(&self) -> String {
-        json::document(&self.value())
-    }
-
-    /// Returns what tells it, as one value.
-    pub(super) fn value(&self) -> Value {
-        let mut value = json!({"error": {
-            "message": self.message, "type": self.kind(), "code": self.code, "param": self.param, "hint": self.hint,
-        }});
-        if let (Some(harness), Some(fields)) = (&self.harness, value.as_object_mut()) {
-            fields.insert("harness".to_owned(), harness.clone());
+    /// Returns what is sent of it.
+    pub(super) fn told(&self) -> ErrorReply<'_> {
+        ErrorReply {
+            error: ErrorWords {
+                message: &self.message,
+                kind: self.kind(),
+                code: self.code,
+                param: self.param.as_deref(),
+                hint: &self.hint,
+            },
+            harness: self.harness.as_deref(),
         }
-        value
     }
 
     fn kind(&self) -> &'static str {
@@ -80,9 +79,30 @@ impl Problem {
     }
 }
 
+/// A problem as it is sent.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(rename = "Error")]
+pub(super) struct ErrorReply<'a> {
+    error: ErrorWords<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "RunResult")]
+    harness: Option<&'a RunResult>,
+}
+
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(inline)]
+struct ErrorWords<'a> {
+    message: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    code: &'static str,
+    param: Option<&'a str>,
+    hint: &'a str,
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = answer(self.status, &self.value());
+        let mut response = answer(self.status, &self.told());
         if let Some((name, text)) = self.header
             && let Ok(text) = HeaderValue::from_str(&text)
         {
@@ -92,8 +112,16 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Returns a response with one JSON document.
-pub(super) fn answer<T: Serialize>(status: StatusCode, value: &T) -> Response {
+/// An answer of one JSON document.
+pub(super) struct Document<T>(pub(super) T);
+
+impl<T: Serialize> IntoResponse for Document<T> {
+    fn into_response(self) -> Response {
+        answer(StatusCode::OK, &self.0)
+    }
+}
+
+fn answer<T: Serialize>(status: StatusCode, value: &T) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "application/json"),
         (header::CACHE_CONTROL, "no-store"),

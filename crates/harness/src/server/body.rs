@@ -1,12 +1,17 @@
-//! Request bodies: bounded in size and time, JSON whatever the content type says.
+//! Request bodies: bounded in size and time, JSON whatever the content type says, checked by the schema that is published.
 
 use std::fmt;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, StatusCode, header};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use axum::body::to_bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{StatusCode, header};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::{
+    Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor,
+};
+use serde_json::{Map, Value, json};
 
 use crate::server::answer::Problem;
 
@@ -15,15 +20,98 @@ const MOST_BYTES: usize = 1024 * 1024;
 /// A client that has not sent its body by then is not going to.
 const BODY_TIME: Duration = Duration::from_secs(10);
 
+/// The body of a request, read as what the route takes.
+pub(super) struct Fields<T>(pub(super) T);
+
+impl<S: Sync, T: DeserializeOwned + JsonSchema> FromRequest<S> for Fields<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Fields<T>, Problem> {
+        read(object(request).await?).map(Fields)
+    }
+}
+
+/// Reads a body as what a route takes: every wrong field is named.
+pub(super) fn read<T: DeserializeOwned + JsonSchema>(
+    fields: Map<String, Value>,
+) -> Result<T, Problem> {
+    check(&schema::<T>(), &fields)?;
+    serde_json::from_value(Value::Object(fields))
+        .map_err(|error| bad(&format!("the body cannot be read: {error}")))
+}
+
+/// Returns the schema of a body, whole and in itself.
+pub(super) fn schema<T: JsonSchema>() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let mut schema = Value::from(settings.into_generator().into_root_schema_for::<T>());
+    if let Some(fields) = schema.as_object_mut() {
+        // Generators of clients would name types by it.
+        fields.remove("title");
+        fields.entry("required").or_insert_with(|| json!([]));
+    }
+    schema
+}
+
+/// Checks fields by a schema. Null is as good as absent.
+fn check(schema: &Value, fields: &Map<String, Value>) -> Result<(), Problem> {
+    let known = schema["properties"].as_object();
+    for (name, property) in known.into_iter().flatten() {
+        let required = schema["required"].as_array();
+        let is_required = required.is_some_and(|names| names.iter().any(|one| one == name));
+        let wrong = match fields.get(name) {
+            None | Some(Value::Null) => is_required.then_some("is missing"),
+            Some(value) => mismatch(property, value),
+        };
+        if let Some(wrong) = wrong {
+            return Err(Problem::field(name, format!("`{name}` {wrong}")));
+        }
+    }
+    let is_known = |name: &String| known.is_some_and(|known| known.contains_key(name));
+    // A misspelled field must not be lost in silence.
+    match fields.keys().find(|name| !is_known(name)) {
+        Some(name) if schema["additionalProperties"] == false => Err(Problem::field(
+            name,
+            format!("there is no field `{name}` here"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Returns what is wrong with a value, where it does not fit its schema.
+fn mismatch(schema: &Value, value: &Value) -> Option<&'static str> {
+    let all = |fits: fn(&Value) -> bool| value.as_array().is_some_and(|all| all.iter().all(fits));
+    // Beside null there is one type.
+    let kind = &schema["type"];
+    let (fits, wrong) = match kind.as_str().or(kind[0].as_str()).unwrap_or_default() {
+        "integer" => {
+            let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+            (number > Some(0), "must be a whole number from 1")
+        }
+        "boolean" => (value.is_boolean(), "must be true or false"),
+        "array" if schema["items"]["type"] == "string" => {
+            (all(Value::is_string), "must be a list of strings")
+        }
+        "array" => (all(Value::is_object), "must be a list of messages"),
+        _ => (value.is_string(), "must be a string"),
+    };
+    let is_blank = value.as_str().is_some_and(|text| text.trim().is_empty());
+    let is_empty = is_blank && schema.get("pattern").is_some();
+    (!fits).then_some(wrong).or(is_empty.then_some("is empty"))
+}
+
 /// Reads the one JSON object of a request. An empty body is an empty object.
-pub(super) async fn object(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Problem> {
-    let length = headers
+async fn object(request: Request) -> Result<Map<String, Value>, Problem> {
+    let length = request
+        .headers()
         .get(header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > MOST_BYTES as u64) {
         return Err(too_large());
     }
-    let Ok(read) = tokio::time::timeout(BODY_TIME, to_bytes(body, MOST_BYTES)).await else {
+    let Ok(read) = tokio::time::timeout(BODY_TIME, to_bytes(request.into_body(), MOST_BYTES)).await
+    else {
         let hint = "send the whole body at once";
         return Err(Problem::new(
             StatusCode::REQUEST_TIMEOUT,
@@ -143,7 +231,8 @@ fn too_large() -> Problem {
 mod tests {
     use proptest::prelude::*;
 
-    use super::parse;
+    use super::{parse, read};
+    use crate::request::RunInput;
 
     fn message(text: &str) -> String {
         parse(text.as_bytes()).map_or_else(|problem| problem.message, |_| "fine".to_owned())
@@ -160,6 +249,39 @@ mod tests {
         assert!(message("[]").contains("not a JSON object"));
         let deep = "[".repeat(100_000);
         assert!(message(&format!(r#"{{"a": {deep}"#)).contains("recursion limit"));
+    }
+
+    #[test]
+    fn every_wrong_field_is_named() {
+        for (body, told) in [
+            ("{}", "`task` is missing"),
+            (r#"{"task": null, "x": 1}"#, "`task` is missing"),
+            (r#"{"task": 3}"#, "`task` must be a string"),
+            (r#"{"task": " "}"#, "`task` is empty"),
+            (
+                r#"{"task": "x", "steps": 0}"#,
+                "`steps` must be a whole number from 1",
+            ),
+            (
+                r#"{"task": "x", "dry_run": 1}"#,
+                "`dry_run` must be true or false",
+            ),
+            (
+                r#"{"task": "x", "skills": ["a", 1]}"#,
+                "`skills` must be a list of strings",
+            ),
+            (r#"{"task": "x", "y": null}"#, "there is no field `y` here"),
+        ] {
+            let problem = read::<RunInput>(parse(body.as_bytes()).unwrap()).unwrap_err();
+            assert_eq!(
+                (problem.status.as_u16(), problem.message.as_str()),
+                (400, told)
+            );
+            assert!(told.contains(&problem.param.unwrap()), "{body}");
+        }
+        let body = r#"{"task": "fix f", "steps": 3, "scope": null, "dry_run": true}"#;
+        let run: RunInput = read(parse(body.as_bytes()).unwrap()).unwrap();
+        assert_eq!((run.settings.steps, run.dry_run), (Some(3), Some(true)));
     }
 
     proptest! {

@@ -192,6 +192,7 @@ mod tests {
             token: None,
             page_token: String::new(),
             queue: Queue::default(),
+            routes: routes::ROUTES,
         };
         let server = Arc::new(server);
         let router = routes::router(Arc::clone(&server));

@@ -5,16 +5,17 @@ mod body;
 mod chat;
 mod connection;
 mod doorkeeper;
-mod fields;
 mod log;
 mod models;
 mod openapi;
 mod page;
 mod past;
 mod peer;
+mod reports;
 mod routes;
 mod stream;
 mod table;
+mod tasks;
 mod wire;
 mod work;
 
@@ -22,11 +23,14 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use harness_agent::{AgentOptions, secret};
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::exit::Exit;
 use crate::runtime::{self, Clients};
 use crate::server::connection::Bounds;
+use crate::server::routes::ROUTES;
+use crate::server::table::{BodyForm, Route};
 use crate::server::work::Queue;
 use crate::show::text::{self, Complaint};
 
@@ -46,29 +50,35 @@ pub struct ServeOptions {
 
 /// Returns every route.
 pub fn routes() -> Vec<RouteListed> {
-    let about_fields = |route: &table::Route| {
-        let fields = route.body.map(|shape| shape.fields).unwrap_or_default();
-        let names = fields.iter().map(|field| match field.need {
-            table::Need::Required => field.name.to_owned(),
-            table::Need::Optional => format!("{}?", field.name),
-        });
-        names.collect()
+    let fields = |form: &BodyForm| {
+        let schema = (form.schema)();
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        let names = schema["properties"].as_object().into_iter().flatten();
+        let shown = names.map(
+            |(name, _)| match required.contains(&Value::from(name.as_str())) {
+                true => name.to_owned(),
+                false => format!("{name}?"),
+            },
+        );
+        shown.collect()
     };
-    table::ROUTES
-        .iter()
-        .map(|route| RouteListed {
-            method: route.method,
-            path: route.path,
-            about: route.about,
-            fields: about_fields(route),
-        })
-        .collect()
+    let listed = |route: &Route| RouteListed {
+        method: route.method.to_string(),
+        path: route.path,
+        about: route.about,
+        fields: route.body.as_ref().map(fields).unwrap_or_default(),
+    };
+    ROUTES.iter().map(listed).collect()
 }
 
 /// Returns the status that a body alone brings a request to a route: 200, or 400 with a reason. Never panics.
 pub fn judge(path: &str, bytes: &[u8]) -> u16 {
-    let checked = body::parse(bytes)
-        .and_then(|fields| fields::Fields::check(table::shape(path), fields).map(drop));
+    let route = ROUTES.iter().find(|route| route.path == path);
+    let form = route.and_then(|route| route.body.as_ref());
+    let checked = body::parse(bytes).and_then(|fields| match form {
+        Some(form) => (form.check)(fields),
+        None => Ok(()),
+    });
     checked.map_or_else(|problem| problem.status.as_u16(), |()| 200)
 }
 
@@ -76,7 +86,7 @@ pub fn judge(path: &str, bytes: &[u8]) -> u16 {
 #[derive(Clone, Debug)]
 pub struct RouteListed {
     /// The method.
-    pub method: &'static str,
+    pub method: String,
     /// The path.
     pub path: &'static str,
     /// What it does.
@@ -94,6 +104,8 @@ struct Server {
     /// What only our own page knows.
     page_token: String,
     queue: Queue,
+    /// What it can be asked.
+    routes: &'static [Route],
 }
 
 /// Serves until a signal comes.
@@ -138,6 +150,7 @@ async fn listen(options: ServeOptions) -> Result<Exit, Complaint> {
         token: options.token,
         page_token,
         queue: Queue::default(),
+        routes: ROUTES,
     };
     let server = Arc::new(server);
     let router = routes::router(Arc::clone(&server));

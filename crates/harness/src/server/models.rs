@@ -4,33 +4,55 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::Response;
 use harness_agent::Cancel;
 use harness_agent::config::UserConfig;
 use harness_agent::env::Environment;
 use harness_agent::model::checkup;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::server::answer::answer;
+use crate::server::answer::Document;
 use crate::server::{Server, work};
 
 /// An engine that has not listed its models by then lists none.
 const SOON: Duration = Duration::from_secs(2);
 
+/// What `/v1/models` answers.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(super) struct Models {
+    #[schemars(extend("const" = "list"))]
+    object: &'static str,
+    data: Vec<ListedModel>,
+}
+
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(inline)]
+struct ListedModel {
+    id: String,
+    #[schemars(extend("const" = "model"))]
+    object: &'static str,
+    created: u64,
+    owned_by: &'static str,
+}
+
 /// `GET /v1/models`.
-pub(super) async fn models(State(server): State<Arc<Server>>) -> Response {
+pub(super) async fn models(State(server): State<Arc<Server>>) -> Document<Models> {
     let mut names = vec![server.agent.model.clone()];
     for name in listed(&server).await {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let data: Vec<Value> = names
-        .iter()
-        .map(|name| json!({"id": name, "object": "model", "created": 0, "owned_by": "harness"}))
-        .collect();
-    answer(StatusCode::OK, &json!({"object": "list", "data": data}))
+    let data = names.into_iter().map(|id| ListedModel {
+        id,
+        object: "model",
+        created: 0,
+        owned_by: "harness",
+    });
+    Document(Models {
+        object: "list",
+        data: data.collect(),
+    })
 }
 
 /// Returns whether the engine lists a model of this name.

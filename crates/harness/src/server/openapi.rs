@@ -1,12 +1,12 @@
-//! The OpenAPI 3.1 document, made from the table that requests are checked by.
+//! The OpenAPI 3.1 document, made from the table of routes and from the types of what is taken and sent.
 
-use harness_agent::{Engine, Route as PlannedRoute, RunResult};
-use harness_code::report::brief::Brief;
-use harness_code::report::layout::Layout;
 use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::server::table::{Field, Kind, Need, Others, ROUTES, Route, Shape};
+use crate::server::answer::ErrorReply;
+use crate::server::table::{Answer, BodyForm, Route};
 
 /// What each status means here.
 const STATUSES: &[(u16, &str)] = &[
@@ -38,12 +38,30 @@ const STATUSES: &[(u16, &str)] = &[
 const EVERYWHERE: &[u16] = &[401, 403, 408, 431];
 const WITH_BODY: &[u16] = &[400, 413];
 
+/// Types, and the names that clients know them by.
+const NAMES: &[(&str, &str)] = &[("RunResult", "Result")];
+/// Where schemas stand that are referred to.
+const SCHEMAS: &str = "/components/schemas/";
+
 /// Returns the document.
-pub(super) fn document() -> Value {
+pub(super) fn document(routes: &[Route]) -> Value {
+    let mut settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.definitions_path = SCHEMAS.into();
+    settings
+        .transforms
+        .push(Box::new(RecursiveTransform(rename)));
+    let mut generator = settings.into_generator();
     let mut paths = Map::new();
-    for route in ROUTES {
-        let method = route.method.to_ascii_lowercase();
-        paths.insert(route.path.to_owned(), json!({method: operation(route)}));
+    for route in routes {
+        let method = route.method.as_str().to_ascii_lowercase();
+        let operation = operation(route, &mut generator);
+        paths.insert(route.path.to_owned(), json!({method: operation}));
+    }
+    let mut schemas = generator.take_definitions(true);
+    for (from, to) in NAMES {
+        if let Some(schema) = schemas.remove(*from) {
+            schemas.insert((*to).to_owned(), schema);
+        }
     }
     json!({
         "openapi": "3.1.0",
@@ -58,12 +76,25 @@ pub(super) fn document() -> Value {
         "paths": paths,
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
-            "schemas": schemas(),
+            "schemas": schemas,
         },
     })
 }
 
-fn operation(route: &Route) -> Value {
+/// Gives a reference the name that clients know.
+fn rename(schema: &mut Schema) {
+    let Some(Value::String(reference)) = schema.get_mut("$ref") else {
+        return;
+    };
+    for (from, to) in NAMES {
+        if let Some(before) = reference.strip_suffix(&format!("{SCHEMAS}{from}")) {
+            *reference = format!("{before}{SCHEMAS}{to}");
+            return;
+        }
+    }
+}
+
+fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     let name: String = route
         .path
         .split(|c: char| !c.is_ascii_alphanumeric())
@@ -73,195 +104,51 @@ fn operation(route: &Route) -> Value {
     let mut operation = json!({
         "operationId": if name.is_empty() { "page".to_owned() } else { name },
         "summary": route.about,
-        "responses": responses(route),
+        "responses": responses(route, generator),
     });
-    if let (Some(shape), Some(fields)) = (route.body, operation.as_object_mut()) {
-        let required = shape
-            .fields
-            .iter()
-            .any(|field| field.need == Need::Required);
-        let body = json!({
-            "required": required,
-            "content": {"application/json": {"schema": schema_of(shape)}},
+    if let Some(BodyForm { schema, .. }) = route.body {
+        let schema = schema();
+        operation["requestBody"] = json!({
+            "required": schema["required"] != json!([]),
+            "content": {"application/json": {"schema": schema}},
         });
-        fields.insert("requestBody".to_owned(), body);
     }
     operation
 }
 
-fn responses(route: &Route) -> Value {
-    let mut responses = Map::new();
-    let content = match route.answer {
-        "Page" => json!({"text/html": {"schema": {"type": "string"}}}),
-        "OpenApi" => json!({"application/json": {"schema": {"type": "object"}}}),
-        name if route.path.starts_with("/v1/stream/chat") => json!({
-            "application/json": {"schema": reference(name)},
-            "text/event-stream": {"schema": {"type": "string"}},
-        }),
-        name => json!({"application/json": {"schema": reference(name)}}),
+fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
+    let mut of = |schema: fn(&mut SchemaGenerator) -> Schema| {
+        let mut schema = schema(generator);
+        RecursiveTransform(rename).transform(&mut schema);
+        json!({ "schema": schema })
     };
-    responses.insert(
-        "200".to_owned(),
-        json!({"description": route.about, "content": content}),
-    );
+    let error = of(SchemaGenerator::subschema_for::<ErrorReply<'_>>);
+    let text = json!({"schema": {"type": "string"}});
+    let content = match &route.answer {
+        Answer::Json(schema) => json!({"application/json": of(*schema)}),
+        Answer::JsonOrEvents(schema) => {
+            json!({"application/json": of(*schema), "text/event-stream": text})
+        }
+        Answer::Html => json!({"text/html": text}),
+    };
+    let mut responses = Map::new();
+    let answer = json!({"description": route.about, "content": content});
+    responses.insert("200".to_owned(), answer);
     let bodies = if route.body.is_some() { WITH_BODY } else { &[] };
     for (status, about) in STATUSES {
-        if [EVERYWHERE, bodies, route.problems]
-            .iter()
-            .any(|list| list.contains(status))
-        {
-            let content = json!({"application/json": {"schema": reference("Error")}});
-            let answer = json!({"description": about, "content": content});
+        let has = |list: &&[u16]| list.contains(status);
+        if [EVERYWHERE, bodies, route.problems].iter().any(has) {
+            let answer = json!({"description": about, "content": {"application/json": error}});
             responses.insert(status.to_string(), answer);
         }
     }
     Value::Object(responses)
 }
 
-fn schema_of(shape: &Shape) -> Value {
-    let properties: Map<String, Value> = shape
-        .fields
-        .iter()
-        .map(|field| (field.name.to_owned(), schema_of_field(field)))
-        .collect();
-    let required: Vec<&str> = shape
-        .fields
-        .iter()
-        .filter(|field| field.need == Need::Required)
-        .map(|field| field.name)
-        .collect();
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": shape.others == Others::Ignored,
-    })
-}
-
-fn schema_of_field(field: &Field) -> Value {
-    let mut schema = match field.kind {
-        Kind::Task => json!({"type": "string", "pattern": "\\S"}),
-        Kind::Text => json!({"type": "string"}),
-        Kind::Count => json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),
-        Kind::Flag => json!({"type": "boolean"}),
-        Kind::Never => json!({"const": false, "type": "boolean"}),
-        Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
-        Kind::Messages => json!({
-            "type": "array",
-            "contains": {
-                "type": "object",
-                "properties": {"role": {"const": "user"}},
-                "required": ["role", "content"],
-            },
-            "items": {
-                "type": "object",
-                "properties": {
-                    "role": {"type": "string"},
-                    "content": {"anyOf": [
-                        {"type": "string"},
-                        {"type": "array", "items": {"type": "object"}},
-                        {"type": "null"},
-                    ]},
-                },
-            },
-        }),
-    };
-    let optional = field.need == Need::Optional && field.kind != Kind::Never;
-    if optional && let Some(kind) = schema.get("type").cloned() {
-        // Null is as good as absent.
-        schema["type"] = json!([kind, "null"]);
-    }
-    schema["description"] = json!(field.about);
-    schema
-}
-
-fn reference(name: &str) -> Value {
-    json!({"$ref": format!("#/components/schemas/{name}")})
-}
-
-fn object(properties: Value) -> Value {
-    let required: Vec<String> = properties
-        .as_object()
-        .map(|fields| fields.keys().cloned().collect())
-        .unwrap_or_default();
-    json!({"type": "object", "properties": properties, "required": required})
-}
-
-/// Returns every schema: those of results are derived from the types that are printed.
-fn schemas() -> Value {
-    let mut all = derived();
-    let written = written_here();
-    all.extend(written.as_object().cloned().unwrap_or_default());
-    Value::Object(all)
-}
-
-/// Returns the schemas of what the agent returns, and of what those refer to.
-fn derived() -> Map<String, Value> {
-    let mut settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.definitions_path = "/components/schemas".into();
-    let mut generator = settings.into_generator();
-    generator.subschema_for::<Brief>();
-    generator.subschema_for::<Layout>();
-    generator.subschema_for::<PlannedRoute>();
-    generator.subschema_for::<RunResult>();
-    let mut found = generator.take_definitions(true);
-    // The names that clients know; nothing else refers to these two.
-    for (from, to) in [("RunResult", "Result")] {
-        if let Some(schema) = found.remove(from) {
-            found.insert(to.to_owned(), schema);
-        }
-    }
-    found
-}
-
-fn written_here() -> Value {
-    let text = json!({"type": "string"});
-    let texts = json!({"type": "array", "items": {"type": "string"}});
-    let flag = json!({"type": "boolean"});
-    let count = json!({"type": "integer", "minimum": 0});
-    let perhaps_text = json!({"type": ["string", "null"]});
-    let engines: Vec<&str> = Engine::ALL.iter().map(|engine| engine.name()).collect();
-    let error = object(json!({
-        "message": text, "type": text, "code": text, "param": perhaps_text, "hint": text,
-    }));
-    let usage =
-        object(json!({"prompt_tokens": count, "completion_tokens": count, "total_tokens": count}));
-    let list = |of: Value| json!({"type": "array", "items": of});
-    json!({
-        "Error": {"type": "object", "properties": {"error": error, "harness": reference("Result")}, "required": ["error"]},
-        "Health": object(json!({
-            "ok": {"const": true}, "status": {"const": "ok"}, "version": text, "project": text,
-            "allow_writes": flag, "engine": {"enum": engines}, "model": text, "routes": texts,
-            "runs": object(json!({"running": count, "waiting": count})),
-        })),
-        "Models": object(json!({
-            "object": {"const": "list"},
-            "data": list(object(json!({"id": text, "object": {"const": "model"}, "created": count, "owned_by": text}))),
-        })),
-        "Runs": object(json!({
-            "runs": list(object(json!({
-                "run": text, "at": text, "task": text, "outcome": text, "summary": text, "files": texts,
-                "tests": {"type": ["object", "null"]}, "undoes": {"type": ["string", "null"]}, "undone": flag,
-            }))),
-        })),
-        "BriefReply": object(json!({"brief": text, "data": reference("Brief")})),
-        "LayoutReply": object(json!({"layout": text, "data": reference("Layout")})),
-        "RouteReply": object(json!({"route": text, "data": reference("Route")})),
-        "ChatCompletion": object(json!({
-            "id": text, "object": {"const": "chat.completion"}, "created": count, "model": text,
-            "choices": list(object(json!({
-                "index": count,
-                "message": object(json!({"role": {"const": "assistant"}, "content": text})),
-                "finish_reason": {"enum": ["stop", "length"]},
-            }))),
-            "usage": usage, "notes": texts, "harness": reference("Result"),
-        })),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::routes::ROUTES;
 
     fn values(value: &Value, seen: &mut dyn FnMut(&Map<String, Value>)) {
         match value {
@@ -276,7 +163,7 @@ mod tests {
 
     #[test]
     fn generators_find_what_every_list_and_reference_holds() {
-        let document = document();
+        let document = document(ROUTES);
         values(&document, &mut |fields| {
             if fields.get("type") == Some(&json!("array")) {
                 assert!(fields.contains_key("items"), "{fields:?}");

@@ -10,7 +10,6 @@ use harness_agent::AgentOptions;
 use harness_hands::permit::{Access, Project};
 use harness_hands::runs::RunRecord;
 
-use crate::server::table::ROUTES;
 use crate::server::work::Remembered;
 use crate::server::{Server, work};
 
@@ -68,7 +67,8 @@ fn render(server: &Server, past: &[(RunRecord, String)]) -> String {
     } else {
         "read-only: nothing here changes a file"
     };
-    let routes: String = ROUTES
+    let routes: String = server
+        .routes
         .iter()
         .map(|route| {
             format!(

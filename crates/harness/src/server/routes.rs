@@ -1,42 +1,176 @@
-//! The routes: one function each, from a request to a call of the agent and back.
+//! Every route in one table: the router, `/health`, `Allow` and the OpenAPI document are made from it.
 
 use std::sync::Arc;
 
-use axum::body::Body;
+use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware;
-use axum::response::Response;
-use axum::routing::{get, post};
-use axum::{Extension, Router};
-use harness_agent::{Agent, AgentOptions, Nobody};
-use serde_json::json;
+use axum::routing::{MethodFilter, on};
+use harness_agent::RunResult;
+use serde_json::{Map, Value};
 
-use crate::server::answer::{Problem, answer};
-use crate::server::fields::Fields;
-use crate::server::peer::Peer;
-use crate::server::table::{self, ROUTES};
-use crate::server::work::{self, Job, Lane, Work};
-use crate::server::{Server, body, chat, doorkeeper, models, openapi, page, past, stream};
+use crate::request::{ReportInput, RouteInput, RunInput, UndoInput};
+use crate::server::answer::{Document, Problem};
+use crate::server::chat::{ChatBody, ChatCompletion, WholeChat};
+use crate::server::models::Models;
+use crate::server::past::{ApplyBody, Runs};
+use crate::server::reports::{BriefReply, Health, LayoutReply, RouteReply};
+use crate::server::table::{Answer, Route, body, schema};
+use crate::server::tasks::AskBody;
+use crate::server::{
+    Server, chat, doorkeeper, models, openapi, page, past, reports, stream, tasks,
+};
+
+/// Every route, in the order that `/health` and the reference show them.
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: Method::GET,
+        path: "/health",
+        about: "whether the server is up, and how it was started; never calls the engine",
+        handler: |method| on(method, reports::health),
+        body: None,
+        answer: Answer::Json(schema::<Health>),
+        problems: &[],
+    },
+    Route {
+        method: Method::GET,
+        path: "/v1/models",
+        about: "the configured model first, then those that the engine lists within 2 s",
+        handler: |method| on(method, models::models),
+        body: None,
+        answer: Answer::Json(schema::<Models>),
+        problems: &[],
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/brief",
+        about: "what the project is",
+        handler: |method| on(method, reports::brief),
+        body: body::<ReportInput>(),
+        answer: Answer::Json(schema::<BriefReply>),
+        problems: &[422],
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/layout",
+        about: "what makes the project hard to read, worst first",
+        handler: |method| on(method, reports::layout),
+        body: body::<ReportInput>(),
+        answer: Answer::Json(schema::<LayoutReply>),
+        problems: &[422],
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/route",
+        about: "what would happen to a task, without doing it",
+        handler: |method| on(method, reports::route),
+        body: body::<RouteInput>(),
+        answer: Answer::Json(schema::<RouteReply>),
+        problems: &[422],
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/ask",
+        about: "answers a question; never changes files",
+        handler: |method| on(method, tasks::ask),
+        body: body::<AskBody>(),
+        answer: Answer::Json(schema::<RunResult>),
+        problems: &[409, 422, 429, 502],
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/run",
+        about: "does a task; 403 unless the server was started with --allow-writes",
+        handler: |method| on(method, tasks::run),
+        body: body::<RunInput>(),
+        answer: Answer::Json(schema::<RunResult>),
+        problems: &[409, 422, 429, 502],
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/chat/completions",
+        about: "the same behind the chat-completions protocol; a task that writes is 403 on a read-only server",
+        handler: |method| on(method, chat::completions),
+        body: body::<WholeChat>(),
+        answer: Answer::Json(schema::<ChatCompletion>),
+        problems: &[409, 429, 502],
+    },
+    Route {
+        method: Method::GET,
+        path: "/v1/runs",
+        about: "the latest runs of the project, newest first",
+        handler: |method| on(method, past::runs),
+        body: None,
+        answer: Answer::Json(schema::<Runs>),
+        problems: &[],
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/undo",
+        about: "takes a run back, byte for byte; 403 unless the server was started with --allow-writes",
+        handler: |method| on(method, past::undo),
+        body: body::<UndoInput>(),
+        answer: Answer::Json(schema::<RunResult>),
+        problems: &[409, 429],
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/apply",
+        about: "writes what a dry run or a run that took its change back proposed; 403 unless the server was started with --allow-writes",
+        handler: |method| on(method, past::apply),
+        body: body::<ApplyBody>(),
+        answer: Answer::Json(schema::<RunResult>),
+        problems: &[409, 429],
+    },
+    Route {
+        method: Method::GET,
+        path: "/v1/stream/models",
+        about: "the same as `/v1/models`, for editors whose base address is `/v1/stream`",
+        handler: |method| on(method, models::models),
+        body: None,
+        answer: Answer::Json(schema::<Models>),
+        problems: &[],
+    },
+    Route {
+        method: Method::POST,
+        path: "/v1/stream/chat/completions",
+        about: "the same as `/v1/chat/completions`; with `stream` true as `chat.completion.chunk` events: progress as `reasoning_content` while it works, the reply, `[DONE]`",
+        handler: |method| on(method, stream::completions),
+        body: body::<ChatBody>(),
+        answer: Answer::JsonOrEvents(schema::<ChatCompletion>),
+        problems: &[409, 429, 502],
+    },
+    Route {
+        method: Method::GET,
+        path: "/v1/openapi.json",
+        about: "this description",
+        handler: |method| on(method, openapi),
+        body: None,
+        answer: Answer::Json(schema::<Map<String, Value>>),
+        problems: &[],
+    },
+    Route {
+        method: Method::GET,
+        path: "/",
+        about: "a page for people: ask; with --allow-writes also preview, run, keep and undo; project, mode, the last runs",
+        handler: |method| on(method, page::page),
+        body: None,
+        answer: Answer::Html,
+        problems: &[],
+    },
+];
 
 /// Returns the router with the doorkeeper in front of every route, known or not.
 pub(super) fn router(server: Arc<Server>) -> Router {
-    Router::new()
-        .route("/", get(page::page))
-        .route("/health", get(health))
-        .route("/v1/models", get(models::models))
-        .route("/v1/openapi.json", get(openapi))
-        .route("/v1/brief", post(brief))
-        .route("/v1/layout", post(layout))
-        .route("/v1/route", post(route))
-        .route("/v1/ask", post(ask))
-        .route("/v1/run", post(run))
-        .route("/v1/chat/completions", post(chat::completions))
-        .route("/v1/runs", get(past::runs))
-        .route("/v1/undo", post(past::undo))
-        .route("/v1/apply", post(past::apply))
-        .route("/v1/stream/models", get(models::models))
-        .route("/v1/stream/chat/completions", post(stream::completions))
+    let routes = ROUTES.iter().fold(Router::new(), |router, route| {
+        match MethodFilter::try_from(route.method.clone()) {
+            Ok(method) => router.route(route.path, (route.handler)(method)),
+            // Every method of the table is one.
+            Err(_) => router,
+        }
+    });
+    routes
         .fallback(not_found)
         .method_not_allowed_fallback(not_allowed)
         .layer(middleware::from_fn_with_state(
@@ -44,6 +178,10 @@ pub(super) fn router(server: Arc<Server>) -> Router {
             doorkeeper::keep,
         ))
         .with_state(server)
+}
+
+async fn openapi(State(server): State<Arc<Server>>) -> Document<Value> {
+    Document(openapi::document(server.routes))
 }
 
 async fn not_found() -> Problem {
@@ -59,8 +197,8 @@ async fn not_allowed(request: Request) -> Problem {
     let path = request.uri().path();
     let mut allowed: Vec<&str> = Vec::new();
     for route in ROUTES.iter().filter(|route| route.path == path) {
-        allowed.push(route.method);
-        if route.method == "GET" {
+        allowed.push(route.method.as_str());
+        if route.method == Method::GET {
             allowed.push("HEAD");
         }
     }
@@ -75,152 +213,4 @@ async fn not_allowed(request: Request) -> Problem {
             format!("use {allowed}"),
         )
     }
-}
-
-async fn health(State(server): State<Arc<Server>>) -> Response {
-    let routes: Vec<String> = ROUTES
-        .iter()
-        .map(|route| format!("{} {}", route.method, route.path))
-        .collect();
-    let value = json!({
-        "ok": true,
-        "status": "ok",
-        "version": env!("CARGO_PKG_VERSION"),
-        "project": server.agent.project.to_string_lossy(),
-        "allow_writes": server.agent.allow_writes,
-        "engine": server.agent.engine.name(),
-        "model": server.agent.model,
-        "routes": routes,
-        "runs": {"running": server.queue.running_now(), "waiting": server.queue.waiting_now()},
-    });
-    answer(StatusCode::OK, &value)
-}
-
-async fn openapi() -> Response {
-    answer(StatusCode::OK, &openapi::document())
-}
-
-async fn brief(
-    State(server): State<Arc<Server>>,
-    headers: HeaderMap,
-    request: Body,
-) -> Result<Response, Problem> {
-    let options = report_options(&server, &mut fields("/v1/brief", &headers, request).await?)?;
-    work::blocking(move || {
-        let brief = Agent::new(options).brief().map_err(work::options_problem)?;
-        Ok(answer(
-            StatusCode::OK,
-            &json!({"brief": brief.render_for_person(80), "data": brief}),
-        ))
-    })
-    .await
-}
-
-async fn layout(
-    State(server): State<Arc<Server>>,
-    headers: HeaderMap,
-    request: Body,
-) -> Result<Response, Problem> {
-    let options = report_options(&server, &mut fields("/v1/layout", &headers, request).await?)?;
-    work::blocking(move || {
-        let layout = Agent::new(options)
-            .layout()
-            .map_err(work::options_problem)?;
-        Ok(answer(
-            StatusCode::OK,
-            &json!({"layout": layout.render_for_person(80), "data": layout}),
-        ))
-    })
-    .await
-}
-
-async fn route(
-    State(server): State<Arc<Server>>,
-    headers: HeaderMap,
-    request: Body,
-) -> Result<Response, Problem> {
-    let mut fields = fields("/v1/route", &headers, request).await?;
-    let task = fields.text("task").unwrap_or_default();
-    let options = report_options(&server, &mut fields)?;
-    work::blocking(move || {
-        let plan = Agent::new(options)
-            .route(&task)
-            .map_err(work::options_problem)?;
-        Ok(answer(
-            StatusCode::OK,
-            &json!({"route": plan.render(80), "data": plan}),
-        ))
-    })
-    .await
-}
-
-async fn ask(
-    State(server): State<Arc<Server>>,
-    Extension(peer): Extension<Peer>,
-    headers: HeaderMap,
-    request: Body,
-) -> Result<Response, Problem> {
-    let mut fields = fields("/v1/ask", &headers, request).await?;
-    let task = fields.text("task").unwrap_or_default();
-    let options = run_options(&server, &mut fields)?;
-    let job = Job {
-        lane: Lane::Reading,
-        task,
-        work: Work::Ask(options),
-    };
-    let result = work::perform(&server, &peer, job, Nobody).await?;
-    work::result_answer(&result)
-}
-
-async fn run(
-    State(server): State<Arc<Server>>,
-    Extension(peer): Extension<Peer>,
-    headers: HeaderMap,
-    request: Body,
-) -> Result<Response, Problem> {
-    if !server.agent.allow_writes {
-        return Err(work::writes_disabled());
-    }
-    let mut fields = fields("/v1/run", &headers, request).await?;
-    let task = fields.text("task").unwrap_or_default();
-    let dry_run = fields.flag("dry_run");
-    let mut options = run_options(&server, &mut fields)?;
-    options.allow_writes = !dry_run;
-    let lane = if dry_run {
-        Lane::Reading
-    } else {
-        Lane::Writing
-    };
-    let job = Job {
-        lane,
-        task,
-        work: Work::Run(options),
-    };
-    let result = work::perform(&server, &peer, job, Nobody).await?;
-    work::result_answer(&result)
-}
-
-/// Reads the body of a request and checks it against the route's form.
-async fn fields(path: &str, headers: &HeaderMap, request: Body) -> Result<Fields, Problem> {
-    Fields::check(table::shape(path), body::object(headers, request).await?)
-}
-
-fn report_options(server: &Server, fields: &mut Fields) -> Result<AgentOptions, Problem> {
-    let mut options = server.agent.clone();
-    options.scope = fields.text("scope").unwrap_or(options.scope);
-    work::check_options(&options)?;
-    Ok(options)
-}
-
-fn run_options(server: &Server, fields: &mut Fields) -> Result<AgentOptions, Problem> {
-    let mut options = server.agent.clone();
-    options.scope = fields.text("scope").unwrap_or(options.scope);
-    options.model = fields.text("model").unwrap_or(options.model);
-    options.skills = fields.texts("skills").unwrap_or(options.skills);
-    options.steps = fields.count("steps").unwrap_or(options.steps);
-    options.max_tokens = fields.count("max_tokens").unwrap_or(options.max_tokens);
-    // A server that may not write leaves no trace in the project either.
-    options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();
-    work::check_options(&options)?;
-    Ok(options)
 }

@@ -10,19 +10,19 @@ use std::time::Duration;
 use axum::Extension;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use harness_agent::{Event, Listener, Question, RunResult};
 use hyper::body::Frame;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::server::Server;
 use crate::server::answer::Problem;
-use crate::server::chat::{self, Chat};
-use crate::server::fields::Fields;
+use crate::server::body::Fields;
+use crate::server::chat::{self, Chat, ChatBody, ChatUsage};
 use crate::server::peer::Peer;
 use crate::server::work::{self, Job};
-use crate::server::{Server, body, table};
 
 /// A connection on which nothing was said for so long may be closed by what lies between.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -31,16 +31,17 @@ const SILENCE: Duration = Duration::from_secs(15);
 pub(super) async fn completions(
     State(server): State<Arc<Server>>,
     Extension(peer): Extension<Peer>,
-    headers: HeaderMap,
-    request: Body,
+    Fields(body): Fields<ChatBody>,
 ) -> Result<Response, Problem> {
-    let shape = table::shape("/v1/stream/chat/completions");
-    let mut fields = Fields::check(shape, body::object(&headers, request).await?)?;
-    let is_streamed = fields.flag("stream");
-    let with_usage = fields.wants_usage();
-    let chat = Chat::read(&server, fields).await?;
+    let is_streamed = body.stream.unwrap_or_default();
+    let with_usage = body.others.get("stream_options").is_some_and(|options| {
+        // What a streamed reply cost is told to whoever wants to know.
+        options["include_usage"] == true
+    });
+    let chat = Chat::read(&server, body).await?;
     if !is_streamed {
-        return chat::whole(&server, &peer, chat).await;
+        let whole = chat::whole(&server, &peer, chat).await?;
+        return Ok(whole.into_response());
     }
     let (sender, receiver) = unbounded_channel();
     let chunks = Chunks {
@@ -72,13 +73,10 @@ async fn perform(server: Arc<Server>, peer: Peer, job: Job, chunks: Chunks) {
             () = tokio::time::sleep(SILENCE) => chunks.send(": still working\n\n".to_owned()),
         }
     };
-    match ended.and_then(|result| match work::stopped_problem(&result) {
-        Some(problem) => Err(problem),
-        None => Ok(result),
-    }) {
+    match ended.and_then(work::served) {
         Ok(result) => chunks.end(&result),
         Err(problem) => {
-            chunks.send(format!("data: {}\n\n", problem.value()));
+            chunks.send(format!("data: {}\n\n", json!(problem.told())));
             chunks.send(DONE.to_owned());
         }
     }
@@ -144,7 +142,7 @@ impl Chunks {
         self.send(format!("data: {last}\n\n"));
         if self.with_usage {
             let mut usage = self.chunk(&json!([]));
-            usage["usage"] = chat::usage(result);
+            usage["usage"] = json!(ChatUsage::of(result));
             self.send(format!("data: {usage}\n\n"));
         }
         self.send(DONE.to_owned());

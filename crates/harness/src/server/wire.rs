@@ -14,6 +14,7 @@ use tokio::time::Sleep;
 
 use crate::server::answer::Problem;
 use crate::server::{doorkeeper, log};
+use crate::show::json;
 
 /// A connection as hyper sees it.
 #[derive(Debug)]
@@ -187,7 +188,7 @@ pub(super) fn refusal(status: StatusCode) -> (String, Vec<u8>) {
         ),
     };
     let id = doorkeeper::next_id();
-    let body = Problem::new(status, code, message, hint).document();
+    let body = json::document(&Problem::new(status, code, message, hint).told());
     let head = format!(
         "HTTP/1.1 {} {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\nx-request-id: {id}\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n\r\n",
         status.as_u16(),

@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
-use axum::response::Response;
 use harness_agent::{
-    Agent, AgentOptions, Cancel, Dialogue, Listener, OptionsError, RunResult, Stopped, Turn,
+    Agent, AgentOptions, Cancel, Dialogue, Listener, Nobody, OptionsError, RunResult, Stopped, Turn,
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::server::answer::{Problem, answer};
+use crate::server::answer::{Document, Problem};
 use crate::server::peer::Peer;
 use crate::server::{Server, log};
 
@@ -264,7 +265,7 @@ async fn perform_for_somebody(
     let result = blocking(move || {
         let result = job.work.perform(&job.task, &mut listener, &cancel);
         drop(alive);
-        result.map_err(options_problem)
+        Ok(result?)
     })
     .await?;
     drop(place);
@@ -292,16 +293,19 @@ pub(super) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Returns the answer for a result: 200 unless the engine, the outbound check or another run stood in the way.
-pub(super) fn result_answer(result: &RunResult) -> Result<Response, Problem> {
-    match stopped_problem(result) {
-        Some(problem) => Err(problem),
-        None => Ok(answer(StatusCode::OK, result)),
-    }
+/// Does the work of one request and answers with its result: 200 unless the engine, the outbound check or another run
+/// stood in the way.
+pub(super) async fn result(
+    server: &Arc<Server>,
+    peer: &Peer,
+    job: Job,
+) -> Result<Document<RunResult>, Problem> {
+    let result = perform(server, peer, job, Nobody).await?;
+    served(result).map(Document)
 }
 
-/// Returns the problem that a result stands for, when it is one.
-pub(super) fn stopped_problem(result: &RunResult) -> Option<Problem> {
+/// Returns a result, or the problem that it stands for.
+pub(super) fn served(result: RunResult) -> Result<RunResult, Problem> {
     let (status, code) = match result.stopped {
         Stopped::Engine => (StatusCode::BAD_GATEWAY, "engine_failed"),
         Stopped::Refused => (StatusCode::FORBIDDEN, "send_refused"),
@@ -311,31 +315,45 @@ pub(super) fn stopped_problem(result: &RunResult) -> Option<Problem> {
         | Stopped::Steps
         | Stopped::Stuck
         | Stopped::Broke
-        | Stopped::Interrupted => return None,
+        | Stopped::Interrupted => return Ok(result),
     };
     let problem = Problem::new(status, code, result.summary.clone(), result.hint.clone());
-    Some(Problem {
-        harness: serde_json::to_value(result).ok(),
+    Err(Problem {
+        harness: Some(Box::new(result)),
         ..problem
     })
 }
 
-/// Checks settings from a request; a scope that cannot be used is 422, any other field 400.
-pub(super) fn check_options(options: &AgentOptions) -> Result<(), Problem> {
-    options.check().map(drop).map_err(options_problem)
+/// A setting that cannot be used: a scope is 422, any other field 400.
+impl From<OptionsError> for Problem {
+    fn from(error: OptionsError) -> Problem {
+        let status = if error.field == "scope" {
+            StatusCode::UNPROCESSABLE_ENTITY
+        } else {
+            StatusCode::BAD_REQUEST
+        };
+        let problem = Problem::new(status, "invalid_field", error.message, error.hint);
+        Problem {
+            param: Some(error.field.to_owned()),
+            ..problem
+        }
+    }
 }
 
-/// Returns the problem of a setting that cannot be used.
-pub(super) fn options_problem(error: OptionsError) -> Problem {
-    let status = if error.field == "scope" {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::BAD_REQUEST
-    };
-    let problem = Problem::new(status, "invalid_field", error.message, error.hint);
-    Problem {
-        param: Some(error.field.to_owned()),
-        ..problem
+/// A request that may change files: only where the server was started so.
+pub(super) struct MayWrite;
+
+impl FromRequestParts<Arc<Server>> for MayWrite {
+    type Rejection = Problem;
+
+    async fn from_request_parts(
+        _parts: &mut Parts,
+        server: &Arc<Server>,
+    ) -> Result<MayWrite, Problem> {
+        match server.agent.allow_writes {
+            true => Ok(MayWrite),
+            false => Err(writes_disabled()),
+        }
     }
 }
 
@@ -351,6 +369,7 @@ fn too_many() -> Problem {
         ..problem
     }
 }
+
 /// Returns the refusal of a read-only server.
 pub(super) fn writes_disabled() -> Problem {
     let message = "file changes are off on this server: start it with --allow-writes";

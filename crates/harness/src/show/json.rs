@@ -1,8 +1,9 @@
 //! JSON for programs: the same shape on the command line, over HTTP and in Python.
 
 use harness_hands::runs::RunRecord;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::show::text::{self, Complaint};
 
@@ -39,19 +40,35 @@ pub fn print<T: Serialize>(value: &T) {
     text::bytes(document(value).as_bytes());
 }
 
-/// Returns what is remembered of a run.
-pub(crate) fn run_record(run: &RunRecord) -> Value {
-    json!({
-        "run": run.id.as_str(),
-        "at": run.at,
-        "task": run.task,
-        "outcome": run.outcome,
-        "summary": run.summary,
-        "files": run.files.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "tests": run.tests,
-        "undoes": run.undoes.as_ref().map(ToString::to_string),
-        "undone": run.undone,
-    })
+/// What is remembered of a run.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct PastRun {
+    run: String,
+    at: String,
+    task: String,
+    outcome: String,
+    summary: String,
+    files: Vec<String>,
+    #[schemars(with = "Option<Map<String, Value>>")]
+    tests: Value,
+    undoes: Option<String>,
+    undone: bool,
+}
+
+impl From<RunRecord> for PastRun {
+    fn from(run: RunRecord) -> PastRun {
+        PastRun {
+            run: run.id.to_string(),
+            at: run.at,
+            task: run.task,
+            outcome: run.outcome,
+            summary: run.summary,
+            files: run.files.iter().map(ToString::to_string).collect(),
+            tests: run.tests,
+            undoes: run.undoes.map(|run| run.to_string()),
+            undone: run.undone,
+        }
+    }
 }
 
 /// Returns what the command line prints in place of a result.
