@@ -23,7 +23,8 @@ use crate::commit;
 use crate::config::UserConfig;
 use crate::dialogue::{BROUGHT_BACK, TOOK_BACK};
 use crate::env::Environment;
-use crate::model::Model;
+use crate::model::checkup::{self, Available};
+use crate::model::{Model, ModelError};
 use crate::options::{AgentOptions, OptionsError, shown};
 use crate::plan::{Plan, Route};
 use crate::prepare::PreparePlan;
@@ -94,6 +95,11 @@ impl Agent {
             options,
             ..self.clone()
         }
+    }
+
+    /// Returns the models that the engine has, in its own order.
+    pub fn models(&self, cancel: &Cancel) -> Result<Vec<Available>, ModelError> {
+        checkup::available(&self.options, &self.environment, cancel)
     }
 
     /// Returns the user's home folder as text.

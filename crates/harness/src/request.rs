@@ -1,6 +1,6 @@
 //! What a request brings, over HTTP and as the arguments of a tool: settings for one call.
 
-use harness_agent::AgentOptions;
+use harness_agent::{Agent, AgentOptions};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -64,8 +64,9 @@ pub(crate) struct ModelInput {
 impl ModelInput {
     /// Returns the server's settings with these in their place.
     pub(crate) fn settle(self, options: &AgentOptions) -> AgentOptions {
-        let options = in_scope(options, self.scope);
+        let options = options.clone();
         AgentOptions {
+            scope: self.scope.unwrap_or(options.scope),
             model: self.model.unwrap_or(options.model),
             skills: self.skills.unwrap_or(options.skills),
             steps: self.steps.unwrap_or(options.steps),
@@ -75,11 +76,11 @@ impl ModelInput {
     }
 }
 
-/// Returns the server's settings, inside a subfolder where one is named.
-pub(crate) fn in_scope(options: &AgentOptions, scope: Option<String>) -> AgentOptions {
-    let options = options.clone();
-    AgentOptions {
+/// Returns the server's agent, inside a subfolder where one is named.
+pub(crate) fn in_scope(agent: &Agent, scope: Option<String>) -> Agent {
+    let options = agent.options().clone();
+    agent.with_options(AgentOptions {
         scope: scope.unwrap_or(options.scope),
         ..options
-    }
+    })
 }

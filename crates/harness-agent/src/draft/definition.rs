@@ -169,7 +169,10 @@ impl Whole<'_> {
             let piece = self.piece(definition);
             text = match self.meant(&old, definition) {
                 Some(known) if self.is_part(&old, known, &new, definition) => {
-                    self.members(&text, before, known, &new, definition)?
+                    let members = self.members(before, known, &new, definition)?;
+                    members.into_iter().try_fold(text, |text, (name, piece)| {
+                        self.replaced(&text, &name, piece)
+                    })?
                 }
                 Some(known) => self.replaced(&text, &known.qualified, piece)?,
                 None => {
@@ -437,15 +440,14 @@ impl Whole<'_> {
         both_classes && !has.is_empty() && had.iter().any(|name| !has.contains(name))
     }
 
-    /// Puts the members of a class given in part into the class as it stands.
+    /// Returns the members of a class given in part, each with its name in the class as it stands.
     fn members(
         &self,
-        text: &str,
         before: &str,
         known: &Definition,
         new: &[Definition],
         given: &Definition,
-    ) -> Result<String, Refusal> {
+    ) -> Result<Vec<(String, &str)>, Refusal> {
         let at = new.iter().position(|one| std::ptr::eq(one, given));
         let class_text = before.get(known.span()).unwrap_or_default();
         let is_there = |words: &str| class_text.lines().any(|known| known.trim() == words.trim());
@@ -486,13 +488,11 @@ impl Whole<'_> {
             }
             line_start += line.len();
         }
-        let mut text = text.to_owned();
-        for member in members {
-            let piece = self.piece(member);
+        let named = |member: &Definition| {
             let name = format!("{}.{}", known.qualified, member.name());
-            text = self.replaced(&text, &name, piece)?;
-        }
-        Ok(text)
+            (name, self.piece(member))
+        };
+        Ok(members.into_iter().map(named).collect())
     }
 
     fn unplaced(&self, problem: &EditProblem) -> Refusal {

@@ -58,12 +58,6 @@ pub fn examine(options: &AgentOptions, environment: &Environment, cancel: &Cance
         .collect()
 }
 
-/// Returns the names of the models that the chosen engine lists; none where it does not answer soon.
-pub fn names(options: &AgentOptions, environment: &Environment, cancel: &Cancel) -> Vec<String> {
-    let listed = listed(options, environment, cancel).unwrap_or_default();
-    listed.into_iter().map(|(name, _)| name).collect()
-}
-
 /// Returns the names of the models that the chosen engine lists, with the bytes of their weights where it tells them.
 fn listed(
     options: &AgentOptions,
@@ -254,6 +248,12 @@ mod tests {
             .collect()
     }
 
+    fn names(options: &AgentOptions, environment: &Environment) -> Vec<String> {
+        let found = available(options, environment, &Cancel::default());
+        let found = found.unwrap_or_default().into_iter();
+        found.map(|model| model.name).collect()
+    }
+
     #[test]
     fn a_server_and_its_model_are_shown() {
         let fault = Fault::start(|asked| match asked.path.as_str() {
@@ -288,10 +288,7 @@ mod tests {
                 "true model: tiny:1b: window of 2048 tokens, can think (asked not to), can be held to a schema; num_ctx is chosen once a run, to fit its prompt | ".to_owned(),
             ]
         );
-        assert_eq!(
-            names(&options, &environment, &Cancel::default()),
-            ["tiny:1b", "other:latest"]
-        );
+        assert_eq!(names(&options, &environment), ["tiny:1b", "other:latest"]);
         options.model = "absent".to_owned();
         let findings = examine(&options, &environment, &Cancel::default());
         assert!(seen(&findings, Engine::Local)[2].contains("ollama pull absent"));
@@ -313,6 +310,6 @@ mod tests {
         );
         assert_eq!(findings[0].engine, Engine::Local);
         assert!(seen(&findings, Engine::Remote)[0].contains("HARNESS_BASE_URL"));
-        assert!(names(&options, &environment, &Cancel::default()).is_empty());
+        assert!(names(&options, &environment).is_empty());
     }
 }

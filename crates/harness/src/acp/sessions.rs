@@ -76,7 +76,9 @@ impl Session {
 
 /// All sessions of one editor.
 pub(super) struct Sessions {
-    options: AcpOptions,
+    agent: Agent,
+    /// The one project that is served; without it each session names its own.
+    project: Option<PathBuf>,
     can_read: AtomicBool,
     open: Mutex<HashMap<SessionId, Arc<Session>>>,
     /// Read by every turn under way.
@@ -86,7 +88,8 @@ pub(super) struct Sessions {
 impl Sessions {
     pub(super) fn new(options: AcpOptions) -> Arc<Sessions> {
         Arc::new(Sessions {
-            options,
+            agent: Agent::new(options.agent),
+            project: options.project,
             can_read: AtomicBool::new(false),
             open: Mutex::default(),
             turns: Arc::default(),
@@ -159,7 +162,7 @@ impl Sessions {
 
     /// Lists the sessions of a folder, or of the one project that is served.
     pub(super) async fn list(&self, folder: Option<&Path>) -> Result<ListSessionsResponse, Error> {
-        let folders: Vec<PathBuf> = match folder.or(self.options.project.as_deref()) {
+        let folders: Vec<PathBuf> = match folder.or(self.project.as_deref()) {
             Some(folder) => vec![self.agent(folder)?.options().project.clone()],
             None => {
                 let open = locked(&self.open);
@@ -233,12 +236,12 @@ impl Sessions {
     fn agent(&self, folder: &Path) -> Result<Agent, Error> {
         let mut options = AgentOptions {
             project: folder.to_owned(),
-            ..self.options.agent.clone()
+            ..self.agent.options().clone()
         };
         let checked = options.check();
         let found = checked.map_err(|error| problem(&error.message, &error.hint))?;
         options.project = found.project;
-        if let Some(only) = &self.options.project {
+        if let Some(only) = &self.project {
             if !options.project.starts_with(only) {
                 let message = format!("this server is for `{}` alone", only.display());
                 let hint = "start `harness acp` without a folder to serve every project";
@@ -246,7 +249,7 @@ impl Sessions {
             }
             options.project.clone_from(only);
         }
-        Ok(Agent::new(options))
+        Ok(self.agent.with_options(options))
     }
 }
 

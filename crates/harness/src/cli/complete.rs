@@ -7,9 +7,7 @@ use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::EnvCompleter;
 use harness_agent::config::UserConfig;
-use harness_agent::env::Environment;
-use harness_agent::model::checkup;
-use harness_agent::{AgentOptions, Cancel, Engine};
+use harness_agent::{Agent, AgentOptions, Cancel, Engine};
 use harness_hands::permit::{Access, Project};
 
 use crate::cli::args::Arguments;
@@ -67,11 +65,7 @@ fn models() -> Vec<CompletionCandidate> {
     let Some(options) = settled().filter(|options| options.engine == Engine::Local) else {
         return Vec::new();
     };
-    let environment = UserConfig::read().map(|config| config.complete(Environment::read()));
-    let Ok(environment) = environment else {
-        return Vec::new();
-    };
-    let found = checkup::available(&options, &environment, &Cancel::default());
+    let found = Agent::new(options).models(&Cancel::default());
     let names = found.unwrap_or_default().into_iter();
     names
         .map(|model| CompletionCandidate::new(model.name))

@@ -1,9 +1,8 @@
 //! `models`: what the engine has, how large it is, and whether it fits this machine.
 
-use harness_agent::config::UserConfig;
-use harness_agent::env::Environment;
+use harness_agent::Agent;
 use harness_agent::model::ModelError;
-use harness_agent::model::checkup::{self, Available};
+use harness_agent::model::checkup::Available;
 use serde_json::json;
 
 use crate::cli::args::ModelsArguments;
@@ -15,9 +14,8 @@ use crate::show::text::Complaint;
 pub(super) fn models(arguments: &ModelsArguments) -> Result<Exit, Complaint> {
     let common = &arguments.common;
     let options = settings::options(None, common, None)?;
-    let environment = UserConfig::read()?.complete(Environment::read());
-    let found = checkup::available(&options, &environment, &agent::cancel_on_signal());
-    let models = found.map_err(not_listed)?;
+    let found = Agent::new(options.clone()).models(&agent::cancel_on_signal());
+    let models = found.map_err(|error| not_listed(&error))?;
     let value = json!({"engine": options.engine.name(), "model": options.model, "models": models});
     show(common, &value, || match models.as_slice() {
         [] => format!("the {} engine has no model\n", options.engine),
@@ -40,15 +38,14 @@ fn row(model: &Available) -> String {
     format!("{}\n", row.trim_end())
 }
 
-fn not_listed(error: ModelError) -> Complaint {
-    let message = error.to_string();
-    let (exit, hint) = match error {
-        ModelError::Unusable { hint, .. } => (Exit::Engine, hint),
-        ModelError::NotSent { hint, .. } => (Exit::NotSent, hint),
-        ModelError::Interrupted => (Exit::Interrupted, String::new()),
+fn not_listed(error: &ModelError) -> Complaint {
+    let exit = match error {
+        ModelError::Unusable { .. } => Exit::Engine,
+        ModelError::NotSent { .. } => Exit::NotSent,
+        ModelError::Interrupted => Exit::Interrupted,
     };
     Complaint {
         exit,
-        ..Complaint::usage(message, hint)
+        ..Complaint::usage(error.to_string(), error.hint())
     }
 }

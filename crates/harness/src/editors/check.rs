@@ -163,7 +163,7 @@ fn look_at(
         return broken("it is not UTF-8".to_owned());
     };
     let mut edited = String::new();
-    match base_of(&text, file, wishes, None) {
+    match base_of(&text, file, wishes, &[]) {
         Err(reason) => return broken(reason),
         Ok(Base::NamedAlike(reason)) => return (State::NotSetUp, reason),
         Ok(Base::Edited(reason)) => edited = format!("; {reason}"),

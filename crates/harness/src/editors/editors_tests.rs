@@ -232,7 +232,7 @@ fn the_entry_of_a_program_that_moved_is_replaced_and_removed() {
             "{}",
             file.path
         );
-        let base = base_of(&written, file, &new, None);
+        let base = base_of(&written, file, &new, &[]);
         assert!(matches!(base, Ok(Base::Absent)), "{}", file.path);
         if !file.is_shared() {
             continue;
@@ -242,7 +242,7 @@ fn the_entry_of_a_program_that_moved_is_replaced_and_removed() {
             _ => "{\n  \"other\": {\n    \"a\": 1\n  }\n}\n",
         };
         let merged = put_in(file, &old, theirs).unwrap();
-        let base = base_of(&merged, file, &new, None);
+        let base = base_of(&merged, file, &new, &[]);
         assert!(
             matches!(base, Ok(Base::Text { text, .. }) if text == theirs),
             "{}",

@@ -160,7 +160,7 @@ fn other_reader(
         let path = RelPath::parse(file.path).ok();
         let bytes = path.and_then(|path| settings.read(&path).ok().flatten());
         let text = bytes.and_then(|bytes| as_text(&bytes));
-        text.is_some_and(|text| match base_of(&text, file, wishes, None) {
+        text.is_some_and(|text| match base_of(&text, file, wishes, &[]) {
             Ok(Base::Absent | Base::Changed | Base::Edited(_)) => true,
             Ok(Base::Text { text: rest, .. }) => rest != text,
             Ok(Base::Foreign | Base::NamedAlike(_)) | Err(_) => false,
@@ -188,8 +188,14 @@ fn unchanged(file: &File, reason: String) -> Outcome {
 
 /// A settings file as it lies on disk.
 struct OnDisk {
-    bytes: Vec<u8>,
+    text: String,
     copies: Vec<Copy>,
+}
+
+/// What there is before an order is carried out.
+struct Before {
+    disk: Option<OnDisk>,
+    base: Base,
 }
 
 /// What is to become of a file.
@@ -225,44 +231,29 @@ fn settle(
         Err(error @ SettingsError::Door(_)) => return Ok(left_alone(error.to_string())),
         Err(error) => return Err(error),
     };
-    let disk = match read {
-        Some(bytes) => Some(OnDisk {
+    let disk = match read.map(String::from_utf8) {
+        Some(Ok(text)) => Some(OnDisk {
             copies: settings.copies(&path)?,
-            bytes,
+            text,
         }),
-        None => None,
-    };
-    let before = match &disk {
-        Some(disk) => match as_text(&disk.bytes) {
-            Some(text) => Some(text),
-            None => return Ok(left_alone("it is not UTF-8".to_owned())),
-        },
+        Some(Err(_)) => return Ok(left_alone("it is not UTF-8".to_owned())),
         None => None,
     };
     // The file may hold what an order with or without writes had put there.
-    let base = match &before {
-        Some(text) => base_of(text, file, wishes, disk.as_ref()),
+    let base = match &disk {
+        Some(disk) => base_of(&disk.text, file, wishes, &disk.copies),
         None => Ok(Base::Absent),
     };
     let base = match base {
         Ok(base) => base,
         Err(reason) => return Ok(left_alone(reason)),
     };
-    let is_there = before.is_some();
-    let plan = match planned(order.direction, &base, is_there, file, wishes) {
+    let plan = match planned(order.direction, &base, disk.is_some(), file, wishes) {
         Ok(plan) => plan,
         Err(NoPlan::LeftAlone(reason)) => return Ok(left_alone(reason)),
         Err(NoPlan::Unchanged(reason)) => return Ok(unchanged(file, reason)),
     };
-    carry_out(
-        settings,
-        &path,
-        disk.as_ref(),
-        before.as_deref(),
-        &base,
-        plan,
-        order,
-    )
+    carry_out(settings, &path, &Before { disk, base }, plan, order)
 }
 
 /// Why a file stays as it is.
@@ -309,12 +300,11 @@ fn planned(
 fn carry_out(
     settings: &Settings,
     path: &RelPath,
-    disk: Option<&OnDisk>,
-    before: Option<&str>,
-    base: &Base,
+    Before { disk, base }: &Before,
     plan: Plan,
     order: &Order,
 ) -> Result<Outcome, SettingsError> {
+    let before = disk.as_ref().map(|disk| disk.text.as_str());
     let after = match &plan {
         Plan::Write(text) => Some(text.as_str()),
         Plan::Nothing => before,
@@ -340,31 +330,27 @@ fn carry_out(
     if order.dry_run {
         return Ok(outcome);
     }
-    match (disk, after) {
+    match (disk.as_ref(), after) {
         (None, Some(text)) => settings.create(path, text.as_bytes())?,
-        (Some(disk), None) => settings.remove(path, &disk.bytes)?,
+        (Some(disk), None) => settings.remove(path, disk.text.as_bytes())?,
         (Some(disk), Some(text)) => {
-            // An original that is kept already, or a file that is ours alone, needs no copy.
-            let keep = match (order.direction, base) {
-                (Direction::TakeOut, _) | (_, Base::Absent) => Keep::Nothing,
-                (_, Base::Text { copy: Some(_), .. }) => Keep::Nothing,
-                (
-                    _,
-                    Base::Text { copy: None, .. }
-                    | Base::Changed
-                    | Base::Foreign
-                    | Base::Edited(_)
-                    | Base::NamedAlike(_),
-                ) => Keep::Backup,
+            let copy = match base {
+                Base::Text { copy, .. } => copy.as_ref(),
+                Base::Absent
+                | Base::Changed
+                | Base::Foreign
+                | Base::Edited(_)
+                | Base::NamedAlike(_) => None,
             };
-            outcome.backup = settings.replace(path, &disk.bytes, text.as_bytes(), keep)?;
-            if let (
-                Direction::TakeOut,
-                Base::Text {
-                    copy: Some(copy), ..
-                },
-            ) = (order.direction, base)
-            {
+            let is_taken_out = order.direction == Direction::TakeOut;
+            // An original that is kept already, or a file that is ours alone, needs no copy.
+            let keep = match is_taken_out || copy.is_some() || matches!(base, Base::Absent) {
+                true => Keep::Nothing,
+                false => Keep::Backup,
+            };
+            let bytes = disk.text.as_bytes();
+            outcome.backup = settings.replace(path, bytes, text.as_bytes(), keep)?;
+            if let Some(copy) = copy.filter(|_| is_taken_out) {
                 // It holds what the file holds again.
                 settings.remove_copy(path, copy)?;
             }
@@ -391,7 +377,7 @@ enum Base {
 }
 
 /// Finds what a file was before anything of ours came into it.
-fn base_of(now: &str, file: &File, wishes: &Wishes, disk: Option<&OnDisk>) -> Result<Base, String> {
+fn base_of(now: &str, file: &File, wishes: &Wishes, copies: &[Copy]) -> Result<Base, String> {
     let versions = versions(now, file, wishes);
     // A checkout may have other line endings, and an editor may end the file in its own way.
     let plain = |text: &str| text.replace("\r\n", "\n").trim_end().to_owned();
@@ -414,7 +400,6 @@ fn base_of(now: &str, file: &File, wishes: &Wishes, disk: Option<&OnDisk>) -> Re
         Rest::Changed(reason) => return Ok(Base::Edited(reason)),
         Rest::NamedAlike(reason) => return Ok(Base::NamedAlike(reason)),
     };
-    let copies = disk.map(|disk| disk.copies.as_slice()).unwrap_or_default();
     // The copy that makes this very file when ours is put in is what the file was, to the byte.
     for copy in copies {
         let Some(original) = as_text(&copy.bytes) else {

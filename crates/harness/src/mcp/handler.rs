@@ -24,7 +24,7 @@ use crate::mcp::roots::Roots;
 use crate::mcp::tools::{AskInput, TestsInput, ToolName};
 use crate::mcp::wire::{Gone, Runs};
 use crate::mcp::{prompts, resources};
-use crate::request::{self, ReportInput, RouteInput, RunInput, UndoInput};
+use crate::request::{ReportInput, RouteInput, RunInput, UndoInput, in_scope};
 use crate::show::text;
 
 /// What a client's model is told of this server.
@@ -33,7 +33,7 @@ const WIDTH: usize = 100;
 
 /// Answers one client.
 pub(super) struct Handler {
-    options: AgentOptions,
+    agent: Agent,
     runs: Arc<Runs>,
     roots: Roots,
     gone: Gone,
@@ -95,10 +95,10 @@ enum Lane {
 impl Handler {
     pub(super) fn new(mut options: AgentOptions, gone: Gone) -> Handler {
         options.keep_no_record |= !options.allow_writes && options.record.is_none();
-        let dialogue = Agent::new(options.clone()).converse();
+        let agent = Agent::new(options);
         Handler {
-            dialogue: Arc::new(Mutex::new(dialogue)),
-            options,
+            dialogue: Arc::new(Mutex::new(agent.converse())),
+            agent,
             runs: Arc::default(),
             roots: Roots::default(),
             gone,
@@ -111,20 +111,20 @@ impl Handler {
     }
 
     fn tools(&self) -> impl Iterator<Item = ToolName> {
-        let allow_writes = self.options.allow_writes;
+        let allow_writes = self.options().allow_writes;
         let offered = move |tool: &ToolName| allow_writes || !tool.needs_writes();
         ToolName::ALL.into_iter().filter(offered)
     }
 
-    fn scoped(&self, scope: Option<String>) -> Agent {
-        Agent::new(request::in_scope(&self.options, scope))
+    fn options(&self) -> &AgentOptions {
+        self.agent.options()
     }
 
     async fn call(&self, tool: ToolName, mut call: Call) -> Result<CallToolResult, Problem> {
         let call = &mut call;
         match tool {
             ToolName::Brief => {
-                let agent = self.scoped(call.arguments::<ReportInput>()?.scope);
+                let agent = in_scope(&self.agent, call.arguments::<ReportInput>()?.scope);
                 let brief = self
                     .work(call, Lane::Looking, move |_, cancel| {
                         agent.stopped_by(cancel).brief()
@@ -133,7 +133,7 @@ impl Handler {
                 Ok(shown(&brief, brief.render_for_person(WIDTH)))
             }
             ToolName::Layout => {
-                let agent = self.scoped(call.arguments::<ReportInput>()?.scope);
+                let agent = in_scope(&self.agent, call.arguments::<ReportInput>()?.scope);
                 let layout = self
                     .work(call, Lane::Looking, move |_, cancel| {
                         agent.stopped_by(cancel).layout()
@@ -143,7 +143,7 @@ impl Handler {
             }
             ToolName::Route => {
                 let RouteInput { task, scope } = call.arguments()?;
-                let agent = self.scoped(scope);
+                let agent = in_scope(&self.agent, scope);
                 let plan = self
                     .work(call, Lane::Looking, move |_, cancel| {
                         agent.stopped_by(cancel).route(&task)
@@ -153,7 +153,8 @@ impl Handler {
             }
             ToolName::Ask => {
                 let AskInput { question, settings } = call.arguments()?;
-                let agent = Agent::new(settings.settle(&self.options));
+                let options = settings.settle(self.options());
+                let agent = self.agent.with_options(options);
                 let ask =
                     move |dialogue: &mut Dialogue, listener: &mut dyn Listener, cancel: &Cancel| {
                         dialogue.ask(&question, listener, cancel)
@@ -163,7 +164,7 @@ impl Handler {
             ToolName::Run => self.run(call).await,
             ToolName::Tests => {
                 let tests = call.arguments::<TestsInput>()?.tests.unwrap_or_default();
-                let agent = Agent::new(self.options.clone());
+                let agent = self.agent.clone();
                 let test = move |listener: &mut dyn Listener, cancel: &Cancel| {
                     agent.test(&tests, listener, cancel)
                 };
@@ -176,7 +177,7 @@ impl Handler {
             }
             ToolName::Undo => {
                 let run = call.arguments::<UndoInput>()?.run;
-                let agent = Agent::new(self.options.clone());
+                let agent = self.agent.clone();
                 let message = format!("undo {}", run.as_deref().unwrap_or("that"));
                 let undo =
                     move |dialogue: &mut Dialogue, listener: &mut dyn Listener, cancel: &Cancel| {
@@ -189,14 +190,15 @@ impl Handler {
 
     async fn run(&self, call: &mut Call) -> Result<CallToolResult, Problem> {
         let input: RunInput = call.arguments()?;
-        let mut options = input.settings.settle(&self.options);
+        let mut options = input.settings.settle(self.options());
         let is_dry = input.dry_run.unwrap_or_default();
         options.allow_writes &= !is_dry;
         let lane = if is_dry { Lane::Reading } else { Lane::Writing };
         let run = move |dialogue: &mut Dialogue, listener: &mut dyn Listener, cancel: &Cancel| {
             dialogue.say(&input.task, listener, cancel)
         };
-        self.converse(call, lane, Agent::new(options), run).await
+        self.converse(call, lane, self.agent.with_options(options), run)
+            .await
     }
 
     /// Takes a turn of the conversation, and remembers it.
@@ -233,7 +235,7 @@ impl Handler {
 
     /// Resources are for whoever has the project open.
     async fn check_roots(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        let refusal = self.roots.refusal(&self.options.project, false, context);
+        let refusal = self.roots.refusal(&self.options().project, false, context);
         match refusal.await {
             Some(message) => Err(ErrorData::invalid_params(message, None)),
             None => Ok(()),
@@ -369,14 +371,14 @@ impl ServerHandler for Handler {
             let message = format!("there is no tool `{}`", text::clean(&parameters.name));
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, None));
         };
-        if tool.needs_writes() && !self.options.allow_writes {
+        if tool.needs_writes() && !self.options().allow_writes {
             let message = format!(
                 "`{}` is off on this server: start it with --allow-writes",
                 tool.name()
             );
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, None));
         }
-        let (project, writes) = (&self.options.project, tool.needs_writes());
+        let (project, writes) = (&self.options().project, tool.needs_writes());
         if let Some(message) = self.roots.refusal(project, writes, &context).await {
             let hint = "open that folder, or start the server for the one that is open".to_owned();
             return Ok(CallToolResult::from(Problem { message, hint }).into());
@@ -403,8 +405,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.check_roots(&context).await?;
-        let options = self.options.clone();
-        let found = resources::blocking(move || Ok(resources::list(&options))).await?;
+        let agent = self.agent.clone();
+        let found = resources::blocking(move || Ok(resources::list(agent.options()))).await?;
         Ok(ListResourcesResult::with_all_items(found))
     }
 
@@ -424,8 +426,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.check_roots(&context).await?;
-        let options = self.options.clone();
-        let found = resources::blocking(move || resources::read(&options, &request.uri)).await?;
+        let agent = self.agent.clone();
+        let found = resources::blocking(move || resources::read(&agent, &request.uri)).await?;
         Ok(found.into())
     }
 
@@ -434,7 +436,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let prompts = prompts::list(self.options.allow_writes);
+        let prompts = prompts::list(self.options().allow_writes);
         Ok(ListPromptsResult::with_all_items(prompts))
     }
 
@@ -444,7 +446,7 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        prompts::get(&request.name, &arguments, self.options.allow_writes).map(Into::into)
+        prompts::get(&request.name, &arguments, self.options().allow_writes).map(Into::into)
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {

@@ -54,20 +54,23 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// Reads one.
-pub(super) fn read(options: &AgentOptions, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(super) fn read(agent: &Agent, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let (text, kind) = match uri {
         BRIEF => {
-            let brief = Agent::new(options.clone()).brief();
+            let brief = agent.brief();
             let brief =
                 brief.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
             (brief.render_for_person(WIDTH), "text/plain")
         }
         RUNS => {
-            let runs: Vec<_> = latest(options).into_iter().map(PastRun::from).collect();
+            let runs: Vec<_> = latest(agent.options())
+                .into_iter()
+                .map(PastRun::from)
+                .collect();
             (shapes::document(&json!({"runs": runs})), "application/json")
         }
         _ => (
-            diff(options, uri).ok_or_else(|| unknown(uri))?,
+            diff(agent.options(), uri).ok_or_else(|| unknown(uri))?,
             "text/x-diff",
         ),
     };

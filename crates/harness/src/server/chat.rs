@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use axum::Extension;
 use axum::extract::State;
 use harness_agent::dialogue::{self, Said};
-use harness_agent::{Agent, Dialogue, Nobody, RunResult, Stopped, Turn};
+use harness_agent::{Dialogue, Nobody, RunResult, Stopped, Turn};
 use schemars::{JsonSchema, Schema};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -218,20 +218,20 @@ impl Chat {
             .collect();
         let conversation = Conversation::read(body.messages, &mut notes)?;
         let asked_model = body.model.filter(|name| !name.is_empty());
-        let mut options = server.agent.clone();
+        let mut options = server.options().clone();
         let longest = body.max_tokens.or(body.max_completion_tokens);
         options.max_tokens = longest.unwrap_or(options.max_tokens);
-        options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();
+        options.keep_no_record |= !server.options().allow_writes && options.record.is_none();
         let Conversation {
             said,
             preface,
             message,
         } = conversation;
-        let agent = Agent::new(options.clone());
+        let agent = server.agent.with_options(options.clone());
         let mut dialogue = Dialogue::of(agent, said).with_preface(&preface);
         let (reader, words) = (dialogue.clone(), message.clone());
         let turn = work::blocking(move || Ok(reader.read(&words)?)).await?;
-        if turn.writes() && !server.agent.allow_writes {
+        if turn.writes() && !server.options().allow_writes {
             return Err(work::writes_disabled());
         }
         let needs_model = matches!(turn, Turn::Ask(_) | Turn::Run { .. });
@@ -240,7 +240,7 @@ impl Chat {
         {
             if models::engine_has(server, name).await {
                 options.model.clone_from(name);
-                dialogue.change_agent(Agent::new(options.clone()));
+                dialogue.change_agent(server.agent.with_options(options.clone()));
             } else {
                 notes.push(format!(
                     "the engine has no `{name}`; `{}` was used",

@@ -161,7 +161,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::{Ipv4Addr, TcpStream};
 
-    use harness_agent::AgentOptions;
+    use harness_agent::{Agent, AgentOptions};
 
     use super::*;
     use crate::server::routes;
@@ -187,7 +187,7 @@ mod tests {
             .unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = Server {
-            agent: AgentOptions::new("."),
+            agent: Agent::new(AgentOptions::new(".")),
             port,
             token: None,
             page_token: String::new(),

@@ -22,7 +22,7 @@ mod work;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use harness_agent::{AgentOptions, secret};
+use harness_agent::{Agent, AgentOptions, secret};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -98,7 +98,8 @@ pub struct RouteListed {
 /// What every request shares.
 #[derive(Debug)]
 struct Server {
-    agent: AgentOptions,
+    /// The agent of every request, but for the settings that a request brings.
+    agent: Agent,
     port: u16,
     token: Option<String>,
     /// What only our own page knows.
@@ -106,6 +107,12 @@ struct Server {
     queue: Queue,
     /// What it can be asked.
     routes: &'static [Route],
+}
+
+impl Server {
+    fn options(&self) -> &AgentOptions {
+        self.agent.options()
+    }
 }
 
 /// Serves until a signal comes.
@@ -145,7 +152,7 @@ async fn listen(options: ServeOptions) -> Result<Exit, Complaint> {
     let page_token = secret::unguessable()
         .ok_or_else(|| Complaint::usage("this machine gives no random numbers", "try again"))?;
     let server = Server {
-        agent: options.agent,
+        agent: Agent::new(options.agent),
         port,
         token: options.token,
         page_token,

@@ -5,9 +5,6 @@ use std::time::Duration;
 
 use axum::extract::State;
 use harness_agent::Cancel;
-use harness_agent::config::UserConfig;
-use harness_agent::env::Environment;
-use harness_agent::model::checkup;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,7 +34,7 @@ struct ListedModel {
 
 /// `GET /v1/models`.
 pub(super) async fn models(State(server): State<Arc<Server>>) -> Document<Models> {
-    let mut names = vec![server.agent.model.clone()];
+    let mut names = vec![server.options().model.clone()];
     for name in listed(&server).await {
         if !names.contains(&name) {
             names.push(name);
@@ -61,18 +58,13 @@ pub(super) async fn engine_has(server: &Arc<Server>, name: &str) -> bool {
 }
 
 async fn listed(server: &Arc<Server>) -> Vec<String> {
-    let options = server.agent.clone();
+    let agent = server.agent.clone();
     let cancel = Cancel::default();
     let flag = cancel.clone();
-    let asked = work::blocking(move || {
-        let read = Environment::read();
-        let environment = match UserConfig::read() {
-            Ok(config) => config.complete(read),
-            Err(_) => read,
-        };
-        Ok(checkup::names(&options, &environment, &flag))
-    });
+    let asked = work::blocking(move || Ok(agent.models(&flag)));
     let answered = tokio::time::timeout(SOON, asked).await;
     cancel.stop();
-    answered.ok().and_then(Result::ok).unwrap_or_default()
+    let models = answered.ok().and_then(Result::ok).and_then(Result::ok);
+    let models = models.unwrap_or_default().into_iter();
+    models.map(|model| model.name).collect()
 }

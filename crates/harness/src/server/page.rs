@@ -37,7 +37,7 @@ const POLICY: &str = concat!(
 pub(super) async fn page(State(server): State<Arc<Server>>) -> Response {
     let here = Arc::clone(&server);
     let past = work::blocking(move || {
-        let project = Project::open(&here.agent.project, None, Access::ReadOnly);
+        let project = Project::open(&here.options().project, None, Access::ReadOnly);
         let runs = project.and_then(|project| {
             let runs = project.runs()?.into_iter().take(SHOWN);
             let with_diff = |run: RunRecord| {
@@ -61,7 +61,7 @@ pub(super) async fn page(State(server): State<Arc<Server>>) -> Response {
 }
 
 fn render(server: &Server, past: &[(RunRecord, String)]) -> String {
-    let agent = &server.agent;
+    let agent = server.options();
     let mode = if agent.allow_writes {
         "file changes are allowed (--allow-writes)"
     } else {

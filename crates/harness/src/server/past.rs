@@ -28,7 +28,7 @@ pub(super) struct Runs {
 
 /// `GET /v1/runs`.
 pub(super) async fn runs(State(server): State<Arc<Server>>) -> Result<Document<Runs>, Problem> {
-    let root = server.agent.project.clone();
+    let root = server.options().project.clone();
     let runs = work::blocking(move || {
         let project = Project::open(&root, None, Access::ReadOnly);
         let runs = project.and_then(|project| project.runs());

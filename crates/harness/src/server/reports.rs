@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use harness_agent::{Agent, Engine, Route};
+use harness_agent::{Engine, Route};
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
 use schemars::JsonSchema;
@@ -49,10 +49,10 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Document<Health
         ok: true,
         status: "ok",
         version: env!("CARGO_PKG_VERSION"),
-        project: server.agent.project.to_string_lossy().into_owned(),
-        allow_writes: server.agent.allow_writes,
-        engine: server.agent.engine.name(),
-        model: server.agent.model.clone(),
+        project: server.options().project.to_string_lossy().into_owned(),
+        allow_writes: server.options().allow_writes,
+        engine: server.options().engine.name(),
+        model: server.options().model.clone(),
         routes: routes.collect(),
         runs: RunCounts {
             running: server.queue.running_now(),
@@ -73,9 +73,9 @@ pub(super) async fn brief(
     State(server): State<Arc<Server>>,
     Fields(input): Fields<ReportInput>,
 ) -> Result<Document<BriefReply>, Problem> {
-    let options = in_scope(&server.agent, input.scope);
+    let agent = in_scope(&server.agent, input.scope);
     work::blocking(move || {
-        let data = Agent::new(options).brief()?;
+        let data = agent.brief()?;
         let brief = data.render_for_person(WIDTH);
         Ok(Document(BriefReply { brief, data }))
     })
@@ -94,9 +94,9 @@ pub(super) async fn layout(
     State(server): State<Arc<Server>>,
     Fields(input): Fields<ReportInput>,
 ) -> Result<Document<LayoutReply>, Problem> {
-    let options = in_scope(&server.agent, input.scope);
+    let agent = in_scope(&server.agent, input.scope);
     work::blocking(move || {
-        let data = Agent::new(options).layout()?;
+        let data = agent.layout()?;
         let layout = data.render_for_person(WIDTH);
         Ok(Document(LayoutReply { layout, data }))
     })
@@ -115,9 +115,9 @@ pub(super) async fn route(
     State(server): State<Arc<Server>>,
     Fields(input): Fields<RouteInput>,
 ) -> Result<Document<RouteReply>, Problem> {
-    let options = in_scope(&server.agent, input.scope);
+    let agent = in_scope(&server.agent, input.scope);
     work::blocking(move || {
-        let data = Agent::new(options).route(&input.task)?;
+        let data = agent.route(&input.task)?;
         let route = data.render(WIDTH);
         Ok(Document(RouteReply { route, data }))
     })

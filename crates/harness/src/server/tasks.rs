@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use harness_agent::{AgentOptions, RunResult};
+use harness_agent::{Agent, AgentOptions, RunResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -35,7 +35,7 @@ pub(super) async fn ask(
     let job = Job {
         lane: Lane::Reading,
         task: body.task,
-        work: Work::Ask(options(&server, body.settings)?),
+        work: Work::Ask(agent(&server, body.settings)?),
     };
     work::result(&server, &peer, job).await
 }
@@ -48,21 +48,24 @@ pub(super) async fn run(
     Fields(body): Fields<RunInput>,
 ) -> Result<Document<RunResult>, Problem> {
     let is_dry = body.dry_run.unwrap_or_default();
-    let mut options = options(&server, body.settings)?;
-    options.allow_writes = !is_dry;
+    let agent = agent(&server, body.settings)?;
+    let agent = agent.with_options(AgentOptions {
+        allow_writes: !is_dry,
+        ..agent.options().clone()
+    });
     let job = Job {
         lane: if is_dry { Lane::Reading } else { Lane::Writing },
         task: body.task,
-        work: Work::Run(options),
+        work: Work::Run(agent),
     };
     work::result(&server, &peer, job).await
 }
 
-/// Returns the settings of a request, checked before it waits for its turn.
-fn options(server: &Server, settings: ModelInput) -> Result<AgentOptions, Problem> {
-    let mut options = settings.settle(&server.agent);
+/// Returns the agent for the settings of a request, checked before it waits for its turn.
+fn agent(server: &Server, settings: ModelInput) -> Result<Agent, Problem> {
+    let mut options = settings.settle(server.options());
     // A server that may not write leaves no trace in the project either.
-    options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();
+    options.keep_no_record |= !server.options().allow_writes && options.record.is_none();
     options.check()?;
-    Ok(options)
+    Ok(server.agent.with_options(options))
 }

@@ -9,7 +9,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use harness_agent::{
-    Agent, AgentOptions, Cancel, Dialogue, Listener, Nobody, OptionsError, RunResult, Stopped, Turn,
+    Agent, Cancel, Dialogue, Listener, Nobody, OptionsError, RunResult, Stopped, Turn,
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -42,15 +42,15 @@ pub(super) enum Lane {
 #[derive(Debug)]
 pub(super) enum Work {
     /// An answer to the task.
-    Ask(AgentOptions),
+    Ask(Agent),
     /// The task, done; in a dry run it is only looked at.
-    Run(AgentOptions),
+    Run(Agent),
     /// A message of a conversation, and what it was found to ask for.
     Turn(Box<Dialogue>, String, Turn),
     /// A run, taken back; without a name the latest.
-    Undo(AgentOptions, Option<String>),
+    Undo(Agent, Option<String>),
     /// What a run proposed, written.
-    Apply(AgentOptions, String),
+    Apply(Agent, String),
 }
 
 impl Work {
@@ -62,13 +62,13 @@ impl Work {
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
         match self {
-            Work::Ask(options) => Agent::new(options).ask(Some(task), listener, cancel),
-            Work::Run(options) => Agent::new(options).run(Some(task), listener, cancel),
+            Work::Ask(agent) => agent.ask(Some(task), listener, cancel),
+            Work::Run(agent) => agent.run(Some(task), listener, cancel),
             Work::Turn(mut dialogue, message, turn) => {
                 dialogue.perform(&message, &turn, listener, cancel)
             }
-            Work::Apply(options, run) => Agent::new(options).apply(&run, listener, cancel),
-            Work::Undo(options, run) => Agent::new(options).undo(run.as_deref(), cancel),
+            Work::Apply(agent, run) => agent.apply(&run, listener, cancel),
+            Work::Undo(agent, run) => agent.undo(run.as_deref(), cancel),
         }
     }
 }
@@ -350,7 +350,7 @@ impl FromRequestParts<Arc<Server>> for MayWrite {
         _parts: &mut Parts,
         server: &Arc<Server>,
     ) -> Result<MayWrite, Problem> {
-        match server.agent.allow_writes {
+        match server.options().allow_writes {
             true => Ok(MayWrite),
             false => Err(writes_disabled()),
         }
