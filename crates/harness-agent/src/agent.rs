@@ -172,10 +172,9 @@ impl Agent {
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
         let checked = self.options.check()?;
-        let unknown = |name: &str| OptionsError {
-            field: "run",
-            message: format!("there is no run `{}`", shown(name)),
-            hint: "`harness last` lists the runs".to_owned(),
+        let unknown = |name: &str| {
+            let message = format!("there is no run `{}`", shown(name));
+            OptionsError::new("run", message, "`harness last` lists the runs")
         };
         let id = |name: &str| RunId::parse(name).ok_or_else(|| unknown(name));
         let run = run.map(id).transpose()?;
@@ -185,7 +184,7 @@ impl Agent {
             Access::ReadOnly
         };
         let project = Project::open(&checked.project, checked.scope.as_ref(), access);
-        let project = project.map_err(|error| OptionsError::unreadable("project", &error))?;
+        let project = project.map_err(|error| OptionsError::unreadable("project", error))?;
         let Some(writer) = project.writer() else {
             return Ok(RunResult {
                 hint: "allow writes to take a run back".to_owned(),
@@ -236,11 +235,7 @@ impl Agent {
         let project = self.options.check()?.project;
         let ready = commit::repository(&self.environment, &project);
         let ready = ready.and_then(|repository| repository.ready());
-        ready.map_err(|why| OptionsError {
-            field: "commit",
-            message: why.message,
-            hint: why.hint,
-        })
+        ready.map_err(|why| OptionsError::new("commit", why.message, why.hint))
     }
 
     /// Commits exactly what a run wrote. Nothing that the repository configures is started.
@@ -271,7 +266,7 @@ impl Agent {
         let checked = self.options.check()?;
         // A scope limits what may change, not what is tested.
         let tree = SourceTree::read(&checked.project, None)
-            .map_err(|error| OptionsError::unreadable("project", &error))?;
+            .map_err(|error| OptionsError::unreadable("project", error))?;
         suite_run::perform(SuiteOrder {
             options: &self.options,
             config: &self.config.clone()?,
@@ -286,15 +281,14 @@ impl Agent {
     pub fn preparation(&self) -> Result<PreparePlan, OptionsError> {
         let checked = self.options.check()?;
         let tree = SourceTree::read(&checked.project, None)
-            .map_err(|error| OptionsError::unreadable("project", &error))?;
+            .map_err(|error| OptionsError::unreadable("project", error))?;
         let python = self.options.python.clone();
         let python = python.or_else(|| self.config.as_ref().ok()?.python(tree.root()));
         let suite = self.suite(&tree)?;
         let plan = PreparePlan::of(&tree, suite.as_ref(), python, &self.environment);
-        plan.ok_or_else(|| OptionsError {
-            field: "project",
-            message: "there is no cache folder to prepare an environment in".to_owned(),
-            hint: "set HOME or XDG_CACHE_HOME".to_owned(),
+        plan.ok_or_else(|| {
+            let message = "there is no cache folder to prepare an environment in";
+            OptionsError::new("project", message, "set HOME or XDG_CACHE_HOME")
         })
     }
 
@@ -353,7 +347,7 @@ impl Agent {
     /// Returns what would happen to a task.
     pub fn route(&self, task: &str) -> Result<Route, OptionsError> {
         self.route_unless_stopped(task, &self.stop)?
-            .map_err(|error| OptionsError::unreadable("project", &error))
+            .map_err(|error| OptionsError::unreadable("project", error))
     }
 
     /// The same, unless it is stopped.
@@ -386,7 +380,7 @@ impl Agent {
         let (hidden, stop) = (Hidden::default(), self.stop.flag());
         let read = SourceTree::read_hiding(project, scope, hidden, &stop, |_, _| ());
         read.map(|(tree, _)| tree)
-            .map_err(|error| OptionsError::unreadable("project", &error))
+            .map_err(|error| OptionsError::unreadable("project", error))
     }
 
     /// Returns the task of a call, or else that of the settings.

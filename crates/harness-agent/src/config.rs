@@ -89,29 +89,28 @@ impl UserConfig {
     }
 
     fn read_from(path: &Path) -> Result<UserConfig, OptionsError> {
-        let wrong = |message: String| OptionsError {
-            field: "config",
-            message: format!("`{}`: {message}", path.display()),
-            hint: "mend the file, or move it away; docs/reference/config.md lists what it may say"
-                .to_owned(),
+        let hint = "mend the file, or move it away; docs/reference/config.md lists what it may say";
+        let wrong = |message: String| {
+            OptionsError::new("config", format!("`{}`: {message}", path.display()), hint)
         };
+        let unreadable = |error: std::io::Error| wrong(error.to_string()).because(error);
         let facts = match std::fs::metadata(path) {
             Ok(facts) => facts,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(UserConfig::default());
             }
-            Err(error) => return Err(wrong(error.to_string())),
+            Err(error) => return Err(unreadable(error)),
         };
         if !facts.is_file() || facts.len() > LARGEST {
             return Err(wrong("not a file of settings".to_owned()));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
         let mut config: UserConfig = toml::from_str(&text).map_err(|error| {
             let place = error
                 .span()
                 .map(|span| text[..span.start].matches('\n').count() + 1);
             let line = place.map_or(String::new(), |line| format!("line {line}: "));
-            wrong(format!("{line}{}", shown(error.message())))
+            wrong(format!("{line}{}", shown(error.message()))).because(error)
         })?;
         config.check_tests(user::home_folder()).map_err(wrong)?;
         config.hidden().map_err(wrong)?;
@@ -256,6 +255,14 @@ mod tests {
         );
         let message = read("stepz = 5\n").unwrap_err();
         assert!(message.contains("stepz"), "{message}");
+    }
+
+    #[test]
+    fn what_lies_behind_an_error_is_kept() {
+        let error = AgentOptions::new("/no/such/folder").check().unwrap_err();
+        let cause = std::error::Error::source(&error).unwrap();
+        assert!(cause.to_string().contains("os error"), "{cause}");
+        assert!(!error.message.contains("os error"), "{}", error.message);
     }
 
     #[test]

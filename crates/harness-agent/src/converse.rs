@@ -161,7 +161,7 @@ impl Dialogue {
     /// The same, with where a task would lead.
     pub fn read_planned(&self, message: &str) -> Result<(Turn, Option<Route>), OptionsError> {
         self.turn(message, self.agent.stop())?
-            .map_err(|error| OptionsError::unreadable("project", &error))
+            .map_err(|error| OptionsError::unreadable("project", error))
     }
 
     /// The same, unless it is stopped while the project is read.
@@ -198,7 +198,7 @@ impl Dialogue {
         let turn = match self.turn(message, cancel)? {
             Ok((turn, _)) => turn,
             Err(TreeError::Stopped) => return Ok(RunResult::interrupted()),
-            Err(error) => return Err(OptionsError::unreadable("project", &error)),
+            Err(error) => return Err(OptionsError::unreadable("project", error)),
         };
         self.perform(message, &turn, listener, cancel)
     }
@@ -369,5 +369,5 @@ fn kept_lines(agent: &Agent) -> Result<Vec<(String, Said)>, OptionsError> {
 fn open(agent: &Agent, access: Access) -> Result<Project, OptionsError> {
     let checked = agent.options().check()?;
     Project::open(&checked.project, checked.scope.as_ref(), access)
-        .map_err(|error| OptionsError::unreadable("project", &error))
+        .map_err(|error| OptionsError::unreadable("project", error))
 }

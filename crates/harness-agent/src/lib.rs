@@ -44,7 +44,7 @@ pub use cancel::Cancel;
 pub use converse::{Dialogue, KeptDialogue, Turn};
 pub use history::{Refusal, Step};
 pub use model::on_device::warmth::Warmth;
-pub use options::{AgentOptions, Engine, OptionsError};
+pub use options::{AgentOptions, Cause, Engine, OptionsError};
 pub use plan::Route;
 pub use prepare::PreparePlan;
 pub use record::{KeptProposal, proposals};

@@ -1,8 +1,10 @@
 //! What a caller may set: the settings, their defaults, and the check that names a wrong field. Reads no environment.
 
+use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use harness_code::path::RelPath;
 
@@ -63,10 +65,9 @@ impl FromStr for Engine {
         Engine::ALL
             .into_iter()
             .find(|engine| engine.name() == text || engine.alias() == text)
-            .ok_or_else(|| OptionsError {
-                field: "engine",
-                message: format!("there is no engine `{}`", shown(text)),
-                hint: "engines are local, on-device and remote".to_owned(),
+            .ok_or_else(|| {
+                let message = format!("there is no engine `{}`", shown(text));
+                OptionsError::new("engine", message, "engines are local, on-device and remote")
             })
     }
 }
@@ -81,18 +82,64 @@ pub struct OptionsError {
     pub message: String,
     /// What to do about it.
     pub hint: String,
+    /// What lies behind it, where something does.
+    #[source]
+    pub cause: Option<Cause>,
 }
 
 impl OptionsError {
-    /// Returns that what a field names cannot be read.
-    pub fn unreadable(field: &'static str, error: &dyn fmt::Display) -> OptionsError {
+    /// Returns that a field cannot be used, and what to do.
+    pub fn new(
+        field: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> OptionsError {
         OptionsError {
             field,
-            message: error.to_string(),
-            hint: "check the folder and its permissions".to_owned(),
+            message: message.into(),
+            hint: hint.into(),
+            cause: None,
+        }
+    }
+
+    /// Returns that what a field names cannot be read.
+    pub fn unreadable(
+        field: &'static str,
+        error: impl Error + Send + Sync + 'static,
+    ) -> OptionsError {
+        let hint = "check the folder and its permissions";
+        OptionsError::new(field, error.to_string(), hint).because(error)
+    }
+
+    /// Returns the same with what lies behind it.
+    #[must_use]
+    pub(crate) fn because(self, cause: impl Error + Send + Sync + 'static) -> OptionsError {
+        OptionsError {
+            cause: Some(Cause::of(cause)),
+            ..self
         }
     }
 }
+
+/// What lies behind an error, for whoever looks into it. Two are the same that say the same.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Cause(Arc<dyn Error + Send + Sync>);
+
+impl Cause {
+    /// Returns an error as the cause of another.
+    pub(crate) fn of(error: impl Error + Send + Sync + 'static) -> Cause {
+        Cause(Arc::new(error))
+    }
+}
+
+impl PartialEq for Cause {
+    fn eq(&self, other: &Cause) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for Cause {}
 
 /// The settings of an agent. Plain values; nothing is checked until [`AgentOptions::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,17 +216,15 @@ impl AgentOptions {
         let scope = scope_inside(&project, &self.scope)?;
         at_least_one("steps", self.steps)?;
         at_least_one("max_tokens", self.max_tokens)?;
-        skill::check_names(&project, &self.skills).map_err(|unknown| OptionsError {
-            field: "skills",
-            message: format!("there is no skill `{}`", shown(&unknown.name)),
-            hint: format!("skills here are {}", unknown.known.join(", ")),
+        skill::check_names(&project, &self.skills).map_err(|unknown| {
+            let message = format!("there is no skill `{}`", shown(&unknown.name));
+            let hint = format!("skills here are {}", unknown.known.join(", "));
+            OptionsError::new("skills", message, hint)
         })?;
         if let Some(python) = self.python.as_deref().filter(|python| !python.is_file()) {
-            return Err(OptionsError {
-                field: "python",
-                message: format!("there is no program `{}`", shown(&python.to_string_lossy())),
-                hint: "name the file of a Python interpreter, such as .venv/bin/python".to_owned(),
-            });
+            let message = format!("there is no program `{}`", shown(&python.to_string_lossy()));
+            let hint = "name the file of a Python interpreter, such as .venv/bin/python";
+            return Err(OptionsError::new("python", message, hint));
         }
         let files = self.files.iter().map(|path| file_inside(&project, path));
         let files = files.collect::<Result<_, _>>()?;
@@ -205,11 +250,7 @@ pub struct Checked {
 /// Returns a file as the project knows it: named from here, as a shell completes it, or from the project folder.
 fn file_inside(project: &Path, path: &Path) -> Result<RelPath, OptionsError> {
     let name = shown(&path.to_string_lossy());
-    let wrong = |message: String| OptionsError {
-        field: "file",
-        message,
-        hint: "name a file of the project".to_owned(),
-    };
+    let wrong = |message| OptionsError::new("file", message, "name a file of the project");
     let real = |path: &Path| {
         std::fs::canonicalize(path)
             .ok()
@@ -226,11 +267,7 @@ fn file_inside(project: &Path, path: &Path) -> Result<RelPath, OptionsError> {
 }
 
 fn folder(path: &Path) -> Result<PathBuf, OptionsError> {
-    let wrong = |message: String, hint: &str| OptionsError {
-        field: "project",
-        message,
-        hint: hint.to_owned(),
-    };
+    let wrong = |message: String, hint: &str| OptionsError::new("project", message, hint);
     let name = shown(&path.to_string_lossy());
     if path.as_os_str().is_empty() {
         return Err(wrong(
@@ -238,15 +275,18 @@ fn folder(path: &Path) -> Result<PathBuf, OptionsError> {
             "name a folder, `.` for this one",
         ));
     }
-    let found = std::fs::canonicalize(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => wrong(
-            format!("the folder `{name}` may not be read"),
-            "check its permissions",
-        ),
-        _ => wrong(
-            format!("there is no folder `{name}`"),
-            "name a folder that exists",
-        ),
+    let found = std::fs::canonicalize(path).map_err(|error| {
+        let told = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => wrong(
+                format!("the folder `{name}` may not be read"),
+                "check its permissions",
+            ),
+            _ => wrong(
+                format!("there is no folder `{name}`"),
+                "name a folder that exists",
+            ),
+        };
+        told.because(error)
     })?;
     if !found.is_dir() {
         return Err(wrong(
@@ -262,11 +302,8 @@ fn scope_inside(project: &Path, scope: &str) -> Result<Option<RelPath>, OptionsE
     if scope.is_empty() || trimmed == "." {
         return Ok(None);
     }
-    let wrong = |message: String| OptionsError {
-        field: "scope",
-        message,
-        hint: "name a subfolder of the project, such as `src`".to_owned(),
-    };
+    let hint = "name a subfolder of the project, such as `src`";
+    let wrong = |message: String| OptionsError::new("scope", message, hint);
     let name = shown(scope);
     // An absolute path is fine when it lies inside; users paste what their shell completes.
     let text = match std::fs::canonicalize(scope) {
@@ -279,8 +316,9 @@ fn scope_inside(project: &Path, scope: &str) -> Result<Option<RelPath>, OptionsE
     };
     let path =
         RelPath::parse(&text).map_err(|_| wrong(format!("`{name}` lies outside the project")))?;
-    let full = std::fs::canonicalize(project.join(path.as_str()))
-        .map_err(|_| wrong(format!("there is no folder `{name}` in the project")))?;
+    let full = std::fs::canonicalize(project.join(path.as_str())).map_err(|error| {
+        wrong(format!("there is no folder `{name}` in the project")).because(error)
+    })?;
     if !full.starts_with(project) {
         return Err(wrong(format!("`{name}` lies outside the project")));
     }
@@ -292,11 +330,8 @@ fn scope_inside(project: &Path, scope: &str) -> Result<Option<RelPath>, OptionsE
 
 fn at_least_one(field: &'static str, value: u32) -> Result<(), OptionsError> {
     if value == 0 {
-        return Err(OptionsError {
-            field,
-            message: "0 is too few".to_owned(),
-            hint: format!("`{field}` is a whole number from 1"),
-        });
+        let hint = format!("`{field}` is a whole number from 1");
+        return Err(OptionsError::new(field, "0 is too few", hint));
     }
     Ok(())
 }

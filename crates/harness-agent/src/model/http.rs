@@ -1,6 +1,5 @@
 //! One HTTP call to a model server, read line by line. Says what went wrong as a value; knows no chat.
 
-use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -44,27 +43,37 @@ impl Limits {
 }
 
 /// What went wrong before an answer was whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Trouble {
     /// Nothing listens there.
+    #[error("nothing listens there")]
     Refused,
     /// The host's name leads nowhere.
+    #[error("the name leads nowhere")]
     UnknownHost,
     /// The network has no way there, or no connection came about in time.
+    #[error("no connection came about")]
     Unreachable,
     /// The connection ended before the answer did.
+    #[error("the connection ended too early")]
     Broken,
     /// The server said nothing for this many seconds.
+    #[error("it said nothing for {0} seconds")]
     Silent(u64),
     /// The connection could not be encrypted, or the certificate is not trusted.
+    #[error("the connection could not be secured ({0})")]
     Tls(String),
     /// The socket led to another machine than was judged.
+    #[error("the address changed to another machine")]
     Elsewhere,
     /// The proxy did not let us through.
+    #[error("the proxy refused ({0})")]
     Proxy(String),
     /// What came is not HTTP, or not a text.
+    #[error("the answer cannot be read ({0})")]
     Garbled(String),
     /// The user stopped it.
+    #[error("stopped")]
     Interrupted,
 }
 
@@ -72,23 +81,6 @@ impl Trouble {
     /// Returns whether asking again may help and nothing was heard yet.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(self, Trouble::Broken)
-    }
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Trouble::Refused => out.write_str("nothing listens there"),
-            Trouble::UnknownHost => out.write_str("the name leads nowhere"),
-            Trouble::Unreachable => out.write_str("no connection came about"),
-            Trouble::Broken => out.write_str("the connection ended too early"),
-            Trouble::Silent(seconds) => write!(out, "it said nothing for {seconds} seconds"),
-            Trouble::Tls(why) => write!(out, "the connection could not be secured ({why})"),
-            Trouble::Elsewhere => out.write_str("the address changed to another machine"),
-            Trouble::Proxy(why) => write!(out, "the proxy refused ({why})"),
-            Trouble::Garbled(why) => write!(out, "the answer cannot be read ({why})"),
-            Trouble::Interrupted => out.write_str("stopped"),
-        }
     }
 }
 

@@ -19,9 +19,11 @@ pub(crate) mod trouble;
 pub(crate) mod usual;
 pub(crate) mod wire;
 
+use std::error::Error;
+
 use crate::cancel::Cancel;
 use crate::env::Environment;
-use crate::options::{AgentOptions, Engine};
+use crate::options::{AgentOptions, Cause, Engine};
 
 pub use shape::Shape;
 
@@ -172,6 +174,9 @@ pub enum ModelError {
         message: String,
         /// What to do about it.
         hint: String,
+        /// What lies behind it, where something does.
+        #[source]
+        cause: Option<Cause>,
     },
     /// The outbound check refused the prompt; nothing left this machine.
     #[error("{message}")]
@@ -189,6 +194,24 @@ pub enum ModelError {
 }
 
 impl ModelError {
+    /// Returns an error that names what is wrong and what to do.
+    pub(crate) fn unusable(message: impl Into<String>, hint: impl Into<String>) -> ModelError {
+        ModelError::Unusable {
+            message: message.into(),
+            hint: hint.into(),
+            cause: None,
+        }
+    }
+
+    /// Returns the same with what lies behind it.
+    #[must_use]
+    pub(crate) fn because(mut self, error: impl Error + Send + Sync + 'static) -> ModelError {
+        if let ModelError::Unusable { cause, .. } = &mut self {
+            *cause = Some(Cause::of(error));
+        }
+        self
+    }
+
     /// Returns what to do about it; nothing after a stop.
     pub fn hint(&self) -> &str {
         match self {

@@ -1,6 +1,8 @@
 //! The last look at a prompt before it leaves this machine: no secrets, not too much. Nothing is sent that it refuses.
 //! Best effort on secrets that were encoded or split; said so in the docs.
 
+use std::num::ParseIntError;
+
 use crate::model::{ModelError, Request};
 use crate::secret;
 
@@ -44,14 +46,13 @@ pub(crate) fn limit(written: Option<&str>) -> Result<u64, ModelError> {
         .trim()
         .replace(['_', ','], "")
         .parse()
-        .map_err(|_| ModelError::Unusable {
-            message: format!(
-                "HARNESS_MAX_SEND is `{}`, which is no number",
-                crate::options::shown(written)
-            ),
-            hint: format!(
-                "set it to a number of characters such as {DEFAULT_MAX_SEND}, or unset it"
-            ),
+        .map_err(|error: ParseIntError| {
+            let written = crate::options::shown(written);
+            ModelError::unusable(
+                format!("HARNESS_MAX_SEND is `{written}`, which is no number"),
+                format!("set it to a number of characters such as {DEFAULT_MAX_SEND}, or unset it"),
+            )
+            .because(error)
         })
 }
 

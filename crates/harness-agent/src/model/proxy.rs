@@ -5,7 +5,6 @@ use ureq::{Proxy, ProxyProtocol};
 use crate::env::Environment;
 use crate::model::ModelError;
 use crate::model::address::Address;
-use crate::model::trouble::unusable;
 
 /// Returns the proxy for a host; none where `NO_PROXY` names it.
 pub(crate) fn for_host(
@@ -28,12 +27,13 @@ pub(crate) fn for_host(
         return Ok(None);
     }
     let wrong = |message: &str| {
-        unusable(
+        ModelError::unusable(
             format!("the proxy cannot be used: {message}"),
             "set HTTPS_PROXY like `http://host:port`, or name the host in NO_PROXY",
         )
     };
-    let proxy = Proxy::new(written.trim()).map_err(|_| wrong("its address cannot be read"))?;
+    let proxy = Proxy::new(written.trim())
+        .map_err(|error| wrong("its address cannot be read").because(error))?;
     match proxy.protocol() {
         ProxyProtocol::Http | ProxyProtocol::Https => Ok(Some(proxy)),
         _ => Err(wrong("it speaks SOCKS")),

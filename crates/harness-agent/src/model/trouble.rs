@@ -10,14 +10,6 @@ use crate::model::address::GLANCE;
 use crate::options::shown;
 use crate::secret;
 
-/// Returns an error that names what is wrong and what to do.
-pub(crate) fn unusable(message: impl Into<String>, hint: impl Into<String>) -> ModelError {
-    ModelError::Unusable {
-        message: message.into(),
-        hint: hint.into(),
-    }
-}
-
 /// Returns the sentence inside an error page: JSON in the shapes that servers use, or the first line of a text.
 /// Secrets are blotted out: a server may quote the token it was sent.
 pub(crate) fn said(page: &str) -> String {

@@ -106,7 +106,7 @@ impl Ended {
 impl From<&ModelError> for Ended {
     fn from(error: &ModelError) -> Ended {
         match error {
-            ModelError::Unusable { message, hint } => {
+            ModelError::Unusable { message, hint, .. } => {
                 Ended::new(Stopped::Engine, message).hinting(hint)
             }
             ModelError::NotSent { message, hint, .. } => {

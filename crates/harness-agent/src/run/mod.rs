@@ -136,11 +136,8 @@ pub(crate) fn perform(order: Order<'_>) -> Result<RunResult, OptionsError> {
 /// Opens the project, for writing only where that is asked for and allowed.
 fn open_project(order: &Order<'_>, checked: &Checked) -> Result<Project, OptionsError> {
     if matches!(order.asked, Asked::Answer(words) | Asked::Task(words) if words.trim().is_empty()) {
-        return Err(OptionsError {
-            field: "task",
-            message: "the task is empty".to_owned(),
-            hint: "say what should be done".to_owned(),
-        });
+        let hint = "say what should be done";
+        return Err(OptionsError::new("task", "the task is empty", hint));
     }
     let is_question = matches!(order.asked, Asked::Answer(_));
     let access = match order.options.allow_writes && !is_question {
@@ -148,7 +145,7 @@ fn open_project(order: &Order<'_>, checked: &Checked) -> Result<Project, Options
         false => Access::ReadOnly,
     };
     let project = Project::open(&checked.project, checked.scope.as_ref(), access)
-        .map_err(|error| OptionsError::unreadable("project", &error))?;
+        .map_err(|error| OptionsError::unreadable("project", error))?;
     Ok(project.with_runner_options(runner_options(order.options, order.config)))
 }
 
@@ -159,10 +156,8 @@ fn past(order: &Order<'_>, project: &Project) -> Result<Option<Past>, OptionsErr
         Asked::Again(run) => record::past(order.options, project, run),
         Asked::Proposed(run) => record::proposed(project, run),
     };
-    past.map(Some).map_err(|error| OptionsError {
-        field: "run",
-        message: error.to_string(),
-        hint: "`harness last` lists the runs".to_owned(),
+    past.map(Some).map_err(|error| {
+        OptionsError::new("run", error.to_string(), "`harness last` lists the runs").because(error)
     })
 }
 
@@ -173,21 +168,20 @@ fn read_project(
     words: &str,
 ) -> Result<Option<(SourceTree, Noted)>, OptionsError> {
     let hidden = order.config.hidden();
-    let hidden = hidden.map_err(|error| OptionsError::unreadable("config", &error))?;
+    let hint = "check the folder and its permissions";
+    let hidden = hidden.map_err(|error| OptionsError::new("config", error, hint))?;
     let (scope, stop) = (checked.scope.as_ref(), order.cancel.flag());
     let read = Noted::read_hiding(&checked.project, scope, hidden, &stop, words);
     let (tree, noted) = match read {
         Ok(read) => read,
         Err(TreeError::Stopped) => return Ok(None),
-        Err(error) => return Err(OptionsError::unreadable("project", &error)),
+        Err(error) => return Err(OptionsError::unreadable("project", error)),
     };
     for path in &checked.files {
         if let Some(Why::Listed(pattern)) = tree.hides(path) {
-            return Err(OptionsError {
-                field: "file",
-                message: format!("`{path}` is never shown: `never_show` has `{pattern}`"),
-                hint: "leave the file out, or take the pattern out of the config file".to_owned(),
-            });
+            let message = format!("`{path}` is never shown: `never_show` has `{pattern}`");
+            let hint = "leave the file out, or take the pattern out of the config file";
+            return Err(OptionsError::new("file", message, hint));
         }
     }
     Ok(Some((tree, noted)))

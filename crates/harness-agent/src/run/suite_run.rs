@@ -193,7 +193,7 @@ pub(crate) fn perform(order: SuiteOrder<'_>) -> Result<TestResult, OptionsError>
         false => Access::ReadOnly,
     };
     let project = Project::open(&checked.project, None, access)
-        .map_err(|error| OptionsError::unreadable("project", &error))?
+        .map_err(|error| OptionsError::unreadable("project", error))?
         .with_runner_options(super::runner_options(order.options, order.config));
     let Some(runner) = project.runner() else {
         return Ok(TestResult::without_tests(
@@ -239,11 +239,11 @@ fn check_name(test: &str) -> Result<(), OptionsError> {
         !test.trim().is_empty() && !test.starts_with('-') && !test.chars().any(char::is_control);
     match is_name {
         true => Ok(()),
-        false => Err(OptionsError {
-            field: "tests",
-            message: format!("`{}` names no test", shown(test)),
-            hint: "give a test id, a test file or a test name".to_owned(),
-        }),
+        false => {
+            let message = format!("`{}` names no test", shown(test));
+            let hint = "give a test id, a test file or a test name";
+            Err(OptionsError::new("tests", message, hint))
+        }
     }
 }
 

@@ -293,13 +293,13 @@ impl<'m> Talk<'m> {
                 log.tell(EventKind::Engine, text, []);
             }
             Err(_) => {
-                return Err(ModelError::Unusable {
-                    message: format!(
+                return Err(ModelError::unusable(
+                    format!(
                         "the window of {} tokens is too small for this conversation",
                         self.window
                     ),
-                    hint: "use a model with a larger window, or ask for less at once".to_owned(),
-                });
+                    "use a model with a larger window, or ask for less at once",
+                ));
             }
         }
         Ok(())

@@ -32,7 +32,7 @@ pub(super) async fn runs(State(server): State<Arc<Server>>) -> Result<Document<R
     let runs = work::blocking(move || {
         let project = Project::open(&root, None, Access::ReadOnly);
         let runs = project.and_then(|project| project.runs());
-        let unreadable = |error| OptionsError::unreadable("project", &error);
+        let unreadable = |error| OptionsError::unreadable("project", error);
         Ok(runs.map_err(unreadable)?)
     })
     .await?;

@@ -394,14 +394,18 @@ impl<P: Protocol> ChatClient<P> {
     fn unanswered(&self, trouble: &Trouble) -> ModelError {
         match trouble {
             Trouble::Interrupted => ModelError::Interrupted,
-            trouble => self.explain(&Failure::Unanswered(trouble)),
+            trouble => self
+                .explain(&Failure::Unanswered(trouble))
+                .because(trouble.clone()),
         }
     }
 
     fn cut(&self, cut: &Cut) -> ModelError {
         match cut {
             Cut::Trouble(Trouble::Interrupted) => ModelError::Interrupted,
-            Cut::Trouble(trouble) => self.explain(&Failure::BrokenOff(trouble)),
+            Cut::Trouble(trouble) => self
+                .explain(&Failure::BrokenOff(trouble))
+                .because(trouble.clone()),
             Cut::Failed(sentence) => self.explain(&Failure::Failed(sentence)),
             Cut::Garbled => self.explain(&Failure::Garbled),
         }

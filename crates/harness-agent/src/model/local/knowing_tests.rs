@@ -184,7 +184,9 @@ fn nobody_there_says_how_to_start_it() {
         .unwrap()
         .card(&Cancel::default())
         .unwrap_err();
-    let ModelError::Unusable { message, hint } = error else {
+    let cause = std::error::Error::source(&error).map(ToString::to_string);
+    assert_eq!(cause.as_deref(), Some("nothing listens there"));
+    let ModelError::Unusable { message, hint, .. } = error else {
         panic!("{error:?}")
     };
     assert_eq!(

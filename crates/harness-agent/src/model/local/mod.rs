@@ -17,7 +17,7 @@ use crate::model::chat::reply::Incoming;
 use crate::model::chat::{ChatClient, Failure, Known, Next, Protocol, Refusal, Server};
 use crate::model::http::{Client, Limits, Trouble};
 use crate::model::local::facts::{entries, entry_for};
-use crate::model::trouble::{after_colon, unusable};
+use crate::model::trouble::after_colon;
 use crate::model::{ModelError, Request, Role, Shape, shape};
 use crate::options::shown;
 
@@ -58,7 +58,7 @@ impl Local {
     ) -> Result<Local, ModelError> {
         let written = environment.local_host.as_deref().unwrap_or("127.0.0.1");
         let base = Address::read(written, USUAL).map_err(|bad| {
-            unusable(
+            ModelError::unusable(
                 format!("OLLAMA_HOST cannot be used: {}", bad.message),
                 bad.hint,
             )
@@ -170,7 +170,7 @@ impl Protocol for Ollama {
                 self.no_truncate = false;
             }
             400 | 413 | 500 if names("context") && (names("exceed") || names("length")) => {
-                return Next::GiveUp(unusable(
+                return Next::GiveUp(ModelError::unusable(
                     format!("the prompt is longer than the model's window{colon}"),
                     "narrow the task with --scope, or use a model with a larger window",
                 ));
@@ -181,13 +181,13 @@ impl Protocol for Ollama {
             }
             404 | 405 | 501 if self.chat_api => self.chat_api = false,
             401 | 403 => {
-                return Next::GiveUp(unusable(
+                return Next::GiveUp(ModelError::unusable(
                     format!("the model server at `{name}` does not let us in{colon}"),
                     "sign in with `ollama signin`, or choose a model that runs on this machine",
                 ));
             }
             500 if names("memory") => {
-                return Next::GiveUp(unusable(
+                return Next::GiveUp(ModelError::unusable(
                     format!(
                         "the model server cannot load `{}`{colon}",
                         shown(refusal.model)
@@ -196,7 +196,7 @@ impl Protocol for Ollama {
                 ));
             }
             _ => {
-                let error = unusable(
+                let error = ModelError::unusable(
                     format!("the model server at `{name}` answered with status {status}{colon}"),
                     "look into the server's log; `harness doctor` shows what it says about itself",
                 );
@@ -295,13 +295,13 @@ impl Protocol for Ollama {
                 "check that OLLAMA_HOST is the address of a server with Ollama's API",
             ),
             Failure::UnknownModel { model, others, .. } => {
-                return unusable(
+                return ModelError::unusable(
                     format!("{server} does not have `{model}`"),
                     format!("get it with `ollama pull {model}`{others}"),
                 );
             }
         };
-        unusable(message, hint)
+        ModelError::unusable(message, hint)
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) fn ask(fault: &Fault) -> String {
             assert_eq!(reply.text, heard);
             format!("{} {:?} {:?}", reply.text, reply.finish, reply.notice)
         }
-        Err(ModelError::Unusable { message, hint }) => {
+        Err(ModelError::Unusable { message, hint, .. }) => {
             format!("{message} | {hint}").replace(&fault.port.to_string(), "PORT")
         }
         Err(other) => format!("{other:?}"),

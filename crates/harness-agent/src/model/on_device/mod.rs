@@ -16,7 +16,7 @@ use crate::env::Environment;
 use crate::model::on_device::runtime::{Listening, Runtime, Service};
 use crate::model::on_device::weights::Weights;
 use crate::model::remote::Remote;
-use crate::model::trouble::{sleep, unusable};
+use crate::model::trouble::sleep;
 use crate::model::{Abilities, Card, Heard, Host, Model, ModelError, Reply, Request, TINY_BYTES};
 use crate::options::shown;
 use crate::secret;
@@ -72,7 +72,7 @@ impl OnDevice {
         let weights = weights::choose(model, folder)?;
         let facts = match &weights {
             Weights::Gguf(path) => gguf::read(path).map_err(|why| {
-                unusable(
+                ModelError::unusable(
                     format!(
                         "the weights `{}` cannot be used: {why}",
                         shown(&path.to_string_lossy())
@@ -172,7 +172,10 @@ impl OnDevice {
         }
         match &mut self.talk {
             Some(talk) => Ok(talk),
-            None => Err(unusable("the runtime cannot be talked to", "try again")),
+            None => Err(ModelError::unusable(
+                "the runtime cannot be talked to",
+                "try again",
+            )),
         }
     }
 
@@ -195,13 +198,14 @@ impl OnDevice {
         };
         let (order, listening) = self.runtime.order(&service)?;
         let mut companion = Companion::start(&order).map_err(|error| {
-            unusable(
+            ModelError::unusable(
                 format!(
                     "`{}` cannot be started: {error}",
                     shown(&self.runtime.program().to_string_lossy())
                 ),
                 "check that it is installed whole",
             )
+            .because(error)
         })?;
         let address = self.wait_until_ready(&mut companion, listening, tell, cancel)?;
         let weights = self.weights.path().to_owned();
@@ -225,7 +229,7 @@ impl OnDevice {
             return Ok(());
         }
         let gigabytes = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-        Err(unusable(
+        Err(ModelError::unusable(
             format!(
                 "`{}` needs about {:.1} GB of memory, and {:.1} GB are free",
                 shown(&self.weights.name()),
@@ -298,7 +302,7 @@ impl OnDevice {
         } else {
             format!(": {}", last.join(" / "))
         };
-        unusable(
+        ModelError::unusable(
             format!(
                 "the runtime {} ended ({status}){words}",
                 self.runtime.name()
@@ -395,7 +399,7 @@ fn is_ready(address: &str) -> bool {
 
 fn random_key() -> Result<String, ModelError> {
     secret::unguessable()
-        .ok_or_else(|| unusable("this machine gives no random numbers", "try again"))
+        .ok_or_else(|| ModelError::unusable("this machine gives no random numbers", "try again"))
 }
 
 /// Returns the weights on this machine with their bytes; a folder of weights has none.
@@ -480,7 +484,7 @@ mod tests {
                 &Cancel::default(),
             )
             .unwrap_err();
-        let ModelError::Unusable { message, hint } = error else {
+        let ModelError::Unusable { message, hint, .. } = error else {
             panic!("{error:?}")
         };
         assert_eq!(

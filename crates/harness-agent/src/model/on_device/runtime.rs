@@ -9,7 +9,6 @@ use serde_json::json;
 use crate::env::Environment;
 use crate::model::ModelError;
 use crate::model::on_device::weights::Weights;
-use crate::model::trouble::unusable;
 
 /// The command that gets a runtime for a machine that has none.
 const GET_ONE: &str = "pip install \"local-harness[on-device]\"";
@@ -65,7 +64,7 @@ impl Runtime {
                 ),
                 Weights::Mlx(_) => "get one with `pip install mlx-lm` (Apple silicon)".to_owned(),
             };
-            unusable("there is no runtime for models on this machine", hint)
+            ModelError::unusable("there is no runtime for models on this machine", hint)
         })
     }
 
@@ -173,10 +172,11 @@ fn free_port() -> Result<u16, ModelError> {
         .and_then(|listener| listener.local_addr())
         .map(|address| address.port())
         .map_err(|error| {
-            unusable(
+            ModelError::unusable(
                 format!("no free port on this machine: {error}"),
                 "close some programs, then try again",
             )
+            .because(error)
         })
 }
 

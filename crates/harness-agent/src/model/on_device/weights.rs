@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::model::ModelError;
-use crate::model::trouble::unusable;
 use crate::options::{DEFAULT_MODEL, shown};
 
 /// The command that gets weights for a machine that has none.
@@ -79,11 +78,11 @@ pub(crate) fn choose(model: &str, folder: Option<&Path>) -> Result<Weights, Mode
     let named = !model.is_empty() && model != DEFAULT_MODEL;
     match there.as_slice() {
         [only] if !named => Ok(only.clone()),
-        [] if named && looks_like_path => Err(unusable(
+        [] if named && looks_like_path => Err(ModelError::unusable(
             format!("there is no file `{}`", shown(model)),
             format!("name a GGUF file; or {GET_SOME}"),
         )),
-        [] => Err(unusable(
+        [] => Err(ModelError::unusable(
             format!("there are no weights on this machine (looked in `{place}`)"),
             format!("{GET_SOME}, or name a GGUF file with --model"),
         )),
@@ -98,7 +97,7 @@ pub(crate) fn choose(model: &str, folder: Option<&Path>) -> Result<Weights, Mode
             } else {
                 format!("several weights are in `{place}`")
             };
-            Err(unusable(
+            Err(ModelError::unusable(
                 message,
                 format!("choose with --model: {}", names.join(", ")),
             ))
@@ -176,7 +175,7 @@ mod tests {
         let folder = folder(names);
         let answer = match choose(model, Some(folder.path())) {
             Ok(weights) => weights.name(),
-            Err(ModelError::Unusable { message, hint }) => format!("{message} | {hint}"),
+            Err(ModelError::Unusable { message, hint, .. }) => format!("{message} | {hint}"),
             Err(other) => format!("{other:?}"),
         };
         assert!(

@@ -20,7 +20,7 @@ use crate::model::chat::{ChatClient, Failure, Known, Next, Protocol, Refusal, Se
 use crate::model::http::{Client, Limits, Trouble};
 use crate::model::remote::dialect::{Advice, Dialect};
 use crate::model::remote::told::{entries, is_tiny, learn_properties, window_in, words};
-use crate::model::trouble::{after_colon, unusable};
+use crate::model::trouble::after_colon;
 use crate::model::{ModelError, Request, Role, Shape, proxy, shape};
 use crate::options::{DEFAULT_MODEL, shown};
 
@@ -54,13 +54,13 @@ impl Remote {
         limits: Limits,
     ) -> Result<Remote, ModelError> {
         let Some(written) = environment.base_url.as_deref() else {
-            return Err(unusable(
+            return Err(ModelError::unusable(
                 "the remote engine has no base address",
                 "set HARNESS_BASE_URL, for example to `https://host/v1`, or use --engine local",
             ));
         };
         let mut base = Address::read(written, USUAL).map_err(|bad| {
-            unusable(
+            ModelError::unusable(
                 format!("HARNESS_BASE_URL cannot be used: {}", bad.message),
                 bad.hint,
             )
@@ -77,7 +77,7 @@ impl Remote {
             .map(str::trim)
             .filter(|token| !token.is_empty());
         if token.is_some_and(|token| token.chars().any(|c| !c.is_ascii_graphic())) {
-            return Err(unusable(
+            return Err(ModelError::unusable(
                 "the token has characters that no token has",
                 "set HARNESS_API_KEY again, without spaces or line breaks",
             ));
@@ -106,7 +106,7 @@ impl Protocol for Completions {
 
     fn missing_for_another_machine(&self, address: &str) -> Option<ModelError> {
         self.token.is_none().then(|| {
-            unusable(
+            ModelError::unusable(
                 format!("there is no token for `{address}`"),
                 "set HARNESS_API_KEY (or HF_TOKEN)",
             )
@@ -305,13 +305,13 @@ impl Protocol for Completions {
                 others,
             } => {
                 let colon = after_colon(sentence);
-                return unusable(
+                return ModelError::unusable(
                     format!("`{address}` does not have the model `{model}`{colon}"),
                     format!("name another with --model{others}"),
                 );
             }
         };
-        unusable(message, hint)
+        ModelError::unusable(message, hint)
     }
 }
 
@@ -343,48 +343,48 @@ impl Completions {
         let name = refusal.base.name();
         let colon = after_colon(refusal.sentence);
         match refusal.head.status {
-            401 if self.token.is_none() => unusable(
+            401 if self.token.is_none() => ModelError::unusable(
                 format!("`{name}` wants a token{colon}"),
                 "set HARNESS_API_KEY (or HF_TOKEN)",
             ),
-            401 => unusable(
+            401 => ModelError::unusable(
                 format!("`{name}` does not accept the token{colon}"),
                 "check HARNESS_API_KEY (or HF_TOKEN): it may be of another service, or revoked",
             ),
-            402 => unusable(
+            402 => ModelError::unusable(
                 format!("`{name}` wants to be paid first{colon}"),
                 "check the account of the service",
             ),
-            403 => unusable(
+            403 => ModelError::unusable(
                 format!("`{name}` does not allow this{colon}"),
                 "check that the token may use this model, and choose another with --model",
             ),
-            404 | 405 => unusable(
+            404 | 405 => ModelError::unusable(
                 format!(
                     "there is no chat at `{}`{colon}",
                     shown(&refusal.base.url(""))
                 ),
                 "check HARNESS_BASE_URL: it often ends with `/v1`",
             ),
-            status if dialect::too_long(status, refusal.page) => unusable(
+            status if dialect::too_long(status, refusal.page) => ModelError::unusable(
                 format!("the prompt is longer than the model's window{colon}"),
                 "narrow the task with --scope, or use a model with a larger window",
             ),
             429 => match refusal.head.retry_after {
-                Some(seconds) => unusable(
+                Some(seconds) => ModelError::unusable(
                     format!("`{name}` asks us to wait for {seconds} seconds{colon}"),
                     "wait, then try again; or use a model on this machine",
                 ),
-                None => unusable(
+                None => ModelError::unusable(
                     format!("`{name}` has too many requests{colon}"),
                     "wait a little, then try again; or use a model on this machine",
                 ),
             },
-            status @ 500..=599 => unusable(
+            status @ 500..=599 => ModelError::unusable(
                 format!("`{name}` is in trouble (status {status}){colon}"),
                 "try again later; nothing is wrong on this side",
             ),
-            status => unusable(
+            status => ModelError::unusable(
                 format!("`{name}` refused the prompt (status {status}){colon}"),
                 "check the model with --model, and HARNESS_BASE_URL",
             ),
@@ -395,7 +395,7 @@ impl Completions {
     fn sent_on(&mut self, base: &Address, status: u16, location: &str) -> Next {
         let refuse = |target: &str| {
             let (name, target) = (base.name(), shown(target));
-            Next::GiveUp(unusable(
+            Next::GiveUp(ModelError::unusable(
                 format!("`{name}` sends us on to `{target}`, which we do not follow"),
                 "set HARNESS_BASE_URL to the address that is meant",
             ))

@@ -80,7 +80,7 @@ pub(super) fn good() -> Vec<Act> {
 pub(super) fn told(result: Result<Reply, ModelError>, port: u16) -> String {
     match result {
         Ok(reply) => format!("{} {:?} {:?}", reply.text, reply.finish, reply.notice),
-        Err(ModelError::Unusable { message, hint }) => {
+        Err(ModelError::Unusable { message, hint, .. }) => {
             format!("{message} | {hint}").replace(&port.to_string(), "PORT")
         }
         Err(other) => format!("{other:?}"),
