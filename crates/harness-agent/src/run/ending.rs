@@ -34,6 +34,8 @@ pub(super) struct Ending {
     pub(super) changes: Vec<RecordedChange>,
     /// What became of each thing that the task asks for; empty means that all of it ended alike.
     pub(super) goals: Vec<Goal>,
+    /// What is known without a model, where none could answer; the summary ends with it.
+    pub(super) known: String,
 }
 
 impl Ending {
@@ -48,6 +50,7 @@ impl Ending {
             tests: None,
             changes: Vec::new(),
             goals: Vec::new(),
+            known: String::new(),
         }
     }
 
@@ -75,6 +78,8 @@ pub(super) struct Ended {
     pub(super) is_of_drafts: bool,
     /// The plan by which what is staged was judged, where that is another one than the run's.
     pub(super) judged_by: Option<Box<Plan>>,
+    /// What is known without a model, where none could answer; the summary ends with it.
+    pub(super) known: String,
 }
 
 impl Ended {
@@ -88,6 +93,7 @@ impl Ended {
             goals: Vec::new(),
             is_of_drafts: false,
             judged_by: None,
+            known: String::new(),
         }
     }
 

@@ -213,6 +213,7 @@ impl<'a> Log<'a> {
                 _ => ending.hint,
             },
             commit: None,
+            known: ending.known,
         };
         let fields = json!({
             "ok": result.ok,

@@ -139,6 +139,7 @@ impl Resources {
                 hint: ended.hint,
                 diff: ended.proposed.patch,
                 changes: ended.proposed.changes,
+                known: ended.known,
                 ..Ending::new(stopped, summary)
             };
         };
@@ -162,6 +163,7 @@ impl Resources {
         if ending.goals.is_empty() && was_kept == (stopped == Stopped::Done) {
             ending.goals = ended.goals;
         }
+        ending.known = ended.known;
         ending.with_hint(&ended.hint)
     }
 }

@@ -176,6 +176,7 @@ impl RunResult {
             usage: Usage::default(),
             hint: String::new(),
             commit: None,
+            known: String::new(),
         }
     }
 
@@ -252,4 +253,7 @@ pub struct RunResult {
     /// The whole name of the commit that holds the change; there only where `run --commit` made one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// What is known without a model, where none could answer. The summary ends with it, so it is not sent twice.
+    #[serde(skip)]
+    pub known: String,
 }

@@ -63,6 +63,7 @@ impl TimeLimit {
                 "" => hint,
                 told => format!("{hint}; {told}"),
             },
+            known: String::new(),
             ..ending
         }
     }

@@ -121,8 +121,8 @@ fn tell(result: &RunResult, program: &str, shown: &Shown) {
     }
     complain(result, exit, program);
     // What is known without a model is a result, though the run has none.
-    if let Some((_, known)) = result.summary.split_once("\n\n") {
-        text::result(known);
+    if !result.known.is_empty() {
+        text::result(&result.known);
     }
 }
 

@@ -33,11 +33,8 @@ fn known(context: &Context<'_>, plan: &Plan) -> Vec<Fact> {
 /// Adds what is known without a model to an ending without an answer.
 fn with_facts(mut ending: Ended, known: &[Fact]) -> Ended {
     if !known.is_empty() {
-        ending.summary = format!(
-            "{}\n\nknown without a model:\n{}",
-            ending.summary,
-            list(known)
-        );
+        ending.known = format!("known without a model:\n{}", list(known));
+        ending.summary = format!("{}\n\n{}", ending.summary, ending.known);
     }
     ending
 }
