@@ -1,6 +1,7 @@
 //! Where async code runs: one set-up for the server and the protocol front ends.
 
 use std::io::Cursor;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use harness_agent::Warmth;
@@ -27,6 +28,11 @@ pub(crate) enum Clients {
     One,
     /// Whoever connects.
     Many,
+}
+
+/// Takes a lock. What a thread that panicked left behind is as good as ever: every holder leaves whole values.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Serves until the work ends. A model of the on-device engine stays loaded meanwhile.

@@ -126,28 +126,39 @@ impl Address {
         if let Ok(ip) = self.host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(ip, self.port)]);
         }
-        let (tell, told) = mpsc::channel();
         let (host, port) = (self.host.clone(), self.port);
-        std::thread::spawn(move || {
-            let found = (host.as_str(), port)
-                .to_socket_addrs()
-                .map(|all| all.collect::<Vec<_>>());
-            // The asker may be gone already.
-            let _ = tell.send(found);
-        });
         let begun = Instant::now();
-        while begun.elapsed() < LOOKUP_LIMIT {
-            if cancel.stopped() {
-                return Err(LookUp::Interrupted);
-            }
-            match told.recv_timeout(GLANCE) {
-                Ok(Ok(found)) if !found.is_empty() => return Ok(found),
-                Ok(_) | Err(mpsc::RecvTimeoutError::Disconnected) => return Err(LookUp::Unknown),
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
-            }
+        let found = beside(
+            move || (host.as_str(), port).to_socket_addrs(),
+            || cancel.stopped() || begun.elapsed() >= LOOKUP_LIMIT,
+        );
+        match found {
+            Some(Ok(found)) if found.len() > 0 => Ok(found.collect()),
+            None if cancel.stopped() => Err(LookUp::Interrupted),
+            Some(_) | None => Err(LookUp::Unknown),
         }
-        Err(LookUp::Unknown)
     }
+}
+
+/// Does what blocks on a second thread, which ends by itself, and returns what came of it; nothing when it is not waited
+/// for any longer.
+pub(crate) fn beside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+    is_over: impl Fn() -> bool,
+) -> Option<T> {
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        // The asker may be gone already.
+        let _ = tell.send(work());
+    });
+    while !is_over() {
+        match told.recv_timeout(GLANCE) {
+            Ok(done) => return Some(done),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+        }
+    }
+    None
 }
 
 /// Why a name did not become numbers.

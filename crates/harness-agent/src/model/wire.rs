@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ureq::config::Config;
@@ -16,7 +16,7 @@ use ureq::unversioned::transport::{
 };
 
 use crate::cancel::Cancel;
-use crate::model::address::{GLANCE, is_loopback};
+use crate::model::address::{GLANCE, beside, is_loopback};
 
 /// What the sockets of one client share: who may stop them, how long silence may last, where they may lead.
 #[derive(Debug, Default)]
@@ -153,7 +153,9 @@ fn open(wire: &Wire, addresses: &[SocketAddr]) -> io::Result<TcpStream> {
         let tried = if is_loopback(address.ip()) {
             TcpStream::connect_timeout(address, limit)
         } else {
-            open_elsewhere(wire, *address, limit)
+            let address = *address;
+            let connect = move || TcpStream::connect_timeout(&address, limit);
+            beside(connect, || wire.stopped()).unwrap_or_else(|| Err(stopped()))
         };
         match tried {
             Ok(stream) => return Ok(stream),
@@ -164,24 +166,6 @@ fn open(wire: &Wire, addresses: &[SocketAddr]) -> io::Result<TcpStream> {
         }
     }
     Err(last)
-}
-
-fn open_elsewhere(wire: &Wire, address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
-    let (tell, told) = mpsc::channel();
-    std::thread::spawn(move || {
-        // The asker may be gone already.
-        let _ = tell.send(TcpStream::connect_timeout(&address, limit));
-    });
-    loop {
-        match told.recv_timeout(GLANCE) {
-            Ok(result) => return result,
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Err(io::ErrorKind::ConnectionRefused.into());
-            }
-            Err(mpsc::RecvTimeoutError::Timeout) if wire.stopped() => return Err(stopped()),
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-        }
-    }
 }
 
 /// Not `Interrupted`: the layers above take that kind as a reason to try again.

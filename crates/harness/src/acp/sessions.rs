@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent_client_protocol::Error;
@@ -17,6 +17,7 @@ use serde_json::Value;
 use tokio::sync::RwLock;
 
 use crate::acp::{AcpOptions, Connection};
+use crate::runtime::locked;
 
 /// What a session may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,8 +263,4 @@ pub(super) fn problem(message: &str, hint: &str) -> Error {
     let mut error = Error::invalid_params().data(Value::from(format!("hint: {hint}")));
     error.message = message.to_owned();
     error
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

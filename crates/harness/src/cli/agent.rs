@@ -121,10 +121,7 @@ pub(super) fn test(arguments: &TestArguments, program: &str) -> Result<Exit, Com
     annotations::print(&project, &outcome::red_tests(&result.failures));
     let exit = outcome::exit_of_tests(&result);
     if result.stopped != Stopped::Done {
-        let complaint = Complaint {
-            exit,
-            ..Complaint::usage(&result.summary, &result.hint)
-        };
+        let complaint = Complaint::ending(exit, &result.summary, &result.hint);
         text::complaint(program, &complaint);
     } else {
         text::hint(&result.hint);

@@ -1,20 +1,14 @@
 //! `clean`: what runs left behind and nobody needs any more, listed first.
 
-use std::io::Write;
-use std::time::Duration;
-
-use harness_hands::lock::{Holder, Waiting};
+use harness_hands::lock::Waiting;
 use harness_hands::permit::{Access, Project};
 use harness_hands::user::{self, Kept};
 use serde_json::json;
 
 use crate::cli::args::CleanArguments;
-use crate::cli::{agent, settings, show};
+use crate::cli::{agent, past, settings, show};
 use crate::exit::Exit;
 use crate::show::text::{self, Complaint};
-
-/// How long it waits for a run that holds the project.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Lists what can go, and removes it when the user says so.
 pub(super) fn clean(arguments: &CleanArguments) -> Result<Exit, Complaint> {
@@ -34,7 +28,9 @@ pub(super) fn clean(arguments: &CleanArguments) -> Result<Exit, Complaint> {
     if !common.json && !is_empty {
         text::result(&list);
     }
-    let may = is_empty || arguments.yes || (!common.json && text::person_present() && agreed());
+    let may = is_empty
+        || arguments.yes
+        || (!common.json && text::person_present() && text::agreed("remove all of these?"));
     if may && !is_empty {
         remove(&project, &copies, &kept)?;
     }
@@ -63,25 +59,16 @@ fn row(kept: &Kept) -> String {
     format!("{folder}  {} ({megabytes:.1} MB)\n", kept.about)
 }
 
-fn agreed() -> bool {
-    drop(write!(std::io::stderr(), "remove all of these? [y/N] "));
-    drop(std::io::stderr().flush());
-    let mut line = String::new();
-    let read = std::io::stdin().read_line(&mut line);
-    read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes")
-}
-
 fn remove(
     project: &Project,
     copies: &[harness_code::path::RelPath],
     kept: &[Kept],
 ) -> Result<(), Complaint> {
     let cancel = agent::cancel_on_signal().flag();
-    let mut on_wait = |holder: &Holder| text::notice(&format!("waiting for {holder}"));
     let mut waiting = Waiting {
-        patience: PATIENCE,
+        patience: past::PATIENCE,
         cancel: &cancel,
-        on_wait: &mut on_wait,
+        on_wait: &mut past::tell_waiting,
     };
     if let (Some(writer), false) = (project.writer(), copies.is_empty()) {
         writer
@@ -100,8 +87,9 @@ fn remove(
 }
 
 fn failed(error: impl std::fmt::Display) -> Complaint {
-    Complaint {
-        exit: Exit::Failed,
-        ..Complaint::usage(error.to_string(), "check the folder and its permissions")
-    }
+    Complaint::ending(
+        Exit::Failed,
+        error.to_string(),
+        "check the folder and its permissions",
+    )
 }

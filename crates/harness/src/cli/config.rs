@@ -33,33 +33,22 @@ pub(super) fn config(arguments: &ConfigArguments) -> Result<Exit, Complaint> {
     options.check()?;
     let file = UserConfig::read()?;
     let environment = Environment::read();
-    let from = |flag: bool, in_file: bool| match (flag, in_file) {
-        (true, _) => FLAG,
-        (false, true) => FILE,
-        (false, false) => DEFAULT,
+    let either = |name, flag: bool, in_file: bool, value: &str| {
+        let said = |is_said: bool| is_said.then(|| value.to_owned());
+        setting(name, [(FLAG, said(flag)), (FILE, said(in_file))], value)
     };
-    let setting = |name, value: String, from| Setting { name, value, from };
+    let (engine, model) = (options.engine.name(), options.model.as_str());
+    let (steps, max_tokens) = (options.steps.to_string(), options.max_tokens.to_string());
     let mut found = vec![
-        setting(
+        either(
             "engine",
-            options.engine.name().to_owned(),
-            from(common.engine.is_some(), file.engine.is_some()),
+            common.engine.is_some(),
+            file.engine.is_some(),
+            engine,
         ),
-        setting(
-            "model",
-            options.model.clone(),
-            from(common.model.is_some(), file.model.is_some()),
-        ),
-        setting(
-            "steps",
-            options.steps.to_string(),
-            from(false, file.steps.is_some()),
-        ),
-        setting(
-            "max_tokens",
-            options.max_tokens.to_string(),
-            from(false, file.max_tokens.is_some()),
-        ),
+        either("model", common.model.is_some(), file.model.is_some(), model),
+        either("steps", false, file.steps.is_some(), &steps),
+        either("max_tokens", false, file.max_tokens.is_some(), &max_tokens),
     ];
     found.extend(of_environment(&file, &environment));
     found.extend(of_file(&file, &options.project));
@@ -83,42 +72,34 @@ pub(super) fn config(arguments: &ConfigArguments) -> Result<Exit, Complaint> {
     })
 }
 
+/// Returns a setting as the first says it that says something, or as it usually is.
+fn setting<const N: usize>(
+    name: &'static str,
+    said: [(&'static str, Option<String>); N],
+    usual: &str,
+) -> Setting {
+    let mut said = said.into_iter();
+    let said = said.find_map(|(from, value)| Some((from, value?)));
+    let (from, value) = said.unwrap_or_else(|| (DEFAULT, usual.to_owned()));
+    Setting { name, value, from }
+}
+
 /// Returns what the environment and then the file decide.
-fn of_environment(file: &UserConfig, environment: &Environment) -> Vec<Setting> {
-    let one = |name,
-               (variable, set): (&'static str, Option<String>),
-               in_file: Option<String>,
-               usual: &str| {
-        let (value, from) = match (set, in_file) {
-            (Some(value), _) => (value, variable),
-            (None, Some(value)) => (value, FILE),
-            (None, None) => (usual.to_owned(), DEFAULT),
-        };
-        Setting { name, value, from }
-    };
-    let address = |address: &String| without_login(address);
-    vec![
-        one(
+fn of_environment(file: &UserConfig, environment: &Environment) -> [Setting; 3] {
+    let host = ("OLLAMA_HOST", environment.local_host.clone());
+    let base = environment.base_url.as_deref().map(without_login);
+    let base = ("HARNESS_BASE_URL", base);
+    let base_in_file = file.base_url.as_deref().map(without_login);
+    let limit = ("HARNESS_MAX_SEND", environment.max_send.clone());
+    let limit_in_file = file.max_send.map(|limit| limit.to_string());
+    [
+        setting(
             "local_host",
-            ("OLLAMA_HOST", environment.local_host.clone()),
-            file.local_host.clone(),
+            [host, (FILE, file.local_host.clone())],
             "127.0.0.1:11434",
         ),
-        one(
-            "base_url",
-            (
-                "HARNESS_BASE_URL",
-                environment.base_url.as_ref().map(address),
-            ),
-            file.base_url.as_ref().map(address),
-            "",
-        ),
-        one(
-            "max_send",
-            ("HARNESS_MAX_SEND", environment.max_send.clone()),
-            file.max_send.map(|limit| limit.to_string()),
-            "200000",
-        ),
+        setting("base_url", [base, (FILE, base_in_file)], ""),
+        setting("max_send", [limit, (FILE, limit_in_file)], "200000"),
     ]
 }
 
@@ -133,11 +114,7 @@ fn without_login(address: &str) -> String {
 
 /// Returns what only the file decides.
 fn of_file(file: &UserConfig, project: &Path) -> Vec<Setting> {
-    let one = |name, value: Option<String>, usual: &str| Setting {
-        name,
-        from: if value.is_some() { FILE } else { DEFAULT },
-        value: value.unwrap_or_else(|| usual.to_owned()),
-    };
+    let one = |name, value: Option<String>, usual: &str| setting(name, [(FILE, value)], usual);
     let listed = |items: Vec<String>| (!items.is_empty()).then(|| items.join(", "));
     let form = file.form.map(|form| match form {
         Form::Fenced => "fenced",

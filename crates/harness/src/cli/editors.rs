@@ -121,10 +121,11 @@ fn unknown(name: &str) -> Complaint {
 }
 
 fn failed(error: &SettingsError) -> Complaint {
-    Complaint {
-        exit: Exit::Failed,
-        ..Complaint::usage(error.to_string(), "nothing was changed; try again")
-    }
+    Complaint::ending(
+        Exit::Failed,
+        error.to_string(),
+        "nothing was changed; try again",
+    )
 }
 
 fn tell(report: &Report, arguments: &EditorsArguments) {

@@ -44,8 +44,5 @@ fn not_listed(error: &ModelError) -> Complaint {
         ModelError::NotSent { .. } => Exit::NotSent,
         ModelError::Interrupted => Exit::Interrupted,
     };
-    Complaint {
-        exit,
-        ..Complaint::usage(error.to_string(), error.hint())
-    }
+    Complaint::ending(exit, error.to_string(), error.hint())
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use harness_hands::terminal;
 use rustyline::error::ReadlineError;
@@ -12,6 +12,7 @@ use rustyline::{
     RepeatCount,
 };
 
+use crate::runtime::locked;
 use crate::show::text;
 
 const PROMPT: &str = "keep this? [k]eep, [d]rop, [e]dit: ";
@@ -55,7 +56,7 @@ pub(super) fn about_a_change(stop: &AtomicBool) -> Option<Key> {
             // Ctrl-C or Ctrl-D: no word is no consent.
             return Some(Key::Drop);
         }
-        let pressed = *pressed.lock().unwrap_or_else(PoisonError::into_inner);
+        let pressed = *locked(&pressed);
         if pressed.is_some() {
             return pressed;
         }
@@ -87,7 +88,7 @@ impl ConditionalEventHandler for Press {
         _positive: bool,
         _context: &EventContext<'_>,
     ) -> Option<Cmd> {
-        *self.pressed.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.meaning);
+        *locked(&self.pressed) = Some(self.meaning);
         Some(Cmd::AcceptLine)
     }
 }

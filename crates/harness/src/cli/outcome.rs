@@ -132,9 +132,6 @@ fn complain(result: &RunResult, exit: Exit, program: &str) {
         return;
     }
     let message = result.summary.lines().next().unwrap_or_default();
-    let complaint = Complaint {
-        exit,
-        ..Complaint::usage(message, &result.hint)
-    };
+    let complaint = Complaint::ending(exit, message, &result.hint);
     text::complaint(program, &complaint);
 }

@@ -22,8 +22,8 @@ use crate::exit::Exit;
 use crate::show::json::PastRun;
 use crate::show::text::{self, Complaint};
 
-/// How long `undo` waits for a run that holds the project.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long it is waited for a run that holds the project.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// How many runs `last` lists; older ones are found by name.
 const LISTED: usize = 10;
 
@@ -40,21 +40,21 @@ pub(super) fn undo(arguments: &UndoArguments) -> Result<Exit, Complaint> {
     } else {
         Force::Never
     };
-    let mut on_wait = |holder: &Holder| text::notice(&format!("waiting for {holder}"));
     let mut waiting = Waiting {
         patience: PATIENCE,
         cancel: &cancel,
-        on_wait: &mut on_wait,
+        on_wait: &mut tell_waiting,
     };
     let undone = writer
         .undo(run.as_ref(), force, &mut waiting)
         .map_err(not_undone)?;
     if undone.files.is_empty() {
         let message = format!("{} left no change that could be taken back", undone.run);
-        return Err(Complaint {
-            exit: Exit::Failed,
-            ..Complaint::usage(message, "`harness last` lists the runs")
-        });
+        return Err(Complaint::ending(
+            Exit::Failed,
+            message,
+            "`harness last` lists the runs",
+        ));
     }
     let files: Vec<String> = undone.files.iter().map(ToString::to_string).collect();
     let value = json!({"run": undone.run.as_str(), "undo": undone.undo.as_str(), "files": files});
@@ -68,11 +68,13 @@ pub(super) fn undo(arguments: &UndoArguments) -> Result<Exit, Complaint> {
     })
 }
 
+/// Says that another run holds the project.
+pub(super) fn tell_waiting(holder: &Holder) {
+    text::notice(&format!("waiting for {holder}"));
+}
+
 fn not_undone(error: UndoError) -> Complaint {
-    let failed = |message: String, hint: &str| Complaint {
-        exit: Exit::Failed,
-        ..Complaint::usage(message, hint)
-    };
+    let failed = |message: String, hint: &str| Complaint::ending(Exit::Failed, message, hint);
     match error {
         UndoError::NothingToUndo => failed(error.to_string(), "`harness last` lists the runs"),
         UndoError::UnknownRun(_) => {
@@ -95,10 +97,9 @@ fn not_undone(error: UndoError) -> Complaint {
                 "the diff shows what would be lost; --force restores all the same",
             )
         }
-        UndoError::Write(WriteError::Lock(LockError::Interrupted)) => Complaint {
-            exit: Exit::Interrupted,
-            ..Complaint::usage("interrupted", "")
-        },
+        UndoError::Write(WriteError::Lock(LockError::Interrupted)) => {
+            Complaint::ending(Exit::Interrupted, "interrupted", "")
+        }
         UndoError::Write(error) => failed(
             error.to_string(),
             "check the disk; the run's journal still has every byte",
@@ -115,10 +116,8 @@ pub(super) fn last(arguments: &LastArguments) -> Result<Exit, Complaint> {
     }
     if let Some(name) = &arguments.run {
         let wanted = run_id(name)?;
-        let Some(run) = runs.into_iter().find(|run| run.id == wanted) else {
-            let hint = "`harness last` lists the runs";
-            return Err(Complaint::usage(format!("there is no run `{name}`"), hint).about("run"));
-        };
+        let found = runs.into_iter().find(|run| run.id == wanted);
+        let run = found.ok_or_else(|| unknown_run(name))?;
         let diff = project.run_diff(&run.id).unwrap_or_default();
         let steps = steps(&project, run.id.as_str());
         let mut value = json!(PastRun::from(run.clone()));
@@ -158,21 +157,14 @@ fn commit_message(arguments: &LastArguments, runs: Vec<RunRecord>) -> Result<Exi
         Some(wanted) => run.id == *wanted,
         None => !run.undone && run.undoes.is_none() && !run.files.is_empty(),
     };
-    let Some(run) = runs.into_iter().find(fits) else {
-        let (message, hint) = match &wanted {
-            Some(wanted) => (
-                format!("there is no run `{wanted}`"),
-                "`harness last` lists the runs",
-            ),
-            None => (
-                "no run has changes that stand".to_owned(),
-                "run a task first",
-            ),
-        };
-        let complaint = Complaint::usage(message, hint).about("run");
-        let exit = wanted.map_or(Exit::Failed, |_| Exit::Usage);
-        return Err(Complaint { exit, ..complaint });
-    };
+    let found = runs.into_iter().find(fits);
+    let run = found.ok_or_else(|| match &wanted {
+        Some(wanted) => unknown_run(wanted.as_str()),
+        None => {
+            let message = "no run has changes that stand";
+            Complaint::ending(Exit::Failed, message, "run a task first").about("run")
+        }
+    })?;
     let message = commit::message(&run.task, &run.summary);
     let value = json!({"run": run.id.as_str(), "message": message});
     show(&arguments.common, &value, || message.clone())
@@ -342,14 +334,12 @@ fn suite_run(options: &AgentOptions, cancel: &Cancel) -> Result<Check, Complaint
 }
 
 fn run_id(text: &str) -> Result<RunId, Complaint> {
-    let unknown = || {
-        Complaint::usage(
-            format!("there is no run `{text}`"),
-            "`harness last` lists the runs",
-        )
-        .about("run")
-    };
-    RunId::parse(text).ok_or_else(unknown)
+    RunId::parse(text).ok_or_else(|| unknown_run(text))
+}
+
+fn unknown_run(name: &str) -> Complaint {
+    let hint = "`harness last` lists the runs";
+    Complaint::usage(format!("there is no run `{name}`"), hint).about("run")
 }
 
 fn open(common: &CommonArguments, access: Access) -> Result<Project, Complaint> {

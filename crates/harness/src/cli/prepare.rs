@@ -1,7 +1,5 @@
 //! `prepare`: an environment outside the project in which its tests run, shown and asked about first.
 
-use std::io::Write;
-
 use harness_agent::{Agent, PreparePlan, Stopped};
 use harness_hands::prepared::PrepareError;
 use serde_json::json;
@@ -31,17 +29,14 @@ pub(super) fn prepare(arguments: &PrepareArguments, program: &str) -> Result<Exi
     let plan = agent.preparation()?;
     if plan.is_empty() {
         show(common, &json!({"plan": plan, "done": false}), String::new)?;
-        let complaint = Complaint {
-            exit: Exit::Failed,
-            ..Complaint::usage("there is nothing to prepare", &plan.hint)
-        };
+        let complaint = Complaint::ending(Exit::Failed, "there is nothing to prepare", &plan.hint);
         text::complaint(program, &complaint);
         return Ok(Exit::Failed);
     }
     if !common.json {
         text::result(&shown(&plan));
     }
-    let may = arguments.yes || (!common.json && text::person_present() && agreed());
+    let may = arguments.yes || (!common.json && text::person_present() && text::agreed("go on?"));
     if !may {
         show(common, &json!({"plan": plan, "done": false}), || {
             "nothing was done\n".to_owned()
@@ -89,14 +84,6 @@ fn shown(plan: &PreparePlan) -> String {
     )
 }
 
-fn agreed() -> bool {
-    drop(write!(std::io::stderr(), "go on? [y/N] "));
-    drop(std::io::stderr().flush());
-    let mut line = String::new();
-    let read = std::io::stdin().read_line(&mut line);
-    read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes")
-}
-
 fn failed(error: PrepareError) -> Complaint {
     let hint = match &error {
         PrepareError::Failed { said, .. } => {
@@ -106,8 +93,5 @@ fn failed(error: PrepareError) -> Complaint {
         PrepareError::Busy => "wait for it, or stop it",
         _ => "`harness doctor` looks at this machine",
     };
-    Complaint {
-        exit: Exit::Failed,
-        ..Complaint::usage(error.to_string(), hint)
-    }
+    Complaint::ending(Exit::Failed, error.to_string(), hint)
 }

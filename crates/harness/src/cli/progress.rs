@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ use crate::cli::args::CommonArguments;
 use crate::cli::one_key::{self, Key};
 use crate::cli::outcome::Shown;
 use crate::cli::pager::{self, Paging};
+use crate::runtime::locked;
 use crate::show::text::{self, SpokenAnswer};
 
 /// How often the live line is looked at.
@@ -325,7 +326,7 @@ impl LiveLine {
             while !end.load(Ordering::Relaxed) {
                 std::thread::park_timeout(BEAT);
                 // Held while it is drawn: nobody else takes the line away meanwhile.
-                let doing = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let doing = locked(&shared);
                 let columns = text::width().saturating_sub(1);
                 let line = match doing.as_ref() {
                     // Who presses Ctrl-C is told at once that it was heard.
@@ -360,7 +361,7 @@ impl LiveLine {
     }
 
     fn heard(&self, pieces: u64) {
-        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut doing = locked(&self.doing);
         if let Some(doing) = doing.as_mut() {
             doing.pieces = pieces;
             doing.first.get_or_insert_with(Instant::now);
@@ -373,7 +374,7 @@ impl LiveLine {
 
     /// Takes the line away, and has another one come when that takes long.
     fn change(&self, to: Option<Doing>) {
-        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut doing = locked(&self.doing);
         draw("");
         *doing = to;
     }

@@ -1,6 +1,6 @@
 //! What the client hears of a call while it goes on: progress, and the questions that only its user can answer.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use harness_agent::{Event, Listener, Question};
@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::mcp::questions::Questions;
+use crate::runtime::locked;
 
 /// Progress that waits for a slow client; what comes on top is left out.
 const MOST_WAITING: usize = 64;
@@ -86,10 +87,7 @@ impl Listener for Client {
     }
 
     fn question(&mut self, question: &Question) -> Option<String> {
-        let mut questions = self
-            .questions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut questions = locked(&self.questions);
         // A run is blocking code; the thread is its own.
         self.handle.block_on(questions.put(question))
     }

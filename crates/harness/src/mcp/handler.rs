@@ -1,6 +1,6 @@
 //! The requests of a client, each a call of the agent and back. What a message means and what may happen is decided there.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use harness_agent::{
@@ -25,6 +25,7 @@ use crate::mcp::tools::{AskInput, TestsInput, ToolName};
 use crate::mcp::wire::{Gone, Runs};
 use crate::mcp::{prompts, resources};
 use crate::request::{ReportInput, RouteInput, RunInput, UndoInput, in_scope};
+use crate::runtime::locked;
 use crate::show::text;
 
 /// What a client's model is told of this server.
@@ -125,29 +126,19 @@ impl Handler {
         match tool {
             ToolName::Brief => {
                 let agent = in_scope(&self.agent, call.arguments::<ReportInput>()?.scope);
-                let brief = self
-                    .work(call, Lane::Looking, move |_, cancel| {
-                        agent.stopped_by(cancel).brief()
-                    })
-                    .await?;
+                let brief = self.look(call, agent, Agent::brief).await?;
                 Ok(shown(&brief, brief.render_for_person(WIDTH)))
             }
             ToolName::Layout => {
                 let agent = in_scope(&self.agent, call.arguments::<ReportInput>()?.scope);
-                let layout = self
-                    .work(call, Lane::Looking, move |_, cancel| {
-                        agent.stopped_by(cancel).layout()
-                    })
-                    .await?;
+                let layout = self.look(call, agent, Agent::layout).await?;
                 Ok(shown(&layout, layout.render_for_person(WIDTH)))
             }
             ToolName::Route => {
                 let RouteInput { task, scope } = call.arguments()?;
                 let agent = in_scope(&self.agent, scope);
                 let plan = self
-                    .work(call, Lane::Looking, move |_, cancel| {
-                        agent.stopped_by(cancel).route(&task)
-                    })
+                    .look(call, agent, move |agent| agent.route(&task))
                     .await?;
                 Ok(shown(&plan, plan.render(WIDTH)))
             }
@@ -186,6 +177,17 @@ impl Handler {
                 self.converse(call, Lane::Writing, agent, undo).await
             }
         }
+    }
+
+    /// Makes a report on the project.
+    async fn look<T: Send + 'static>(
+        &self,
+        call: &Call,
+        agent: Agent,
+        report: impl FnOnce(&Agent) -> Result<T, OptionsError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let work = move |_: &mut dyn Listener, cancel: &Cancel| report(&agent.stopped_by(cancel));
+        self.work(call, Lane::Looking, work).await
     }
 
     async fn run(&self, call: &mut Call) -> Result<CallToolResult, Problem> {
@@ -289,10 +291,6 @@ impl Handler {
         })?;
         Ok(ended?)
     }
-}
-
-fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn interrupted() -> Problem {

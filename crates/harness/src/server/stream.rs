@@ -2,21 +2,19 @@
 //! reply.
 
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Extension;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use harness_agent::{Event, Listener, Question, RunResult};
-use hyper::body::Frame;
 use serde_json::{Value, json};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
+use crate::runtime::locked;
 use crate::server::Server;
 use crate::server::answer::Problem;
 use crate::server::body::Fields;
@@ -58,7 +56,11 @@ pub(super) async fn completions(
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
     ];
-    let body = Body::new(Events(receiver));
+    let events = futures::stream::unfold(receiver, |mut receiver| async {
+        let event = receiver.recv().await?;
+        Some((Ok::<_, Infallible>(event), receiver))
+    });
+    let body = Body::from_stream(events);
     Ok((StatusCode::OK, headers, body).into_response())
 }
 
@@ -118,13 +120,9 @@ impl Chunks {
         self.send(format!("data: {}\n\n", self.chunk(&choices)));
     }
 
-    fn spoken(&self) -> MutexGuard<'_, String> {
-        self.spoken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Sends the reply and ends the stream.
     fn end(&self, result: &RunResult) {
-        let (content, spoken) = (result.in_markdown(), self.spoken());
+        let (content, spoken) = (result.in_markdown(), locked(&self.spoken));
         // What was sent already is not sent again; a reply that turned out to be no answer is followed by the result.
         let rest = match content.strip_prefix(spoken.trim_end()) {
             Some(rest) => rest.to_owned(),
@@ -156,27 +154,11 @@ impl Listener for Chunks {
     }
 
     fn answer(&mut self, piece: &str) {
-        self.spoken().push_str(piece);
+        locked(&self.spoken).push_str(piece);
         self.delta(&json!({"content": piece}));
     }
 
     fn question(&mut self, _question: &Question) -> Option<String> {
         None
-    }
-}
-
-/// The body of a streamed answer.
-struct Events(UnboundedReceiver<String>);
-
-impl HttpBody for Events {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let next = self.0.poll_recv(context);
-        next.map(|event| event.map(|event| Ok(Frame::data(Bytes::from(event)))))
     }
 }

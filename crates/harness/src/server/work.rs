@@ -1,8 +1,7 @@
 //! The work behind a request: runs on threads of their own, one writer at a time, cancelled when the client goes.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::extract::FromRequestParts;
@@ -13,6 +12,7 @@ use harness_agent::{
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use crate::runtime::locked;
 use crate::server::answer::{Document, Problem};
 use crate::server::peer::Peer;
 use crate::server::{Server, log};
@@ -89,8 +89,8 @@ pub(super) struct Queue {
     waiting: Semaphore,
     running: Mutex<HashMap<u64, Cancel>>,
     remembered: Mutex<VecDeque<Remembered>>,
-    /// Runs whose thread has not ended, whether or not somebody still waits for them.
-    alive: Arc<AtomicUsize>,
+    /// Held by every run whose thread has not ended, whether or not somebody still waits for it.
+    alive: Arc<()>,
 }
 
 /// What is left in memory of a run that this server did.
@@ -101,22 +101,6 @@ pub(super) struct Remembered {
     pub(super) stopped: &'static str,
     pub(super) summary: String,
     pub(super) diff: String,
-}
-
-/// Counts a run for as long as its thread lives.
-struct Alive(Arc<AtomicUsize>);
-
-impl Alive {
-    fn new(count: &Arc<AtomicUsize>) -> Alive {
-        count.fetch_add(1, Ordering::Relaxed);
-        Alive(Arc::clone(count))
-    }
-}
-
-impl Drop for Alive {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 impl Default for Queue {
@@ -135,13 +119,13 @@ impl Default for Queue {
 impl Queue {
     /// Asks every run to stop.
     pub(super) fn cancel_all(&self) {
-        self.running().values().for_each(Cancel::stop);
+        locked(&self.running).values().for_each(Cancel::stop);
     }
 
     /// Waits until every run has put its files in order, but not for ever.
     pub(super) async fn ended(&self, patience: Duration) {
         let waited = async {
-            while self.alive.load(Ordering::Relaxed) > 0 {
+            while Arc::strong_count(&self.alive) > 1 {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
@@ -167,7 +151,7 @@ impl Queue {
 
     /// Returns how many runs are under way.
     pub(super) fn running_now(&self) -> usize {
-        self.running().len()
+        locked(&self.running).len()
     }
 
     /// Returns how many runs wait for their turn.
@@ -177,14 +161,11 @@ impl Queue {
 
     /// Returns the latest results, newest first.
     pub(super) fn remembered(&self) -> Vec<Remembered> {
-        let remembered = self.remembered.lock();
-        let remembered = remembered.unwrap_or_else(PoisonError::into_inner);
-        remembered.iter().cloned().collect()
+        locked(&self.remembered).iter().cloned().collect()
     }
 
     fn remember(&self, task: String, result: &RunResult) {
-        let remembered = self.remembered.lock();
-        let mut remembered = remembered.unwrap_or_else(PoisonError::into_inner);
+        let mut remembered = locked(&self.remembered);
         remembered.push_front(Remembered {
             run: result.run_id.clone(),
             task,
@@ -193,10 +174,6 @@ impl Queue {
             diff: result.diff.clone(),
         });
         remembered.truncate(REMEMBERED);
-    }
-
-    fn running(&self) -> MutexGuard<'_, HashMap<u64, Cancel>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -210,7 +187,7 @@ struct Leash<'a> {
 impl<'a> Leash<'a> {
     fn new(queue: &'a Queue) -> Leash<'a> {
         let cancel = Cancel::default();
-        let mut running = queue.running();
+        let mut running = locked(&queue.running);
         let number = running.keys().max().map_or(0, |last| last + 1);
         running.insert(number, cancel.clone());
         drop(running);
@@ -225,7 +202,7 @@ impl<'a> Leash<'a> {
 impl Drop for Leash<'_> {
     fn drop(&mut self) {
         self.cancel.stop();
-        self.queue.running().remove(&self.number);
+        locked(&self.queue.running).remove(&self.number);
     }
 }
 
@@ -260,7 +237,7 @@ async fn perform_for_somebody(
     };
     let leash = Leash::new(queue);
     let cancel = leash.cancel.clone();
-    let alive = Alive::new(&queue.alive);
+    let alive = Arc::clone(&queue.alive);
     let asked = job.task.clone();
     let result = blocking(move || {
         let result = job.work.perform(&job.task, &mut listener, &cancel);

@@ -42,6 +42,14 @@ impl Complaint {
         }
     }
 
+    /// Returns a complaint with which the program ends in another way.
+    pub fn ending(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Complaint {
+        Complaint {
+            exit,
+            ..Complaint::usage(message, hint)
+        }
+    }
+
     /// Returns the same complaint with the option or field that is wrong.
     #[must_use]
     pub fn about(self, param: impl Into<String>) -> Complaint {
@@ -351,6 +359,15 @@ pub(crate) fn has_colour() -> bool {
 /// Returns whether a question can be put to a person here.
 pub(crate) fn person_present() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks a person for a yes on stderr; anything else is a no.
+pub(crate) fn agreed(question: &str) -> bool {
+    let mut out = io::stderr();
+    drop(write!(out, "{question} [y/N] ").and_then(|()| out.flush()));
+    let mut line = String::new();
+    let read = io::stdin().read_line(&mut line);
+    read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
 #[cfg(test)]

@@ -91,34 +91,28 @@ impl Runtime {
     ) -> Result<(CompanionOrder, Listening), ModelError> {
         let threads = threads();
         let text = |text: &str| OsString::from(text);
-        let number = |number: u64| OsString::from(number.to_string());
-        let model = service.weights.path().as_os_str().to_owned();
+        let at_port = |port: u16| {
+            let model = service.weights.path().as_os_str().to_owned();
+            let port = text(&port.to_string());
+            let host = ["--host", "127.0.0.1", "--port"].map(text);
+            [vec![text("--model"), model], host.to_vec(), vec![port]].concat()
+        };
         let (arguments, variables, listening) = match self {
             Runtime::LlamaServer(_) => {
                 let port = free_port()?;
-                let arguments = vec![
-                    text("--model"),
-                    model,
-                    text("--host"),
-                    text("127.0.0.1"),
-                    text("--port"),
-                    number(u64::from(port)),
-                    text("--ctx-size"),
-                    number(u64::from(service.window)),
-                    text("--threads"),
-                    number(threads as u64),
-                    text("--parallel"),
-                    text("1"),
-                    text("--alias"),
-                    service.weights.name().into(),
-                    text("--jinja"),
-                ];
+                let mut arguments = at_port(port);
+                for (name, value) in [
+                    ("--ctx-size", service.window.to_string()),
+                    ("--threads", threads.to_string()),
+                    ("--parallel", "1".to_owned()),
+                    ("--alias", service.weights.name()),
+                ] {
+                    arguments.extend([name.into(), value.into()]);
+                }
+                arguments.push(text("--jinja"));
                 // Not an argument: every user of the machine can read those.
-                (
-                    arguments,
-                    vec![(text("LLAMA_API_KEY"), text(service.key))],
-                    Listening::On(port),
-                )
+                let key = (text("LLAMA_API_KEY"), text(service.key));
+                (arguments, vec![key], Listening::On(port))
             }
             Runtime::Wheel(_) => {
                 let settings = json!({
@@ -128,25 +122,14 @@ impl Runtime {
                     "window": service.window,
                     "threads": threads,
                 });
-                let variables = vec![(text("HARNESS_ON_DEVICE"), text(&settings.to_string()))];
-                (
-                    vec![text("-c"), text(RUNNER)],
-                    variables,
-                    Listening::WhereItSays,
-                )
+                let settings = (text("HARNESS_ON_DEVICE"), text(&settings.to_string()));
+                let arguments = vec![text("-c"), text(RUNNER)];
+                (arguments, vec![settings], Listening::WhereItSays)
             }
             // It knows no key of its own; the loopback address is its only wall.
             Runtime::Mlx(_) => {
                 let port = free_port()?;
-                let arguments = vec![
-                    text("--model"),
-                    model,
-                    text("--host"),
-                    text("127.0.0.1"),
-                    text("--port"),
-                    number(u64::from(port)),
-                ];
-                (arguments, Vec::new(), Listening::On(port))
+                (at_port(port), Vec::new(), Listening::On(port))
             }
         };
         let order = CompanionOrder {

@@ -1,13 +1,14 @@
 //! What a signal does to a conversation: the first Ctrl-C stops the run or clears the line, the next one leaves.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use harness_agent::Cancel;
 use harness_hands::terminal::TerminalSettings;
 
 use crate::exit::Exit;
 use crate::protocol::{self, Signal};
+use crate::runtime::locked;
 use crate::show::text;
 
 /// What ends bracketed paste, which a line editor turns on.
@@ -69,7 +70,7 @@ impl Interrupts {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     fn signal(&self, signal: Signal) {
