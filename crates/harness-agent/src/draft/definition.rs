@@ -154,15 +154,11 @@ impl Whole<'_> {
             return self.whole_file(before, &old);
         }
         let mut text = before.to_owned();
-        match (self.name, tops.as_slice()) {
-            ("", _) => {}
-            // A name and a piece without its header, or one definition: the name says where.
-            (name, [] | [_]) => {
-                let piece = tops.first().map(|one| self.piece(one));
-                text = self.replaced(&text, name, piece.unwrap_or(self.code))?;
-                return Ok(edit::with_companions(self.language, &text, self.code));
-            }
-            (_, _) => {}
+        // A name and a piece without its header, or one definition: the name says where.
+        if !self.name.is_empty() && tops.len() < 2 {
+            let piece = tops.first().map(|one| self.piece(one));
+            text = self.replaced(&text, self.name, piece.unwrap_or(self.code))?;
+            return Ok(edit::with_companions(self.language, &text, self.code));
         }
         let mut last_class = None;
         for definition in tops {

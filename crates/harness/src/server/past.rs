@@ -22,12 +22,13 @@ const LISTED: usize = 50;
 
 /// What `/v1/runs` answers.
 #[derive(Debug, JsonSchema, Serialize)]
-pub(super) struct Runs {
+#[schemars(rename = "Runs")]
+pub(super) struct PastRuns {
     runs: Vec<PastRun>,
 }
 
 /// `GET /v1/runs`.
-pub(super) async fn runs(State(server): State<Arc<Server>>) -> Result<Document<Runs>, Problem> {
+pub(super) async fn runs(State(server): State<Arc<Server>>) -> Result<Document<PastRuns>, Problem> {
     let root = server.options().project.clone();
     let runs = work::blocking(move || {
         let project = Project::open(&root, None, Access::ReadOnly);
@@ -37,7 +38,7 @@ pub(super) async fn runs(State(server): State<Arc<Server>>) -> Result<Document<R
     })
     .await?;
     let runs = runs.into_iter().take(LISTED).map(PastRun::from).collect();
-    Ok(Document(Runs { runs }))
+    Ok(Document(PastRuns { runs }))
 }
 
 /// `POST /v1/undo`.

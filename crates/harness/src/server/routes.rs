@@ -14,7 +14,7 @@ use crate::request::{ReportInput, RouteInput, RunInput, UndoInput};
 use crate::server::answer::{Document, Problem};
 use crate::server::chat::{ChatBody, ChatCompletion, WholeChat};
 use crate::server::models::Models;
-use crate::server::past::{ApplyBody, Runs};
+use crate::server::past::{ApplyBody, PastRuns};
 use crate::server::reports::{BriefReply, Health, LayoutReply, RouteReply};
 use crate::server::table::{Answer, Route, body, schema};
 use crate::server::tasks::AskBody;
@@ -102,7 +102,7 @@ pub(super) const ROUTES: &[Route] = &[
         about: "the latest runs of the project, newest first",
         handler: |method| on(method, past::runs),
         body: None,
-        answer: Answer::Json(schema::<Runs>),
+        answer: Answer::Json(schema::<PastRuns>),
         problems: &[],
     },
     Route {

@@ -46,20 +46,20 @@ pub(crate) trait Protocol: Send {
     }
 
     /// Returns what every prompt is sent as.
-    fn body(&self, request: &Request, known: &Known, window: u32) -> Value;
+    fn body(&self, request: &Request, known: &KnownModel, window: u32) -> Value;
 
     /// Takes the words and counts out of one piece of a reply.
     fn take(&self, piece: &Value, reply: &mut Incoming<'_>);
 
     /// Decides what a refusal means.
-    fn refused(&mut self, refusal: &Refusal<'_>) -> Next;
+    fn refused(&mut self, refusal: &RefusedPrompt<'_>) -> Next;
 
     /// Finds out about a server on this machine and its model, before the first prompt.
     fn probe(
         &mut self,
         server: &Server<'_>,
         cache: &Cache,
-        known: &mut Known,
+        known: &mut KnownModel,
     ) -> Result<(), Trouble>;
 
     /// Returns what a server says of a model.
@@ -93,7 +93,7 @@ pub(crate) enum Failure<'a> {
 
 /// A refusal: an answer to a prompt whose status is not 200.
 #[derive(Debug)]
-pub(crate) struct Refusal<'a> {
+pub(crate) struct RefusedPrompt<'a> {
     pub(crate) base: &'a Address,
     pub(crate) model: &'a str,
     pub(crate) head: &'a Head,
@@ -163,7 +163,7 @@ impl Server<'_> {
 
 /// What was found out about the server and the model.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownModel {
     pub(crate) card: Card,
     route: Route,
     /// Whether the model may think, where the server says so.
@@ -174,7 +174,7 @@ pub(crate) struct Known {
     pub(crate) is_cold: bool,
 }
 
-impl Known {
+impl KnownModel {
     /// Puts the facts of a model into what is known.
     pub(crate) fn learn(&mut self, facts: &Facts) {
         let card = &mut self.card;
@@ -207,7 +207,7 @@ pub(crate) struct ChatClient<P> {
     max_send: u64,
     pub(crate) first_pause: Duration,
     pub(crate) cache: Cache,
-    known: Option<Known>,
+    known: Option<KnownModel>,
     /// A server on another machine has not been asked about its model yet.
     probe_after_first_reply: bool,
     window: Option<u32>,
@@ -235,7 +235,7 @@ impl<P: Protocol> ChatClient<P> {
     }
 
     /// Returns what is known of server and model; asks those on this machine the first time.
-    pub(crate) fn know(&mut self, cancel: &Cancel) -> Result<Known, ModelError> {
+    pub(crate) fn know(&mut self, cancel: &Cancel) -> Result<KnownModel, ModelError> {
         if let Some(known) = &self.known {
             return Ok(known.clone());
         }
@@ -247,7 +247,7 @@ impl<P: Protocol> ChatClient<P> {
         if let Some(missing) = missing.filter(|_| !this_machine) {
             return Err(missing);
         }
-        let mut known = Known {
+        let mut known = KnownModel {
             card: Card {
                 model: self.model.clone(),
                 host: Host {
@@ -365,7 +365,7 @@ impl<P: Protocol> ChatClient<P> {
                 return Err(ModelError::Interrupted);
             }
             let sentence = said(&page);
-            let refusal = Refusal {
+            let refusal = RefusedPrompt {
                 base: self.client.address(),
                 model: &known.card.model,
                 head: &answer.head,
@@ -500,7 +500,7 @@ impl<P: Protocol> Model for ChatClient<P> {
     }
 }
 
-fn window_for(request: &Request, known: &Known) -> u32 {
+fn window_for(request: &Request, known: &KnownModel) -> u32 {
     let wanted = request.window.min(known.card.window).max(1);
     // A model that is loaded with a larger window already would be loaded anew for a smaller one.
     known.loaded.map_or(wanted, |loaded| loaded.max(wanted))

@@ -14,7 +14,7 @@ use crate::env::Environment;
 use crate::model::address::{Address, Defaults};
 use crate::model::card::{self, Facts};
 use crate::model::chat::reply::Incoming;
-use crate::model::chat::{ChatClient, Failure, Known, Next, Protocol, Refusal, Server};
+use crate::model::chat::{ChatClient, Failure, KnownModel, Next, Protocol, RefusedPrompt, Server};
 use crate::model::http::{Client, Limits, Trouble};
 use crate::model::local::facts::{entries, entry_for};
 use crate::model::trouble::after_colon;
@@ -88,7 +88,7 @@ impl Protocol for Ollama {
         format!("{base}/api/{route}")
     }
 
-    fn body(&self, request: &Request, known: &Known, window: u32) -> Value {
+    fn body(&self, request: &Request, known: &KnownModel, window: u32) -> Value {
         let model = &known.card.model;
         let mut body = json!({
             "model": model,
@@ -157,7 +157,7 @@ impl Protocol for Ollama {
         }
     }
 
-    fn refused(&mut self, refusal: &Refusal<'_>) -> Next {
+    fn refused(&mut self, refusal: &RefusedPrompt<'_>) -> Next {
         let status = refusal.head.status;
         let small = refusal.sentence.to_ascii_lowercase();
         let colon = after_colon(refusal.sentence);
@@ -213,7 +213,7 @@ impl Protocol for Ollama {
         &mut self,
         server: &Server<'_>,
         cache: &Cache,
-        known: &mut Known,
+        known: &mut KnownModel,
     ) -> Result<(), Trouble> {
         let model = known.card.model.clone();
         let listed = server.ask("/api/tags", None)?;

@@ -16,7 +16,7 @@ use crate::env::Environment;
 use crate::model::address::{Address, Defaults};
 use crate::model::card::Facts;
 use crate::model::chat::reply::Incoming;
-use crate::model::chat::{ChatClient, Failure, Known, Next, Protocol, Refusal, Server};
+use crate::model::chat::{ChatClient, Failure, KnownModel, Next, Protocol, RefusedPrompt, Server};
 use crate::model::http::{Client, Limits, Trouble};
 use crate::model::remote::dialect::{Advice, Dialect};
 use crate::model::remote::told::{entries, is_tiny, learn_properties, window_in, words};
@@ -113,7 +113,7 @@ impl Protocol for Completions {
         })
     }
 
-    fn body(&self, request: &Request, known: &Known, _window: u32) -> Value {
+    fn body(&self, request: &Request, known: &KnownModel, _window: u32) -> Value {
         let dialect = &self.dialect;
         let mut body = json!({
             "model": known.card.model,
@@ -173,7 +173,7 @@ impl Protocol for Completions {
         }
     }
 
-    fn refused(&mut self, refusal: &Refusal<'_>) -> Next {
+    fn refused(&mut self, refusal: &RefusedPrompt<'_>) -> Next {
         let head = refusal.head;
         let is_loading =
             head.status == 503 && refusal.page.to_ascii_lowercase().contains("loading");
@@ -203,7 +203,7 @@ impl Protocol for Completions {
         &mut self,
         server: &Server<'_>,
         _cache: &Cache,
-        known: &mut Known,
+        known: &mut KnownModel,
     ) -> Result<(), Trouble> {
         let mut listed = asked(server, server.base, "/models")?;
         if listed.is_none() && !server.base.ends_with("/v1") {
@@ -339,7 +339,7 @@ impl Completions {
     }
 
     /// Returns what a refusal that asking again does not change means for the user.
-    fn final_words(&self, refusal: &Refusal<'_>) -> ModelError {
+    fn final_words(&self, refusal: &RefusedPrompt<'_>) -> ModelError {
         let name = refusal.base.name();
         let colon = after_colon(refusal.sentence);
         match refusal.head.status {
