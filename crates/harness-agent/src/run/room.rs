@@ -292,7 +292,7 @@ mod tests {
         let asked = format!(
             "Now `f` in a.py: as told\n\na.py, line 1:\n```python\n{code}```\n\nWrite only the lines that change there."
         );
-        let read = format!("a.py, lines 1 to 300:\n{code}\n\n{}", MENU);
+        let read = format!("a.py, lines 1 to 300:\n{code}\n\n{MENU}");
         assert_eq!(
             without_code(&asked),
             format!(

@@ -524,7 +524,7 @@ impl Trial {
         let changes = self.staged.changes();
         look(&Evidence {
             task: &plan.task,
-            plan: plan,
+            plan,
             changes: &changes,
             tree: context.whole_tree(),
             has_suite: self.suite.is_some(),

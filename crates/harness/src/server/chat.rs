@@ -75,7 +75,10 @@ fn never_streams(schema: &mut Schema) {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ChatMessage {
-    role: Option<String>,
+    /// A role that is no text is nobody's: such a message is passed over.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    role: Value,
     content: Option<Content>,
 }
 
@@ -298,10 +301,7 @@ impl Conversation {
         notes: &mut Vec<String>,
     ) -> Result<Conversation, Problem> {
         let wrong = |message: &str| Problem::field("messages", message);
-        let Some(last) = messages
-            .iter()
-            .rposition(|message| message.role.as_deref() == Some("user"))
-        else {
+        let Some(last) = messages.iter().rposition(|message| message.role == "user") else {
             return Err(wrong("`messages` has no user message"));
         };
         messages.truncate(last + 1);
@@ -314,9 +314,9 @@ impl Conversation {
         }
         let (mut said, mut preface) = (Vec::new(), Vec::new());
         for mut message in messages {
-            let role = message.role.take();
+            let role = std::mem::take(&mut message.role);
             let text = message.text(&mut Vec::new()).unwrap_or_default();
-            match role.as_deref() {
+            match role.as_str() {
                 _ if text.trim().is_empty() => {}
                 Some("user") => said.push(Said::by_user(dialogue::unwrapped(&text))),
                 Some("assistant") => said.push(Said::by_agent(text)),
