@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use harness_code::fix::{Answer, Installed, MisspellingRequest, RenameRequest, misspelled, rename};
+use harness_code::fix::{
+    Answer, Installed, MisspellingRequest, Rename, Surroundings, misspelled, rename,
+};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::scope::{Source, unresolved};
@@ -62,13 +64,12 @@ fn main() -> std::io::Result<()> {
 
 /// What a rename says.
 fn renamed(tree: &SourceTree, old: &str, new: &str) -> String {
-    let request = RenameRequest {
+    let request = Rename {
         old: old.to_string(),
         new: new.to_string(),
-        installed: Installed::default(),
-        ..RenameRequest::default()
+        ..Rename::default()
     };
-    match rename(tree, &request) {
+    match rename(tree, &request, &Surroundings::default()) {
         Answer::Certain(proposal) => proposal.summary,
         Answer::Ask { text, options } => format!("asked: {text} {options:?}"),
         Answer::Refuse { reason, places } => format!("refused: {reason} ({} places)", places.len()),

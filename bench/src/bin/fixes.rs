@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use harness_code::edit::{Edit, apply};
 use harness_code::fix::{
-    Answer, Doubts, Installed, MisspellingRequest, RenameRequest, misspelled, read_rename, rename,
+    Answer, Doubts, Installed, MisspellingRequest, Rename, Surroundings, misspelled, read_rename,
+    rename,
 };
 use harness_code::path::RelPath;
 use harness_code::scope::unresolved;
@@ -103,7 +104,7 @@ fn answer_rename(question: &Value) -> Value {
             .as_u64()
             .and_then(|number| u32::try_from(number).ok())
     };
-    let request = RenameRequest {
+    let request = Rename {
         old: text("old"),
         new: text("new"),
         file: RelPath::parse(&text("file")).ok(),
@@ -117,15 +118,15 @@ fn answer_rename(question: &Value) -> Value {
             Some("leave") => Doubts::Leave,
             _ => Doubts::Ask,
         },
+    };
+    let installed = strings(&question["installed"]).into_iter();
+    let surroundings = Surroundings {
         scope: None,
         installed: Installed {
-            roots: strings(&question["installed"])
-                .into_iter()
-                .map(PathBuf::from)
-                .collect(),
+            roots: installed.map(PathBuf::from).collect(),
         },
     };
-    shown(&tree, &rename(&tree, &request))
+    shown(&tree, &rename(&tree, &request, &surroundings))
 }
 
 /// An answer as JSON, with the new texts of the changed files.

@@ -1,7 +1,7 @@
 //! Existing tests and what they compare with stay as they are, unless changing them is what the task asks for.
 
 use harness_code::edit::FileChange;
-use harness_code::fix::{self, RenameRequest};
+use harness_code::fix::{self, Rename};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::suite::weaken;
@@ -190,8 +190,7 @@ fn renamed(before: &str, task: &Task) -> Vec<String> {
     let mut texts = vec![before.to_owned()];
     for readings in &renames {
         let each = |text: &String| -> Vec<String> {
-            let renamed =
-                |one: &RenameRequest| with_new_name(text, &last(&one.old), &last(&one.new));
+            let renamed = |one: &Rename| with_new_name(text, &last(&one.old), &last(&one.new));
             readings.iter().map(renamed).collect()
         };
         texts = texts.iter().flat_map(each).collect();

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use harness_code::edit;
 use harness_code::fix::{
-    self, Answer, Installed, MisspellingRequest, Place, Proposal, RemovalRequest, RenameRequest,
+    self, Answer, Installed, MisspellingRequest, Place, Proposal, RemovalRequest, Rename,
+    Surroundings,
 };
 use harness_code::locate::Noted;
 use harness_code::mention::Mentions;
@@ -190,13 +191,13 @@ fn renamed(
     environment: &Environment,
     scope: Option<RelPath>,
 ) -> Answer {
-    let mut renames = fix::read_renames(&task.text);
+    let renames = fix::read_renames(&task.text);
     let installed = installed(tree, environment);
-    for reading in renames.iter_mut().flatten() {
-        reading.scope.clone_from(&scope);
-        reading.installed.clone_from(&installed);
-    }
-    match (fix::rename_all(tree, &renames), renames.as_slice()) {
+    let surroundings = Surroundings { scope, installed };
+    match (
+        fix::rename_all(tree, &renames, &surroundings),
+        renames.as_slice(),
+    ) {
         (Answer::Certain(_), [readings]) if is_about_another(task, tree, readings) => {
             Answer::Nothing
         }
@@ -206,7 +207,7 @@ fn renamed(
 
 /// Says whether a sentence speaks of another definition behind the new name and of what it should be called, however it
 /// says so: a part of what is asked for is not certain.
-fn is_about_another(task: &Task, tree: &SourceTree, readings: &[RenameRequest]) -> bool {
+fn is_about_another(task: &Task, tree: &SourceTree, readings: &[Rename]) -> bool {
     const JOINTS: [&str; 9] = [
         "to", "into", "->", "=>", "→", "with", "by", "called", "instead",
     ];

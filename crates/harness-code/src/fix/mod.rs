@@ -32,7 +32,7 @@ pub use installed::Installed;
 pub use misspelled::misspelled;
 pub use remove::{RemovalRequest, removed};
 pub use rename::{
-    Doubts, RenameRequest, count_new_names, read_rename, read_renames, rename, rename_all,
+    Doubts, Rename, count_new_names, read_rename, read_renames, rename, rename_all,
 };
 
 /// A change that is certain.
@@ -59,6 +59,15 @@ impl Proposal {
         }
         files
     }
+}
+
+/// What a fix has to know beside the project's files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Nothing outside this folder may change.
+    pub scope: Option<RelPath>,
+    /// Where installed packages are.
+    pub installed: Installed,
 }
 
 /// A place in a file.

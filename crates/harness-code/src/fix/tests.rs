@@ -356,12 +356,12 @@ fn files_in_other_encodings_and_of_other_sizes_do_not_stop_the_rest() {
         (paths, proposal.edits[0].text.as_str()),
         (vec!["a.py"], "total")
     );
-    let request = RenameRequest {
+    let request = Rename {
         old: "total".to_string(),
         new: "sum_of".to_string(),
-        ..RenameRequest::default()
+        ..Rename::default()
     };
-    assert!(matches!(rename(&tree, &request), Answer::Certain(_)));
+    assert!(matches!(rename(&tree, &request, &Surroundings::default()), Answer::Certain(_)));
 }
 
 #[test]

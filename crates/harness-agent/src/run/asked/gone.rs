@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use harness_code::edit::FileChange;
-use harness_code::fix::{self, RenameRequest};
+use harness_code::fix::{self, Rename};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::symbols::code::{CodeToken, code_tokens};
@@ -83,7 +83,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Returns what is missing of one rename, of which these are the readings.
-    fn missing_of_rename(&self, readings: &[RenameRequest]) -> Option<Missing> {
+    fn missing_of_rename(&self, readings: &[Rename]) -> Option<Missing> {
         let is_known = |old: &str| !self.homes_of(last_part(old)).is_empty();
         let known = readings.iter().find(|request| is_known(&request.old));
         let request = known.or(readings.first())?;

@@ -1,7 +1,7 @@
 //! Names that a program may reach while it runs: asked about with the places, and done as the user says.
 
 use super::tests::{at, check, named, renamed};
-use super::{Doubts, RenameRequest};
+use super::{Doubts, Rename};
 
 const TAKEN: &str = "all names of `Box` are taken at once, `size_of` among them";
 
@@ -431,8 +431,8 @@ const SHOP: &[(&str, &str)] = &[
     ),
 ];
 
-fn with(doubts: Doubts) -> RenameRequest {
-    RenameRequest {
+fn with(doubts: Doubts) -> Rename {
+    Rename {
         doubts,
         ..named("Cart.total", "subtotal")
     }
@@ -453,7 +453,7 @@ fn the_question_says_what_is_certain_what_is_not_and_how_to_go_on() {
     assert_eq!(
         super::tests::asked(
             &[("a.py", code)],
-            &RenameRequest {
+            &Rename {
                 in_comments: true,
                 ..at("a.py", 2, "size_of", "extent")
             }
@@ -483,7 +483,7 @@ fn both_answers_are_done() {
     ];
     check(
         &settings,
-        &RenameRequest {
+        &Rename {
             doubts: Doubts::Include,
             ..named("main_cmd", "entry")
         },

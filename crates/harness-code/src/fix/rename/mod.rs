@@ -24,10 +24,9 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::installed::Installed;
 use super::program::{File, Program, Sources};
 use super::resolved::FileId;
-use super::{Answer, Place, Proposal};
+use super::{Answer, Place, Proposal, Surroundings};
 use crate::edit::Edit;
 use crate::path::RelPath;
 use crate::scope::known;
@@ -37,9 +36,9 @@ use target::Target;
 pub use request::{read_rename, read_renames};
 pub use several::count_new_names;
 
-/// What is to be renamed, and how.
+/// A rename as a sentence asks for it: what is to be renamed, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RenameRequest {
+pub struct Rename {
     /// The name as it is now: `name`, `Class.name`, `package.module`, or the path of a file.
     pub old: String,
     /// The name as it shall be.
@@ -58,10 +57,6 @@ pub struct RenameRequest {
     pub in_comments: bool,
     /// What happens to places that may mean the thing and may not.
     pub doubts: Doubts,
-    /// Nothing outside this folder may change.
-    pub scope: Option<RelPath>,
-    /// Where installed packages are.
-    pub installed: Installed,
 }
 
 /// What a rename does about places that may mean the renamed thing and may not.
@@ -98,7 +93,8 @@ pub(super) type Step<T> = Result<T, Stop>;
 /// One rename under way.
 pub(super) struct Renaming<'r, 's> {
     pub(super) program: &'r Program<'s>,
-    pub(super) request: &'r RenameRequest,
+    pub(super) request: &'r Rename,
+    surroundings: &'r Surroundings,
     /// The last part of the old name.
     pub(super) old: &'r str,
     pub(super) new: &'r str,
@@ -113,10 +109,14 @@ pub(super) struct Renaming<'r, 's> {
 }
 
 /// Does the renames that a sentence asks for, each with its readings, all of them or none.
-pub fn rename_all(tree: &SourceTree, renames: &[Vec<RenameRequest>]) -> Answer {
+pub fn rename_all(
+    tree: &SourceTree,
+    renames: &[Vec<Rename>],
+    surroundings: &Surroundings,
+) -> Answer {
     let mut whole: Option<Proposal> = None;
     for readings in renames {
-        let next = match rename_read(tree, readings) {
+        let next = match rename_read(tree, readings, surroundings) {
             Answer::Certain(next) => next,
             answer => return answer,
         };
@@ -153,10 +153,10 @@ pub fn rename_all(tree: &SourceTree, renames: &[Vec<RenameRequest>]) -> Answer {
 }
 
 /// Renames what a sentence asks for, of which these are the readings; several that fit are a question.
-fn rename_read(tree: &SourceTree, readings: &[RenameRequest]) -> Answer {
-    let fitting: Vec<(&RenameRequest, Answer)> = readings
+fn rename_read(tree: &SourceTree, readings: &[Rename], surroundings: &Surroundings) -> Answer {
+    let fitting: Vec<(&Rename, Answer)> = readings
         .iter()
-        .map(|request| (request, rename(tree, request)))
+        .map(|request| (request, rename(tree, request, surroundings)))
         .filter(|(_, answer)| *answer != Answer::Nothing)
         .collect();
     match fitting.as_slice() {
@@ -175,7 +175,7 @@ fn rename_read(tree: &SourceTree, readings: &[RenameRequest]) -> Answer {
 }
 
 /// Renames what the request names, everywhere.
-pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
+pub fn rename(tree: &SourceTree, request: &Rename, surroundings: &Surroundings) -> Answer {
     let Some(request) = &named(tree, request) else {
         return Answer::Nothing;
     };
@@ -183,7 +183,7 @@ pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
         return answer;
     }
     let sources = Sources::of(tree);
-    let program = Program::of(&sources, &request.installed);
+    let program = Program::of(&sources, &surroundings.installed);
     let spelled = request.old.trim_end_matches(".py").trim_end_matches('/');
     let old = spelled.rsplit(['.', '/']).next().unwrap_or(spelled);
     let new = request.new.trim_end_matches(".py");
@@ -191,6 +191,7 @@ pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
     let mut renaming = Renaming {
         program: &program,
         request,
+        surroundings,
         old,
         new,
         holding: sources.holding(old),
@@ -205,18 +206,19 @@ pub fn rename(tree: &SourceTree, request: &RenameRequest) -> Answer {
         Err(Stop::Ask(text, options)) => Answer::Ask { text, options },
         Err(Stop::Nothing) if request.class_is_guess => rename(
             tree,
-            &RenameRequest {
+            &Rename {
                 class: None,
                 class_is_guess: false,
                 ..request.clone()
             },
+            surroundings,
         ),
         Err(Stop::Nothing) => Answer::Nothing,
     }
 }
 
 /// The request with its file as the project has it, and with its name, which a place alone tells too.
-fn named(tree: &SourceTree, request: &RenameRequest) -> Option<RenameRequest> {
+fn named(tree: &SourceTree, request: &Rename) -> Option<Rename> {
     let mut request = request.clone();
     if let Some(file) = &request.file
         && tree.file(file).is_none()
@@ -350,7 +352,7 @@ impl<'s> Renaming<'_, 's> {
     }
 
     fn check_scope(&self) -> Step<()> {
-        let Some(scope) = &self.request.scope else {
+        let Some(scope) = &self.surroundings.scope else {
             return Ok(());
         };
         let top_of = |path: &RelPath| Place {

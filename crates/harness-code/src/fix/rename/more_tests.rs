@@ -256,7 +256,7 @@ fn a_place_alone_names_what_stands_there() {
         "a.py",
         "def total(count):\n    return count\ntotal(count=1)\n",
     )];
-    let place = |line, column| super::RenameRequest {
+    let place = |line, column| super::Rename {
         line: Some(line),
         column,
         ..at("a.py", line, "", "amount")

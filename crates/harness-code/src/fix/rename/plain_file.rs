@@ -1,6 +1,6 @@
 //! A file that is no Python gets another name: certain where nothing in the project speaks of it.
 
-use super::RenameRequest;
+use super::Rename;
 use crate::fix::{Answer, Proposal};
 use crate::language::Language;
 use crate::path::RelPath;
@@ -8,7 +8,7 @@ use crate::text::whole_words;
 use crate::tree::SourceTree;
 
 /// Renames the file that a request names by its path; nothing where it names none, or where others speak of the file.
-pub(super) fn rename(tree: &SourceTree, request: &RenameRequest) -> Option<Answer> {
+pub(super) fn rename(tree: &SourceTree, request: &Rename) -> Option<Answer> {
     let written = RelPath::parse(&request.old).ok()?;
     let path = match tree.file(&written) {
         Some(file) => &file.path,

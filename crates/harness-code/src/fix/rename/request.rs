@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::sentence::{Mark, Word, words_of};
 use super::words::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, MOST_WORDS, NO_NAMES};
-use super::{Doubts, RenameRequest, several};
+use super::{Doubts, Rename, several};
 use crate::path::RelPath;
 
 /// More questions are not asked of one task.
@@ -41,7 +41,7 @@ static INCLUDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Returns the renames that a task asks for, each with every way to read it; empty when it asks for something else too.
-pub fn read_renames(task: &str) -> Vec<Vec<RenameRequest>> {
+pub fn read_renames(task: &str) -> Vec<Vec<Rename>> {
     let mut renames = read_with(task, several::read);
     if renames.is_empty() {
         renames = read_with(task, |before| vec![read(before)]);
@@ -51,7 +51,7 @@ pub fn read_renames(task: &str) -> Vec<Vec<RenameRequest>> {
 }
 
 /// Returns every way to read a rename out of a task; empty when it asks for none, or for more than that.
-pub fn read_rename(task: &str) -> Vec<RenameRequest> {
+pub fn read_rename(task: &str) -> Vec<Rename> {
     let mut renames = read_renames(task);
     match renames.len() {
         1 => renames.remove(0),
@@ -62,8 +62,8 @@ pub fn read_rename(task: &str) -> Vec<RenameRequest> {
 /// Reads the renames of a task with the answers to our questions behind it.
 fn read_with(
     task: &str,
-    read: impl Fn(&str) -> Vec<Vec<RenameRequest>>,
-) -> Vec<Vec<RenameRequest>> {
+    read: impl Fn(&str) -> Vec<Vec<Rename>>,
+) -> Vec<Vec<Rename>> {
     let (before, answers) = answers(task.trim());
     let (certain, doubts) = without_doubts(before);
     if MORE.as_ref().is_some_and(|more| more.is_match(certain)) {
@@ -94,7 +94,7 @@ fn without_doubts(task: &str) -> (&str, Doubts) {
 
 /// Returns a task without the answers to our questions, and the answers, the last one first: each says one of its renames
 /// again on a line of its own.
-fn answers(task: &str) -> (&str, Vec<RenameRequest>) {
+fn answers(task: &str) -> (&str, Vec<Rename>) {
     let (mut rest, mut answers) = (task, Vec::new());
     while let Some((before, answer)) = rest.rsplit_once('\n')
         && answers.len() < MOST_ANSWERS
@@ -111,7 +111,7 @@ fn answers(task: &str) -> (&str, Vec<RenameRequest>) {
         if !said.iter().any(|one| several::is_same(one, chosen)) {
             break;
         }
-        answers.push(RenameRequest {
+        answers.push(Rename {
             doubts,
             ..chosen.clone()
         });
@@ -120,7 +120,7 @@ fn answers(task: &str) -> (&str, Vec<RenameRequest>) {
     (rest, answers)
 }
 
-fn read(task: &str) -> Vec<RenameRequest> {
+fn read(task: &str) -> Vec<Rename> {
     let words = words_of(task);
     if words.len() > MOST_WORDS {
         return Vec::new();
@@ -140,11 +140,11 @@ fn read(task: &str) -> Vec<RenameRequest> {
     if is_torn || asks_for_another(form.new, behind) || are_lists(&old, form.new, behind) {
         return Vec::new();
     }
-    let mut request = RenameRequest {
+    let mut request = Rename {
         in_comments: COMMENTS
             .as_ref()
             .is_some_and(|comments| comments.is_match(task)),
-        ..RenameRequest::default()
+        ..Rename::default()
     };
     if let Some(place) = words.iter().find(|word| word.line.is_some()) {
         request.file = RelPath::parse(place.text).ok();
@@ -169,7 +169,7 @@ fn read(task: &str) -> Vec<RenameRequest> {
     for old in olds {
         for new in &news {
             if old != *new {
-                readings.push(RenameRequest {
+                readings.push(Rename {
                     old: old.to_owned(),
                     new: (*new).to_owned(),
                     ..request.clone()
@@ -508,7 +508,7 @@ fn are_lists(old: &OldPhrase<'_, '_>, new: &[Word<'_>], behind: &[Word<'_>]) -> 
 }
 
 /// Reads where the thing is: "in shop/cart.py", "of the class Cart", "in f".
-fn read_places(words: &[Word<'_>], request: &mut RenameRequest) {
+fn read_places(words: &[Word<'_>], request: &mut Rename) {
     const HOLDING: &str = "class function method";
     for (at, _) in words
         .iter()

@@ -3,7 +3,7 @@
 //! Either every word of a sentence has its part in this, or nothing is read here: a rename that is left out would be
 //! called done with the others.
 
-use super::RenameRequest;
+use super::Rename;
 use super::sentence::{Word, words_of};
 use super::words::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, MOST_WORDS, NO_NAMES};
 use crate::path::RelPath;
@@ -24,7 +24,7 @@ const PURPOSES: &str =
     "follow match use avoid reflect comply conform fit agree allow prevent help keep show say";
 
 /// Returns the renames of a sentence that asks for two or more and for nothing else.
-pub(super) fn read(task: &str) -> Vec<Vec<RenameRequest>> {
+pub(super) fn read(task: &str) -> Vec<Vec<Rename>> {
     let words = words_of(task);
     if words.len() > MOST_WORDS {
         return Vec::new();
@@ -52,7 +52,7 @@ pub fn count_new_names(task: &str) -> usize {
 }
 
 /// Puts the answer to a question in the place of the readings of the rename that it is about.
-pub(super) fn settle(readings: &mut Vec<RenameRequest>, answer: &RenameRequest) {
+pub(super) fn settle(readings: &mut Vec<Rename>, answer: &Rename) {
     if !is_same(readings, answer) {
         return;
     }
@@ -65,9 +65,9 @@ pub(super) fn settle(readings: &mut Vec<RenameRequest>, answer: &RenameRequest) 
 }
 
 /// Says whether a rename is one of these readings.
-pub(super) fn is_same(readings: &[RenameRequest], other: &RenameRequest) -> bool {
+pub(super) fn is_same(readings: &[Rename], other: &Rename) -> bool {
     let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
-    let same = |one: &RenameRequest| {
+    let same = |one: &Rename| {
         last(&one.old) == last(&other.old) && last(&one.new) == last(&other.new)
     };
     readings.iter().any(same)
@@ -81,12 +81,12 @@ struct Reader<'w, 't> {
 
 impl<'t> Reader<'_, 't> {
     /// Reads all of the sentence; nothing where a word of it has no part in a rename.
-    fn pairs(&mut self) -> Option<Vec<RenameRequest>> {
+    fn pairs(&mut self) -> Option<Vec<Rename>> {
         let is_verb = |word: &&Word<'_>| word.is("rename");
         let is_one_order = self.words.iter().filter(is_verb).count() < 2;
         self.skip(|word| word.is(POLITE));
         let has_verb = self.skip(|word| word.is("rename")) == 1;
-        let mut found: Vec<RenameRequest> = Vec::new();
+        let mut found: Vec<Rename> = Vec::new();
         while self.at < self.words.len() && !self.only(ENDING) {
             if !found.is_empty() {
                 let joins = self.skip(|word| word.is("and then also plus rename"));
@@ -112,11 +112,11 @@ impl<'t> Reader<'_, 't> {
             }
             for (old, new) in olds.iter().zip(&news) {
                 let file = old.file.and_then(|file| RelPath::parse(file).ok());
-                found.push(RenameRequest {
+                found.push(Rename {
                     old: old.text.to_owned(),
                     new: new.text.to_owned(),
                     file: file.or_else(|| own.clone()).or_else(|| behind.clone()),
-                    ..RenameRequest::default()
+                    ..Rename::default()
                 });
             }
             // "rename a to b and c to d in shop.py" means both.

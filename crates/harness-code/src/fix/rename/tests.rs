@@ -4,11 +4,15 @@ use super::*;
 use crate::edit::apply;
 
 /// Renames in a project of these files; shows what a person would see: the changed files, or why nothing changed.
-pub(super) fn renamed(files: &[(&str, &str)], request: &RenameRequest) -> String {
+pub(super) fn renamed(files: &[(&str, &str)], request: &Rename) -> String {
+    renamed_in(files, request, &Surroundings::default())
+}
+
+fn renamed_in(files: &[(&str, &str)], request: &Rename, surroundings: &Surroundings) -> String {
     let folder = tempfile::tempdir().unwrap();
     lay_out(folder.path(), files);
     let tree = SourceTree::read(folder.path(), None).unwrap();
-    match rename(&tree, request) {
+    match rename(&tree, request, surroundings) {
         Answer::Certain(proposal) => {
             let mut shown = String::new();
             for (path, text) in files {
@@ -50,11 +54,11 @@ pub(super) fn renamed(files: &[(&str, &str)], request: &RenameRequest) -> String
 }
 
 /// A question with its options, a line each.
-pub(super) fn asked(files: &[(&str, &str)], request: &RenameRequest) -> String {
+pub(super) fn asked(files: &[(&str, &str)], request: &Rename) -> String {
     let folder = tempfile::tempdir().unwrap();
     lay_out(folder.path(), files);
     let tree = SourceTree::read(folder.path(), None).unwrap();
-    match rename(&tree, request) {
+    match rename(&tree, request, &Surroundings::default()) {
         Answer::Ask { text, options } => format!("{text}\n{}", options.join("\n")),
         other => format!("{other:?}"),
     }
@@ -79,16 +83,16 @@ fn lay_out(folder: &std::path::Path, files: &[(&str, &str)]) {
     }
 }
 
-pub(super) fn named(old: &str, new: &str) -> RenameRequest {
-    RenameRequest {
+pub(super) fn named(old: &str, new: &str) -> Rename {
+    Rename {
         old: old.to_string(),
         new: new.to_string(),
-        ..RenameRequest::default()
+        ..Rename::default()
     }
 }
 
-pub(super) fn at(file: &str, line: u32, old: &str, new: &str) -> RenameRequest {
-    RenameRequest {
+pub(super) fn at(file: &str, line: u32, old: &str, new: &str) -> Rename {
+    Rename {
         file: RelPath::parse(file).ok(),
         line: Some(line),
         ..named(old, new)
@@ -96,7 +100,7 @@ pub(super) fn at(file: &str, line: u32, old: &str, new: &str) -> RenameRequest {
 }
 
 #[track_caller]
-pub(super) fn check(files: &[(&str, &str)], request: &RenameRequest, expected: &str) {
+pub(super) fn check(files: &[(&str, &str)], request: &Rename, expected: &str) {
     assert_eq!(renamed(files, request), expected);
 }
 
@@ -114,7 +118,7 @@ fn a_function_follows_its_imports_exports_and_dotted_uses() {
         ),
         ("other.py", "def total():\n    pass\ntotal()\n"),
     ];
-    let request = RenameRequest {
+    let request = Rename {
         file: RelPath::parse("pkg/core.py").ok(),
         ..named("total", "add_up")
     };
@@ -261,7 +265,7 @@ fn names_in_strings_and_comments_stay_unless_asked() {
         &named("value", "amount"),
         "-- a.py\namount = 1  # value of all\nprint('value', amount)\n",
     );
-    let asked = RenameRequest {
+    let asked = Rename {
         in_comments: true,
         ..named("value", "amount")
     };
@@ -467,13 +471,12 @@ fn nothing_outside_the_scope_changes() {
         ("lib/a.py", "def f():\n    pass\n"),
         ("main.py", "from lib.a import f\nf()\n"),
     ];
-    let request = RenameRequest {
+    let lib = Surroundings {
         scope: RelPath::parse("lib").ok(),
-        ..named("f", "g")
+        ..Surroundings::default()
     };
-    check(
-        &files,
-        &request,
+    assert_eq!(
+        renamed_in(&files, &named("f", "g"), &lib),
         "refused: `f` is used outside the scope `lib` [\"main.py:1\", \"main.py:2\"]",
     );
 }
@@ -757,7 +760,7 @@ fn several_renames_of_a_sentence_are_all_read() {
         ("rename foo, baz and mode to bar, qux", ""),
     ] {
         let renames = read_renames(sentence);
-        let shown = |one: &RenameRequest| {
+        let shown = |one: &Rename| {
             let file = one
                 .file
                 .as_ref()
@@ -782,7 +785,7 @@ fn several_renames_are_one_change_or_none() {
         let folder = tempfile::tempdir().unwrap();
         lay_out(folder.path(), &files);
         let tree = SourceTree::read(folder.path(), None).unwrap();
-        match rename_all(&tree, &read_renames(sentence)) {
+        match rename_all(&tree, &read_renames(sentence), &Surroundings::default()) {
             Answer::Certain(proposal) => proposal.summary,
             other => format!("{other:?}"),
         }
@@ -829,7 +832,7 @@ fn the_project_decides_between_two_readings() {
         let folder = tempfile::tempdir().unwrap();
         lay_out(folder.path(), &files);
         let tree = SourceTree::read(folder.path(), None).unwrap();
-        match rename_all(&tree, &read_renames(sentence)) {
+        match rename_all(&tree, &read_renames(sentence), &Surroundings::default()) {
             Answer::Certain(proposal) => proposal.summary,
             Answer::Ask { options, .. } => options.join(", "),
             other => format!("{other:?}"),

@@ -14,7 +14,7 @@ use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
 
 use super::family::{Belongs, Owner};
-use super::{Doubts, RenameRequest, Renaming};
+use super::{Doubts, Rename, Renaming};
 use crate::fix::members::{FIELD_DECORATORS, is_decorated, last_name};
 use crate::fix::program::File;
 use crate::fix::resolved::{ClassRef, FileId, Module, Value};
@@ -548,7 +548,7 @@ fn listed(places: &[Place]) -> String {
 }
 
 /// A request as a sentence that the program reads.
-fn sentence(request: &RenameRequest, ending: &str) -> String {
+fn sentence(request: &Rename, ending: &str) -> String {
     let mut text = format!("rename `{}`", request.old);
     if let Some(class) = &request.class {
         text.push_str(&format!(" in `{class}`"));
