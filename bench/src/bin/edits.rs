@@ -5,11 +5,11 @@ use std::io::{BufRead, Write};
 
 use harness_agent::action::{Action, Hunk};
 use harness_agent::draft::{self, Files};
-use harness_agent::task::Task;
 use harness_agent::{Refusal, guard, reply};
 use harness_code::language::Language;
 use harness_code::passage;
 use harness_code::path::RelPath;
+use harness_code::request::Task;
 use harness_code::symbols;
 use harness_code::tree::SourceTree;
 use serde_json::{Value, json};

@@ -4,11 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use harness_code::fix::{
-    Answer, Installed, MisspellingRequest, Rename, Surroundings, misspelled, rename,
-};
+use harness_code::fix::{Answer, MisspellingRequest, Surroundings, misspelled, rename};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
+use harness_code::request::rename::Rename;
 use harness_code::scope::{Source, unresolved};
 use harness_code::tree::SourceTree;
 use serde_json::{Value, json};

@@ -4,11 +4,9 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use harness_code::edit::{Edit, apply};
-use harness_code::fix::{
-    Answer, Doubts, Installed, MisspellingRequest, Rename, Surroundings, misspelled, read_rename,
-    rename,
-};
+use harness_code::fix::{Answer, Installed, MisspellingRequest, Surroundings, misspelled, rename};
 use harness_code::path::RelPath;
+use harness_code::request::rename::{Doubts, Rename, read_rename};
 use harness_code::scope::unresolved;
 use harness_code::tree::SourceTree;
 use serde_json::{Value, json};

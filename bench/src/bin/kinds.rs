@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harness_agent::task::kind::Kind;
+use harness_code::request::kind::Kind;
 use serde_json::Value;
 
 #[expect(clippy::print_stdout, reason = "a measurement prints what it finds")]

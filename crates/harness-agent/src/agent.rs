@@ -33,7 +33,7 @@ use crate::run::result::{RunResult, Stopped};
 use crate::run::suite_run::{self, SuiteOrder, TestResult};
 use crate::run::{self, Asked, Order};
 use crate::suite;
-use crate::task::Task;
+use harness_code::request::Task;
 
 /// How long an undo waits for another run that holds the project.
 const UNDO_PATIENCE: Duration = Duration::from_secs(20);

@@ -1,10 +1,10 @@
 //! A conversation: each message, read in the light of those before it. It becomes a task that is whole in itself, or
 //! something that needs no run.
 
+use crate::question::Question;
 use crate::secret;
-use crate::task::Task;
-use crate::task::kind::Kind;
-use crate::task::question::Question;
+use harness_code::request::Task;
+use harness_code::request::kind::Kind;
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,7 +187,7 @@ impl Memory {
     fn call_it(&mut self, one: fn(String, String) -> String) {
         let task = self.task.as_deref().map(Task::bare);
         let task = task.filter(|task| task.kind == Kind::Rename);
-        let renames = task.map(|task| harness_code::fix::read_rename(&task.text));
+        let renames = task.map(|task| harness_code::request::rename::read_rename(&task.text));
         if let Some(rename) = renames.and_then(|renames| renames.into_iter().next()) {
             self.name = Some(one(rename.old, rename.new));
         }
@@ -542,7 +542,7 @@ fn with_name(name: Option<&str>, message: &str) -> String {
 /// word before a file.
 fn name_of(task: &Task) -> Option<String> {
     if task.kind == Kind::Rename {
-        let renames = harness_code::fix::read_rename(&task.text);
+        let renames = harness_code::request::rename::read_rename(&task.text);
         return renames.into_iter().next().map(|rename| rename.new);
     }
     let new = task.wish().map(|wish| wish.name);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use harness_hands::user;
 
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 /// The longest skill that is shown to a model, in characters; more would crowd the code out.
 pub(crate) const LONGEST_SKILL: usize = 4_000;

@@ -24,6 +24,7 @@ mod parallel;
 pub mod passage;
 pub mod path;
 pub mod report;
+pub mod request;
 pub mod scope;
 pub mod search;
 mod spelling;

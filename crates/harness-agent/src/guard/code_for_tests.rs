@@ -5,8 +5,8 @@ use harness_code::tree;
 
 use super::GuardContext;
 use crate::history::Refusal;
-use crate::task::Task;
-use crate::task::kind::Kind;
+use harness_code::request::Task;
+use harness_code::request::kind::Kind;
 
 pub(super) fn check(
     change: &FileChange,

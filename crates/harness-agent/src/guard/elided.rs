@@ -4,7 +4,7 @@ use harness_code::edit::FileChange;
 
 use super::{GuardContext, added_lines};
 use crate::history::Refusal;
-use crate::task::Task;
+use harness_code::request::Task;
 
 /// What models write where they leave code out.
 const WORDS: [&str; 14] = [

@@ -12,7 +12,7 @@ use harness_code::tree::SourceTree;
 
 use super::GuardContext;
 use crate::history::Refusal;
-use crate::task::Task;
+use harness_code::request::Task;
 
 pub(super) fn check(
     change: &FileChange,

@@ -10,7 +10,7 @@ use harness_code::symbols::{self, Definition};
 use super::GuardContext;
 use crate::history::Refusal;
 use crate::plan::Spot;
-use crate::task::Task;
+use harness_code::request::Task;
 
 pub(super) fn check(change: &FileChange, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
     let before = change.before.as_deref()?;

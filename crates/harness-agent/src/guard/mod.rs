@@ -24,7 +24,7 @@ use harness_code::tree::SourceTree;
 
 use crate::history::Refusal;
 use crate::plan::Spot;
-use crate::task::Task;
+use harness_code::request::Task;
 
 pub(crate) use names::missing as missing_names;
 pub(crate) use weakened::decides_tests;
@@ -150,7 +150,7 @@ pub(crate) mod testing {
 
     use super::GuardContext;
     use crate::history::Refusal;
-    use crate::task::Task;
+    use harness_code::request::Task;
 
     /// Returns a change of a file.
     pub(crate) fn change(path: &str, before: &str, after: &str) -> FileChange {

@@ -8,7 +8,7 @@ use harness_code::scope::{Unresolved, unresolved};
 
 use super::GuardContext;
 use crate::history::Refusal;
-use crate::task::Task;
+use harness_code::request::Task;
 
 pub(super) fn check(
     change: &FileChange,

@@ -3,7 +3,7 @@
 use harness_code::path::RelPath;
 
 use crate::history::Refusal;
-use crate::task::Task;
+use harness_code::request::Task;
 
 pub(super) fn check(path: &RelPath, task: &Task) -> Option<Refusal> {
     if task.wants_gone(path) {
@@ -18,7 +18,7 @@ pub(super) fn check(path: &RelPath, task: &Task) -> Option<Refusal> {
 mod tests {
     use harness_code::path::RelPath;
 
-    use crate::task::Task;
+    use harness_code::request::Task;
 
     #[test]
     fn only_a_file_that_the_task_wants_gone_may_go() {

@@ -5,7 +5,7 @@ use harness_code::edit::FileChange;
 use super::{GuardContext, added_lines};
 use crate::history::Refusal;
 use crate::secret;
-use crate::task::Task;
+use harness_code::request::Task;
 
 pub(super) fn check(
     change: &FileChange,

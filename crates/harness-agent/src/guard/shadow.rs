@@ -8,7 +8,7 @@ use harness_code::tree::SourceTree;
 
 use super::GuardContext;
 use crate::history::Refusal;
-use crate::task::Task;
+use harness_code::request::Task;
 
 pub(super) fn check(change: &FileChange, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
     let path = &change.path;

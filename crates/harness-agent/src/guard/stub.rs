@@ -7,7 +7,7 @@ use harness_code::symbols::{self, Definition};
 
 use super::GuardContext;
 use crate::history::Refusal;
-use crate::task::Task;
+use harness_code::request::Task;
 
 /// Words of tasks for which a body without work is right.
 const MEANT: [&str; 14] = [

@@ -5,7 +5,7 @@ use harness_code::symbols;
 
 use super::GuardContext;
 use crate::history::Refusal;
-use crate::task::Task;
+use harness_code::request::Task;
 
 pub(super) fn check(
     change: &FileChange,

@@ -2,8 +2,8 @@
 
 use super::{GuardContext, added_lines};
 use crate::history::Refusal;
-use crate::task::Task;
 use harness_code::edit::FileChange;
+use harness_code::request::Task;
 use harness_code::tree;
 
 /// What code asks to know whether a test runs it, and what it would reach for to turn one.

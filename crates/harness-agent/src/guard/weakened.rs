@@ -1,9 +1,9 @@
 //! Existing tests and what they compare with stay as they are, unless changing them is what the task asks for.
 
 use harness_code::edit::FileChange;
-use harness_code::fix::{self, Rename};
 use harness_code::language::Language;
 use harness_code::path::RelPath;
+use harness_code::request::rename::{self, Rename};
 use harness_code::suite::weaken;
 use harness_code::symbols;
 use harness_code::text::whole_words;
@@ -11,8 +11,8 @@ use harness_code::tree;
 
 use super::GuardContext;
 use crate::history::Refusal;
-use crate::task::Task;
-use crate::task::kind::Kind;
+use harness_code::request::Task;
+use harness_code::request::kind::Kind;
 
 pub(super) fn check(
     change: &FileChange,
@@ -183,7 +183,7 @@ fn renamed(before: &str, task: &Task) -> Vec<String> {
         Ok(path) if Language::of(&path) != Language::Other => path.stem().to_owned(),
         _ => name.rsplit(['.', '/']).next().unwrap_or(name).to_owned(),
     };
-    let renames = fix::read_renames(&task.text);
+    let renames = rename::read_renames(&task.text);
     if renames.is_empty() {
         return Vec::new();
     }

@@ -5,22 +5,22 @@ use std::collections::{HashMap, HashSet};
 
 use harness_code::edit;
 use harness_code::fix::{
-    self, Answer, Installed, MisspellingRequest, Place, Proposal, RemovalRequest, Rename,
-    Surroundings,
+    self, Answer, Installed, MisspellingRequest, Place, Proposal, RemovalRequest, Surroundings,
 };
 use harness_code::locate::Noted;
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
+use harness_code::request::rename::{Rename, read_renames};
 use harness_code::suite::packages_of;
 use harness_code::text::whole_words;
 use harness_code::tree::SourceTree;
 
 use crate::env::Environment;
 use crate::plan::route::PlannedFix;
+use crate::question::Question;
 use crate::suite;
-use crate::task::Task;
-use crate::task::kind::Kind;
-use crate::task::question::Question;
+use harness_code::request::Task;
+use harness_code::request::kind::Kind;
 
 /// Words by which a task says that a name cannot be resolved.
 const UNRESOLVED: [&str; 14] = [
@@ -191,7 +191,7 @@ fn renamed(
     environment: &Environment,
     scope: Option<RelPath>,
 ) -> Answer {
-    let renames = fix::read_renames(&task.text);
+    let renames = read_renames(&task.text);
     let installed = installed(tree, environment);
     let surroundings = Surroundings { scope, installed };
     match (

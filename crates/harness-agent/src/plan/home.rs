@@ -9,9 +9,9 @@ use harness_code::text::whole_words;
 use harness_code::tree::SourceTree;
 
 use crate::plan::Spot;
-use crate::task::Task;
-use crate::task::kind::Kind;
-use crate::task::wish::Noun;
+use harness_code::request::Task;
+use harness_code::request::kind::Kind;
+use harness_code::request::wish::Noun;
 
 /// A definition that a task asks for and that is not there yet.
 #[derive(Clone, Debug, PartialEq, Eq)]

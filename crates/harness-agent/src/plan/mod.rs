@@ -10,15 +10,15 @@ use std::ops::Range;
 
 use crate::env::Environment;
 use crate::options::AgentOptions;
+use crate::question::Question;
 use crate::skill::{self, Skill};
-use crate::task::Task;
-use crate::task::kind::Kind;
-use crate::task::question::Question;
 use harness_code::edit::overloads;
 use harness_code::locate::{self, LocateOptions, Located, Noted};
 use harness_code::mention::{Mentions, NamedDefinition, near_miss};
 use harness_code::path::RelPath;
 use harness_code::report::overview;
+use harness_code::request::Task;
+use harness_code::request::kind::Kind;
 use harness_code::symbols::{Definition, DefinitionKind};
 use harness_code::tree::SourceTree;
 

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::{FEW_NAMED, SHORT_TASK};
+use crate::question::Question;
 use crate::secret;
-use crate::task::Task;
-use crate::task::question::Question;
+use harness_code::request::Task;
 
 /// The cheapest way that may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]

@@ -193,7 +193,7 @@ impl<'a> Log<'a> {
         let ok = ending.stopped == Stopped::Done;
         let (steps, refusals) = std::mem::take(&mut self.history).into_parts();
         let goals = match ending.goals.is_empty() {
-            true => redacted(plan.task.goals(ok, first_line(&ending.summary))),
+            true => redacted(Goal::all_of(&plan.task, ok, first_line(&ending.summary))),
             false => redacted(ending.goals),
         };
         let result = RunResult {

@@ -355,7 +355,7 @@ impl Trial {
             Some((place, failure))
         })?;
         let why = format!("{} fails as before", failure.id);
-        let mut goals = plan.task.goals(true, "shown by tests");
+        let mut goals = Goal::all_of(&plan.task, true, "shown by tests");
         goals.push(Goal {
             text: format!("`{}` in {}", place.spot.name, place.spot.path),
             met: false,

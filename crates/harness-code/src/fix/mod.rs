@@ -31,9 +31,7 @@ pub use go_imports::go_imports;
 pub use installed::Installed;
 pub use misspelled::misspelled;
 pub use remove::{RemovalRequest, removed};
-pub use rename::{
-    Doubts, Rename, count_new_names, read_rename, read_renames, rename, rename_all,
-};
+pub use rename::{rename, rename_all};
 
 /// A change that is certain.
 #[derive(Clone, Debug, PartialEq, Eq)]

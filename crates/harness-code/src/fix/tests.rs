@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::edit::apply;
+use crate::request::rename::Rename;
 use crate::tree::SourceTree;
 
 /// Looks for misspellings in a project of these files; shows the changed files, the question, or nothing.
@@ -361,7 +362,10 @@ fn files_in_other_encodings_and_of_other_sizes_do_not_stop_the_rest() {
         new: "sum_of".to_string(),
         ..Rename::default()
     };
-    assert!(matches!(rename(&tree, &request, &Surroundings::default()), Answer::Certain(_)));
+    assert!(matches!(
+        rename(&tree, &request, &Surroundings::default()),
+        Answer::Certain(_)
+    ));
 }
 
 #[test]

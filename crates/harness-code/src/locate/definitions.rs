@@ -9,8 +9,8 @@ use crate::locate::scan::{Chunk, chunked};
 use crate::locate::weights::Signals;
 use crate::locate::words::each_word;
 use crate::mention::ClueKind;
-use crate::mention::passage::Zone;
 use crate::mention::project::Place;
+use crate::request::zone::Zone;
 use crate::symbols::{Definition, DefinitionKind};
 
 /// Returns the signals of the definitions in `files`, which are ranked.

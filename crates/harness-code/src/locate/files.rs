@@ -8,8 +8,8 @@ use crate::locate::query::Part;
 use crate::locate::weights::Signals;
 use crate::locate::words::each_word;
 use crate::mention::ClueKind;
-use crate::mention::passage::Zone;
 use crate::mention::project::Place;
+use crate::request::zone::Zone;
 use crate::tree;
 
 /// Returns the signals of the source files of the project.

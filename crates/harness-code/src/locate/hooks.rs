@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::mention::passage::{Zone, passages};
 use crate::mention::project::{Place, Project};
-use crate::mention::read::Written;
+use crate::request::written::Written;
+use crate::request::zone::{Zone, passages};
 
 /// A definition that may run without its name being written.
 #[derive(Clone, Debug)]

@@ -20,8 +20,8 @@ use crate::locate::query::Query;
 use crate::locate::reasons::Reasons;
 use crate::mention::Mentions;
 use crate::mention::project::Project;
-use crate::mention::read::{Written, read};
 use crate::path::RelPath;
+use crate::request::written::{Written, read};
 use crate::tree::SourceTree;
 
 pub use crate::mention::project::Place;

@@ -15,9 +15,9 @@ use crate::locate::scan::count;
 use crate::locate::vocabulary::{TokenCache, Vocabulary};
 use crate::locate::words::identifiers;
 use crate::mention::phrase::{Found, Phrase, Phrases};
-use crate::mention::read;
 use crate::parallel::side_by_side;
 use crate::path::RelPath;
+use crate::request::written;
 use crate::symbols::Facts;
 use crate::tree::{NEVER, SourceTree, TreeError};
 
@@ -125,7 +125,7 @@ impl Sought {
     fn of(text: &str) -> Sought {
         let query = Query::read(text);
         let names = query.names(text);
-        let phrases = Phrases::of(&read::read(text));
+        let phrases = Phrases::of(&written::read(text));
         let spoken = spoken(text);
         let vocabulary = Vocabulary::new(&query.words, &names, &query.pairs, &spoken);
         Sought {

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::locate::words::{each_word, identifiers, is_everyday};
-use crate::mention::passage::{Zone, passages};
-use crate::mention::read::{Name, read};
+use crate::request::written::{Name, read};
+use crate::request::zone::{Zone, passages};
 
 /// How often a word stands in each kind of passage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -2,17 +2,16 @@
 //! Likeness is no name: what only resembles something is for `locate`.
 
 mod near;
-pub(crate) mod passage;
 pub(crate) mod phrase;
 pub(crate) mod project;
-pub(crate) mod read;
 mod resolve;
 
 pub use crate::mention::near::{NearMiss, near_miss};
-use crate::mention::passage::Zone;
 use crate::mention::phrase::{Found, Phrase, Phrases};
 use crate::mention::project::{Place, Project};
 use crate::path::RelPath;
+use crate::request::written;
+use crate::request::zone::Zone;
 use crate::tree::SourceTree;
 
 /// What a task names in a project.
@@ -124,7 +123,7 @@ pub(crate) enum ClueKind {
 impl Mentions {
     /// Reads what `text` names in `tree`.
     pub fn read(text: &str, tree: &SourceTree) -> Mentions {
-        let written = read::read(text);
+        let written = written::read(text);
         let phrases = Phrases::of(&written);
         let found = phrases.find(tree);
         resolve::resolve(&written, &Project::of(tree), &phrases.list, &found)
@@ -137,7 +136,7 @@ impl Mentions {
         phrases: &[Phrase],
         found: &[Found],
     ) -> Mentions {
-        resolve::resolve(&read::read(text), project, phrases, found)
+        resolve::resolve(&written::read(text), project, phrases, found)
     }
 
     /// Says whether the task names a place to work at: a file, a definition, a test, a traceback, a quoted text.

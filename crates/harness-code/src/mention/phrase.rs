@@ -3,10 +3,10 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 use rayon::prelude::*;
 
-use crate::mention::passage::Zone;
 use crate::mention::project::Place;
-use crate::mention::read::Written;
 use crate::parallel::side_by_side;
+use crate::request::written::Written;
+use crate::request::zone::Zone;
 use crate::symbols::Definition;
 use crate::tree::SourceTree;
 

@@ -3,13 +3,13 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::language::Language;
-use crate::mention::passage::Zone;
 use crate::mention::phrase::{Found, Phrase};
 use crate::mention::project::{Place, Project};
-use crate::mention::read::{Name, Written};
 use crate::mention::{
     Clue, ClueKind, Frame, Literal, Mentions, NamedDefinition, QuotedError, TestId,
 };
+use crate::request::written::{Name, Written};
+use crate::request::zone::Zone;
 use crate::symbols::DefinitionKind;
 use crate::tree;
 

@@ -1,7 +1,7 @@
 //! Names that a program may reach while it runs: asked about with the places, and done as the user says.
 
 use super::tests::{at, check, named, renamed};
-use super::{Doubts, Rename};
+use crate::request::rename::{Doubts, Rename};
 
 const TAKEN: &str = "all names of `Box` are taken at once, `size_of` among them";
 
@@ -493,7 +493,7 @@ fn both_answers_are_done() {
 
 #[test]
 fn the_options_are_sentences_that_are_read() {
-    let read = |task: &str| match super::read_rename(task).as_slice() {
+    let read = |task: &str| match crate::request::rename::read_rename(task).as_slice() {
         [one] => Some((one.old.clone(), one.new.clone(), one.doubts)),
         _ => None,
     };

@@ -9,19 +9,17 @@ mod member;
 mod module;
 mod parameter;
 mod plain_file;
-mod request;
-mod sentence;
-mod several;
 mod stub;
 mod target;
 mod text_files;
 mod variable;
 mod walk;
-mod words;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use rustc_hash::FxHashMap;
 
 use super::program::{File, Program, Sources};
@@ -29,47 +27,10 @@ use super::resolved::FileId;
 use super::{Answer, Place, Proposal, Surroundings};
 use crate::edit::Edit;
 use crate::path::RelPath;
+use crate::request::rename::{Doubts, Rename};
 use crate::scope::known;
 use crate::tree::SourceTree;
 use target::Target;
-
-pub use request::{read_rename, read_renames};
-pub use several::count_new_names;
-
-/// A rename as a sentence asks for it: what is to be renamed, and how.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rename {
-    /// The name as it is now: `name`, `Class.name`, `package.module`, or the path of a file.
-    pub old: String,
-    /// The name as it shall be.
-    pub new: String,
-    /// The file that defines it.
-    pub file: Option<RelPath>,
-    /// The class or function that holds it.
-    pub class: Option<String>,
-    /// Whether `class` is only a word behind "in", which may hold nothing.
-    pub class_is_guess: bool,
-    /// A line that it stands on, from 1.
-    pub line: Option<u32>,
-    /// The column it stands at, in characters from 1.
-    pub column: Option<u32>,
-    /// Whether comments and docstrings follow.
-    pub in_comments: bool,
-    /// What happens to places that may mean the thing and may not.
-    pub doubts: Doubts,
-}
-
-/// What a rename does about places that may mean the renamed thing and may not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Doubts {
-    /// Asks the user.
-    #[default]
-    Ask,
-    /// Renames there too, where the whole name stands.
-    Include,
-    /// Leaves them as they are.
-    Leave,
-}
 
 /// Why a rename is not made.
 #[derive(Debug)]
@@ -228,10 +189,47 @@ fn named(tree: &SourceTree, request: &Rename) -> Option<Rename> {
     }
     if request.old.is_empty() {
         let text = tree.text(request.file.as_ref()?).ok()?;
-        request.old = request::name_at(text.content(), request.line?, request.column)?;
+        request.old = name_at(text.content(), request.line?, request.column)?;
     }
     Some(request)
 }
+
+/// The name that stands at a place: at the column, else the one that the line defines.
+fn name_at(content: &str, line: u32, column: Option<u32>) -> Option<String> {
+    let number = usize::try_from(line).ok()?.checked_sub(1)?;
+    let text = content.lines().nth(number)?;
+    let Some(column) = column else {
+        let defined = DEFINED.as_ref()?.captures(text)?;
+        return Some(
+            defined
+                .get(1)
+                .or_else(|| defined.get(2))?
+                .as_str()
+                .to_string(),
+        );
+    };
+    let letters: Vec<char> = text.chars().collect();
+    let at = usize::try_from(column).ok()?.saturating_sub(1);
+    let is_part = |letter: &char| *letter == '_' || letter.is_alphanumeric();
+    if !letters.get(at).is_some_and(is_part) {
+        return None;
+    }
+    let start = letters[..at]
+        .iter()
+        .rposition(|letter| !is_part(letter))
+        .map_or(0, |before| before + 1);
+    Some(
+        letters[start..]
+            .iter()
+            .copied()
+            .take_while(is_part)
+            .collect(),
+    )
+}
+
+static DEFINED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^\s*(?:(?:async\s+)?(?:def|class)\s+(\w+)|(\w+)\s*(?::[^=]+)?=(?:[^=]|$))").ok()
+});
 
 impl<'s> Renaming<'_, 's> {
     fn run(&mut self) -> Step<Answer> {

@@ -208,14 +208,17 @@ fn a_parameter_of_a_function_that_is_handed_on_is_refused() {
 #[test]
 fn sentences_that_say_whose_the_name_is_are_read() {
     let read = |task: &str| {
-        super::read_rename(task).into_iter().next().map(|request| {
-            (
-                request.old,
-                request.new,
-                request.class.unwrap_or_default(),
-                request.in_comments,
-            )
-        })
+        crate::request::rename::read_rename(task)
+            .into_iter()
+            .next()
+            .map(|request| {
+                (
+                    request.old,
+                    request.new,
+                    request.class.unwrap_or_default(),
+                    request.in_comments,
+                )
+            })
     };
     let some = |old: &str, new: &str, class: &str| {
         Some((old.to_string(), new.to_string(), class.to_string(), false))
@@ -256,7 +259,7 @@ fn a_place_alone_names_what_stands_there() {
         "a.py",
         "def total(count):\n    return count\ntotal(count=1)\n",
     )];
-    let place = |line, column| super::Rename {
+    let place = |line, column| crate::request::rename::Rename {
         line: Some(line),
         column,
         ..at("a.py", line, "", "amount")

@@ -1,9 +1,9 @@
 //! A file that is no Python gets another name: certain where nothing in the project speaks of it.
 
-use super::Rename;
 use crate::fix::{Answer, Proposal};
 use crate::language::Language;
 use crate::path::RelPath;
+use crate::request::rename::Rename;
 use crate::text::whole_words;
 use crate::tree::SourceTree;
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::edit::apply;
+use crate::request::rename::{count_new_names, read_rename, read_renames};
 
 /// Renames in a project of these files; shows what a person would see: the changed files, or why nothing changed.
 pub(super) fn renamed(files: &[(&str, &str)], request: &Rename) -> String {

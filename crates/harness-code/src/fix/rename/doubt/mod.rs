@@ -13,13 +13,14 @@ use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
 
+use super::Renaming;
 use super::family::{Belongs, Owner};
-use super::{Doubts, Rename, Renaming};
 use crate::fix::members::{FIELD_DECORATORS, is_decorated, last_name};
 use crate::fix::program::File;
 use crate::fix::resolved::{ClassRef, FileId, Module, Value};
 use crate::fix::{Answer, Place};
 use crate::path::RelPath;
+use crate::request::rename::{Doubts, Rename};
 use crate::scope::{BindingKind, CallUse, Role, ScopeId, ScopeKind, SymbolId};
 use crate::text::{is_among, whole_words};
 use strings::{Text, words_in};

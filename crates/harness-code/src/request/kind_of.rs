@@ -1,12 +1,12 @@
 //! What kind of task a sentence is, and whether it would change files. Reads words only; never looks at the project.
 
-use harness_code::fix::read_renames;
-use harness_code::language::Language;
-use harness_code::path::RelPath;
+use crate::language::Language;
+use crate::path::RelPath;
 
-use crate::task::abroad;
-use crate::task::kind::Kind;
-use crate::task::words::{Clause, Word, among, clauses, gist, report_title};
+use crate::request::abroad;
+use crate::request::kind::Kind;
+use crate::request::rename::read_renames;
+use crate::request::words::{Clause, Word, among, clauses, gist, report_title};
 
 impl Kind {
     /// Returns the kind of the task that `text` describes.

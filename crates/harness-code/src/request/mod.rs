@@ -1,22 +1,23 @@
 //! The task: a sentence, read. What it is about and what it names; where that lies is looked up elsewhere.
 
 mod abroad;
-pub mod goal;
 pub mod kind;
 mod kind_of;
 pub mod order;
-pub mod question;
 mod red;
+pub mod rename;
 pub mod role;
 pub mod wish;
 mod words;
+pub(crate) mod written;
+pub(crate) mod zone;
 
 use std::collections::HashSet;
 
-use harness_code::path::RelPath;
-use harness_code::text::whole_words;
+use crate::path::RelPath;
+use crate::text::whole_words;
 
-use crate::task::kind::Kind;
+use crate::request::kind::Kind;
 
 /// Bytes of a task that are read for what is asked.
 const LONGEST_READ: usize = 60_000;
@@ -51,12 +52,12 @@ impl Task {
     }
 
     /// Returns whether the sentence names this file, by its whole path or by its file name.
-    pub(crate) fn names_path(&self, path: &RelPath) -> bool {
+    pub fn names_path(&self, path: &RelPath) -> bool {
         self.speaks_of(path.as_str()) || self.speaks_of(path.file_name())
     }
 
     /// Returns the last line where it is the answer to a question of ours: the path of a file, or a name and its file.
-    pub(crate) fn answer(&self) -> Option<(&str, &str)> {
+    pub fn answer(&self) -> Option<(&str, &str)> {
         let (_, last) = self.text.trim_end().rsplit_once('\n')?;
         let (name, path) = last.trim().rsplit_once(" in ").unwrap_or(("", last.trim()));
         let is_word = |text: &str| !text.contains(char::is_whitespace);
@@ -65,7 +66,7 @@ impl Task {
     }
 
     /// Returns the words that may be paths of files, whether those are there or not.
-    pub(crate) fn written_paths(&self) -> Vec<RelPath> {
+    pub fn written_paths(&self) -> Vec<RelPath> {
         let is_sign = |c: char| c.is_whitespace() || "`\"',;:!?()".contains(c);
         let words = self.beginning().split(is_sign);
         let words = words.map(|word| word.trim_end_matches('.'));
@@ -77,7 +78,7 @@ impl Task {
     }
 
     /// Says whether a word only tells how names are spelled: "snake_case shims", and not "add snake_case to text.py".
-    pub(crate) fn describes_spelling(&self, word: &str) -> bool {
+    pub fn describes_spelling(&self, word: &str) -> bool {
         const CASES: [&str; 5] = [
             "snake_case",
             "camelCase",
@@ -103,7 +104,7 @@ impl Task {
     }
 
     /// Returns words that are written like names of code: in back-ticks, with underscores, dots, calls or humps.
-    pub(crate) fn code_names(&self) -> Vec<&str> {
+    pub fn code_names(&self) -> Vec<&str> {
         let quoted = self.beginning().split('`').skip(1).step_by(2);
         let plain = self
             .beginning()
@@ -142,7 +143,7 @@ impl Task {
 
 #[cfg(test)]
 mod tests {
-    use harness_code::path::RelPath;
+    use crate::path::RelPath;
 
     use super::Task;
 

@@ -1,14 +1,14 @@
 //! What a name does in the sentence: is it what should change, where, or only what it should be like. And what the
 //! sentence asks to be gone, moved, or done to tests.
 
-use harness_code::language::Language;
-use harness_code::path::RelPath;
-use harness_code::text::whole_words;
-use harness_code::tree;
+use crate::language::Language;
+use crate::path::RelPath;
+use crate::text::whole_words;
+use crate::tree;
 
-use crate::task::Task;
-use crate::task::kind::Kind;
-use crate::task::kind_of;
+use crate::request::Task;
+use crate::request::kind::Kind;
+use crate::request::kind_of;
 
 /// What a name does in a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,7 +79,7 @@ const BETWEEN: [&str; 23] = [
 ];
 
 /// Orders that put one thing into another.
-pub(crate) const PUTTING: [&str; 4] = ["include", "embed", "store", "attach"];
+pub const PUTTING: [&str; 4] = ["include", "embed", "store", "attach"];
 
 /// Orders after which something should be gone.
 const REMOVING: [&str; 4] = ["remove", "delete", "drop", "eliminate"];
@@ -205,7 +205,7 @@ const ABOUT_WORDS: [&str; 20] = [
 
 impl Task {
     /// Returns what a name does in the sentence; the weightiest, where it stands several times.
-    pub(crate) fn role_of(&self, name: &str) -> Role {
+    pub fn role_of(&self, name: &str) -> Role {
         self.roles_of(name)
             .into_iter()
             .max()
@@ -214,7 +214,7 @@ impl Task {
 
     /// Says whether a name tells, wherever it stands, what something is for or what it takes: "add options for `Timer`",
     /// "show the result of `total`".
-    pub(crate) fn is_served(&self, name: &str) -> bool {
+    pub fn is_served(&self, name: &str) -> bool {
         const TAKEN: [&str; 6] = ["output", "outputs", "result", "results", "value", "values"];
         let text = self.beginning();
         let is_behind = |at: usize| {
@@ -232,7 +232,7 @@ impl Task {
     }
 
     /// Says whether a name is what one thing gets into it, and stays as it is: "include `Result` in `Failed`".
-    pub(crate) fn is_put_into(&self, name: &str, place: &str) -> bool {
+    pub fn is_put_into(&self, name: &str, place: &str) -> bool {
         let text = self.beginning();
         let is_put = |at: usize| {
             let words = words_before(&text[..at]);
@@ -271,7 +271,7 @@ impl Task {
     }
 
     /// Returns whether the sentence orders, wherever it does, that something of this name goes.
-    pub(crate) fn wants_removed(&self, name: &str) -> bool {
+    pub fn wants_removed(&self, name: &str) -> bool {
         let words: Vec<&str> = self.beginning().split_whitespace().map(plain).collect();
         let is_before = |word: &str| BEFORE_GONE.contains(&word.to_lowercase().as_str());
         words.iter().enumerate().any(|(at, word)| {
@@ -283,7 +283,7 @@ impl Task {
     }
 
     /// Returns the name or the path of what the sentence asks to be gone as a whole.
-    pub(crate) fn removed_name(&self) -> Option<String> {
+    pub fn removed_name(&self) -> Option<String> {
         let words = order(self.beginning());
         let at = words.iter().position(|word| starts_order(word))?;
         if !REMOVING.contains(&words[at].to_lowercase().as_str()) {
@@ -294,7 +294,7 @@ impl Task {
 
     /// Returns the name of what the sentence asks to be gone where it asks for nothing else: "remove f from a.py", and not
     /// "remove f from the exports of a.py".
-    pub(crate) fn only_removed(&self) -> Option<String> {
+    pub fn only_removed(&self) -> Option<String> {
         let name = self.removed_name()?;
         let words = self.beginning().split_whitespace();
         let words = words.map(|word| word.trim_matches(['`', '"', '\'', '.', '!', '(', ')']));
@@ -325,7 +325,7 @@ impl Task {
 
     /// Returns the word that people and programs are shown for what the task asks: a change may be to remove something,
     /// a rename to move it.
-    pub(crate) fn kind_name(&self) -> &'static str {
+    pub fn kind_name(&self) -> &'static str {
         match self.kind {
             Kind::Change if self.removed_name().is_some() => "remove",
             Kind::Rename if self.moved_name().is_some() => "move",
@@ -334,14 +334,14 @@ impl Task {
     }
 
     /// Says whether something should move, and not to which file.
-    pub(crate) fn moves_somewhere(&self) -> bool {
+    pub fn moves_somewhere(&self) -> bool {
         let words = order(self.beginning());
         let first = words.iter().find(|word| starts_order(word));
         self.kind == Kind::Change && first.is_some_and(|word| word.eq_ignore_ascii_case("move"))
     }
 
     /// Returns what should be moved, and the file it should be moved to.
-    pub(crate) fn moved_name(&self) -> Option<(String, String)> {
+    pub fn moved_name(&self) -> Option<(String, String)> {
         let words = order(self.beginning());
         let at = words
             .iter()
@@ -358,7 +358,7 @@ impl Task {
     }
 
     /// Returns whether the task says of a file that it should not be there any more.
-    pub(crate) fn wants_gone(&self, path: &RelPath) -> bool {
+    pub fn wants_gone(&self, path: &RelPath) -> bool {
         let lower = self.beginning().to_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
         let names = [path.as_str(), path.file_name()];
@@ -369,7 +369,7 @@ impl Task {
     }
 
     /// Returns whether the task is about comments, documentation or layout.
-    pub(crate) fn is_about_words(&self) -> bool {
+    pub fn is_about_words(&self) -> bool {
         let lower = self.beginning().to_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
         words.any(|word| ABOUT_WORDS.contains(&word))
@@ -377,7 +377,7 @@ impl Task {
 
     /// Returns whether changing this file of tests, or of what they compare with, is what the task asks for. Naming it
     /// as the measure of success is not.
-    pub(crate) fn asks_to_change_test(&self, path: &RelPath) -> bool {
+    pub fn asks_to_change_test(&self, path: &RelPath) -> bool {
         if self.kind == Kind::Question {
             return false;
         }
@@ -502,10 +502,10 @@ fn object_behind(words: &[String], at: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use harness_code::path::RelPath;
+    use crate::path::RelPath;
 
     use super::Role;
-    use crate::task::Task;
+    use crate::request::Task;
 
     #[test]
     fn what_something_is_for_is_read() {

@@ -67,9 +67,8 @@ pub(super) fn settle(readings: &mut Vec<Rename>, answer: &Rename) {
 /// Says whether a rename is one of these readings.
 pub(super) fn is_same(readings: &[Rename], other: &Rename) -> bool {
     let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
-    let same = |one: &Rename| {
-        last(&one.old) == last(&other.old) && last(&one.new) == last(&other.new)
-    };
+    let same =
+        |one: &Rename| last(&one.old) == last(&other.old) && last(&one.new) == last(&other.new);
     readings.iter().any(same)
 }
 

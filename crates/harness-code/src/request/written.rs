@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::mention::passage::{Passage, Zone, error_message, passages};
+use crate::request::zone::{Passage, Zone, error_message, passages};
 use crate::text::is_among;
 
 /// Everything written in a task that may name a place.

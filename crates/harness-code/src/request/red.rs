@@ -1,8 +1,8 @@
 //! "Fix the failing tests", in whatever words: a task that is about what is red, and about nothing else.
 
-use crate::task::Task;
-use crate::task::kind::Kind;
-use crate::task::words::{Word, among, clauses, gist};
+use crate::request::Task;
+use crate::request::kind::Kind;
+use crate::request::words::{Word, among, clauses, gist};
 
 /// What runs tests, or is a run of them.
 const TESTS: &str = "\
@@ -38,7 +38,7 @@ const MOST_WORDS: usize = 16;
 
 impl Task {
     /// Returns whether the task is to make the tests pass that fail, whichever those are. It may say in which test file.
-    pub(crate) fn is_about_red_tests(&self) -> bool {
+    pub fn is_about_red_tests(&self) -> bool {
         if self.kind != Kind::Fix {
             return false;
         }
@@ -70,8 +70,8 @@ impl Task {
 /// Says whether a word is the path of a test file, with or without a test in it.
 fn names_tests(word: &Word) -> bool {
     let path = word.text.split("::").next().unwrap_or_default();
-    let path = harness_code::path::RelPath::parse(path);
-    word.code && path.is_ok_and(|path| harness_code::tree::is_test(&path))
+    let path = crate::path::RelPath::parse(path);
+    word.code && path.is_ok_and(|path| crate::tree::is_test(&path))
 }
 
 /// The same in scripts that are written without spaces: nothing is left when such words are taken out.
@@ -120,7 +120,7 @@ fn is_unspaced(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::task::Task;
+    use crate::request::Task;
 
     #[test]
     fn failing_tests_are_meant_in_many_words() {

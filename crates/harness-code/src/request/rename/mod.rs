@@ -3,14 +3,54 @@
 //! Read word by word. A word such as `name` or `helper` is a kind of thing only where a name stands beside it;
 //! where a sentence can be read in two ways, both readings are returned and the project decides.
 
+mod sentence;
+mod several;
+mod words;
+
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::sentence::{Mark, Word, words_of};
-use super::words::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, MOST_WORDS, NO_NAMES};
-use super::{Doubts, Rename, several};
 use crate::path::RelPath;
+use sentence::{Mark, Word, words_of};
+use words::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, MOST_WORDS, NO_NAMES};
+
+pub use several::count_new_names;
+
+/// A rename as a sentence asks for it: what is to be renamed, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rename {
+    /// The name as it is now: `name`, `Class.name`, `package.module`, or the path of a file.
+    pub old: String,
+    /// The name as it shall be.
+    pub new: String,
+    /// The file that defines it.
+    pub file: Option<RelPath>,
+    /// The class or function that holds it.
+    pub class: Option<String>,
+    /// Whether `class` is only a word behind "in", which may hold nothing.
+    pub class_is_guess: bool,
+    /// A line that it stands on, from 1.
+    pub line: Option<u32>,
+    /// The column it stands at, in characters from 1.
+    pub column: Option<u32>,
+    /// Whether comments and docstrings follow.
+    pub in_comments: bool,
+    /// What happens to places that may mean the thing and may not.
+    pub doubts: Doubts,
+}
+
+/// What a rename does about places that may mean the renamed thing and may not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Doubts {
+    /// Asks the user.
+    #[default]
+    Ask,
+    /// Renames there too, where the whole name stands.
+    Include,
+    /// Leaves them as they are.
+    Leave,
+}
 
 /// More questions are not asked of one task.
 const MOST_ANSWERS: usize = 8;
@@ -60,10 +100,7 @@ pub fn read_rename(task: &str) -> Vec<Rename> {
 }
 
 /// Reads the renames of a task with the answers to our questions behind it.
-fn read_with(
-    task: &str,
-    read: impl Fn(&str) -> Vec<Vec<Rename>>,
-) -> Vec<Vec<Rename>> {
+fn read_with(task: &str, read: impl Fn(&str) -> Vec<Vec<Rename>>) -> Vec<Vec<Rename>> {
     let (before, answers) = answers(task.trim());
     let (certain, doubts) = without_doubts(before);
     if MORE.as_ref().is_some_and(|more| more.is_match(certain)) {
@@ -536,40 +573,3 @@ fn read_places(words: &[Word<'_>], request: &mut Rename) {
         }
     }
 }
-
-/// The name that stands at a place: at the column, else the one that the line defines.
-pub(super) fn name_at(content: &str, line: u32, column: Option<u32>) -> Option<String> {
-    let number = usize::try_from(line).ok()?.checked_sub(1)?;
-    let text = content.lines().nth(number)?;
-    let Some(column) = column else {
-        let defined = DEFINED.as_ref()?.captures(text)?;
-        return Some(
-            defined
-                .get(1)
-                .or_else(|| defined.get(2))?
-                .as_str()
-                .to_string(),
-        );
-    };
-    let letters: Vec<char> = text.chars().collect();
-    let at = usize::try_from(column).ok()?.saturating_sub(1);
-    let is_part = |letter: &char| *letter == '_' || letter.is_alphanumeric();
-    if !letters.get(at).is_some_and(is_part) {
-        return None;
-    }
-    let start = letters[..at]
-        .iter()
-        .rposition(|letter| !is_part(letter))
-        .map_or(0, |before| before + 1);
-    Some(
-        letters[start..]
-            .iter()
-            .copied()
-            .take_while(is_part)
-            .collect(),
-    )
-}
-
-static DEFINED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:(?:async\s+)?(?:def|class)\s+(\w+)|(\w+)\s*(?::[^=]+)?=(?:[^=]|$))").ok()
-});

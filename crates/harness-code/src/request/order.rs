@@ -1,10 +1,10 @@
 //! The orders of a task: "fix a, delete b and call c from d" gives three.
 
-use harness_code::path::RelPath;
-use harness_code::text::whole_words;
+use crate::path::RelPath;
+use crate::text::whole_words;
 
-use crate::task::kind::Kind;
-use crate::task::{Task, kind_of, words};
+use crate::request::kind::Kind;
+use crate::request::{Task, kind_of, words};
 
 /// One thing that a task orders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +33,34 @@ const MAKING: [&str; 10] = [
 
 impl Order {
     /// Returns whether it asks for a test that is not there yet.
-    pub(crate) fn wants_test(&self) -> bool {
+    pub fn wants_test(&self) -> bool {
         let makes = MAKING.contains(&self.verb.as_str());
         makes && (self.task.kind == Kind::Tests || self.task.wants_test())
+    }
+}
+
+/// The longest words of a goal, in characters: more is a story.
+const LONGEST_GOAL: usize = 160;
+
+impl Order {
+    /// Returns what it asks for, for people: its first line, without what leads on to the next order.
+    pub fn goal(&self) -> String {
+        const LEADING_ON: [&str; 6] = ["and", "then", "also", "but", "&", "plus"];
+        let mut lines = self.task.text.lines().map(str::trim);
+        let mut text = lines.find(|line| !line.is_empty()).unwrap_or_default();
+        loop {
+            let cut = text.trim_end_matches(|c: char| c.is_whitespace() || ",;.".contains(c));
+            let last = cut.rsplit(char::is_whitespace).next().unwrap_or_default();
+            if !LEADING_ON.contains(&last) || last == cut {
+                text = cut;
+                break;
+            }
+            text = &cut[..cut.len() - last.len()];
+        }
+        match text.chars().count() > LONGEST_GOAL {
+            true => text.chars().take(LONGEST_GOAL).chain(['…']).collect(),
+            false => text.to_owned(),
+        }
     }
 }
 
@@ -156,7 +181,7 @@ fn without_pronouns(text: &str, name: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::task::Task;
+    use crate::request::Task;
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {

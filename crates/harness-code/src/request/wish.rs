@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use harness_code::language::Language;
+use crate::language::Language;
 
-use crate::task::Task;
+use crate::request::Task;
 
 /// Words before a name that say what it is.
 const NOUNS: [&str; 15] = [
@@ -130,7 +130,7 @@ impl Task {
 
     /// Returns everything that the task wants to be added, by its name; what comes behind the first is told by "a" or
     /// "new" from what is there: "a class A with a method b".
-    pub(crate) fn wishes(&self) -> Vec<Wish> {
+    pub fn wishes(&self) -> Vec<Wish> {
         let words: Vec<Word> = words(self.beginning()).map(word).collect();
         let is = |at: usize, list: &[&str]| is_one_of(&words, at, list);
         let after_fillers = |from: usize| (from..words.len()).find(|at| !is(*at, &FILLERS));
@@ -197,7 +197,7 @@ impl Task {
     }
 
     /// Returns the trait that the task wants a type to implement: "implement Drop for Lock".
-    pub(crate) fn wanted_trait(&self, name: &str) -> Option<String> {
+    pub fn wanted_trait(&self, name: &str) -> Option<String> {
         let name = regex::escape(name);
         let names = r"`?(?P<trait>[A-Z]\w*)[^.\n]*?";
         let pattern = format!(r"(?i:\bimpl(?:ement(?:s|ed|ing)?)?)\s+{names}\s+for\s+`?{name}\b");
@@ -207,7 +207,7 @@ impl Task {
     }
 
     /// Returns whether the task asks for a definition without naming it: "a function that reverses a string".
-    pub(crate) fn wants_definition(&self) -> bool {
+    pub fn wants_definition(&self) -> bool {
         let words: Vec<Word> = words(self.beginning()).map(word).collect();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         (1..words.len()).any(|at| {
@@ -254,7 +254,7 @@ impl Task {
     }
 
     /// Returns what is to be replaced everywhere: "replace `a` with b", "remove all print statements".
-    pub(crate) fn replaced_name(&self) -> Option<String> {
+    pub fn replaced_name(&self) -> Option<String> {
         let words: Vec<Word> = words(self.beginning()).map(word).collect();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         let first = (0..words.len()).find(|at| lower(*at) != "please")?;
@@ -302,7 +302,7 @@ impl Task {
     }
 
     /// Returns whether the task asks for a test beside something else.
-    pub(crate) fn wants_test(&self) -> bool {
+    pub fn wants_test(&self) -> bool {
         let words: Vec<Word> = words(self.beginning()).map(word).collect();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         (1..words.len()).any(|at| {
@@ -443,7 +443,7 @@ fn word(raw: &str) -> Word<'_> {
             .is_some_and(|c| c.is_alphabetic() || c == '_')
             && letters.all(|c| c.is_alphanumeric() || c == '_')
     };
-    let is_file = harness_code::path::RelPath::parse(head)
+    let is_file = crate::path::RelPath::parse(head)
         .is_ok_and(|path| head.contains('.') && Language::of(&path) != Language::Other);
     let is_name = head.split('.').all(part) && !head.contains('/') && !is_file;
     Word {
