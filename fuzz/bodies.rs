@@ -12,6 +12,7 @@ use harness_code::path::RelPath;
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
 use harness_code::report::map::map;
+use harness_code::request::Request;
 use harness_code::search::{Query, glob, search};
 use harness_code::suite::{SuiteEnvironment, detect};
 use harness_code::symbols::{parses, read_with};
@@ -231,7 +232,7 @@ pub fn project(folder: &Path, data: &[u8]) {
 /// Tasks: whatever a task says, what it names and where it leads lies in the project, and scores fall from one.
 pub fn task(tree: &SourceTree, data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let noted = Noted::of(tree, &text);
+    let noted = Noted::of(tree, &Request::read(&text));
     let known = |path: &RelPath| tree.file(path).is_some();
     for include_tests in [false, true] {
         let (mentions, located) = locate(tree, &noted, LocateOptions { include_tests });

@@ -9,7 +9,7 @@ use harness_agent::{Refusal, guard, reply};
 use harness_code::language::Language;
 use harness_code::passage;
 use harness_code::path::RelPath;
-use harness_code::request::Task;
+use harness_code::request::Request;
 use harness_code::symbols;
 use harness_code::tree::SourceTree;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn comments(folder: &std::path::Path) -> Value {
         files += 1;
         for after in commented(text.content()) {
             edits += 1;
-            let task = Task::bare("add a remark to the code");
+            let task = Request::read("add a remark to the code");
             let refusal = guard::refusal_of(&tree, &task, &file.path, text.content(), &after);
             refusals.extend(
                 refusal.map(|refusal| json!([file.path.as_str(), refusal.rule, refusal.reason])),

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use harness_code::edit::{Edit, apply};
 use harness_code::fix::{Answer, Installed, MisspellingRequest, Surroundings, misspelled, rename};
 use harness_code::path::RelPath;
-use harness_code::request::rename::{Doubts, Rename, read_rename};
+use harness_code::request::Request;
+use harness_code::request::rename::{Doubts, Rename};
 use harness_code::scope::unresolved;
 use harness_code::tree::SourceTree;
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ fn main() -> std::io::Result<()> {
             Some("rename") => answer_rename(&question),
             Some("read_rename") => {
                 let task = question["task"].as_str().unwrap_or_default();
-                json!({"readings": format!("{:?}", read_rename(task))})
+                json!({"readings": format!("{:?}", Request::read(task).rename())})
             }
             _ => json!({"error": "unknown question"}),
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harness_code::request::kind::Kind;
+use harness_code::request::Request;
 use serde_json::Value;
 
 #[expect(clippy::print_stdout, reason = "a measurement prints what it finds")]
@@ -11,7 +11,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
     for line in std::fs::read_to_string(file)?.lines() {
         let case: Value = serde_json::from_str(line)?;
-        let kind = Kind::of(case["text"].as_str().unwrap_or_default()).name();
+        let request = Request::read(case["text"].as_str().unwrap_or_default());
+        let kind = request.kind.name();
         println!("{}\t{kind}", case["id"].as_str().unwrap_or_default());
         *counts.entry(kind).or_default() += 1;
     }

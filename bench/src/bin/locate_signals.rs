@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::Path;
 
 use harness_code::locate::{LocateOptions, Noted, Signals, signals};
+use harness_code::request::Request;
 use harness_code::tree::SourceTree;
 
 /// Usage: `locate_signals CASES.jsonl TREES_FOLDER [FIRST EVERY]`; a case's project lies in `TREES_FOLDER/<id>`.
@@ -24,7 +25,7 @@ fn main() {
         let start = std::time::Instant::now();
         let folder = Path::new(&args[1]).join(id);
         let text = case["text"].as_str().unwrap();
-        let (tree, noted) = Noted::read(&folder, None, text).unwrap();
+        let (tree, noted) = Noted::read(&folder, None, &Request::read(text)).unwrap();
         let read = start.elapsed();
         let (files, definitions) = signals(&tree, &noted, LocateOptions::default());
         eprintln!("{id} read {read:?} signals {:?}", start.elapsed() - read);

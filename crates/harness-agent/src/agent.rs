@@ -33,7 +33,7 @@ use crate::run::result::{RunResult, Stopped};
 use crate::run::suite_run::{self, SuiteOrder, TestResult};
 use crate::run::{self, Asked, Order};
 use crate::suite;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
 /// How long an undo waits for another run that holds the project.
 const UNDO_PATIENCE: Duration = Duration::from_secs(20);
@@ -359,10 +359,11 @@ impl Agent {
         let checked = self.options.check()?;
         let hidden = self.config.clone()?.hidden().unwrap_or_default();
         let scope = checked.scope.as_ref();
-        let read = Noted::read_hiding(&checked.project, scope, hidden, &cancel.flag(), task);
+        let request = Request::read(task);
+        let read = Noted::read_hiding(&checked.project, scope, hidden, &cancel.flag(), &request);
         let plan = |(tree, noted): (SourceTree, Noted)| {
             let (options, environment) = (&self.options, &self.environment);
-            let plan = Plan::make(&Task::bare(task), &tree, &noted, options, environment);
+            let plan = Plan::make(&request, &tree, &noted, options, environment);
             plan.route(&tree, &options.model)
         };
         Ok(read.map(plan))

@@ -3,7 +3,7 @@
 
 use crate::question::Question;
 use crate::secret;
-use harness_code::request::Task;
+use harness_code::request::Request;
 use harness_code::request::kind::Kind;
 
 /// One message of a conversation.
@@ -153,7 +153,7 @@ impl Memory {
         if let Meaning::Task(task) = meaning {
             // A pasted log names nothing beyond its first lines that "it" could mean.
             let head: String = task.chars().take(LONGEST_NAMED).collect();
-            let named = name_of(&Task::bare(&head));
+            let named = name_of(&Request::read(&head));
             self.is_unnamed = named.is_none();
             self.name = named.or(self.name.take());
             self.task = Some(task);
@@ -185,10 +185,10 @@ impl Memory {
 
     /// Has "it" mean one of the two names of the last task, where that is a rename.
     fn call_it(&mut self, one: fn(String, String) -> String) {
-        let task = self.task.as_deref().map(Task::bare);
+        let task = self.task.as_deref().map(Request::read);
         let task = task.filter(|task| task.kind == Kind::Rename);
-        let renames = task.map(|task| harness_code::request::rename::read_rename(&task.text));
-        if let Some(rename) = renames.and_then(|renames| renames.into_iter().next()) {
+        let rename = task.and_then(|task| task.rename().first().cloned());
+        if let Some(rename) = rename {
             self.name = Some(one(rename.old, rename.new));
         }
     }
@@ -240,13 +240,13 @@ impl Memory {
 
     /// Returns the last task for another thing.
     fn same_task(&self, task: &str, wanted: &str) -> String {
-        let named = Task::bare(wanted);
+        let named = Request::read(wanted);
         let other_paths = named.written_paths();
         let quoted = match wanted.split_whitespace().count() {
             1 if other_paths.is_empty() => format!("`{}`", wanted.trim_matches('`')),
             _ => wanted.to_owned(),
         };
-        let old = Task::bare(task);
+        let old = Request::read(task);
         let old_paths = old.written_paths();
         let old_path = old_paths.first().map(ToString::to_string);
         match (name_of(&old), old_path) {
@@ -523,7 +523,7 @@ fn with_name(name: Option<&str>, message: &str) -> String {
     let Some((at, length)) = place else {
         return message.to_owned();
     };
-    let start = Task::bare(&message[..at]);
+    let start = Request::read(&message[..at]);
     // "make sure that …", "so that it …": the sentence has its own subject.
     let joins = ["sure", "so", "see", "check", "ensure", "know", "says"];
     let word = start
@@ -540,12 +540,11 @@ fn with_name(name: Option<&str>, message: &str) -> String {
 
 /// Returns what a task is about, by its words: the new name of a rename, something new, a name written as code, or the
 /// word before a file.
-fn name_of(task: &Task) -> Option<String> {
+fn name_of(task: &Request) -> Option<String> {
     if task.kind == Kind::Rename {
-        let renames = harness_code::request::rename::read_rename(&task.text);
-        return renames.into_iter().next().map(|rename| rename.new);
+        return task.rename().first().map(|rename| rename.new.clone());
     }
-    let new = task.wish().map(|wish| wish.name);
+    let new = task.wish().map(|wish| wish.name.clone());
     let written = || task.code_names().first().map(|name| (*name).to_owned());
     let before_file = || {
         let words: Vec<&str> = task.text.split_whitespace().collect();

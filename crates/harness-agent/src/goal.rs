@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use harness_code::request::Task;
+use harness_code::request::Request;
 use harness_code::request::order::Order;
 
 /// One thing that a task asks for.
@@ -19,7 +19,7 @@ pub struct Goal {
 
 impl Goal {
     /// Returns what a task asks for, all of it met or none.
-    pub(crate) fn all_of(task: &Task, met: bool, why: &str) -> Vec<Goal> {
+    pub(crate) fn all_of(task: &Request, met: bool, why: &str) -> Vec<Goal> {
         let goal = |order: &Order| Goal {
             text: order.goal(),
             met,
@@ -31,14 +31,14 @@ impl Goal {
 
 #[cfg(test)]
 mod tests {
-    use harness_code::request::Task;
+    use harness_code::request::Request;
 
     use super::Goal;
 
     #[test]
     fn goals_are_told_in_the_words_of_the_task() {
         let goals = |text: &str| -> Vec<String> {
-            let goals = Goal::all_of(&Task::bare(text), true, "");
+            let goals = Goal::all_of(&Request::read(text), true, "");
             goals.into_iter().map(|goal| goal.text).collect()
         };
         assert_eq!(

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use harness_hands::user;
 
+use harness_code::request::Request;
 use harness_code::request::kind::Kind;
 
 /// The longest skill that is shown to a model, in characters; more would crowd the code out.
@@ -108,18 +109,18 @@ pub(crate) fn check_names(project: &Path, names: &[String]) -> Result<(), Unknow
 }
 
 /// Returns the names of the skills to load: the ones asked for, else those that fit the kind of task and its words.
-pub(crate) fn choose(known: &[Skill], kind: Kind, task: &str, asked: &[String]) -> Vec<String> {
+pub(crate) fn choose(known: &[Skill], task: &Request, asked: &[String]) -> Vec<String> {
     if !asked.is_empty() {
         return asked.to_vec();
     }
-    let usual = match kind {
+    let usual = match task.kind {
         Kind::Fix => Some("fix-a-bug"),
         Kind::Add => Some("add-a-feature"),
         Kind::Tests => Some("write-tests"),
         Kind::Question => Some("explain-code"),
         Kind::Rename | Kind::Change => None,
     };
-    let said: Vec<String> = words(task).collect();
+    let said: Vec<String> = task.words().map(str::to_lowercase).collect();
     let mut fitting: Vec<(usize, String)> = known
         .iter()
         .filter(|skill| Some(skill.name.as_str()) != usual)
@@ -232,7 +233,7 @@ fn read(folder: &str, source: &str) -> Skill {
 
 #[cfg(test)]
 mod tests {
-    use super::{BUILT_IN, Kind, available, check_names, choose, read};
+    use super::{BUILT_IN, Kind, Request, available, check_names, choose, read};
 
     #[test]
     fn a_task_picks_the_skill_of_its_kind_and_the_one_its_words_call_for() {
@@ -240,7 +241,7 @@ mod tests {
             .iter()
             .map(|(name, text)| read(name, text))
             .collect();
-        let chosen = |kind, task: &str| choose(&known, kind, task, &[]);
+        let chosen = |kind, task: &str| choose(&known, &Request::read(task).with_kind(kind), &[]);
         for (kind, task, expected) in [
             (
                 Kind::Fix,
@@ -299,7 +300,7 @@ mod tests {
             assert_eq!(chosen(kind, task), expected, "{task}");
         }
         let asked = ["review".to_owned()];
-        assert_eq!(choose(&known, Kind::Fix, "fix it", &asked), asked);
+        assert_eq!(choose(&known, &Request::read("fix it"), &asked), asked);
     }
 
     #[test]

@@ -2,12 +2,13 @@
 //!
 //! ```
 //! use harness_code::locate::{LocateOptions, Noted, locate};
+//! use harness_code::request::Request;
 //! use harness_code::tree::SourceTree;
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # std::fs::write(folder.path().join("cart.py"), "def total(prices):\n    return sum(prices)\n").unwrap();
 //! let tree = SourceTree::read(folder.path(), None).unwrap();
-//! let noted = Noted::of(&tree, "the total is wrong");
+//! let noted = Noted::of(&tree, &Request::read("the total is wrong"));
 //! let (_, located) = locate(&tree, &noted, LocateOptions::default());
 //! assert_eq!(located.definitions[0].name, "total");
 //! ```

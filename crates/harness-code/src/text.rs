@@ -343,6 +343,12 @@ pub(crate) fn is_among(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
+/// Returns the runs of letters, digits and underscores.
+pub(crate) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|run| !run.is_empty())
+}
+
 /// Returns where a name stands in a text as a whole word.
 pub fn whole_words<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
     let part_of_name = |c: char| c.is_alphanumeric() || c == '_';

@@ -5,12 +5,12 @@ use harness_code::tree;
 
 use super::GuardContext;
 use crate::history::Refusal;
-use harness_code::request::Task;
+use harness_code::request::Request;
 use harness_code::request::kind::Kind;
 
 pub(super) fn check(
     change: &FileChange,
-    task: &Task,
+    task: &Request,
     _facts: &GuardContext<'_>,
 ) -> Option<Refusal> {
     let is_code = change.language().is_source() && !tree::is_test(&change.path);

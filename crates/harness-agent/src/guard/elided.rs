@@ -4,7 +4,7 @@ use harness_code::edit::FileChange;
 
 use super::{GuardContext, added_lines};
 use crate::history::Refusal;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
 /// What models write where they leave code out.
 const WORDS: [&str; 14] = [
@@ -26,7 +26,7 @@ const WORDS: [&str; 14] = [
 
 pub(super) fn check(
     change: &FileChange,
-    _task: &Task,
+    _task: &Request,
     _facts: &GuardContext<'_>,
 ) -> Option<Refusal> {
     let lines = |content: &str| content.lines().count();

@@ -12,11 +12,11 @@ use harness_code::tree::SourceTree;
 
 use super::GuardContext;
 use crate::history::Refusal;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
 pub(super) fn check(
     change: &FileChange,
-    _task: &Task,
+    _task: &Request,
     facts: &GuardContext<'_>,
 ) -> Option<Refusal> {
     if change.language() != Language::Python {

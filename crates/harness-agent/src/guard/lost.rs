@@ -10,9 +10,13 @@ use harness_code::symbols::{self, Definition};
 use super::GuardContext;
 use crate::history::Refusal;
 use crate::plan::Spot;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
-pub(super) fn check(change: &FileChange, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
+pub(super) fn check(
+    change: &FileChange,
+    task: &Request,
+    facts: &GuardContext<'_>,
+) -> Option<Refusal> {
     let before = change.before.as_deref()?;
     let after = symbols::definitions(change.language(), change.new_text());
     let known = symbols::definitions(change.language(), before);
@@ -190,7 +194,7 @@ mod tests {
                 may_go: &[],
                 resolver: OnceCell::new(),
             };
-            check(&gone, &Task::bare("faster f"), &facts).is_some()
+            check(&gone, &Request::read("faster f"), &facts).is_some()
         };
         assert!(!refused("a/error.go", ""));
         for path in ["b/error.go", "a/error_test.go", "a/error_windows.go"] {

@@ -24,7 +24,7 @@ use harness_code::tree::SourceTree;
 
 use crate::history::Refusal;
 use crate::plan::Spot;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
 pub(crate) use names::missing as missing_names;
 pub(crate) use weakened::decides_tests;
@@ -59,7 +59,7 @@ impl<'a> GuardContext<'a> {
 }
 
 /// A guard refuses a change or lets it pass. It judges the change, never what the file already was.
-type Guard = fn(&FileChange, &Task, &GuardContext<'_>) -> Option<Refusal>;
+type Guard = fn(&FileChange, &Request, &GuardContext<'_>) -> Option<Refusal>;
 
 /// Asked in this order; the first refusal ends the question.
 const GUARDS: &[Guard] = &[
@@ -80,7 +80,7 @@ const GUARDS: &[Guard] = &[
 /// Returns why this change may not happen, or nothing.
 pub(crate) fn refusal(
     change: &FileChange,
-    task: &Task,
+    task: &Request,
     facts: &GuardContext<'_>,
 ) -> Option<Refusal> {
     if change.after.is_none() {
@@ -92,7 +92,7 @@ pub(crate) fn refusal(
 /// Returns why a file may not change from one text to another, for callers that have only text.
 pub fn refusal_of(
     tree: &SourceTree,
-    task: &Task,
+    task: &Request,
     path: &RelPath,
     before: &str,
     after: &str,
@@ -113,7 +113,7 @@ pub fn refusal_of(
 }
 
 /// Returns why a change may not happen, from the change alone.
-pub(crate) fn refusal_alone(change: &FileChange, task: &Task) -> Option<Refusal> {
+pub(crate) fn refusal_alone(change: &FileChange, task: &Request) -> Option<Refusal> {
     let facts = GuardContext {
         tree: None,
         installed: &Installed::default(),
@@ -150,7 +150,7 @@ pub(crate) mod testing {
 
     use super::GuardContext;
     use crate::history::Refusal;
-    use harness_code::request::Task;
+    use harness_code::request::Request;
 
     /// Returns a change of a file.
     pub(crate) fn change(path: &str, before: &str, after: &str) -> FileChange {
@@ -163,7 +163,7 @@ pub(crate) mod testing {
 
     /// Returns the rule that refuses a change in an empty project, or `ok`.
     pub(crate) fn verdict(
-        guard: fn(&FileChange, &Task, &GuardContext<'_>) -> Option<Refusal>,
+        guard: fn(&FileChange, &Request, &GuardContext<'_>) -> Option<Refusal>,
         task: &str,
         change: &FileChange,
     ) -> String {
@@ -177,7 +177,7 @@ pub(crate) mod testing {
     )]
     pub(crate) fn verdict_in(
         files: &[(&str, &str)],
-        guard: fn(&FileChange, &Task, &GuardContext<'_>) -> Option<Refusal>,
+        guard: fn(&FileChange, &Request, &GuardContext<'_>) -> Option<Refusal>,
         task: &str,
         change: &FileChange,
     ) -> String {
@@ -199,6 +199,6 @@ pub(crate) mod testing {
             may_go: &[],
             resolver: std::cell::OnceCell::new(),
         };
-        guard(change, &Task::bare(task), &facts).map_or("ok".to_owned(), |refusal| refusal.rule)
+        guard(change, &Request::read(task), &facts).map_or("ok".to_owned(), |refusal| refusal.rule)
     }
 }

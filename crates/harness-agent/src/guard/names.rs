@@ -8,11 +8,11 @@ use harness_code::scope::{Unresolved, unresolved};
 
 use super::GuardContext;
 use crate::history::Refusal;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
 pub(super) fn check(
     change: &FileChange,
-    _task: &Task,
+    _task: &Request,
     _facts: &GuardContext<'_>,
 ) -> Option<Refusal> {
     let missing = missing(change).into_iter().next()?;

@@ -3,9 +3,9 @@
 use harness_code::path::RelPath;
 
 use crate::history::Refusal;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
-pub(super) fn check(path: &RelPath, task: &Task) -> Option<Refusal> {
+pub(super) fn check(path: &RelPath, task: &Request) -> Option<Refusal> {
     if task.wants_gone(path) {
         return None;
     }
@@ -18,18 +18,18 @@ pub(super) fn check(path: &RelPath, task: &Task) -> Option<Refusal> {
 mod tests {
     use harness_code::path::RelPath;
 
-    use harness_code::request::Task;
+    use harness_code::request::Request;
 
     #[test]
     fn only_a_file_that_the_task_wants_gone_may_go() {
         let path = RelPath::parse("shop/old.py").unwrap();
-        assert!(super::check(&path, &Task::bare("tidy up the shop")).is_some());
+        assert!(super::check(&path, &Request::read("tidy up the shop")).is_some());
         let part = "remove the function total from shop/old.py";
-        assert!(super::check(&path, &Task::bare(part)).is_some());
+        assert!(super::check(&path, &Request::read(part)).is_some());
         let all = "move total from shop/old.py to a.py and delete shop/old.py";
-        assert!(super::check(&path, &Task::bare(all)).is_none());
-        assert!(super::check(&path, &Task::bare("fix total until old.py passes")).is_some());
-        assert!(super::check(&path, &Task::bare("remove shop/old.py")).is_none());
-        assert!(super::check(&path, &Task::bare("old.py is not needed, delete it")).is_none());
+        assert!(super::check(&path, &Request::read(all)).is_none());
+        assert!(super::check(&path, &Request::read("fix total until old.py passes")).is_some());
+        assert!(super::check(&path, &Request::read("remove shop/old.py")).is_none());
+        assert!(super::check(&path, &Request::read("old.py is not needed, delete it")).is_none());
     }
 }

@@ -5,11 +5,11 @@ use harness_code::edit::FileChange;
 use super::{GuardContext, added_lines};
 use crate::history::Refusal;
 use crate::secret;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
 pub(super) fn check(
     change: &FileChange,
-    _task: &Task,
+    _task: &Request,
     _facts: &GuardContext<'_>,
 ) -> Option<Refusal> {
     // A private key spans lines; looking at the added lines together finds it too.

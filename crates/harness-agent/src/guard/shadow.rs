@@ -8,9 +8,13 @@ use harness_code::tree::SourceTree;
 
 use super::GuardContext;
 use crate::history::Refusal;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
-pub(super) fn check(change: &FileChange, task: &Task, facts: &GuardContext<'_>) -> Option<Refusal> {
+pub(super) fn check(
+    change: &FileChange,
+    task: &Request,
+    facts: &GuardContext<'_>,
+) -> Option<Refusal> {
     let path = &change.path;
     if change.before.is_some() || change.language() != Language::Python || task.names_path(path) {
         return None;

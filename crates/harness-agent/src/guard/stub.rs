@@ -7,7 +7,7 @@ use harness_code::symbols::{self, Definition};
 
 use super::GuardContext;
 use crate::history::Refusal;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
 /// Words of tasks for which a body without work is right.
 const MEANT: [&str; 14] = [
@@ -29,7 +29,7 @@ const MEANT: [&str; 14] = [
 
 pub(super) fn check(
     change: &FileChange,
-    task: &Task,
+    task: &Request,
     _facts: &GuardContext<'_>,
 ) -> Option<Refusal> {
     if MEANT.iter().any(|word| task.speaks_of(word)) {

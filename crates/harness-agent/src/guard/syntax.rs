@@ -5,11 +5,11 @@ use harness_code::symbols;
 
 use super::GuardContext;
 use crate::history::Refusal;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
 pub(super) fn check(
     change: &FileChange,
-    _task: &Task,
+    _task: &Request,
     _facts: &GuardContext<'_>,
 ) -> Option<Refusal> {
     let parses = |content: &str| symbols::parses(change.language(), content);

@@ -3,7 +3,7 @@
 use super::{GuardContext, added_lines};
 use crate::history::Refusal;
 use harness_code::edit::FileChange;
-use harness_code::request::Task;
+use harness_code::request::Request;
 use harness_code::tree;
 
 /// What code asks to know whether a test runs it, and what it would reach for to turn one.
@@ -27,7 +27,7 @@ const TURNED: [&str; 4] = [
 
 pub(super) fn check(
     change: &FileChange,
-    task: &Task,
+    task: &Request,
     _facts: &GuardContext<'_>,
 ) -> Option<Refusal> {
     let path = &change.path;

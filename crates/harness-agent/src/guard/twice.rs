@@ -8,11 +8,11 @@ use harness_code::symbols::{self, Definition};
 
 use super::GuardContext;
 use crate::history::Refusal;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
 pub(super) fn check(
     change: &FileChange,
-    _task: &Task,
+    _task: &Request,
     _facts: &GuardContext<'_>,
 ) -> Option<Refusal> {
     let old = counts(change.language(), change.old_text());

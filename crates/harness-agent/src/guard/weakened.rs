@@ -3,7 +3,7 @@
 use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
-use harness_code::request::rename::{self, Rename};
+use harness_code::request::rename::Rename;
 use harness_code::suite::weaken;
 use harness_code::symbols;
 use harness_code::text::whole_words;
@@ -11,12 +11,12 @@ use harness_code::tree;
 
 use super::GuardContext;
 use crate::history::Refusal;
-use harness_code::request::Task;
+use harness_code::request::Request;
 use harness_code::request::kind::Kind;
 
 pub(super) fn check(
     change: &FileChange,
-    task: &Task,
+    task: &Request,
     _facts: &GuardContext<'_>,
 ) -> Option<Refusal> {
     let path = &change.path;
@@ -54,7 +54,7 @@ pub(super) fn check(
             touched(before, change.new_text())?
         }
         // A new one reaches every test beside it.
-        None if path.file_name() == "conftest.py" && !task.making().is_in(path) => {
+        None if path.file_name() == "conftest.py" && !task.makes_new_in(path) => {
             "conftest".to_owned()
         }
         None => return None,
@@ -175,7 +175,7 @@ pub(crate) fn decides_tests(path: &RelPath) -> bool {
 }
 
 /// Returns a test as it reads once what the task renames has its new name, for each way to read the task.
-fn renamed(before: &str, task: &Task) -> Vec<String> {
+fn renamed(before: &str, task: &Request) -> Vec<String> {
     if task.kind != Kind::Rename {
         return Vec::new();
     }
@@ -183,12 +183,11 @@ fn renamed(before: &str, task: &Task) -> Vec<String> {
         Ok(path) if Language::of(&path) != Language::Other => path.stem().to_owned(),
         _ => name.rsplit(['.', '/']).next().unwrap_or(name).to_owned(),
     };
-    let renames = rename::read_renames(&task.text);
-    if renames.is_empty() {
+    if task.renames().is_empty() {
         return Vec::new();
     }
     let mut texts = vec![before.to_owned()];
-    for readings in &renames {
+    for readings in task.renames() {
         let each = |text: &String| -> Vec<String> {
             let renamed = |one: &Rename| with_new_name(text, &last(&one.old), &last(&one.new));
             readings.iter().map(renamed).collect()

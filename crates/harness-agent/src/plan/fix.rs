@@ -10,7 +10,7 @@ use harness_code::fix::{
 use harness_code::locate::Noted;
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
-use harness_code::request::rename::{Rename, read_renames};
+use harness_code::request::rename::Rename;
 use harness_code::suite::packages_of;
 use harness_code::text::whole_words;
 use harness_code::tree::SourceTree;
@@ -19,7 +19,7 @@ use crate::env::Environment;
 use crate::plan::route::PlannedFix;
 use crate::question::Question;
 use crate::suite;
-use harness_code::request::Task;
+use harness_code::request::Request;
 use harness_code::request::kind::Kind;
 
 /// Words by which a task says that a name cannot be resolved.
@@ -61,7 +61,7 @@ pub(super) struct Found {
 
 /// Looks for a certain fix.
 pub(super) fn find(
-    task: &Task,
+    task: &Request,
     tree: &SourceTree,
     noted: &Noted,
     mentions: &Mentions,
@@ -125,7 +125,7 @@ fn with_places(reason: String, places: &[Place]) -> String {
 
 /// A misspelled name, when the task is about one: another finding in the same file is not what was asked for.
 fn misspelled(
-    task: &Task,
+    task: &Request,
     tree: &SourceTree,
     noted: Option<&Noted>,
     mentions: &Mentions,
@@ -186,18 +186,15 @@ fn misspelled(
 
 /// The renames that the task asks for by name.
 fn renamed(
-    task: &Task,
+    task: &Request,
     tree: &SourceTree,
     environment: &Environment,
     scope: Option<RelPath>,
 ) -> Answer {
-    let renames = read_renames(&task.text);
+    let renames = task.renames();
     let installed = installed(tree, environment);
     let surroundings = Surroundings { scope, installed };
-    match (
-        fix::rename_all(tree, &renames, &surroundings),
-        renames.as_slice(),
-    ) {
+    match (fix::rename_all(tree, renames, &surroundings), renames) {
         (Answer::Certain(_), [readings]) if is_about_another(task, tree, readings) => {
             Answer::Nothing
         }
@@ -207,7 +204,7 @@ fn renamed(
 
 /// Says whether a sentence speaks of another definition behind the new name and of what it should be called, however it
 /// says so: a part of what is asked for is not certain.
-fn is_about_another(task: &Task, tree: &SourceTree, readings: &[Rename]) -> bool {
+fn is_about_another(task: &Request, tree: &SourceTree, readings: &[Rename]) -> bool {
     const JOINTS: [&str; 9] = [
         "to", "into", "->", "=>", "→", "with", "by", "called", "instead",
     ];
@@ -239,7 +236,12 @@ fn is_about_another(task: &Task, tree: &SourceTree, readings: &[Rename]) -> bool
 }
 
 /// A definition that the task asks to be gone, and nothing else.
-fn removed(task: &Task, tree: &SourceTree, mentions: &Mentions, scope: Option<RelPath>) -> Answer {
+fn removed(
+    task: &Request,
+    tree: &SourceTree,
+    mentions: &Mentions,
+    scope: Option<RelPath>,
+) -> Answer {
     match task
         .only_removed()
         .filter(|_| mentions.definitions.len() == 1)

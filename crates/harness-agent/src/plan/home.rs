@@ -9,7 +9,7 @@ use harness_code::text::whole_words;
 use harness_code::tree::SourceTree;
 
 use crate::plan::Spot;
-use harness_code::request::Task;
+use harness_code::request::Request;
 use harness_code::request::kind::Kind;
 use harness_code::request::wish::Noun;
 
@@ -28,7 +28,7 @@ pub(crate) struct NewDefinition {
 
 /// Returns the new definition of a task that names both it and its home.
 pub(super) fn for_new(
-    task: &Task,
+    task: &Request,
     tree: &SourceTree,
     mentions: &Mentions,
 ) -> Option<NewDefinition> {
@@ -37,7 +37,7 @@ pub(super) fn for_new(
     }
     if let Some(path) = new_file(task, tree) {
         let is_plain = |name: &String| !name.contains('.');
-        let name = task.wish().map(|wish| wish.name).filter(is_plain);
+        let name = task.wish().map(|wish| wish.name.clone()).filter(is_plain);
         return Some(NewDefinition {
             path,
             name: name.unwrap_or_default(),
@@ -85,7 +85,7 @@ pub(super) fn for_new(
             |path: &&RelPath| !harness_code::tree::is_test(path) && tree.file(path).is_some();
         let mut paths = mentions.paths.iter().filter(code);
         let one = paths.next().filter(|_| paths.next().is_none())?;
-        (one.clone(), wish.name)
+        (one.clone(), wish.name.clone())
     };
     let known = tree.file(&path)?.facts.definitions.iter();
     let is_new = !known.into_iter().any(|one| *one.qualified == *name);
@@ -98,7 +98,7 @@ pub(super) fn for_new(
 }
 
 /// Returns the one file that a task asks to be made: its path is written, and nothing of the project is there.
-fn new_file(task: &Task, tree: &SourceTree) -> Option<RelPath> {
+fn new_file(task: &Request, tree: &SourceTree) -> Option<RelPath> {
     let is_new = |path: &RelPath| {
         let is_file = Language::of(path) != Language::Other && path.extension().is_some();
         // What is ignored is there all the same.
@@ -111,10 +111,9 @@ fn new_file(task: &Task, tree: &SourceTree) -> Option<RelPath> {
     if paths.is_empty() {
         return None;
     }
-    let making = task.making();
     // A path on a last line of its own answers where it goes.
     let is_answer = |path: &RelPath| task.answer() == Some(("", path.as_str()));
-    paths.retain(|path| making.is_in(path) || is_answer(path));
+    paths.retain(|path| task.makes_new_in(path) || is_answer(path));
     paths.dedup();
     let tests = |path: &RelPath| harness_code::tree::is_test(path);
     // "Create shop/tax.py and tests/test_tax.py": the tests come after what they test.
@@ -200,7 +199,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let tree = SourceTree::read(folder.path(), None).unwrap();
-        let mentions = Mentions::read(task, &tree);
+        let mentions = Mentions::of(&Request::read(task), &tree);
         let spot = Spot {
             path: RelPath::parse("shop/price.py").unwrap(),
             name: "net".to_owned(),
@@ -227,8 +226,8 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let tree = SourceTree::read(folder.path(), None).unwrap();
-        let mentions = Mentions::read(task, &tree);
-        let found = for_new(&Task::bare(task), &tree, &mentions);
+        let mentions = Mentions::of(&Request::read(task), &tree);
+        let found = for_new(&Request::read(task), &tree, &mentions);
         let found = found
             .as_ref()
             .map(|new| (new.path.as_str(), new.name.as_str(), new.with_test));

@@ -17,7 +17,7 @@ use harness_code::locate::{self, LocateOptions, Located, Noted};
 use harness_code::mention::{Mentions, NamedDefinition, near_miss};
 use harness_code::path::RelPath;
 use harness_code::report::overview;
-use harness_code::request::Task;
+use harness_code::request::Request;
 use harness_code::request::kind::Kind;
 use harness_code::symbols::{Definition, DefinitionKind};
 use harness_code::tree::SourceTree;
@@ -112,7 +112,7 @@ impl Place {
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// What is asked for.
-    pub(crate) task: Task,
+    pub(crate) task: Request,
     /// The cheapest way that may do.
     pub(crate) rung: Rung,
     /// What the user must choose first.
@@ -148,7 +148,7 @@ impl Plan {
     ///
     /// `noted` is what the tree says of the task's text.
     pub(crate) fn make(
-        task: &Task,
+        task: &Request,
         tree: &SourceTree,
         noted: &Noted,
         options: &AgentOptions,
@@ -199,7 +199,7 @@ impl Plan {
             rung == Rung::Loop && red_tests.is_none() && lists_places(task, tree, &mentions);
         let outline = lists.then(|| outline::of(tree, located.files.iter().map(|hit| &hit.path)));
         let available = skill::available(tree.root());
-        let skills = skill::choose(&available, task.kind, &task.text, &options.skills);
+        let skills = skill::choose(&available, task, &options.skills);
         let tests_place = || home::for_tests(tree, &mentions, spots.first()?);
         let tests_home = (task.kind == Kind::Tests).then(tests_place).flatten();
         Plan {
@@ -316,7 +316,7 @@ impl Plan {
     }
 
     /// Returns the plan for a task that these tests pass.
-    pub(crate) fn about_tests(&self, task: Task, blamed: Vec<String>) -> Plan {
+    pub(crate) fn about_tests(&self, task: Request, blamed: Vec<String>) -> Plan {
         Plan {
             task,
             blamed,
@@ -527,7 +527,7 @@ fn rank(located: &Located, named: &NamedDefinition) -> usize {
 }
 
 /// Returns the places to show: what the task names first, then what was found.
-fn spots(task: &Task, tree: &SourceTree, mentions: &Mentions, located: &Located) -> Vec<Spot> {
+fn spots(task: &Request, tree: &SourceTree, mentions: &Mentions, located: &Located) -> Vec<Spot> {
     let mut spots: Vec<Spot> = Vec::new();
     let mut add = |spot: Option<Spot>| {
         if let Some(spot) = spot
@@ -652,15 +652,14 @@ pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
 
 /// Returns how long the project's documents are that a question about the project as a whole is shown; nothing for
 /// other tasks.
-fn documents_tokens(task: &Task, tree: &SourceTree, mentions: &Mentions) -> Option<u64> {
-    let is_whole =
-        task.kind == Kind::Question && overview::is_about_project(tree, &task.text, mentions);
-    is_whole.then(|| overview::overview(tree, None, &task.text, MOST_CODE).len() as u64 / 4)
+fn documents_tokens(task: &Request, tree: &SourceTree, mentions: &Mentions) -> Option<u64> {
+    let is_whole = task.kind == Kind::Question && overview::is_about_project(tree, task, mentions);
+    is_whole.then(|| overview::overview(tree, None, task, MOST_CODE).len() as u64 / 4)
 }
 
 /// Returns how long the first prompt would be, about: the fixed words are about 350 tokens, of the rest one has about
 /// four bytes.
-fn prompt_tokens(task: &Task, spots: &[Spot], outline: Option<&str>) -> u64 {
+fn prompt_tokens(task: &Request, spots: &[Spot], outline: Option<&str>) -> u64 {
     let shown = |spot: &Spot| spot.span.len().min(LONGEST_DEFINITION);
     let code = spots.iter().map(shown).sum::<usize>().min(MOST_CODE);
     let text = task.text.len().min(LONGEST_TASK);
@@ -670,7 +669,7 @@ fn prompt_tokens(task: &Task, spots: &[Spot], outline: Option<&str>) -> u64 {
 
 /// Says whether code cannot tell the places of a task: something is to be added, changed or mended in code, and no
 /// single definition is named that could be written anew.
-fn lists_places(task: &Task, tree: &SourceTree, mentions: &Mentions) -> bool {
+fn lists_places(task: &Request, tree: &SourceTree, mentions: &Mentions) -> bool {
     let is_code = |path: &RelPath| {
         let file = tree.file(path);
         file.is_some_and(|file| file.language.is_source() && !file.test)
@@ -680,7 +679,7 @@ fn lists_places(task: &Task, tree: &SourceTree, mentions: &Mentions) -> bool {
 }
 
 /// Says whether a task is about whatever is red, and names nothing but tests.
-fn is_about_red_tests(task: &Task, mentions: &Mentions) -> bool {
+fn is_about_red_tests(task: &Request, mentions: &Mentions) -> bool {
     let is_test = harness_code::tree::is_test;
     let (definitions, paths) = (&mentions.definitions, &mentions.paths);
     let is_known = |path: &RelPath| {
@@ -705,9 +704,11 @@ fn which_test(located: &Located) -> Question {
 }
 
 /// Returns definitions that a plain word of the task is nearly the name of: "fix ronded".
-fn near_words(task: &Task, tree: &SourceTree) -> Vec<String> {
-    let words = task.text.split(|c: char| !c.is_alphanumeric());
-    let mut words: Vec<&str> = words.filter(|word| word.len() >= LONG_WORD).collect();
+fn near_words(task: &Request, tree: &SourceTree) -> Vec<String> {
+    let mut words: Vec<&str> = task
+        .words()
+        .filter(|word| word.len() >= LONG_WORD)
+        .collect();
     keep_first(&mut words);
     // A word that is exactly the name of something is no misspelling of it; where it stands is for the ranking to say.
     let written: HashSet<&str> = words.iter().copied().collect();
@@ -731,14 +732,13 @@ const MOST_WORDS: usize = 400;
 const LONG_WORD: usize = 6;
 
 /// Returns the question for a task that names no place; its options are what is nearly named, else the likeliest files.
-fn which_place(task: &Task, tree: &SourceTree, located: &Located) -> Question {
+fn which_place(task: &Request, tree: &SourceTree, located: &Located) -> Question {
     let mut paths = task.written_paths();
-    let making = task.making();
-    paths.retain(|path| !making.is_in(path));
+    paths.retain(|path| !task.makes_new_in(path));
     let mut names: Vec<&str> = paths.iter().map(RelPath::as_str).collect();
     let wishes = match task.kind {
         Kind::Add => task.wishes(),
-        _ => Vec::new(),
+        _ => &[],
     };
     // What is to be new is not misspelled.
     let is_new = |name: &&str| wishes.iter().any(|wish| wish.name == **name);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::plan::{FEW_NAMED, SHORT_TASK};
 use crate::question::Question;
 use crate::secret;
-use harness_code::request::Task;
+use harness_code::request::Request;
 
 /// The cheapest way that may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
@@ -181,7 +181,7 @@ fn section<'a>(
     }
 }
 
-pub(super) fn goals(task: &Task) -> Vec<PlannedGoal> {
+pub(super) fn goals(task: &Request) -> Vec<PlannedGoal> {
     let goals = task.orders().into_iter().map(|order| order.goal());
     let planned = |text: String| PlannedGoal {
         text: secret::redact(&text).into_owned(),
@@ -199,7 +199,7 @@ pub(super) fn file(hit: &locate::FileHit) -> PlannedFile {
 
 /// Returns the definitions that a task may be about: what a short one names comes first, here as in a prompt.
 pub(super) fn definitions(
-    task: &Task,
+    task: &Request,
     mentions: &Mentions,
     located: &Located,
 ) -> Vec<PlannedDefinition> {

@@ -126,8 +126,8 @@ impl Story<'_> {
             std::fs::write(place, text).unwrap();
         }
         let tree = SourceTree::read(folder.path(), None).unwrap();
-        let task = Task::bare(self.task);
-        let noted = Noted::of(&tree, self.task);
+        let task = Task::read(self.task);
+        let noted = Noted::of(&tree, &task);
         let options = AgentOptions::new(folder.path());
         let mut plan = Plan::make(&task, &tree, &noted, &options, &Environment::default());
         if self.is_listed {

@@ -93,13 +93,13 @@ pub(crate) fn perform(order: Order<'_>) -> Result<RunResult, OptionsError> {
         (None, Asked::Answer(words) | Asked::Task(words)) => words,
         (None, Asked::Again(_) | Asked::Proposed(_)) => "",
     };
-    let Some((tree, noted)) = read_project(&order, &checked, words)? else {
+    let mut task = Task::read(words);
+    if matches!(order.asked, Asked::Answer(_)) {
+        task = task.with_kind(Kind::Question);
+    }
+    let Some((tree, noted)) = read_project(&order, &checked, &task)? else {
         return Ok(RunResult::interrupted());
     };
-    let mut task = Task::bare(words);
-    if matches!(order.asked, Asked::Answer(_)) {
-        task.kind = Kind::Question;
-    }
     let plan = Plan::make(&task, &tree, &noted, order.options, order.environment);
     let run = RunId::new();
     let home = order.environment.home.as_deref();
@@ -165,13 +165,13 @@ fn past(order: &Order<'_>, project: &Project) -> Result<Option<Past>, OptionsErr
 fn read_project(
     order: &Order<'_>,
     checked: &Checked,
-    words: &str,
+    task: &Task,
 ) -> Result<Option<(SourceTree, Noted)>, OptionsError> {
     let hidden = order.config.hidden();
     let hint = "check the folder and its permissions";
     let hidden = hidden.map_err(|error| OptionsError::new("config", error, hint))?;
     let (scope, stop) = (checked.scope.as_ref(), order.cancel.flag());
-    let read = Noted::read_hiding(&checked.project, scope, hidden, &stop, words);
+    let read = Noted::read_hiding(&checked.project, scope, hidden, &stop, task);
     let (tree, noted) = match read {
         Ok(read) => read,
         Err(TreeError::Stopped) => return Ok(None),

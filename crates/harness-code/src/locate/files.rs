@@ -108,10 +108,13 @@ fn path_ends(
     namesakes: &FxHashMap<String, Vec<Place>>,
 ) -> FxHashMap<u32, f32> {
     let written = &inputs.written;
-    let texts = (written.names.iter().map(|name| name.text))
-        .chain(written.paths.iter().map(|path| path.text))
-        .chain(written.quotations.iter().map(|quotation| quotation.text));
-    let texts: FxHashSet<&str> = texts.filter(|text| !text.contains(' ')).collect();
+    let texts = (written.names.iter().map(|name| &name.text))
+        .chain(written.paths.iter().map(|path| &path.text))
+        .chain(written.quotations.iter().map(|quotation| &quotation.text));
+    let texts: FxHashSet<&str> = texts
+        .map(String::as_str)
+        .filter(|text| !text.contains(' '))
+        .collect();
     let mut ends: FxHashMap<u32, f32> = FxHashMap::default();
     for text in texts {
         let lower = text.to_lowercase();

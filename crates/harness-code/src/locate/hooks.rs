@@ -6,8 +6,8 @@ use regex::Regex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::mention::project::{Place, Project};
-use crate::request::written::Written;
-use crate::request::zone::{Zone, passages};
+use crate::request::Request;
+use crate::request::zone::Zone;
 
 /// A definition that may run without its name being written.
 #[derive(Clone, Debug)]
@@ -70,12 +70,8 @@ const TEMPLATES: &[&str] = &[
 /// A name that more definitions share than this leads nowhere.
 const MOST_PLACES: usize = 40;
 
-/// Returns the hooks that the code in `text` may run.
-pub(crate) fn hooks(
-    text: &str,
-    written: &Written<'_>,
-    project: &Project<'_>,
-) -> FxHashMap<Place, Hook> {
+/// Returns the hooks that the code in a request may run.
+pub(crate) fn hooks(request: &Request, project: &Project<'_>) -> FxHashMap<Place, Hook> {
     static BINARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"[\w)\]]\s*(\*\*|//|==|!=|<=|>=|<<|>>|[-+*/%@&|^<>])\s*[\w(\[]").ok()
     });
@@ -97,7 +93,7 @@ pub(crate) fn hooks(
         }
     };
     let mut operators: FxHashSet<&str> = FxHashSet::default();
-    for passage in passages(text) {
+    for passage in request.passages() {
         if matches!(passage.zone, Zone::Code | Zone::Inline) {
             let matches = BINARY
                 .iter()
@@ -110,7 +106,8 @@ pub(crate) fn hooks(
             methods.iter().for_each(|method| add(operator, method));
         }
     }
-    let called: FxHashSet<&str> = written
+    let called: FxHashSet<&str> = request
+        .written()
         .names
         .iter()
         .filter(|name| name.called)

@@ -21,7 +21,7 @@ use crate::locate::reasons::Reasons;
 use crate::mention::Mentions;
 use crate::mention::project::Project;
 use crate::path::RelPath;
-use crate::request::written::{Written, read};
+use crate::request::written::Written;
 use crate::tree::SourceTree;
 
 pub use crate::mention::project::Place;
@@ -79,18 +79,13 @@ const FILES_LOOKED_INTO: usize = 50;
 
 /// Returns what the task names in `tree`, and ranks nothing.
 pub fn mentioned(tree: &SourceTree, noted: &Noted) -> Mentions {
-    Mentions::read_in(
-        &noted.text,
-        &Project::of(tree),
-        &noted.phrases,
-        &noted.found,
-    )
+    noted.mentions(&Project::of(tree))
 }
 
 /// Ranks the files and definitions of `tree` by how likely the task is about them; also returns what the task names.
 pub fn locate(tree: &SourceTree, noted: &Noted, options: LocateOptions) -> (Mentions, Located) {
     let project = Project::of(tree);
-    let mentions = Mentions::read_in(&noted.text, &project, &noted.phrases, &noted.found);
+    let mentions = noted.mentions(&project);
     let located = with_inputs(tree, noted, &project, &mentions, options, |inputs| {
         let files = files::signals(inputs).ranked(weights::FILES);
         let looked_into = &files[..files.len().min(FILES_LOOKED_INTO)];
@@ -107,7 +102,7 @@ pub fn locate(tree: &SourceTree, noted: &Noted, options: LocateOptions) -> (Ment
 /// Returns the raw signals of files and of definitions, for fitting what they are worth.
 pub fn signals(tree: &SourceTree, noted: &Noted, options: LocateOptions) -> (Signals, Signals) {
     let project = Project::of(tree);
-    let mentions = Mentions::read_in(&noted.text, &project, &noted.phrases, &noted.found);
+    let mentions = noted.mentions(&project);
     with_inputs(tree, noted, &project, &mentions, options, |inputs| {
         let files = files::signals(inputs);
         let ranked = files.ranked(weights::FILES);
@@ -124,7 +119,7 @@ struct Inputs<'a, 't> {
     query: &'a Query,
     index: &'a Index<'a>,
     mentions: &'a Mentions,
-    written: &'a Written<'a>,
+    written: &'a Written,
     hooks: &'a FxHashMap<Place, Hook>,
     include_tests: bool,
 }
@@ -137,15 +132,14 @@ fn with_inputs<T>(
     options: LocateOptions,
     then: impl FnOnce(&Inputs<'_, '_>) -> T,
 ) -> T {
-    let written = read(&noted.text);
     then(&Inputs {
         tree,
         project,
         query: &noted.query,
         index: &Index::of(tree, &noted.files, &noted.query, noted.names.len()),
         mentions,
-        hooks: &hooks(&noted.text, &written, project),
-        written: &written,
+        hooks: &hooks(&noted.request, project),
+        written: noted.request.written(),
         include_tests: options.include_tests,
     })
 }

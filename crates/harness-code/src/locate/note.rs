@@ -13,17 +13,18 @@ use crate::locate::index::FileWords;
 use crate::locate::query::Query;
 use crate::locate::scan::count;
 use crate::locate::vocabulary::{TokenCache, Vocabulary};
-use crate::locate::words::identifiers;
+use crate::mention::Mentions;
 use crate::mention::phrase::{Found, Phrase, Phrases};
+use crate::mention::project::Project;
 use crate::parallel::side_by_side;
 use crate::path::RelPath;
-use crate::request::written;
+use crate::request::Request;
 use crate::symbols::Facts;
 use crate::tree::{NEVER, SourceTree, TreeError};
 
 /// What the files of a project say of one task.
 pub struct Noted {
-    pub(crate) text: String,
+    pub(crate) request: Request,
     pub(crate) query: Query,
     pub(crate) names: Vec<String>,
     spoken: Vec<String>,
@@ -37,13 +38,13 @@ pub struct Noted {
 type FileNotes = (FileWords, Vec<Found>);
 
 impl Noted {
-    /// Reads a project, or the part of it below `scope`, and notes what it says of the task `text`.
+    /// Reads a project, or the part of it below `scope`, and notes what it says of a request.
     pub fn read(
         root: &Path,
         scope: Option<&RelPath>,
-        text: &str,
+        request: &Request,
     ) -> Result<(SourceTree, Noted), TreeError> {
-        Noted::read_hiding(root, scope, Hidden::default(), &NEVER, text)
+        Noted::read_hiding(root, scope, Hidden::default(), &NEVER, request)
     }
 
     /// Reads a project as [`Noted::read`] does, without the files that are hidden, unless it is stopped.
@@ -52,18 +53,18 @@ impl Noted {
         scope: Option<&RelPath>,
         hidden: Hidden,
         stop: &AtomicBool,
-        text: &str,
+        request: &Request,
     ) -> Result<(SourceTree, Noted), TreeError> {
-        let sought = Sought::of(text);
+        let sought = Sought::of(request);
         let (tree, notes) = SourceTree::read_hiding(root, scope, hidden, stop, |_, reading| {
             sought.note(reading.language, reading.content, reading.facts)
         })?;
         Ok((tree, sought.noted(notes)))
     }
 
-    /// Notes what a project that was read before says of the task `text`; its source is read again.
-    pub fn of(tree: &SourceTree, text: &str) -> Noted {
-        let sought = Sought::of(text);
+    /// Notes what a project that was read before says of a request; its source is read again.
+    pub fn of(tree: &SourceTree, request: &Request) -> Noted {
+        let sought = Sought::of(request);
         let notes = tree.files().par_iter().map(|file| {
             if !file.language.is_source() {
                 return None;
@@ -78,6 +79,11 @@ impl Noted {
 }
 
 impl Noted {
+    /// Returns what the request names in the project.
+    pub(crate) fn mentions(&self, project: &Project<'_>) -> Mentions {
+        Mentions::in_project(&self.request, project, &self.phrases, &self.found)
+    }
+
     /// Returns the words of the task as it writes them, each once.
     pub fn spoken(&self) -> &[String] {
         &self.spoken
@@ -100,9 +106,10 @@ impl Noted {
 /// More different words than this come from pasted logs.
 const MOST_SPOKEN: usize = 2000;
 
-fn spoken(text: &str) -> Vec<String> {
+fn spoken(request: &Request) -> Vec<String> {
     let mut seen = FxHashSet::default();
-    identifiers(text)
+    let words = request.identifiers();
+    words
         .filter(|word| seen.insert(*word))
         .take(MOST_SPOKEN)
         .map(str::to_owned)
@@ -111,7 +118,7 @@ fn spoken(text: &str) -> Vec<String> {
 
 /// What is looked for while files are read.
 struct Sought {
-    text: String,
+    request: Request,
     query: Query,
     names: Vec<String>,
     spoken: Vec<String>,
@@ -122,14 +129,14 @@ struct Sought {
 }
 
 impl Sought {
-    fn of(text: &str) -> Sought {
-        let query = Query::read(text);
-        let names = query.names(text);
-        let phrases = Phrases::of(&written::read(text));
-        let spoken = spoken(text);
+    fn of(request: &Request) -> Sought {
+        let query = Query::of(request);
+        let names = Query::names(request);
+        let phrases = Phrases::of(request.written());
+        let spoken = spoken(request);
         let vocabulary = Vocabulary::new(&query.words, &names, &query.pairs, &spoken);
         Sought {
-            text: text.to_owned(),
+            request: request.clone(),
             query,
             names,
             spoken,
@@ -160,7 +167,7 @@ impl Sought {
             files.push(Some(words));
         }
         Noted {
-            text: self.text,
+            request: self.request,
             query: self.query,
             names: self.names,
             spoken: self.spoken,

@@ -2,9 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::locate::words::{each_word, identifiers, is_everyday};
-use crate::request::written::{Name, read};
-use crate::request::zone::{Zone, passages};
+use crate::locate::words::{each_word, is_everyday};
+use crate::request::Request;
+use crate::request::written::Name;
+use crate::request::zone::Zone;
+use crate::text::identifiers;
 
 /// How often a word stands in each kind of passage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -74,16 +76,13 @@ fn as_written(token: &str, stem: &str) -> String {
 }
 
 impl Query {
-    pub(crate) fn read(text: &str) -> Query {
+    pub(crate) fn of(request: &Request) -> Query {
         let mut query = Query::default();
         let mut known: FxHashMap<String, usize> = FxHashMap::default();
-        for passage in passages(text) {
+        for passage in request.passages() {
             let mut before: Option<u16> = None;
-            let without_addresses = passage
-                .text
-                .split_whitespace()
-                .filter(|token| !token.contains("://"));
-            for token in without_addresses {
+            let tokens = request.tokens_of(passage.text).map(|token| token.text);
+            for token in tokens.filter(|token| !token.contains("://")) {
                 for run in identifiers(token) {
                     let zone = query.runs.entry(run.to_lowercase()).or_insert(passage.zone);
                     if weight_of(passage.zone) > weight_of(*zone) {
@@ -131,11 +130,11 @@ impl Query {
         }
     }
 
-    /// Returns the whole names in `text` that are worth looking for as they are written.
-    pub(crate) fn names(&self, text: &str) -> Vec<String> {
-        let written = read(text);
-        let told = |name: &&Name<'_>| name.codelike || name.zone == Zone::Inline;
-        let parts = written
+    /// Returns the whole names of a request that are worth looking for as they are written.
+    pub(crate) fn names(request: &Request) -> Vec<String> {
+        let told = |name: &&Name| name.codelike || name.zone == Zone::Inline;
+        let parts = request
+            .written()
             .names
             .iter()
             .filter(told)

@@ -2,8 +2,8 @@
 
 use crate::language::Language;
 use crate::locate::vocabulary::{EVERYDAY, OTHER, Token, TokenCache, Vocabulary};
-use crate::locate::words::identifiers;
 use crate::symbols::{DefinitionKind, Facts};
+use crate::text::identifiers;
 
 /// How often a word stands in a chunk: in the program, and in comments and documentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 
 use crate::locate::{LocateOptions, Located, Noted, locate, mentioned, signals, weights};
 use crate::mention::Mentions;
+use crate::request::Request;
 use crate::tree::SourceTree;
 
 /// A shop in five files.
@@ -45,7 +46,7 @@ fn lay_out(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn search(text: &str) -> (Located, Mentions) {
     let folder = lay_out(SHOP);
-    let (tree, noted) = Noted::read(folder.path(), None, text).unwrap();
+    let (tree, noted) = Noted::read(folder.path(), None, &Request::read(text)).unwrap();
     let (mentions, located) = locate(&tree, &noted, LocateOptions::default());
     (located, mentions)
 }
@@ -93,7 +94,7 @@ fn a_traceback_leads_to_its_last_frame() {
 #[test]
 fn every_signal_has_a_weight() {
     let folder = lay_out(SHOP);
-    let (tree, noted) = Noted::read(folder.path(), None, "fix total").unwrap();
+    let (tree, noted) = Noted::read(folder.path(), None, &Request::read("fix total")).unwrap();
     let (files, definitions) = signals(&tree, &noted, LocateOptions::default());
     for (signals, table) in [(files, weights::FILES), (definitions, weights::DEFINITIONS)] {
         let mut computed: Vec<&str> = signals.columns.iter().map(|(name, _)| *name).collect();
@@ -142,7 +143,7 @@ fn what_is_not_written_is_found_by_what_it_does() {
         ),
     ] {
         let folder = lay_out(UNITS);
-        let (tree, noted) = Noted::read(folder.path(), None, text).unwrap();
+        let (tree, noted) = Noted::read(folder.path(), None, &Request::read(text)).unwrap();
         let (_, located) = locate(&tree, &noted, LocateOptions::default());
         assert_eq!(located.files[0].path.as_str(), file, "{text}");
         let found = &located.definitions[0];
@@ -164,7 +165,7 @@ fn tests_are_candidates_only_when_wanted() {
     );
     let folder = lay_out(SHOP);
     let text = "test_total fails in tests/test_cart.py";
-    let (tree, noted) = Noted::read(folder.path(), None, text).unwrap();
+    let (tree, noted) = Noted::read(folder.path(), None, &Request::read(text)).unwrap();
     let with_tests = LocateOptions {
         include_tests: true,
     };
@@ -216,8 +217,8 @@ fn a_place_is_named_or_it_is_not() {
 fn the_words_of_a_task_are_known_by_the_files_that_hold_them() {
     let folder = lay_out(SHOP);
     let text = "apply_coupon says no such coupon";
-    let (tree, noted) = Noted::read(folder.path(), None, text).unwrap();
-    let again = Noted::of(&tree, text);
+    let (tree, noted) = Noted::read(folder.path(), None, &Request::read(text)).unwrap();
+    let again = Noted::of(&tree, &Request::read(text));
     for noted in [noted, again] {
         let holding = |word: &str| {
             let files = noted.holding(&tree, word)?;
@@ -235,7 +236,7 @@ fn the_words_of_a_task_are_known_by_the_files_that_hold_them() {
 #[test]
 fn an_empty_project_and_an_empty_task_find_nothing() {
     let folder = lay_out(&[]);
-    let (tree, noted) = Noted::read(folder.path(), None, "").unwrap();
+    let (tree, noted) = Noted::read(folder.path(), None, &Request::read("")).unwrap();
     let (_, located) = locate(&tree, &noted, LocateOptions::default());
     assert_eq!(located, Located::default());
 }
@@ -257,7 +258,7 @@ fn an_ordinary_word_names_no_attribute() {
     std::fs::write(folder.path().join("parts.py"), text).unwrap();
     let tree = SourceTree::read(folder.path(), None).unwrap();
     let named = |task: &str| {
-        let mentions = mentioned(&tree, &Noted::of(&tree, task));
+        let mentions = mentioned(&tree, &Noted::of(&tree, &Request::read(task)));
         let names = mentions.definitions.into_iter().map(|one| one.qualified);
         names.collect::<Vec<_>>().join(" ")
     };
@@ -278,7 +279,12 @@ fn a_method_beside_its_type_is_named_by_both() {
             "package semver\n\nfunc (v *Version) Equal(o *Version) bool {\n\treturn v.major == o.major\n}\n",
         ),
     ]);
-    let (tree, noted) = Noted::read(folder.path(), None, "nil equality\nVersion.Equal").unwrap();
+    let (tree, noted) = Noted::read(
+        folder.path(),
+        None,
+        &Request::read("nil equality\nVersion.Equal"),
+    )
+    .unwrap();
     let named = mentioned(&tree, &noted).definitions;
     let named: Vec<&str> = named.iter().map(|one| &*one.qualified).collect();
     assert_eq!(named, ["Version.Equal"]);
@@ -304,7 +310,7 @@ fn of_things_of_one_name_the_projects_own_come_first() {
         ),
     ]);
     let named = |task: &str| {
-        let (tree, noted) = Noted::read(folder.path(), None, task).unwrap();
+        let (tree, noted) = Noted::read(folder.path(), None, &Request::read(task)).unwrap();
         let named = mentioned(&tree, &noted).definitions.into_iter();
         named.map(|one| one.path.to_string()).next().unwrap()
     };

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::text::identifiers;
+
 /// Calls `each` with every word of `text`: `parseHTTPBody2` gives parse, http, body, parsehttpbody2.
 ///
 /// Words are lowercase ASCII; other letters are kept as they are. Single letters and bare numbers are left out.
@@ -10,12 +12,6 @@ pub(crate) fn each_word(text: &str, mut each: impl FnMut(&str)) {
     for identifier in identifiers(text) {
         each_part(identifier, &mut buffer, &mut each);
     }
-}
-
-/// Returns the runs of letters, digits and underscores.
-pub(crate) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .filter(|run| !run.is_empty())
 }
 
 /// Cuts one identifier into its words, using `buffer` as scratch.

@@ -10,7 +10,7 @@ pub use crate::mention::near::{NearMiss, near_miss};
 use crate::mention::phrase::{Found, Phrase, Phrases};
 use crate::mention::project::{Place, Project};
 use crate::path::RelPath;
-use crate::request::written;
+use crate::request::Request;
 use crate::request::zone::Zone;
 use crate::tree::SourceTree;
 
@@ -121,22 +121,22 @@ pub(crate) enum ClueKind {
 }
 
 impl Mentions {
-    /// Reads what `text` names in `tree`.
-    pub fn read(text: &str, tree: &SourceTree) -> Mentions {
-        let written = written::read(text);
-        let phrases = Phrases::of(&written);
+    /// Looks up what a request names in `tree`.
+    pub fn of(request: &Request, tree: &SourceTree) -> Mentions {
+        let written = request.written();
+        let phrases = Phrases::of(written);
         let found = phrases.find(tree);
-        resolve::resolve(&written, &Project::of(tree), &phrases.list, &found)
+        resolve::resolve(written, &Project::of(tree), &phrases.list, &found)
     }
 
-    /// Reads what `text` names in a project in which its phrases were looked for already.
-    pub(crate) fn read_in(
-        text: &str,
+    /// Looks up what a request names in a project in which its phrases were looked for already.
+    pub(crate) fn in_project(
+        request: &Request,
         project: &Project<'_>,
         phrases: &[Phrase],
         found: &[Found],
     ) -> Mentions {
-        resolve::resolve(&written::read(text), project, phrases, found)
+        resolve::resolve(request.written(), project, phrases, found)
     }
 
     /// Says whether the task names a place to work at: a file, a definition, a test, a traceback, a quoted text.

@@ -37,7 +37,7 @@ const MOST_PHRASES: usize = 400;
 const MOST_PER_FILE: usize = 3;
 
 /// Returns the pieces of what is quoted in the task, each once.
-fn phrases(written: &Written<'_>) -> Vec<Phrase> {
+fn phrases(written: &Written) -> Vec<Phrase> {
     let mut phrases: Vec<Phrase> = Vec::new();
     let mut push = |text: String, zone: Zone, error: bool| {
         if phrases.len() < MOST_PHRASES && !phrases.iter().any(|known| known.text == text) {
@@ -94,7 +94,7 @@ pub(crate) struct Phrases {
 }
 
 impl Phrases {
-    pub(crate) fn of(written: &Written<'_>) -> Phrases {
+    pub(crate) fn of(written: &Written) -> Phrases {
         let list = phrases(written);
         let patterns = list.iter().map(|phrase| phrase.text.as_str());
         let built = AhoCorasick::builder()

@@ -23,7 +23,7 @@ const MOST_PLACES: usize = 40;
 ///
 /// `found` says where the phrases stand in the project.
 pub(crate) fn resolve(
-    written: &Written<'_>,
+    written: &Written,
     project: &Project<'_>,
     phrases: &[Phrase],
     found: &[Found],
@@ -44,21 +44,21 @@ pub(crate) fn resolve(
         .errors
         .iter()
         .map(|(kind, message)| QuotedError {
-            kind: (*kind).to_owned(),
-            message: (*message).to_owned(),
+            kind: kind.clone(),
+            message: message.clone(),
         })
         .collect();
     mentions
 }
 
-struct Resolver<'a, 'w, 'p, 't> {
-    written: &'a Written<'w>,
+struct Resolver<'a, 'p, 't> {
+    written: &'a Written,
     project: &'p Project<'t>,
     mentions: Mentions,
     named: FxHashSet<Place>,
 }
 
-impl Resolver<'_, '_, '_, '_> {
+impl Resolver<'_, '_, '_> {
     fn clue(&mut self, place: Place, kind: ClueKind, zone: Zone, share: f32) {
         self.mentions.clues.push(Clue {
             place,
@@ -91,15 +91,15 @@ impl Resolver<'_, '_, '_, '_> {
 
     fn paths(&mut self) {
         for path in &self.written.paths {
-            let files = self.project.files_at(path.text);
+            let files = self.project.files_at(&path.text);
             let share = 1.0 / files.len().max(1) as f32;
             for &file in files.iter().take(MOST_PLACES) {
                 let definition = path.line.and_then(|line| self.function_at(file, line));
                 self.clue(Place { file, definition }, ClueKind::Path, path.zone, share);
-                let Some(test) = path.test else { continue };
+                let Some(test) = &path.test else { continue };
                 self.mentions.tests.push(TestId {
                     path: self.project.file(file).path.clone(),
-                    name: test.to_owned(),
+                    name: test.clone(),
                 });
                 self.clue(Place::file(file), ClueKind::Test, path.zone, share);
             }
@@ -121,7 +121,7 @@ impl Resolver<'_, '_, '_, '_> {
     fn frames(&mut self) {
         let mut inside: Vec<(Place, usize)> = Vec::new();
         for (at, frame) in self.written.frames.iter().enumerate() {
-            let files = self.project.files_at(frame.path);
+            let files = self.project.files_at(&frame.path);
             let [file] = files[..] else { continue };
             let definitions = &self.project.file(file).facts.definitions;
             let named =
@@ -156,10 +156,10 @@ impl Resolver<'_, '_, '_, '_> {
 
     fn imports(&mut self) {
         for import in &self.written.imports {
-            let Some(file) = self.project.module(import.module) else {
+            let Some(file) = self.project.module(&import.module) else {
                 continue;
             };
-            let place = match import.name {
+            let place = match &import.name {
                 Some(name) => self.project.member(file, name).unwrap_or(Place::file(file)),
                 None => Place::file(file),
             };
@@ -171,13 +171,13 @@ impl Resolver<'_, '_, '_, '_> {
         let mut counts: FxHashMap<(&str, Zone), u32> = FxHashMap::default();
         let mut known: FxHashSet<&str> = FxHashSet::default();
         for name in &self.written.names {
-            let seen = counts.entry((name.text, name.zone)).or_default();
+            let seen = counts.entry((name.text.as_str(), name.zone)).or_default();
             *seen += 1;
             if *seen > 1 {
                 continue;
             }
             let codelike = name.codelike || name.zone == Zone::Inline;
-            if codelike && known.insert(name.text) {
+            if codelike && known.insert(&name.text) {
                 self.mentions.identifiers.push(name.text.to_owned());
             }
             if name.text.contains('.') {
@@ -190,14 +190,14 @@ impl Resolver<'_, '_, '_, '_> {
     }
 
     /// `a.b.c`: through modules and classes as far as they go; else its last parts.
-    fn dotted(&mut self, name: &Name<'_>) {
-        let first = name.text.split('.').next().unwrap_or(name.text);
+    fn dotted(&mut self, name: &Name) {
+        let first = name.text.split('.').next().unwrap_or(&name.text);
         let expanded = self
             .written
             .aliases
             .get(first)
             .map(|target| format!("{target}{}", &name.text[first.len()..]));
-        let full = expanded.as_deref().unwrap_or(name.text);
+        let full = expanded.as_deref().unwrap_or(&name.text);
         let parts: Vec<&str> = full.split('.').filter(|part| !part.is_empty()).collect();
         if let Some(place) = self.through_modules(&parts) {
             let kind = if place.definition.is_some() {
@@ -229,7 +229,7 @@ impl Resolver<'_, '_, '_, '_> {
             let is_new = last && at > 0 && self.is_new_member(parts[at - 1], part);
             if (last || class) && !is_new {
                 let part = Name {
-                    text: part,
+                    text: (*part).to_owned(),
                     called: last && name.called,
                     codelike: true,
                     is_method: name.is_method || at > 0,
@@ -290,11 +290,11 @@ impl Resolver<'_, '_, '_, '_> {
                 .all(|place| kind(place) == Some(DefinitionKind::Method))
     }
 
-    fn single(&mut self, name: &Name<'_>) {
+    fn single(&mut self, name: &Name) {
         let expanded = self
             .written
             .aliases
-            .get(name.text)
+            .get(&name.text)
             .filter(|_| name.zone != Zone::Title);
         if let Some(target) = expanded {
             let parts: Vec<&str> = target.split('.').collect();
@@ -309,10 +309,10 @@ impl Resolver<'_, '_, '_, '_> {
                 .written
                 .imports
                 .iter()
-                .filter(|import| import.name == Some("*"));
+                .filter(|import| import.name.as_deref() == Some("*"));
             let place = stars
-                .filter_map(|import| self.project.module(import.module))
-                .find_map(|file| self.project.member(file, name.text));
+                .filter_map(|import| self.project.module(&import.module))
+                .find_map(|file| self.project.member(file, &name.text));
             if let Some(place) = place {
                 self.clue(place, ClueKind::Qualified, name.zone, 1.0);
                 return;
@@ -324,7 +324,7 @@ impl Resolver<'_, '_, '_, '_> {
         } else {
             ClueKind::Plain
         };
-        let places = self.project.named(name.text);
+        let places = self.project.named(&name.text);
         let mut files: Vec<u32> = places
             .iter()
             .filter(|place| !self.project.file(place.file).test)
@@ -345,7 +345,7 @@ impl Resolver<'_, '_, '_, '_> {
         let at_home: Vec<Place> = places
             .iter()
             .copied()
-            .filter(|place| in_sentence && self.is_home(name.home, place.file))
+            .filter(|place| in_sentence && self.is_home(name.home.as_deref(), place.file))
             .collect();
         let at_home = self.without_methods(name, at_home);
         if (1..=FEW).contains(&at_home.len()) {
@@ -354,7 +354,7 @@ impl Resolver<'_, '_, '_, '_> {
                 .for_each(|&place| self.name_definition(place));
             return;
         }
-        let plain = !name.describes && is_telling(name.text);
+        let plain = !name.describes && is_telling(&name.text);
         let is_code = codelike || name.called || name.is_compared;
         if !in_sentence || !(is_code || plain) || files.len() > FEW {
             return;
@@ -368,7 +368,7 @@ impl Resolver<'_, '_, '_, '_> {
 
     /// An ordinary word is no name because some attribute, method or inner function is called the same. Where all functions
     /// are methods, a method stands for itself.
-    fn stands_alone(&self, name: &Name<'_>, place: Place) -> bool {
+    fn stands_alone(&self, name: &Name, place: Place) -> bool {
         let language = self.project.file(place.file).language;
         let definition = self.project.definition(place);
         definition.is_some_and(|one| {
@@ -391,7 +391,7 @@ impl Resolver<'_, '_, '_, '_> {
 
     /// Leaves methods out in a file that has a function or a class of the same name, unless the task says method: what is
     /// written alone is what stands alone.
-    fn without_methods(&self, name: &Name<'_>, mut places: Vec<Place>) -> Vec<Place> {
+    fn without_methods(&self, name: &Name, mut places: Vec<Place>) -> Vec<Place> {
         let is_method = |place: &Place| {
             let definition = self.project.definition(*place);
             definition.is_some_and(|one| one.kind == DefinitionKind::Method)
@@ -411,10 +411,10 @@ impl Resolver<'_, '_, '_, '_> {
     }
 
     /// A word that is the name of one file: "clean up the mailer", `cart.py` written without its ending.
-    fn file_called(&mut self, name: &Name<'_>) {
+    fn file_called(&mut self, name: &Name) {
         let in_sentence = matches!(name.zone, Zone::Title | Zone::Prose | Zone::Inline);
-        if in_sentence && !name.describes && is_telling(name.text) {
-            let files = self.project.files_called(name.text);
+        if in_sentence && !name.describes && is_telling(&name.text) {
+            let files = self.project.files_called(&name.text);
             if files.len() == 1 {
                 self.name_file(files[0]);
             }

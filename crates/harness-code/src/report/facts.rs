@@ -2,6 +2,7 @@
 
 use crate::mention::{Mentions, NamedDefinition};
 use crate::path::RelPath;
+use crate::request::Request;
 use crate::symbols::Definition;
 use crate::tree::{SourceFile, SourceTree};
 
@@ -37,12 +38,9 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn read(question: &str) -> Wanted {
-        let lower = question.to_lowercase();
-        let words: Vec<&str> = lower
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .collect();
+    fn read(question: &Request) -> Wanted {
+        let words: Vec<String> = question.words().map(str::to_lowercase).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let says = |known: &[&str]| words.iter().any(|word| known.contains(word));
         // "what does X call" asks for what X calls, every other use of the word for who calls X.
         let calls = words
@@ -77,7 +75,7 @@ impl Wanted {
 }
 
 /// Returns what the code says to `question`; `mentions` is what the question names.
-pub fn facts(tree: &SourceTree, question: &str, mentions: &Mentions) -> Vec<Fact> {
+pub fn facts(tree: &SourceTree, question: &Request, mentions: &Mentions) -> Vec<Fact> {
     let wanted = Wanted::read(question);
     let mut found = Vec::new();
     for frame in mentions.frames.iter().rev().take(1) {
@@ -276,7 +274,8 @@ mod tests {
         )
         .unwrap();
         let tree = SourceTree::read(folder.path(), None).unwrap();
-        let mentions = Mentions::read(question, &tree);
+        let question = &Request::read(question);
+        let mentions = Mentions::of(question, &tree);
         facts(&tree, question, &mentions)
             .iter()
             .map(Fact::to_string)

@@ -6,6 +6,7 @@ use crate::report::brief::{Brief, shown_command};
 use crate::report::clipped;
 use crate::report::facts::Fact;
 use crate::report::manifest::{READMES, manifests};
+use crate::request::Request;
 use crate::suite::Suite;
 use crate::text::is_among;
 use crate::tree::SourceTree;
@@ -102,13 +103,8 @@ const LONGEST_SECTION: usize = 1_200;
 /// The longest value of a manifest that is a fact, in characters.
 const LONGEST_VALUE: usize = 200;
 
-fn words(question: &str) -> Vec<String> {
-    let lower = question.to_lowercase();
-    lower
-        .split(|c: char| !c.is_alphanumeric() && c != '\'')
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect()
+fn words(question: &Request) -> Vec<String> {
+    question.spoken_words().map(str::to_lowercase).collect()
 }
 
 /// Words after which a definition's name may follow: "what does run do?".
@@ -116,13 +112,13 @@ const BEFORE_NAMES: &str = "are calls did do does is of was";
 
 /// Says whether a question is about the project as a whole: it names no place, and every word of it asks about
 /// projects or says nothing.
-pub fn is_about_project(tree: &SourceTree, question: &str, mentions: &Mentions) -> bool {
+pub fn is_about_project(tree: &SourceTree, question: &Request, mentions: &Mentions) -> bool {
     if mentions.names_a_place() || !mentions.identifiers.is_empty() {
         return false;
     }
-    let names = |subject: &&str| question.contains(*subject);
+    let names = |subject: &&str| question.text.contains(*subject);
     if SUBJECTS_WITHOUT_BLANKS.iter().any(names) {
-        return question.chars().count() <= SHORT_WITHOUT_BLANKS;
+        return question.text.chars().count() <= SHORT_WITHOUT_BLANKS;
     }
     let words = words(question);
     let asks = |word: &String| {
@@ -147,7 +143,7 @@ fn names_definition(tree: &SourceTree, words: &[String]) -> bool {
 }
 
 /// Returns what the manifests and the suite say to a question about the project.
-pub fn project_facts(tree: &SourceTree, suite: Option<&Suite>, question: &str) -> Vec<Fact> {
+pub fn project_facts(tree: &SourceTree, suite: Option<&Suite>, question: &Request) -> Vec<Fact> {
     let words = words(question);
     let asks = |topic: &str| words.iter().any(|word| is_among(topic, word));
     let keys: Vec<&str> = TOPICS
@@ -223,7 +219,12 @@ fn value_at(lines: &[&str]) -> String {
 
 /// Returns what the project says of itself that bears on a question: its brief, then the parts of its documents that
 /// share most words with the question. No longer than `most` bytes.
-pub fn overview(tree: &SourceTree, suite: Option<&Suite>, question: &str, most: usize) -> String {
+pub fn overview(
+    tree: &SourceTree,
+    suite: Option<&Suite>,
+    question: &Request,
+    most: usize,
+) -> String {
     let suite = suite.map(elsewhere);
     let brief = Brief::of(tree, suite.as_ref()).render_for_person(100);
     let mut text = format!("What is known of the project:\n{}", brief.trim_end());
@@ -266,7 +267,7 @@ struct Section {
 
 /// Returns the parts of the documents that share most words with a question, in the order of the documents. The README's
 /// beginning is always among them.
-fn best_sections(tree: &SourceTree, question: &str) -> Vec<Section> {
+fn best_sections(tree: &SourceTree, question: &Request) -> Vec<Section> {
     let words: Vec<String> = words(question)
         .into_iter()
         .filter(|word| !is_among(FILLING, word) && !is_among(SUBJECTS, word))
@@ -383,6 +384,7 @@ mod tests {
     fn questions_about_the_project_and_about_places_in_it() {
         let (_folder, tree) = project();
         let is_whole = |question: &str| {
+            let question = &Request::read(question);
             let mentions = locate::mentioned(&tree, &Noted::of(&tree, question));
             is_about_project(&tree, question, &mentions)
         };
@@ -428,7 +430,7 @@ mod tests {
     fn manifests_answer_what_they_say() {
         let (_folder, tree) = project();
         let facts = |question: &str| {
-            let found = project_facts(&tree, None, question);
+            let found = project_facts(&tree, None, &Request::read(question));
             let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
             lines.join("; ")
         };
@@ -454,7 +456,7 @@ mod tests {
     #[test]
     fn the_parts_of_the_documents_that_bear_on_a_question_are_shown() {
         let (_folder, tree) = project();
-        let shown = overview(&tree, None, "how do I install it?", 4_000);
+        let shown = overview(&tree, None, &Request::read("how do I install it?"), 4_000);
         assert!(shown.contains("Keeps the orders of a shop."), "{shown}");
         assert!(
             shown.contains("README.md, line 5:\n```\n## Installing"),

@@ -3,24 +3,26 @@
 use crate::language::Language;
 use crate::path::RelPath;
 
-use crate::request::abroad;
+use crate::request::clause::{Clause, Word, among};
 use crate::request::kind::Kind;
-use crate::request::rename::read_renames;
-use crate::request::words::{Clause, Word, among, clauses, gist, report_title};
+use crate::request::{Sentence, languages};
 
-impl Kind {
-    /// Returns the kind of the task that `text` describes.
-    pub fn of(text: &str) -> Kind {
-        let gist = gist(text);
-        if gist
+impl Sentence {
+    /// Returns the kind of the task.
+    pub(super) fn kind(&self) -> Kind {
+        let text = &self.text;
+        if self
+            .gist
+            .part(text, 0..text.len())
             .trim_start()
-            .starts_with("Traceback (most recent call last)")
+            .starts_with(TRACEBACK)
         {
             return Kind::Fix;
         }
         // The first line of a report decides; what follows only where it says nothing.
-        let title = report_title(text).and_then(|title| told(title, &clauses(title)));
-        let kind = title.or_else(|| told(text, &clauses(&gist)));
+        let title = self.gist.title.as_ref();
+        let title = title.and_then(|(title, clauses)| self.told(&text[title.clone()], clauses));
+        let kind = title.or_else(|| self.told(text, &self.gist.clauses));
         let kind = prefix(text).map(|(kind, _)| kind).or(kind);
         kind.unwrap_or(if text.trim_end().ends_with('?') {
             Kind::Question
@@ -28,36 +30,48 @@ impl Kind {
             Kind::Fix
         })
     }
+
+    /// Returns the kind that these clauses of a text tell.
+    fn told(&self, text: &str, clauses: &[Clause]) -> Option<Kind> {
+        if clauses.iter().any(forbids_change) {
+            return Some(Kind::Question);
+        }
+        if let Some(kind) = languages::unspaced(text).or_else(|| arrow(clauses)) {
+            return Some(kind);
+        }
+        let readings = readings(clauses);
+        // An order outweighs a remark: "why is it wrong? fix it" is a fix, whatever the question before it.
+        let told = |reading, kind| readings.contains(&reading).then_some(kind);
+        let order = specific_order(&readings);
+        // "It should return 2 now, update the test too": the tests follow what the remark asks for.
+        let follows =
+            order == Some(Kind::Tests) && clauses.iter().any(|clause| clause.says("should"));
+        let order = match clauses.last() {
+            Some(last) if follows && last.says("too|as well|accordingly") => Some(Kind::Change),
+            // "Add some tests and a fix".
+            _ if order == Some(Kind::Tests) && clauses.iter().any(is_a_fix) => Some(Kind::Fix),
+            _ => order,
+        };
+        told(Reading::Naming, Kind::Rename)
+            .or(order.filter(|kind| *kind != Kind::Change))
+            .or_else(|| told(Reading::Asking, Kind::Question).filter(|_| order.is_none()))
+            // "across the code base rename a to b, please": what stands before the order hides it from a clause's reader.
+            .or_else(|| self.asks_to_rename_in(text).then_some(Kind::Rename))
+            .or(order)
+            .or_else(|| readings.iter().find_map(Reading::remark))
+    }
 }
 
-/// Returns the kind that the clauses of `text` tell.
-fn told(text: &str, clauses: &[Clause]) -> Option<Kind> {
-    if clauses.iter().any(forbids_change) {
-        return Some(Kind::Question);
+impl Sentence {
+    /// Says whether a part of the text names both names of a rename that is asked for.
+    fn asks_to_rename_in(&self, part: &str) -> bool {
+        let mut readings = self.renames().iter().flatten();
+        readings.any(|one| part.contains(&one.old) && part.contains(&one.new))
     }
-    if let Some(kind) = abroad::unspaced(text).or_else(|| arrow(clauses)) {
-        return Some(kind);
-    }
-    let readings = readings(clauses);
-    // An order outweighs a remark: "why is it wrong? fix it" is a fix, whatever the question before it.
-    let told = |reading, kind| readings.contains(&reading).then_some(kind);
-    let order = specific_order(&readings);
-    // "It should return 2 now, update the test too": the tests follow what the remark asks for.
-    let follows = order == Some(Kind::Tests) && clauses.iter().any(|clause| clause.says("should"));
-    let order = match clauses.last() {
-        Some(last) if follows && last.says("too|as well|accordingly") => Some(Kind::Change),
-        // "Add some tests and a fix".
-        _ if order == Some(Kind::Tests) && clauses.iter().any(is_a_fix) => Some(Kind::Fix),
-        _ => order,
-    };
-    told(Reading::Naming, Kind::Rename)
-        .or(order.filter(|kind| *kind != Kind::Change))
-        .or_else(|| told(Reading::Asking, Kind::Question).filter(|_| order.is_none()))
-        // "across the code base rename a to b, please": what stands before the order hides it from a clause's reader.
-        .or_else(|| (!read_renames(text).is_empty()).then_some(Kind::Rename))
-        .or(order)
-        .or_else(|| readings.iter().find_map(Reading::remark))
 }
+
+/// How a traceback begins.
+const TRACEBACK: &str = "Traceback (most recent call last)";
 
 /// Reads every clause.
 fn readings(clauses: &[Clause]) -> Vec<Reading> {
@@ -125,10 +139,9 @@ fn specific_order(readings: &[Reading]) -> Option<Kind> {
     })
 }
 
-/// Returns where the orders of a text begin, each with its verb.
-pub(super) fn orders(text: &str) -> Vec<(usize, String)> {
-    let clauses = clauses(text);
-    let readings = readings(&clauses);
+/// Returns where the orders of these clauses begin, each with its verb.
+pub(super) fn orders(clauses: &[Clause]) -> Vec<(usize, String)> {
+    let readings = readings(clauses);
     let orders = clauses.iter().zip(readings);
     orders
         .filter(|(_, reading)| reading.order().is_some())
@@ -311,7 +324,7 @@ fn skip_politeness(clause: &Clause) -> Start {
         let at = start.at;
         let (words, is_polite) = if clause.is(at, FILLERS) {
             (1, false)
-        } else if clause.is(at, "please pls plz let's lets") || clause.is(at, abroad::PLEASE) {
+        } else if clause.is(at, "please pls plz let's lets") || clause.is(at, languages::PLEASE) {
             (1, true)
         } else if clause.is(at, "can could would will should")
             && clause.is(at + 1, "you u we someone somebody")
@@ -373,7 +386,7 @@ fn interrogative(clause: &Clause, at: usize) -> bool {
     let relative = clause.is(at, "when") || clause.is(at, "which who whose where") && !clause.opens;
     let plain = clause.is(at, ASKING) && (clause.question || !relative);
     plain
-        || abroad::asks(clause, at)
+        || languages::asks(clause, at)
         || clause.question && clause.is(at, ASKING_IF_MARKED)
         || clause.question
             && clause.is(at, "at by for from in on to with")
@@ -456,7 +469,7 @@ fn order(clause: &Clause, at: usize) -> Option<Reading> {
     if !fails && (verb("tests coverage") || head_is_tests(clause, at)) {
         return Some(Reading::Order(Kind::Tests));
     }
-    if let Some(kind) = abroad::order(clause, at).or_else(|| carried_out(clause, at)) {
+    if let Some(kind) = languages::order(clause, at).or_else(|| carried_out(clause, at)) {
         return Some(Reading::Order(kind));
     }
     if verb("move") && moves_somewhere(clause) {
@@ -684,6 +697,11 @@ fn remark(clause: &Clause) -> Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Request;
+
+    fn kind_of(text: &str) -> Kind {
+        Request::read(text).kind
+    }
 
     /// Ours, half of each kind set aside by a fixed seed before the rules were tuned.
     const PHRASINGS: &str = include_str!("../../../../bench/kinds/phrasings.tsv");
@@ -697,7 +715,7 @@ mod tests {
                 panic!("four fields in {line}")
             };
             if part == half {
-                let got = Kind::of(&text.replace("\\n", "\n")).name();
+                let got = kind_of(&text.replace("\\n", "\n")).name();
                 all += 1;
                 right += u32::from(got == kind);
                 if got != kind {
@@ -710,7 +728,7 @@ mod tests {
 
     #[test]
     fn a_fix_with_its_tests_is_a_fix() {
-        let kind = |text: &str| Kind::of(text).name();
+        let kind = |text: &str| kind_of(text).name();
         assert_eq!(kind("add some tests and a fix"), "fix");
         assert_eq!(kind("add some tests and a fix\nmake_url in url.py"), "fix");
         assert_eq!(kind("Add tests for the parser, with a fix"), "fix");
@@ -723,7 +741,11 @@ mod tests {
             ("Update the docs and tests for total in shop.py", 2),
             ("Improve the typing and unit tests for tax", 2),
         ] {
-            assert_eq!(super::orders(told).len(), orders, "{told}");
+            assert_eq!(
+                super::orders(&Request::read(told).gist.clauses).len(),
+                orders,
+                "{told}"
+            );
         }
         assert_eq!(
             kind("documentation is fine, tests of the parser are missing"),
@@ -733,7 +755,7 @@ mod tests {
 
     #[test]
     fn a_sentence_that_reads_as_a_rename_is_one() {
-        let kind = |text: &str| Kind::of(text).name();
+        let kind = |text: &str| kind_of(text).name();
         assert_eq!(kind("across the code base rename alpha to beta"), "rename");
         assert_eq!(
             kind("across the code base rename alpha to beta and update all callers"),
@@ -771,7 +793,7 @@ mod tests {
             ("question", "read cart.py"),
             ("question", "show me the totals for each month"),
         ] {
-            assert_eq!(Kind::of(text).name(), kind, "{text}");
+            assert_eq!(kind_of(text).name(), kind, "{text}");
         }
     }
 

@@ -1,49 +1,164 @@
-//! The task: a sentence, read. What it is about and what it names; where that lies is looked up elsewhere.
+//! The sentence, read once: what it is about, what it names and what it asks for. Where that lies is looked up elsewhere.
 
-mod abroad;
+mod clause;
 pub mod kind;
 mod kind_of;
+mod languages;
 pub mod order;
-mod red;
+mod red_tests;
 pub mod rename;
 pub mod role;
+pub(crate) mod tokens;
 pub mod wish;
-mod words;
 pub(crate) mod written;
 pub(crate) mod zone;
 
 use std::collections::HashSet;
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, OnceLock};
 
 use crate::path::RelPath;
-use crate::text::whole_words;
-
+use crate::request::clause::Gist;
 use crate::request::kind::Kind;
+use crate::request::order::Part;
+use crate::request::rename::Rename;
+use crate::request::tokens::{Token, Tokens, span};
+use crate::request::wish::Wish;
+use crate::request::written::Written;
+use crate::request::zone::{Passage, passages};
+use crate::text::{identifiers, whole_words};
 
-/// Bytes of a task that are read for what is asked.
+/// Bytes of a text that are read for what is asked: what follows is logs.
 const LONGEST_READ: usize = 60_000;
 
-/// What is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
-    /// The sentence.
-    pub text: String,
+/// What is asked for. Clones share what was read.
+#[derive(Clone)]
+pub struct Request {
     /// What it asks for.
     pub kind: Kind,
+    sentence: Arc<Sentence>,
 }
 
-impl Task {
+/// The words of a request with what was read from them; what takes its time is read when it is first asked for.
+pub struct Sentence {
+    /// The words.
+    pub text: String,
+    tokens: Tokens,
+    gist: Gist,
+    written: OnceLock<Written>,
+    renames: OnceLock<Vec<Vec<Rename>>>,
+    wishes: OnceLock<Vec<Wish>>,
+    parts: OnceLock<Vec<Part>>,
+}
+
+impl Sentence {
+    /// Returns the passages: the title, sentences, code and tracebacks, without what nobody means.
+    pub(crate) fn passages(&self) -> Vec<Passage<'_>> {
+        passages(beginning(&self.text))
+    }
+
+    /// Returns the tokens of a part of the text.
+    pub(crate) fn tokens_of(&self, part: &str) -> impl Iterator<Item = Token<'_>> {
+        self.tokens.within(&self.text, span(&self.text, part))
+    }
+}
+
+impl Deref for Request {
+    type Target = Sentence;
+
+    fn deref(&self) -> &Sentence {
+        &self.sentence
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Request");
+        shown.field("kind", &self.kind).field("text", &self.text);
+        shown.finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Request {
+    fn eq(&self, other: &Request) -> bool {
+        (self.kind, &self.text) == (other.kind, &other.text)
+    }
+}
+
+impl Eq for Request {}
+
+impl Request {
     /// Reads a sentence, without a project.
-    pub fn bare(text: &str) -> Task {
-        Task {
+    pub fn read(text: &str) -> Request {
+        let tokens = Tokens::of(beginning(text));
+        let sentence = Sentence {
+            gist: Gist::of(text, &tokens),
             text: text.to_owned(),
-            kind: Kind::of(text),
+            tokens,
+            written: OnceLock::new(),
+            renames: OnceLock::new(),
+            wishes: OnceLock::new(),
+            parts: OnceLock::new(),
+        };
+        Request {
+            kind: sentence.kind(),
+            sentence: Arc::new(sentence),
         }
+    }
+
+    /// Returns the same words, read as a request of another kind.
+    pub fn with_kind(self, kind: Kind) -> Request {
+        Request { kind, ..self }
+    }
+
+    /// Returns the request with the answer to a question behind it; what it asks for stays.
+    pub fn with_answer(&self, answer: &str) -> Request {
+        Request::read(&format!("{}\n{answer}", self.text)).with_kind(self.kind)
     }
 
     /// Returns the part that is read for what is asked: what follows in a long task is logs.
     fn beginning(&self) -> &str {
-        let end = self.text.floor_char_boundary(LONGEST_READ);
-        &self.text[..end]
+        beginning(&self.text)
+    }
+
+    /// Returns the tokens of that part.
+    fn tokens(&self) -> impl DoubleEndedIterator<Item = Token<'_>> {
+        self.tokens_within(0..self.text.len())
+    }
+
+    fn tokens_within(&self, part: Range<usize>) -> impl DoubleEndedIterator<Item = Token<'_>> {
+        self.sentence.tokens.within(&self.text, part)
+    }
+
+    /// Returns the runs of letters and digits.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        let words = self.beginning().split(|c: char| !c.is_alphanumeric());
+        words.filter(|word| !word.is_empty())
+    }
+
+    /// Returns the same with their apostrophes: "what's".
+    pub(crate) fn spoken_words(&self) -> impl Iterator<Item = &str> {
+        let words = self
+            .beginning()
+            .split(|c: char| !c.is_alphanumeric() && c != '\'');
+        words.filter(|word| !word.is_empty())
+    }
+
+    /// Returns the runs of letters, digits and underscores, to the end of the longest log.
+    pub fn identifiers(&self) -> impl Iterator<Item = &str> {
+        identifiers(&self.text)
+    }
+
+    /// Returns what stands between back-ticks.
+    pub fn in_back_ticks(&self) -> impl Iterator<Item = &str> {
+        self.beginning().split('`').skip(1).step_by(2)
+    }
+
+    /// Returns every name, path and quotation that is written down.
+    pub(crate) fn written(&self) -> &Written {
+        let read = || Written::of(self);
+        self.sentence.written.get_or_init(read)
     }
 
     /// Returns whether the sentence has this name as a whole word.
@@ -67,9 +182,10 @@ impl Task {
 
     /// Returns the words that may be paths of files, whether those are there or not.
     pub fn written_paths(&self) -> Vec<RelPath> {
-        let is_sign = |c: char| c.is_whitespace() || "`\"',;:!?()".contains(c);
-        let words = self.beginning().split(is_sign);
-        let words = words.map(|word| word.trim_end_matches('.'));
+        let words = self.tokens().flat_map(|token| {
+            let words = token.text.split(|c: char| "`\"',;:!?()".contains(c));
+            words.map(|word| word.trim_end_matches('.'))
+        });
         let is_path = |word: &&str| word.contains(['.', '/']) || word.ends_with("file");
         // A pasted log names the same files in every line.
         let mut seen = HashSet::new();
@@ -93,22 +209,24 @@ impl Task {
         if !CASES.contains(&word) {
             return false;
         }
-        let Some((before, behind)) = self.beginning().split_once(word) else {
+        let Some(at) = self.beginning().find(word) else {
             return false;
         };
-        let next = behind.split_whitespace().next().unwrap_or_default();
-        let next = next.trim_end_matches(['.', ',', ';', ':', '!']);
-        let last = before.split_whitespace().next_back().unwrap_or_default();
-        let last = last.to_lowercase();
+        let next = self.tokens_within(at + word.len()..self.text.len()).next();
+        let next = next.map_or("", |token| {
+            token.text.trim_end_matches(['.', ',', ';', ':', '!'])
+        });
+        let last = self.tokens_within(0..at).next_back();
+        let last = last.map_or(String::new(), |token| token.text.to_lowercase());
         DESCRIBED.contains(&next) || BEFORE.contains(&last.as_str())
     }
 
     /// Returns words that are written like names of code: in back-ticks, with underscores, dots, calls or humps.
     pub fn code_names(&self) -> Vec<&str> {
-        let quoted = self.beginning().split('`').skip(1).step_by(2);
-        let plain = self
-            .beginning()
-            .split(|c: char| c.is_whitespace() || "`\"',;:!?()[]{}<>=".contains(c));
+        let plain = self.tokens().flat_map(|token| {
+            let is_sign = |c: char| "`\"',;:!?()[]{}<>=".contains(c);
+            token.text.split(is_sign)
+        });
         let humped = |word: &str| {
             let first_low = word.chars().next().is_some_and(char::is_lowercase);
             let humps = word.chars().filter(|c| c.is_uppercase()).count();
@@ -125,7 +243,8 @@ impl Task {
             !self.describes_spelling(word)
                 && (word.contains('_') || humped(word) || member(word) || word.ends_with("()"))
         };
-        let mut names: Vec<&str> = quoted
+        let mut names: Vec<&str> = self
+            .in_back_ticks()
             .chain(plain.filter(written_as_name))
             .map(|word| word.trim_matches(['.', '(', ')']))
             .collect();
@@ -141,15 +260,20 @@ impl Task {
     }
 }
 
+/// Returns the part of a text that is read for what is asked.
+fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST_READ)]
+}
+
 #[cfg(test)]
 mod tests {
     use crate::path::RelPath;
 
-    use super::Task;
+    use super::Request;
 
     #[test]
     fn names_are_whole_words() {
-        let task = Task::bare("fix line_total in shop/pricing.py");
+        let task = Request::read("fix line_total in shop/pricing.py");
         assert!(
             task.speaks_of("line_total") && !task.speaks_of("total") && !task.speaks_of("line")
         );
@@ -159,7 +283,7 @@ mod tests {
 
     #[test]
     fn names_of_code_are_told_from_words() {
-        let task = Task::bare(
+        let task = Request::read(
             "add a parameter `digits` to apply_discount, like OrderLine.total() and parseAll do in Python",
         );
         assert_eq!(

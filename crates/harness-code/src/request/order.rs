@@ -1,10 +1,12 @@
 //! The orders of a task: "fix a, delete b and call c from d" gives three.
 
+use std::ops::Range;
+
 use crate::path::RelPath;
 use crate::text::whole_words;
 
 use crate::request::kind::Kind;
-use crate::request::{Task, kind_of, words};
+use crate::request::{Request, kind_of};
 
 /// One thing that a task orders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +14,7 @@ pub struct Order {
     /// Its verb, in small letters; empty where the task is no order.
     pub verb: String,
     /// Its words, with "it" replaced by what the orders before it name.
-    pub task: Task,
+    pub task: Request,
 }
 
 /// Words that stand for what was named before.
@@ -64,56 +66,57 @@ impl Order {
     }
 }
 
-/// The orders of a task by which something new is asked for.
-pub struct Making(Vec<Order>);
+/// An order as it was read: its verb, and its words where they are not all of the task's.
+pub(super) type Part = (String, Option<Request>);
 
-impl Making {
+impl Request {
     /// Returns whether something new is asked for in this file.
-    pub fn is_in(&self, path: &RelPath) -> bool {
-        self.0.iter().any(|order| order.task.names_path(path))
-    }
-}
-
-impl Task {
-    /// Returns the orders by which something new is asked for. Reading them takes its time in a long task.
-    pub fn making(&self) -> Making {
-        let mut orders = self.orders();
-        orders.retain(|order| MAKING.contains(&order.verb.as_str()));
-        Making(orders)
+    pub fn makes_new_in(&self, path: &RelPath) -> bool {
+        let makes = |order: &Order| MAKING.contains(&order.verb.as_str());
+        let orders = self.orders().into_iter();
+        orders
+            .filter(makes)
+            .any(|order| order.task.names_path(path))
     }
 
     /// Returns the orders of the task, in their order; the whole task where it has one or none.
     pub fn orders(&self) -> Vec<Order> {
-        let gist = words::gist(&self.text);
-        let mut found = kind_of::orders(&gist);
+        let parts = self.parts.get_or_init(|| self.read_parts());
+        let order = |(verb, part): &Part| Order {
+            verb: verb.clone(),
+            task: part.as_ref().unwrap_or(self).clone(),
+        };
+        parts.iter().map(order).collect()
+    }
+
+    fn read_parts(&self) -> Vec<Part> {
+        let part = |part: Range<usize>| self.gist.part(&self.text, part);
+        let mut found = kind_of::orders(&self.gist.clauses);
         // "fix: allow tabs" and "fix #12: allow tabs" say of the order behind them what it is for.
         if let [(start, _), (next, _), ..] = found.as_slice()
-            && is_label(gist.get(*start..*next).unwrap_or_default())
-            && is_plain(gist.get(*next..).unwrap_or_default())
+            && is_label(&part(*start..*next))
+            && is_plain(&part(*next..self.text.len()))
         {
             found.remove(1);
         }
         if found.len() < 2 {
             let verb = found.into_iter().next().map(|(_, verb)| verb);
-            return vec![Order {
-                verb: verb.unwrap_or_default(),
-                task: self.clone(),
-            }];
+            return vec![(verb.unwrap_or_default(), None)];
         }
         let starts: Vec<usize> = found.iter().map(|(start, _)| *start).collect();
         let mut named: Option<String> = None;
-        let mut orders = Vec::new();
+        let mut parts = Vec::new();
         for (at, (start, verb)) in found.into_iter().enumerate() {
             // What stands before the first order belongs to it.
             let start = if at == 0 { 0 } else { start };
-            let end = starts.get(at + 1).copied().unwrap_or(gist.len());
-            let text = gist.get(start..end).unwrap_or_default();
-            let task = Task::bare(&without_pronouns(text.trim(), named.as_deref()));
-            let new = task.wish().map(|wish| wish.name);
+            let end = starts.get(at + 1).copied().unwrap_or(self.text.len());
+            let text = part(start..end);
+            let task = Request::read(&without_pronouns(text.trim(), named.as_deref()));
+            let new = task.wish().map(|wish| wish.name.clone());
             named = new.or_else(|| task.parameter()).or(named);
-            orders.push(Order { verb, task });
+            parts.push((verb, Some(task)));
         }
-        orders
+        parts
     }
 }
 
@@ -140,12 +143,9 @@ fn is_plain(text: &str) -> bool {
         "test",
         "use",
     ];
-    let task = Task::bare(text);
-    let verb = text
-        .split_whitespace()
-        .next()
-        .unwrap_or_default()
-        .to_lowercase();
+    let task = Request::read(text);
+    let verb = task.tokens().next();
+    let verb = verb.map_or(String::new(), |token| token.text.to_lowercase());
     let is_judged = matches!(task.kind, Kind::Rename | Kind::Tests) || task.wish().is_some();
     !is_judged && !JUDGED.contains(&verb.as_str())
 }
@@ -181,11 +181,11 @@ fn without_pronouns(text: &str, name: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::request::Task;
+    use crate::request::Request;
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let orders = Task::bare(text).orders();
+        let orders = Request::read(text).orders();
         let shown: Vec<String> = orders
             .iter()
             .map(|order| {

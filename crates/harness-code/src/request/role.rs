@@ -6,9 +6,10 @@ use crate::path::RelPath;
 use crate::text::whole_words;
 use crate::tree;
 
-use crate::request::Task;
+use crate::request::Request;
 use crate::request::kind::Kind;
 use crate::request::kind_of;
+use crate::request::tokens::plain;
 
 /// What a name does in a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -203,7 +204,7 @@ const ABOUT_WORDS: [&str; 20] = [
     "hints",
 ];
 
-impl Task {
+impl Request {
     /// Returns what a name does in the sentence; the weightiest, where it stands several times.
     pub fn role_of(&self, name: &str) -> Role {
         self.roles_of(name)
@@ -218,11 +219,12 @@ impl Task {
         const TAKEN: [&str; 6] = ["output", "outputs", "result", "results", "value", "values"];
         let text = self.beginning();
         let is_behind = |at: usize| {
-            let words = words_before(&text[..at]);
-            let mut words = words.iter().rev().map(String::as_str);
-            match words.next() {
+            let mut words = self.words_before(at);
+            match words.next().as_deref() {
                 Some("for") => true,
-                Some("of") => words.next().is_some_and(|word| TAKEN.contains(&word)),
+                Some("of") => words
+                    .next()
+                    .is_some_and(|word| TAKEN.contains(&word.as_str())),
                 _ => false,
             }
         };
@@ -235,10 +237,8 @@ impl Task {
     pub fn is_put_into(&self, name: &str, place: &str) -> bool {
         let text = self.beginning();
         let is_put = |at: usize| {
-            let words = words_before(&text[..at]);
-            words
-                .last()
-                .is_some_and(|word| PUTTING.contains(&word.as_str()))
+            let word = self.words_before(at).next();
+            word.is_some_and(|word| PUTTING.contains(&word.as_str()))
         };
         name != place && self.role_of(place) == Role::Place && whole_words(text, name).any(is_put)
     }
@@ -258,7 +258,7 @@ impl Task {
         let role = |at: usize| match reason {
             _ if at < scope => Role::Reference,
             Some(reason) if at > reason => Role::Reference,
-            Some(_) | None => role_behind(&self.beginning()[..at]),
+            Some(_) | None => self.role_behind(at),
         };
         let places: Vec<usize> = whole_words(self.beginning(), name).collect();
         // `report` in `shop/report.py` is a file.
@@ -272,7 +272,7 @@ impl Task {
 
     /// Returns whether the sentence orders, wherever it does, that something of this name goes.
     pub fn wants_removed(&self, name: &str) -> bool {
-        let words: Vec<&str> = self.beginning().split_whitespace().map(plain).collect();
+        let words: Vec<&str> = self.plain_words().collect();
         let is_before = |word: &str| BEFORE_GONE.contains(&word.to_lowercase().as_str());
         words.iter().enumerate().any(|(at, word)| {
             let before = words[..at].iter().rev().find(|word| !is_before(word));
@@ -284,7 +284,7 @@ impl Task {
 
     /// Returns the name or the path of what the sentence asks to be gone as a whole.
     pub fn removed_name(&self) -> Option<String> {
-        let words = order(self.beginning());
+        let words = self.first_line();
         let at = words.iter().position(|word| starts_order(word))?;
         if !REMOVING.contains(&words[at].to_lowercase().as_str()) {
             return None;
@@ -296,9 +296,7 @@ impl Task {
     /// "remove f from the exports of a.py".
     pub fn only_removed(&self) -> Option<String> {
         let name = self.removed_name()?;
-        let words = self.beginning().split_whitespace();
-        let words = words.map(|word| word.trim_matches(['`', '"', '\'', '.', '!', '(', ')']));
-        let words: Vec<&str> = words.collect();
+        let words: Vec<&str> = self.plain_words().collect();
         let at = words.iter().position(|word| *word == name)?;
         const BEFORE: [&str; 8] = [
             "please",
@@ -335,44 +333,40 @@ impl Task {
 
     /// Says whether something should move, and not to which file.
     pub fn moves_somewhere(&self) -> bool {
-        let words = order(self.beginning());
+        let words = self.first_line();
         let first = words.iter().find(|word| starts_order(word));
         self.kind == Kind::Change && first.is_some_and(|word| word.eq_ignore_ascii_case("move"))
     }
 
     /// Returns what should be moved, and the file it should be moved to.
     pub fn moved_name(&self) -> Option<(String, String)> {
-        let words = order(self.beginning());
+        let words = self.first_line();
         let at = words
             .iter()
             .position(|word| word.to_lowercase() == "move")?;
         let name = object_behind(&words, at)?;
         let to = words
             .iter()
-            .rposition(|word| matches!(word.as_str(), "to" | "into"))?;
+            .rposition(|word| matches!(*word, "to" | "into"))?;
         let place = words
             .get(to + 1..)?
             .iter()
             .find(|word| word.contains('.'))?;
-        Some((name, place.clone()))
+        Some((name, (*place).to_owned()))
     }
 
     /// Returns whether the task says of a file that it should not be there any more.
     pub fn wants_gone(&self, path: &RelPath) -> bool {
-        let lower = self.beginning().to_lowercase();
-        let mut words = lower.split(|c: char| !c.is_alphanumeric());
         let names = [path.as_str(), path.file_name()];
         let is_object = names
             .iter()
             .any(|name| self.roles_of(name).contains(&Role::Object));
-        is_object && words.any(|word| UNWANTED.contains(&word))
+        is_object && self.has_word(&UNWANTED)
     }
 
     /// Returns whether the task is about comments, documentation or layout.
     pub fn is_about_words(&self) -> bool {
-        let lower = self.beginning().to_lowercase();
-        let mut words = lower.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| ABOUT_WORDS.contains(&word))
+        self.has_word(&ABOUT_WORDS)
     }
 
     /// Returns whether changing this file of tests, or of what they compare with, is what the task asks for. Naming it
@@ -383,8 +377,11 @@ impl Task {
         }
         let lower = self.beginning().to_lowercase();
         let reason = REASONS.iter().filter_map(|words| lower.find(words)).min();
-        let text = &self.beginning()[..reason.unwrap_or(usize::MAX).min(self.beginning().len())];
-        let words: Vec<&str> = text.split_whitespace().map(plain).collect();
+        let end = reason.unwrap_or(usize::MAX).min(self.text.len());
+        let words: Vec<&str> = self
+            .tokens_within(0..end)
+            .map(|token| plain(token.text))
+            .collect();
         let is_test = |word: &str| {
             let name = word.rsplit([':', '.']).next().unwrap_or(word);
             name.starts_with("test_")
@@ -437,47 +434,51 @@ fn in_path(text: &str, at: usize, name: &str) -> bool {
             .is_ok_and(|path| Language::of(&path).is_source() && word.contains('.'))
 }
 
-/// Returns the words before a name, in small letters, without articles and nouns for what it is.
-fn words_before(text: &str) -> Vec<String> {
-    // The rest of a dotted name or a path belongs to the name.
-    let cut = text
-        .trim_end_matches(|c: char| !c.is_whitespace() && !"`(\"'".contains(c))
-        .trim_end_matches(['`', '"', '\'', '(']);
-    cut.split_whitespace()
-        .map(|word| plain(word).to_lowercase())
-        .filter(|word| !BETWEEN.contains(&word.as_str()))
-        .collect()
-}
-
-fn role_behind(before: &str) -> Role {
-    let words = words_before(before);
-    let word = |back: usize| {
-        let at = words.len().checked_sub(back);
-        at.and_then(|at| words.get(at)).map_or("", String::as_str)
-    };
-    if COMPARING.contains(&word(2)) && matches!(word(1), "to" | "of" | "on") {
-        return Role::Reference;
+impl Request {
+    /// Returns the words before a place, the nearest one first, in small letters, without articles and nouns for what a
+    /// name is.
+    fn words_before(&self, at: usize) -> impl Iterator<Item = String> {
+        // The rest of a dotted name or a path belongs to the name.
+        let cut = self.text[..at]
+            .trim_end_matches(|c: char| !c.is_whitespace() && !"`(\"'".contains(c))
+            .trim_end_matches(['`', '"', '\'', '(']);
+        let words = self.tokens_within(0..cut.len()).rev();
+        let words = words.map(|token| plain(token.text).to_lowercase());
+        words.filter(|word| !BETWEEN.contains(&word.as_str()))
     }
-    if EXPLAINING.contains(&word(1)) {
-        return Role::Reference;
-    }
-    if PLACING.contains(&word(1)) {
-        return Role::Place;
-    }
-    Role::Object
-}
 
-/// Returns the words of the first sentence, without quotes and final signs.
-fn order(text: &str) -> Vec<String> {
-    let line = text.lines().next().unwrap_or_default();
-    let words = line.split_whitespace().map(plain);
-    words.map(str::to_owned).collect()
-}
+    fn role_behind(&self, at: usize) -> Role {
+        let mut words = self.words_before(at);
+        let (last, before) = (words.next().unwrap_or_default(), words.next());
+        let compares = before.is_some_and(|word| COMPARING.contains(&word.as_str()));
+        if compares && matches!(last.as_str(), "to" | "of" | "on") {
+            return Role::Reference;
+        }
+        if EXPLAINING.contains(&last.as_str()) {
+            return Role::Reference;
+        }
+        if PLACING.contains(&last.as_str()) {
+            return Role::Place;
+        }
+        Role::Object
+    }
 
-fn plain(word: &str) -> &str {
-    let word = word.strip_suffix('.').unwrap_or(word);
-    let word = word.trim_matches(|c: char| "`\"',;:!?()[]{}".contains(c));
-    word.strip_suffix('.').unwrap_or(word)
+    /// Returns the words, without quotes and final signs.
+    fn plain_words(&self) -> impl Iterator<Item = &str> {
+        self.tokens().map(|token| plain(token.text))
+    }
+
+    /// Returns the words of the first line, without quotes and final signs.
+    fn first_line(&self) -> Vec<&str> {
+        let end = self.text.find('\n').unwrap_or(self.text.len());
+        let line = self.tokens_within(0..end);
+        line.map(|token| plain(token.text)).collect()
+    }
+
+    fn has_word(&self, list: &[&str]) -> bool {
+        let mut words = self.words();
+        words.any(|word| list.contains(&word.to_lowercase().as_str()))
+    }
 }
 
 /// Says whether a word is where an order may begin: everything before it is politeness.
@@ -488,16 +489,16 @@ fn starts_order(word: &str) -> bool {
     !POLITE.contains(&word.to_lowercase().as_str())
 }
 
-fn object_behind(words: &[String], at: usize) -> Option<String> {
+fn object_behind(words: &[&str], at: usize) -> Option<String> {
     let rest = words.get(at + 1..)?;
-    let is_before = |word: &&String| BEFORE_GONE.contains(&word.to_lowercase().as_str());
+    let is_before = |word: &&&str| BEFORE_GONE.contains(&word.to_lowercase().as_str());
     let skipped = rest.iter().take_while(is_before).count();
-    let is_name = |word: &&String| !PLACING.contains(&word.as_str());
+    let is_name = |word: &&&str| !PLACING.contains(*word);
     // A thing may itself be called `unused`.
     let name = rest.get(skipped).filter(is_name);
     let name = name.or_else(|| rest.get(skipped.checked_sub(1)?))?;
     let plain = |c: char| c.is_alphanumeric() || "_./".contains(c);
-    (name.chars().all(plain) && !name.is_empty()).then(|| name.clone())
+    (name.chars().all(plain) && !name.is_empty()).then(|| (*name).to_owned())
 }
 
 #[cfg(test)]
@@ -505,11 +506,11 @@ mod tests {
     use crate::path::RelPath;
 
     use super::Role;
-    use crate::request::Task;
+    use crate::request::Request;
 
     #[test]
     fn what_something_is_for_is_read() {
-        let is_for = |text: &str| Task::bare(text).is_served("Timer");
+        let is_for = |text: &str| Request::read(text).is_served("Timer");
         assert!(is_for("Add options for the class `Timer` in clock.py"));
         assert!(is_for("Show the result of `Timer` in the help"));
         assert!(!is_for("Show the name of `Timer` in the help"));
@@ -549,7 +550,11 @@ mod tests {
             ),
         ];
         for (text, name, expected) in cases {
-            assert_eq!(Task::bare(text).role_of(name), expected, "{text}: {name}");
+            assert_eq!(
+                Request::read(text).role_of(name),
+                expected,
+                "{text}: {name}"
+            );
         }
     }
 
@@ -566,10 +571,10 @@ mod tests {
             ("change total", None),
         ];
         for (text, expected) in cases {
-            let found = Task::bare(text).removed_name();
+            let found = Request::read(text).removed_name();
             assert_eq!(found.as_deref(), expected, "{text}");
         }
-        let moved = Task::bare("move the function vat from a.py to shop/tax.py").moved_name();
+        let moved = Request::read("move the function vat from a.py to shop/tax.py").moved_name();
         assert_eq!(moved, Some(("vat".to_owned(), "shop/tax.py".to_owned())));
         let kinds = [
             ("move the function vat from a.py to shop/tax.py", "move"),
@@ -578,7 +583,7 @@ mod tests {
             ("simplify total", "change"),
         ];
         for (text, expected) in kinds {
-            assert_eq!(Task::bare(text).kind_name(), expected, "{text}");
+            assert_eq!(Request::read(text).kind_name(), expected, "{text}");
         }
     }
 
@@ -608,7 +613,7 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            let asked = Task::bare(text).asks_to_change_test(&path);
+            let asked = Request::read(text).asks_to_change_test(&path);
             assert_eq!(asked, expected, "{text}");
         }
     }
@@ -620,7 +625,7 @@ mod tests {
             "Please delete the unused function `old_price` from shop/price.py.",
             "drop old_price() in price.py",
         ] {
-            let found = Task::bare(text).only_removed();
+            let found = Request::read(text).only_removed();
             assert_eq!(found.as_deref(), Some("old_price"), "{text}");
         }
         for text in [
@@ -633,7 +638,7 @@ mod tests {
             "remove the docstring of old_price",
             "fix old_price",
         ] {
-            assert_eq!(Task::bare(text).only_removed(), None, "{text}");
+            assert_eq!(Request::read(text).only_removed(), None, "{text}");
         }
     }
 }

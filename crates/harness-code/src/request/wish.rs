@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use crate::language::Language;
 
-use crate::request::Task;
+use crate::request::Request;
+use crate::request::tokens::{Joint, Token, joined};
 
 /// Words before a name that say what it is.
 const NOUNS: [&str; 15] = [
@@ -122,16 +123,20 @@ struct Word<'t> {
     has_comma: bool,
 }
 
-impl Task {
+impl Request {
     /// Returns what the task wants to be added, by its name.
-    pub fn wish(&self) -> Option<Wish> {
-        self.wishes().into_iter().next()
+    pub fn wish(&self) -> Option<&Wish> {
+        self.wishes().first()
     }
 
     /// Returns everything that the task wants to be added, by its name; what comes behind the first is told by "a" or
     /// "new" from what is there: "a class A with a method b".
-    pub fn wishes(&self) -> Vec<Wish> {
-        let words: Vec<Word> = words(self.beginning()).map(word).collect();
+    pub fn wishes(&self) -> &[Wish] {
+        self.wishes.get_or_init(|| self.read_wishes())
+    }
+
+    fn read_wishes(&self) -> Vec<Wish> {
+        let words = self.wish_words();
         let is = |at: usize, list: &[&str]| is_one_of(&words, at, list);
         let after_fillers = |from: usize| (from..words.len()).find(|at| !is(*at, &FILLERS));
         let wish = |at: usize| {
@@ -208,7 +213,7 @@ impl Task {
 
     /// Returns whether the task asks for a definition without naming it: "a function that reverses a string".
     pub fn wants_definition(&self) -> bool {
-        let words: Vec<Word> = words(self.beginning()).map(word).collect();
+        let words = self.wish_words();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         (1..words.len()).any(|at| {
             let is_noun = matches!(lower(at), "function" | "class" | "method" | "helper");
@@ -224,7 +229,7 @@ impl Task {
             "to", "returns", "return", "default", "defaults", "raises", "raise", "with", "=", "of",
         ];
         const BETWEEN: [&str; 9] = ["a", "an", "the", "to", "be", "value", "of", "exactly", "is"];
-        let words: Vec<&str> = words(self.beginning()).collect();
+        let words: Vec<&str> = self.with_calls().map(|token| token.text).collect();
         let mut values = Vec::new();
         for (at, word) in words.iter().enumerate() {
             let lower = word.to_lowercase();
@@ -255,7 +260,7 @@ impl Task {
 
     /// Returns what is to be replaced everywhere: "replace `a` with b", "remove all print statements".
     pub fn replaced_name(&self) -> Option<String> {
-        let words: Vec<Word> = words(self.beginning()).map(word).collect();
+        let words = self.wish_words();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         let first = (0..words.len()).find(|at| lower(*at) != "please")?;
         let skip = |from: usize| {
@@ -285,7 +290,7 @@ impl Task {
 
     /// Returns the parameter that the task speaks of: "the parameter `x`", "an argument x=1".
     pub fn parameter(&self) -> Option<String> {
-        let words: Vec<Word> = words(self.beginning()).map(word).collect();
+        let words = self.wish_words();
         let is_noun = |word: &Word| {
             !word.like_code && matches!(word.lower.as_str(), "parameter" | "argument" | "keyword")
         };
@@ -297,13 +302,14 @@ impl Task {
         let name = next.lower.trim_matches('`').split('=').next()?;
         let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let is_plain = NOT_NAMES.split(' ').any(|one| one == name) || name.is_empty() || !is_name;
-        let written = words_of(self.beginning()).find(|word| word.eq_ignore_ascii_case(name))?;
+        let mut written = self.identifiers();
+        let written = written.find(|word| word.eq_ignore_ascii_case(name))?;
         (!is_plain).then(|| written.to_owned())
     }
 
     /// Returns whether the task asks for a test beside something else.
     pub fn wants_test(&self) -> bool {
-        let words: Vec<Word> = words(self.beginning()).map(word).collect();
+        let words = self.wish_words();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         (1..words.len()).any(|at| {
             let test = matches!(lower(at), "test" | "tests" | "unittest" | "unittests");
@@ -411,24 +417,16 @@ fn value(word: &str) -> Option<String> {
     (is_number || is_error || is_option || is_address).then(|| plain.to_owned())
 }
 
-/// Returns the names and words of a text, without signs.
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
-}
+impl Request {
+    /// Returns the tokens; a call such as `f(a, b)` is one.
+    fn with_calls(&self) -> impl Iterator<Item = Token<'_>> {
+        joined(&self.text, self.tokens(), Joint::Brackets).into_iter()
+    }
 
-/// Cuts a text at blanks; a call such as `f(a, b)` stays one word.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0i32;
-    text.split(move |c: char| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = (depth - 1).max(0),
-            '\n' => depth = 0,
-            _ => {}
-        }
-        c.is_whitespace() && depth == 0
-    })
-    .filter(|word| !word.is_empty())
+    /// Returns the words, as names would be read from them.
+    fn wish_words(&self) -> Vec<Word<'_>> {
+        self.with_calls().map(|token| word(token.text)).collect()
+    }
 }
 
 fn word(raw: &str) -> Word<'_> {
@@ -460,7 +458,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str, test: bool) {
-        let task = Task::bare(text);
+        let task = Request::read(text);
         let found = task.wish().map_or(String::new(), |wish| {
             let member = if wish.member { " of a class" } else { "" };
             format!("{}{member}", wish.name)
@@ -475,8 +473,9 @@ mod tests {
     #[test]
     fn all_that_should_be_new_is_read() {
         let names = |text: &str| {
-            let wishes = Task::bare(text).wishes().into_iter();
-            wishes.map(|wish| wish.name).collect::<Vec<_>>().join(" ")
+            let request = Request::read(text);
+            let names = request.wishes().iter().map(|wish| wish.name.as_str());
+            names.collect::<Vec<_>>().join(" ")
         };
         let check = |text: &str, expected: &str| assert_eq!(names(text), expected, "{text}");
         check(
@@ -515,7 +514,8 @@ mod tests {
     #[test]
     fn things_of_one_list_are_of_one_sort() {
         let sorts = |text: &str| -> Vec<(Noun, bool)> {
-            let wishes = Task::bare(text).wishes().into_iter();
+            let request = Request::read(text);
+            let wishes = request.wishes().iter();
             wishes.map(|wish| (wish.noun, wish.member)).collect()
         };
         let twice = |noun: Noun, member: bool| vec![(noun, member); 2];
@@ -601,7 +601,7 @@ mod tests {
             ("change total to use a loop", vec![]),
             ("move it to shop/tax.py", vec![]),
         ] {
-            assert_eq!(Task::bare(text).values(), expected, "{text}");
+            assert_eq!(Request::read(text).values(), expected, "{text}");
         }
         for (text, expected) in [
             ("replace print with logging.debug in m.py", Some("print")),
@@ -610,7 +610,7 @@ mod tests {
             ("remove print", None),
         ] {
             assert_eq!(
-                Task::bare(text).replaced_name().as_deref(),
+                Request::read(text).replaced_name().as_deref(),
                 expected,
                 "{text}"
             );
@@ -626,7 +626,11 @@ mod tests {
             ("add a parameter to euros and pass it", None),
             ("change f", None),
         ] {
-            assert_eq!(Task::bare(text).parameter().as_deref(), expected, "{text}");
+            assert_eq!(
+                Request::read(text).parameter().as_deref(),
+                expected,
+                "{text}"
+            );
         }
     }
 

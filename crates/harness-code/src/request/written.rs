@@ -2,26 +2,28 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::request::zone::{Passage, Zone, error_message, passages};
+use crate::request::Sentence;
+use crate::request::tokens::Token;
+use crate::request::zone::{Passage, Zone, error_message};
 use crate::text::is_among;
 
 /// Everything written in a task that may name a place.
-#[derive(Debug, Default)]
-pub(crate) struct Written<'a> {
-    pub(crate) names: Vec<Name<'a>>,
-    pub(crate) paths: Vec<WrittenPath<'a>>,
-    pub(crate) frames: Vec<WrittenFrame<'a>>,
-    pub(crate) errors: Vec<(&'a str, &'a str)>,
-    pub(crate) quotations: Vec<Quotation<'a>>,
-    pub(crate) imports: Vec<WrittenImport<'a>>,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) names: Vec<Name>,
+    pub(crate) paths: Vec<WrittenPath>,
+    pub(crate) frames: Vec<WrittenFrame>,
+    pub(crate) errors: Vec<(String, String)>,
+    pub(crate) quotations: Vec<Quotation>,
+    pub(crate) imports: Vec<WrittenImport>,
     /// What a local name in the task's code stands for: `u` is `astropy.units`.
-    pub(crate) aliases: FxHashMap<&'a str, String>,
+    pub(crate) aliases: FxHashMap<String, String>,
 }
 
 /// A name as written: `a`, `a.b.c`.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Name<'a> {
-    pub(crate) text: &'a str,
+pub(crate) struct Name {
+    pub(crate) text: String,
     pub(crate) zone: Zone,
     /// An opening parenthesis follows.
     pub(crate) called: bool,
@@ -34,49 +36,50 @@ pub(crate) struct Name<'a> {
     /// It is said to be a method: "the method close".
     pub(crate) is_method: bool,
     /// The file that it is said to be in: "total in cart.py".
-    pub(crate) home: Option<&'a str>,
+    pub(crate) home: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct WrittenPath<'a> {
-    pub(crate) text: &'a str,
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct WrittenPath {
+    pub(crate) text: String,
     pub(crate) zone: Zone,
     pub(crate) line: Option<u32>,
     /// What follows `::` in a test id.
-    pub(crate) test: Option<&'a str>,
+    pub(crate) test: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct WrittenFrame<'a> {
-    pub(crate) path: &'a str,
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct WrittenFrame {
+    pub(crate) path: String,
     pub(crate) line: u32,
-    pub(crate) function: &'a str,
+    pub(crate) function: String,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Quotation<'a> {
-    pub(crate) text: &'a str,
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Quotation {
+    pub(crate) text: String,
     pub(crate) zone: Zone,
 }
 
 /// `from module import name`, or `import module` without a name.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct WrittenImport<'a> {
-    pub(crate) module: &'a str,
-    pub(crate) name: Option<&'a str>,
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct WrittenImport {
+    pub(crate) module: String,
+    pub(crate) name: Option<String>,
 }
 
-/// Reads what is written in `text`.
-pub(crate) fn read(text: &str) -> Written<'_> {
-    let mut written = Written::default();
-    for passage in passages(text) {
-        written.passage(passage);
+impl Written {
+    /// Reads what is written in a request.
+    pub(super) fn of(request: &Sentence) -> Written {
+        let mut written = Written::default();
+        for passage in request.passages() {
+            let tokens = request.tokens_of(passage.text);
+            written.passage(passage, tokens);
+        }
+        written
     }
-    written
-}
 
-impl<'a> Written<'a> {
-    fn passage(&mut self, passage: Passage<'a>) {
+    fn passage<'t>(&mut self, passage: Passage<'t>, tokens: impl Iterator<Item = Token<'t>>) {
         let Passage { zone, text } = passage;
         if matches!(zone, Zone::Code | Zone::Trace) {
             self.imports_of(without_prompt(text));
@@ -86,10 +89,10 @@ impl<'a> Written<'a> {
             return;
         }
         if let Some(error) = error_message(text.trim()) {
-            self.errors.push(error);
+            self.errors.push((error.0.to_owned(), error.1.to_owned()));
         }
-        for token in text.split_whitespace() {
-            self.token(zone, token);
+        for token in tokens {
+            self.token(zone, token.text);
         }
         self.names_of(zone, text);
         if zone != Zone::Trace {
@@ -98,7 +101,7 @@ impl<'a> Written<'a> {
     }
 
     /// Reads a word with slashes, an extension or a line number as a path.
-    fn token(&mut self, zone: Zone, token: &'a str) {
+    fn token(&mut self, zone: Zone, token: &str) {
         let token = token.trim_matches(|c: char| {
             matches!(
                 c,
@@ -120,17 +123,17 @@ impl<'a> Written<'a> {
             && has_extension(path)
         {
             self.paths.push(WrittenPath {
-                text: path,
+                text: path.to_owned(),
                 zone,
                 line: None,
-                test: Some(test),
+                test: Some(test.to_owned()),
             });
             return;
         }
         let (path, line) = split_line(token);
         if has_extension(path) || path.contains('/') && path.len() > 3 {
             self.paths.push(WrittenPath {
-                text: path,
+                text: path.to_owned(),
                 zone,
                 line,
                 test: None,
@@ -139,7 +142,7 @@ impl<'a> Written<'a> {
     }
 
     /// `github.com/owner/name/blob/ref/path/file.py#L12` names a file of the project.
-    fn address(&mut self, zone: Zone, address: &'a str) {
+    fn address(&mut self, zone: Zone, address: &str) {
         let Some(at) = address.find("/blob/") else {
             return;
         };
@@ -153,14 +156,14 @@ impl<'a> Written<'a> {
             .take_while(char::is_ascii_digit)
             .collect();
         self.paths.push(WrittenPath {
-            text: path,
+            text: path.to_owned(),
             zone,
             line: digits.parse().ok(),
             test: None,
         });
     }
 
-    fn names_of(&mut self, zone: Zone, text: &'a str) {
+    fn names_of(&mut self, zone: Zone, text: &str) {
         let bytes = text.as_bytes();
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
         let mut at = 0;
@@ -185,20 +188,20 @@ impl<'a> Written<'a> {
             if starts_well && !in_path && run.len() > 1 && run.len() < 200 {
                 let called = bytes.get(at) == Some(&b'(');
                 self.names.push(Name {
-                    text: run,
+                    text: run.to_owned(),
                     zone,
                     called,
                     codelike: called || is_codelike(run),
                     describes: describes(text, start, at),
                     is_compared: is_compared(text, start, at),
                     is_method: beside(text, start, at).contains(&Some("method")),
-                    home: home(text.get(at..).unwrap_or_default()),
+                    home: home(text.get(at..).unwrap_or_default()).map(str::to_owned),
                 });
             }
         }
     }
 
-    fn imports_of(&mut self, line: &'a str) {
+    fn imports_of(&mut self, line: &str) {
         let line = line.split('#').next().unwrap_or(line).trim();
         if let Some(rest) = line.strip_prefix("from ")
             && let Some((module, names)) = rest.split_once(" import ")
@@ -210,10 +213,11 @@ impl<'a> Written<'a> {
                     continue;
                 }
                 self.imports.push(WrittenImport {
-                    module,
-                    name: Some(name),
+                    module: module.to_owned(),
+                    name: Some(name.to_owned()),
                 });
-                self.aliases.insert(alias, format!("{module}.{name}"));
+                let target = format!("{module}.{name}");
+                self.aliases.insert(alias.to_owned(), target);
             }
         } else if let Some(modules) = line.strip_prefix("import ") {
             for module in modules.split([',', ';']) {
@@ -221,15 +225,18 @@ impl<'a> Written<'a> {
                 if module.is_empty() || module.contains(' ') {
                     continue;
                 }
-                self.imports.push(WrittenImport { module, name: None });
+                self.imports.push(WrittenImport {
+                    module: module.to_owned(),
+                    name: None,
+                });
                 if alias != module {
-                    self.aliases.insert(alias, module.to_owned());
+                    self.aliases.insert(alias.to_owned(), module.to_owned());
                 }
             }
         }
     }
 
-    fn quotations_of(&mut self, zone: Zone, text: &'a str) {
+    fn quotations_of(&mut self, zone: Zone, text: &str) {
         for quote in ['"', '\'', '“'] {
             let end = if quote == '“' { '”' } else { quote };
             let mut rest = text;
@@ -244,14 +251,15 @@ impl<'a> Written<'a> {
                     continue;
                 }
                 if (3..=200).contains(&quoted.trim().len()) {
-                    self.quotations.push(Quotation { text: quoted, zone });
+                    let text = quoted.to_owned();
+                    self.quotations.push(Quotation { text, zone });
                 }
                 rest = &after[close + end.len_utf8()..];
             }
         }
         if zone == Zone::Inline && text.trim().contains(' ') && (3..=200).contains(&text.len()) {
             self.quotations.push(Quotation {
-                text: text.trim(),
+                text: text.trim().to_owned(),
                 zone,
             });
         }
@@ -285,7 +293,7 @@ fn without_prompt(line: &str) -> &str {
 }
 
 /// `File "path", line 12, in name`, or pytest's `path:12: in name`.
-fn python_frame(line: &str) -> Option<WrittenFrame<'_>> {
+fn python_frame(line: &str) -> Option<WrittenFrame> {
     if let Some(rest) = line.strip_prefix("File \"") {
         let (path, rest) = rest.split_once('"')?;
         let rest = rest.strip_prefix(", line ")?;
@@ -294,9 +302,9 @@ fn python_frame(line: &str) -> Option<WrittenFrame<'_>> {
             .split_once(" in ")
             .map_or("", |(_, function)| function.trim());
         return Some(WrittenFrame {
-            path,
+            path: path.to_owned(),
             line: digits.parse().ok()?,
-            function,
+            function: function.to_owned(),
         });
     }
     let (path, rest) = line.split_once(".py:")?;
@@ -307,9 +315,9 @@ fn python_frame(line: &str) -> Option<WrittenFrame<'_>> {
     let (digits, rest) = rest.split_once(':')?;
     let function = rest.trim().strip_prefix("in ").unwrap_or("");
     Some(WrittenFrame {
-        path,
+        path: path.to_owned(),
         line: digits.parse().ok()?,
-        function,
+        function: function.to_owned(),
     })
 }
 
@@ -446,13 +454,18 @@ fn is_codelike(run: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Request;
+
+    fn read(text: &str) -> Written {
+        Request::read(text).written().clone()
+    }
 
     #[test]
     fn two_things_are_compared_where_the_words_say_so() {
         let compared = |text| -> Vec<String> {
             let names = read(text).names.into_iter();
             let names = names.filter(|name| name.is_compared);
-            names.map(|name| name.text.to_owned()).collect()
+            names.map(|name| name.text).collect()
         };
         let asked = compared("what is the difference between peekable and spy?");
         assert_eq!(asked, ["peekable", "spy"]);
@@ -469,40 +482,41 @@ mod tests {
             .names
             .iter()
             .filter(|name| name.codelike)
-            .map(|name| name.text)
+            .map(|name| name.text.as_str())
             .collect();
         assert!(names.contains(&"Cart.total"), "{names:?}");
         assert_eq!(
             written.paths[0],
             WrittenPath {
-                text: "src/cart.py",
+                text: "src/cart.py".to_owned(),
                 zone: Zone::Prose,
                 line: Some(12),
                 test: None
             }
         );
-        assert_eq!(written.paths[1].test, Some("test_b"));
+        assert_eq!(written.paths[1].test.as_deref(), Some("test_b"));
         assert_eq!(
             written.frames,
             [WrittenFrame {
-                path: "/usr/shop/cart.py",
+                path: "/usr/shop/cart.py".to_owned(),
                 line: 3,
-                function: "total"
+                function: "total".to_owned()
             }]
         );
-        assert_eq!(written.errors, [("ValueError", "bad value")]);
+        let error = ("ValueError".to_owned(), "bad value".to_owned());
+        assert_eq!(written.errors, [error]);
         assert_eq!(written.aliases["c"], "shop.cart");
         assert_eq!(written.aliases["np"], "numpy");
     }
 
     #[test]
     fn a_word_that_is_joined_to_another_names_nothing() {
-        let read = read("Support matches-style callbacks, keep total");
-        let names = read.names.iter();
+        let support = read("Support matches-style callbacks, keep total");
+        let names = support.names.iter();
         let names: Vec<_> = names.filter(|name| !name.describes).collect();
         assert!(!names.iter().any(|name| name.text == "matches"));
         assert!(names.iter().any(|name| name.text == "total"));
-        let german = super::read("In der Cart-Klasse fehlt etwas");
+        let german = read("In der Cart-Klasse fehlt etwas");
         assert!(
             german
                 .names
@@ -514,7 +528,7 @@ mod tests {
     #[test]
     fn quotations_are_not_apostrophes() {
         let written = read("it doesn't say 'hello you' or \"no such file\"");
-        let quoted: Vec<&str> = written.quotations.iter().map(|q| q.text).collect();
+        let quoted: Vec<&str> = written.quotations.iter().map(|q| q.text.as_str()).collect();
         assert_eq!(quoted, ["no such file", "hello you"]);
     }
 
@@ -524,7 +538,7 @@ mod tests {
         assert_eq!(
             written.paths,
             [WrittenPath {
-                text: "pkg/mod.py",
+                text: "pkg/mod.py".to_owned(),
                 zone: Zone::Prose,
                 line: Some(7),
                 test: None

@@ -22,14 +22,8 @@ pub(crate) struct Passage<'a> {
     pub(crate) text: &'a str,
 }
 
-/// Longer tasks are cut: what a task is about is said in its first pages, the rest is logs.
-const LONGEST_TASK: usize = 60_000;
-
 /// Cuts `text` into passages, hidden comments and lists of versions left out.
-pub(crate) fn passages(text: &str) -> Vec<Passage<'_>> {
-    let text = text
-        .get(..text.floor_char_boundary(LONGEST_TASK))
-        .unwrap_or(text);
+pub(super) fn passages(text: &str) -> Vec<Passage<'_>> {
     let mut cutter = Cutter::default();
     for line in text.lines() {
         cutter.line(line);

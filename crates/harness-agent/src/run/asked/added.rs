@@ -195,7 +195,7 @@ impl<'a> Asked<'a> {
         if self.task.kind != Kind::Add {
             return Vec::new();
         }
-        let wishes = self.task.wishes().into_iter();
+        let wishes = self.task.wishes().iter();
         let wishes = wishes.map(|wish| last_part(&wish.name).to_owned());
         let wishes = wishes.filter(|name| self.homes_of(name).is_empty());
         let new = self
@@ -207,14 +207,12 @@ impl<'a> Asked<'a> {
 
     pub(super) fn missing_addition(&self) -> Option<Missing> {
         // What is there already is where something goes.
-        let is_new = |wish: &Wish| self.homes_of(last_part(&wish.name)).is_empty();
-        let mut wishes = self.task.wishes().into_iter();
+        let is_new = |wish: &&Wish| self.homes_of(last_part(&wish.name)).is_empty();
+        let mut wishes = self.task.wishes().iter();
         let wish = wishes.next().filter(is_new);
         // "Add euros()" may be a function or a method.
-        let is_told = wish
-            .as_ref()
-            .is_some_and(|wish| wish.noun != Noun::Anything || wish.member);
-        if let Some(Wish { name, noun, member }) = &wish
+        let is_told = wish.is_some_and(|wish| wish.noun != Noun::Anything || wish.member);
+        if let Some(Wish { name, noun, member }) = wish
             && !self.defines(last_part(name), *noun, is_told.then_some(*member))
             && !(*noun == Noun::Anything && (self.assigns(name) || self.takes_any_keyword(name)))
         {
@@ -225,11 +223,11 @@ impl<'a> Asked<'a> {
         if let Some(Wish { name, .. }) = others.next() {
             return Some((NOT_ADDED, format!("`{name}` is not there yet: add it")));
         }
-        let wish = wish.map(|wish| wish.name);
+        let wish = wish.map(|wish| wish.name.as_str());
         let missing: Vec<&str> = self
             .new_names()
             .into_iter()
-            .filter(|name| wish.as_deref() != Some(*name) && !self.brings(last_part(name)))
+            .filter(|name| wish != Some(*name) && !self.brings(last_part(name)))
             .filter(|name| !self.is_green || self.is_untried(last_part(name)))
             .collect();
         if !missing.is_empty() {

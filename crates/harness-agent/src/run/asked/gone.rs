@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
-use harness_code::request::rename::{self, Rename};
+use harness_code::request::rename::Rename;
 use harness_code::symbols::code::{CodeToken, code_tokens};
 use harness_code::symbols::{self, Definition};
 use harness_code::text::whole_words;
@@ -38,7 +38,7 @@ const SETTINGS: [&str; 8] = [
 
 impl<'a> Asked<'a> {
     pub(super) fn missing_rename(&self) -> Option<Missing> {
-        let renames = rename::read_renames(&self.task.text);
+        let renames = self.task.renames();
         if renames.is_empty() {
             return match self.task.moved_name() {
                 Some((name, to)) => self
@@ -59,7 +59,7 @@ impl<'a> Asked<'a> {
     fn missing_unread_rename(&self) -> Option<Missing> {
         // What no name of the project is said for, such as "rename the helpers", code cannot look for.
         self.named.first()?;
-        let count = rename::count_new_names(&self.task.text);
+        let count = self.task.count_new_names();
         let words_of = |text: &str| -> BTreeSet<String> {
             let is_part = |c: char| c.is_alphanumeric() || c == '_';
             text.split(|c| !is_part(c)).map(str::to_owned).collect()

@@ -236,7 +236,7 @@ impl<'a> Asked<'a> {
                 let path = self.changes.first().map(|change| change.path.clone());
                 let target = path.map(|path| Target {
                     path,
-                    name: wish.name,
+                    name: wish.name.clone(),
                     lines: 1..=1,
                 });
                 target.into_iter().collect()

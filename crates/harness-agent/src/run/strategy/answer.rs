@@ -23,7 +23,7 @@ use crate::run::strategy::{Outcome, Strategy};
 
 /// Returns what the code itself says to a question.
 fn known(context: &Context<'_>, plan: &Plan) -> Vec<Fact> {
-    let question = &plan.task.text;
+    let question = &plan.task;
     if plan.is_about_project() {
         return project_facts(context.tree(), context.suite().as_ref(), question);
     }
@@ -194,7 +194,7 @@ const MOST_RUNS: usize = 5;
 /// Returns what the project's documents say to a question about it, and what was done here before.
 fn project(context: &Context<'_>, plan: &Plan) -> String {
     let suite = context.suite();
-    let mut text = overview(context.tree(), suite.as_ref(), &plan.task.text, MOST_CODE);
+    let mut text = overview(context.tree(), suite.as_ref(), &plan.task, MOST_CODE);
     let runs = context.project.runs().unwrap_or_default();
     let done: Vec<String> = runs
         .iter()

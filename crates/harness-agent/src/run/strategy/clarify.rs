@@ -9,7 +9,6 @@ use crate::run::log::Log;
 use crate::run::resources::Resources;
 use crate::run::result::Stopped;
 use crate::run::strategy::{Outcome, Strategy};
-use crate::task::Task;
 
 /// A question whose answer makes another plan.
 pub(super) struct Clarify;
@@ -38,12 +37,9 @@ impl Strategy for Clarify {
                 false => Ended::new(Stopped::Question, question.render()).hinting(question.hint()),
             });
         };
-        let task = Task {
-            text: format!("{}\n{answer}", plan.task.text),
-            kind: plan.task.kind,
-        };
+        let task = plan.task.with_answer(&answer);
         let (tree, options) = (context.tree(), context.options);
-        let noted = Noted::of(tree, &task.text);
+        let noted = Noted::of(tree, &task);
         let next = Plan::make(&task, tree, &noted, options, context.environment);
         Outcome::Replanned(Box::new(next.following(plan, question.clone())))
     }

@@ -229,10 +229,7 @@ fn about(
 
 /// The task of one red test. Its id is no part of the words: a test may be called "how to remove test data".
 fn one_red_test() -> Task {
-    Task {
-        text: "make the failing test pass".to_owned(),
-        kind: Kind::Fix,
-    }
+    Task::read("make the failing test pass").with_kind(Kind::Fix)
 }
 
 /// Keeps what is proven in mind: the next red test is worked on with it in place. Says whether more passes than before.

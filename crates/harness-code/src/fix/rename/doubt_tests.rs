@@ -493,7 +493,7 @@ fn both_answers_are_done() {
 
 #[test]
 fn the_options_are_sentences_that_are_read() {
-    let read = |task: &str| match crate::request::rename::read_rename(task).as_slice() {
+    let read = |task: &str| match super::tests::read_rename(task).as_slice() {
         [one] => Some((one.old.clone(), one.new.clone(), one.doubts)),
         _ => None,
     };

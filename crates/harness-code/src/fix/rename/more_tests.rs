@@ -208,7 +208,7 @@ fn a_parameter_of_a_function_that_is_handed_on_is_refused() {
 #[test]
 fn sentences_that_say_whose_the_name_is_are_read() {
     let read = |task: &str| {
-        crate::request::rename::read_rename(task)
+        super::tests::read_rename(task)
             .into_iter()
             .next()
             .map(|request| {

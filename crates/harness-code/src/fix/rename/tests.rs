@@ -2,7 +2,15 @@
 
 use super::*;
 use crate::edit::apply;
-use crate::request::rename::{count_new_names, read_rename, read_renames};
+use crate::request::Request;
+
+fn read_renames(sentence: &str) -> Vec<Vec<Rename>> {
+    Request::read(sentence).renames().to_vec()
+}
+
+pub(super) fn read_rename(sentence: &str) -> Vec<Rename> {
+    Request::read(sentence).rename().to_vec()
+}
 
 /// Renames in a project of these files; shows what a person would see: the changed files, or why nothing changed.
 pub(super) fn renamed(files: &[(&str, &str)], request: &Rename) -> String {
@@ -805,7 +813,11 @@ fn several_renames_are_one_change_or_none() {
         ("rename the helpers to follow PEP 8", 0),
         ("rename foo to be clearer", 0),
     ] {
-        assert_eq!(count_new_names(sentence), count, "{sentence}");
+        assert_eq!(
+            Request::read(sentence).count_new_names(),
+            count,
+            "{sentence}"
+        );
     }
     // An answer is about its own rename.
     let answered = "rename foo to bar and baz to qux\nrename `foo` to `bar` in strings too";

@@ -12,10 +12,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::path::RelPath;
+use crate::request::Sentence;
 use sentence::{Mark, Word, words_of};
 use words::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, MOST_WORDS, NO_NAMES};
-
-pub use several::count_new_names;
 
 /// A rename as a sentence asks for it: what is to be renamed, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,42 +79,88 @@ static INCLUDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)[\s,;:-]*\b(?:(?:and\s+|also\s+|even\s+)*in\s+(?:the\s+|all\s+)?strings\s+(?:too|also|as\s+well)|(?:and\s+)?(?:also|even)\s+in\s+(?:the\s+|all\s+)?strings|(?:and\s+)?including\s+(?:the\s+|all\s+)?strings|(?:and\s+)?rename\s+(?:it|that|them)\s+(?:there\s+)?too)[\s.!]*$").ok()
 });
 
-/// Returns the renames that a task asks for, each with every way to read it; empty when it asks for something else too.
-pub fn read_renames(task: &str) -> Vec<Vec<Rename>> {
-    let mut renames = read_with(task, several::read);
-    if renames.is_empty() {
-        renames = read_with(task, |before| vec![read(before)]);
+impl Sentence {
+    /// Returns the renames that are asked for, each with every way to read it; none where something else is asked for too.
+    pub fn renames(&self) -> &[Vec<Rename>] {
+        self.renames.get_or_init(|| {
+            let mut renames = self.read_with(|before| several::read(self.words_of(before)));
+            if renames.is_empty() {
+                renames = self.read_with(|before| vec![self.read_one(before)]);
+            }
+            renames.retain(|readings| !readings.is_empty());
+            renames
+        })
     }
-    renames.retain(|readings| !readings.is_empty());
-    renames
-}
 
-/// Returns every way to read a rename out of a task; empty when it asks for none, or for more than that.
-pub fn read_rename(task: &str) -> Vec<Rename> {
-    let mut renames = read_renames(task);
-    match renames.len() {
-        1 => renames.remove(0),
-        _ => Vec::new(),
+    /// Returns every way to read the one rename that is asked for; none where it is not one.
+    pub fn rename(&self) -> &[Rename] {
+        match self.renames() {
+            [readings] => readings,
+            _ => &[],
+        }
     }
-}
 
-/// Reads the renames of a task with the answers to our questions behind it.
-fn read_with(task: &str, read: impl Fn(&str) -> Vec<Vec<Rename>>) -> Vec<Vec<Rename>> {
-    let (before, answers) = answers(task.trim());
-    let (certain, doubts) = without_doubts(before);
-    if MORE.as_ref().is_some_and(|more| more.is_match(certain)) {
-        return Vec::new();
+    /// Returns how many new names are said: what stands behind "to" or an arrow, as far as it is a name.
+    pub fn count_new_names(&self) -> usize {
+        several::count_new_names(&self.words_of(&self.text))
     }
-    let mut renames = read(certain);
-    for reading in renames.iter_mut().flatten() {
-        reading.doubts = doubts;
+
+    /// Returns the words of a part of the text.
+    fn words_of(&self, part: &str) -> Vec<Word<'_>> {
+        words_of(self.tokens_of(part))
     }
-    for answer in answers.iter().rev() {
+
+    /// Reads the renames with the answers to our questions behind them.
+    fn read_with(&self, read: impl Fn(&str) -> Vec<Vec<Rename>>) -> Vec<Vec<Rename>> {
+        let (before, answers) = self.answers();
+        let (certain, doubts) = without_doubts(before);
+        if MORE.as_ref().is_some_and(|more| more.is_match(certain)) {
+            return Vec::new();
+        }
+        let mut renames = read(certain);
+        for reading in renames.iter_mut().flatten() {
+            reading.doubts = doubts;
+        }
+        for answer in answers.iter().rev() {
+            renames
+                .iter_mut()
+                .for_each(|readings| several::settle(readings, answer));
+        }
         renames
-            .iter_mut()
-            .for_each(|readings| several::settle(readings, answer));
     }
-    renames
+
+    /// Returns the text without the answers to our questions, and the answers, the last one first: each says one of its
+    /// renames again on a line of its own.
+    fn answers(&self) -> (&str, Vec<Rename>) {
+        let (mut rest, mut answers) = (self.text.trim(), Vec::new());
+        while let Some((before, answer)) = rest.rsplit_once('\n')
+            && answers.len() < MOST_ANSWERS
+            && let (certain, doubts) = without_doubts(answer)
+            && let [chosen] = self.read_one(certain).as_slice()
+        {
+            let task = without_doubts(before).0;
+            // What a line that was answered before says, the answer before it says too.
+            let first = before.split('\n').next().unwrap_or(before);
+            let mut said = Vec::new();
+            for part in [task, first] {
+                said.extend(several::read(self.words_of(part)));
+                said.push(self.read_one(part));
+            }
+            if !said.iter().any(|one| several::is_same(one, chosen)) {
+                break;
+            }
+            answers.push(Rename {
+                doubts,
+                ..chosen.clone()
+            });
+            rest = before;
+        }
+        (rest, answers)
+    }
+
+    fn read_one(&self, part: &str) -> Vec<Rename> {
+        read(part, &self.words_of(part))
+    }
 }
 
 /// Returns a task without its ending that says what happens to places in doubt.
@@ -129,40 +174,11 @@ fn without_doubts(task: &str) -> (&str, Doubts) {
     (task, Doubts::Ask)
 }
 
-/// Returns a task without the answers to our questions, and the answers, the last one first: each says one of its renames
-/// again on a line of its own.
-fn answers(task: &str) -> (&str, Vec<Rename>) {
-    let (mut rest, mut answers) = (task, Vec::new());
-    while let Some((before, answer)) = rest.rsplit_once('\n')
-        && answers.len() < MOST_ANSWERS
-        && let (certain, doubts) = without_doubts(answer)
-        && let [chosen] = read(certain).as_slice()
-    {
-        let task = without_doubts(before).0;
-        let mut said = several::read(task);
-        said.push(read(task));
-        // What a line that was answered before says, the answer before it says too.
-        let first = before.split('\n').next().unwrap_or(before);
-        said.push(read(first));
-        said.extend(several::read(first));
-        if !said.iter().any(|one| several::is_same(one, chosen)) {
-            break;
-        }
-        answers.push(Rename {
-            doubts,
-            ..chosen.clone()
-        });
-        rest = before;
-    }
-    (rest, answers)
-}
-
-fn read(task: &str) -> Vec<Rename> {
-    let words = words_of(task);
+fn read(task: &str, words: &[Word<'_>]) -> Vec<Rename> {
     if words.len() > MOST_WORDS {
         return Vec::new();
     }
-    let Some(form) = Form::of(&words) else {
+    let Some(form) = Form::of(words) else {
         return Vec::new();
     };
     let old = OldPhrase::read(form.old);

@@ -1,5 +1,7 @@
 //! The words of a sentence, and which of them are written as names of code.
 
+use crate::request::tokens::Token;
+
 /// How a word is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
@@ -54,28 +56,35 @@ impl Word<'_> {
     }
 }
 
-/// Returns the words of a sentence.
-pub(super) fn words_of(sentence: &str) -> Vec<Word<'_>> {
+/// Returns the words of tokens.
+pub(super) fn words_of<'t>(tokens: impl Iterator<Item = Token<'t>>) -> Vec<Word<'t>> {
     let mut words: Vec<Word<'_>> = Vec::new();
-    for line in sentence.lines() {
-        for chunk in line.split_whitespace() {
-            let mut rest = chunk;
-            while !rest.is_empty() {
-                let arrow = ["->", "=>", "→"]
-                    .iter()
-                    .filter_map(|sign| Some((rest.find(sign)?, sign.len())))
-                    .min();
-                let (start, length) = arrow.unwrap_or((rest.len(), 0));
-                push(&mut words, &rest[..start]);
-                push(&mut words, &rest[start..start + length]);
-                rest = &rest[start + length..];
-            }
+    let mut line = 0;
+    for token in tokens {
+        if token.line > line {
+            end_line(&mut words);
         }
-        if let Some(last) = words.last_mut() {
-            last.stop = true;
+        line = token.line;
+        let mut rest = token.text;
+        while !rest.is_empty() {
+            let arrow = ["->", "=>", "→"]
+                .iter()
+                .filter_map(|sign| Some((rest.find(sign)?, sign.len())))
+                .min();
+            let (start, length) = arrow.unwrap_or((rest.len(), 0));
+            push(&mut words, &rest[..start]);
+            push(&mut words, &rest[start..start + length]);
+            rest = &rest[start + length..];
         }
     }
+    end_line(&mut words);
     words
+}
+
+fn end_line(words: &mut [Word<'_>]) {
+    if let Some(last) = words.last_mut() {
+        last.stop = true;
+    }
 }
 
 fn push<'t>(words: &mut Vec<Word<'t>>, chunk: &'t str) {

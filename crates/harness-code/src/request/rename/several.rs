@@ -4,7 +4,7 @@
 //! called done with the others.
 
 use super::Rename;
-use super::sentence::{Word, words_of};
+use super::sentence::Word;
 use super::words::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, MOST_WORDS, NO_NAMES};
 use crate::path::RelPath;
 
@@ -24,8 +24,7 @@ const PURPOSES: &str =
     "follow match use avoid reflect comply conform fit agree allow prevent help keep show say";
 
 /// Returns the renames of a sentence that asks for two or more and for nothing else.
-pub(super) fn read(task: &str) -> Vec<Vec<Rename>> {
-    let words = words_of(task);
+pub(super) fn read(words: Vec<Word<'_>>) -> Vec<Vec<Rename>> {
     if words.len() > MOST_WORDS {
         return Vec::new();
     }
@@ -41,9 +40,8 @@ pub(super) fn read(task: &str) -> Vec<Vec<Rename>> {
     pairs.into_iter().map(|pair| vec![pair]).collect()
 }
 
-/// Returns how many new names a sentence about renames says: what stands behind "to" or an arrow, as far as it is a name.
-pub fn count_new_names(task: &str) -> usize {
-    let words = words_of(task);
+/// Returns how many new names these words say.
+pub(super) fn count_new_names(words: &[Word<'_>]) -> usize {
     let names = words.windows(2).filter(|two| {
         let is_named = may_be_name(&two[1]) || two[1].text.starts_with('-');
         is_joint(&two[0]) && is_named && !two[1].is(PURPOSES)

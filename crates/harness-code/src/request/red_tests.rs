@@ -1,8 +1,8 @@
 //! "Fix the failing tests", in whatever words: a task that is about what is red, and about nothing else.
 
-use crate::request::Task;
+use crate::request::Request;
+use crate::request::clause::{Word, among};
 use crate::request::kind::Kind;
-use crate::request::words::{Word, among, clauses, gist};
 
 /// What runs tests, or is a run of them.
 const TESTS: &str = "\
@@ -36,19 +36,18 @@ const BETWEEN: &str = "\
 /// More words than this tell more than that tests fail.
 const MOST_WORDS: usize = 16;
 
-impl Task {
+impl Request {
     /// Returns whether the task is to make the tests pass that fail, whichever those are. It may say in which test file.
     pub fn is_about_red_tests(&self) -> bool {
         if self.kind != Kind::Fix {
             return false;
         }
-        let gist = gist(&self.text);
-        let clauses = clauses(&gist);
+        let clauses = &self.gist.clauses;
         let words: Vec<&Word> = clauses.iter().flat_map(|one| &one.words).collect();
         if words.is_empty() || words.len() > MOST_WORDS {
             return false;
         }
-        if is_unspaced(&gist) {
+        if is_unspaced(&self.gist.part(&self.text, 0..self.text.len())) {
             return true;
         }
         let is_known = |word: &&&Word| {
@@ -120,7 +119,7 @@ fn is_unspaced(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::request::Task;
+    use crate::request::Request;
 
     #[test]
     fn failing_tests_are_meant_in_many_words() {
@@ -153,7 +152,7 @@ mod tests {
             "修复失败的测试",
             "失敗しているテストを直してください",
         ] {
-            assert!(Task::bare(text).is_about_red_tests(), "{text}");
+            assert!(Request::read(text).is_about_red_tests(), "{text}");
         }
     }
 
@@ -185,7 +184,7 @@ mod tests {
             "测试客户端丢失 cookie",
             "",
         ] {
-            assert!(!Task::bare(text).is_about_red_tests(), "{text}");
+            assert!(!Request::read(text).is_about_red_tests(), "{text}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Questions and orders in languages other than English: word lists only.
 
+use crate::request::clause::Clause;
 use crate::request::kind::Kind;
-use crate::request::words::Clause;
 
 /// Words that ask politely, or that only fill.
 pub(super) const PLEASE: &str = "\

@@ -1,5 +1,9 @@
 //! The words of a task, cut into clauses. Knows what is English and what is a name; knows nothing of kinds.
 
+use std::ops::Range;
+
+use crate::request::tokens::{Joint, Tokens, joined, span};
+
 /// One word of the task, lowercase, with what stood around it.
 #[derive(Clone, Debug)]
 pub(super) struct Word {
@@ -72,12 +76,46 @@ pub(super) fn among(list: &str, word: &str) -> bool {
 const GIST_CHARACTERS: usize = 700;
 
 /// The task's own sentences: no fenced code, no quoted reply, no hidden comment, no rest of a long report.
-pub(super) fn gist(text: &str) -> String {
-    let mut kept = String::new();
+#[derive(Debug)]
+pub(super) struct Gist {
+    /// Where its lines stand in the text.
+    lines: Vec<Range<usize>>,
+    pub(super) clauses: Vec<Clause>,
+    /// The first line of a report that says something, and its clauses; none for a task in a few sentences.
+    pub(super) title: Option<(Range<usize>, Vec<Clause>)>,
+}
+
+impl Gist {
+    pub(super) fn of(text: &str, tokens: &Tokens) -> Gist {
+        let lines = gist(text);
+        let title = report_title(text).map(|title| {
+            let title = span(text, title);
+            (title.clone(), clauses(text, tokens, &[title]))
+        });
+        Gist {
+            clauses: clauses(text, tokens, &lines),
+            title,
+            lines,
+        }
+    }
+
+    /// Returns what stands in this part of the text, as far as it belongs to the gist.
+    pub(super) fn part(&self, text: &str, part: Range<usize>) -> String {
+        let within = |line: &Range<usize>| {
+            let (start, end) = (line.start.max(part.start), line.end.min(part.end));
+            text.get(start..end)
+        };
+        let lines: Vec<&str> = self.lines.iter().filter_map(within).collect();
+        lines.join("\n")
+    }
+}
+
+fn gist(text: &str) -> Vec<Range<usize>> {
+    let mut kept = Vec::new();
+    let mut length = 0;
     let mut fenced = false;
     let mut hidden = false;
-    for line in text.lines() {
-        let line = line.trim();
+    for line in text.lines().map(str::trim) {
         if line.starts_with("```") || line.starts_with("~~~") {
             fenced = !fenced;
         }
@@ -85,18 +123,19 @@ pub(super) fn gist(text: &str) -> String {
         let skipped = fenced || hidden || line.starts_with("```") || line.starts_with('>');
         hidden &= !line.contains("-->");
         if !skipped {
-            kept.push_str(line);
-            kept.push('\n');
+            kept.push(span(text, line));
+            length += line.len() + 1;
         }
-        if kept.len() > GIST_CHARACTERS {
+        if length > GIST_CHARACTERS {
             break;
         }
     }
-    if kept.trim().is_empty() {
-        text.chars().take(GIST_CHARACTERS).collect()
-    } else {
-        kept
+    if kept.iter().any(|line| !line.is_empty()) {
+        return kept;
     }
+    let end = text.char_indices().nth(GIST_CHARACTERS);
+    let start = &text[..end.map_or(text.len(), |(end, _)| end)];
+    start.lines().map(|line| span(text, line)).collect()
 }
 
 /// Headings of issue templates, as they begin, lowercase: what stands there is nobody's wish.
@@ -167,7 +206,7 @@ const LONG: usize = 500;
 /// Returns the first line of a report that says something; `None` for a task in a few sentences.
 ///
 /// A report has headings, code or many words. Questions and orders further down are part of its story.
-pub(super) fn report_title(text: &str) -> Option<&str> {
+fn report_title(text: &str) -> Option<&str> {
     let mut lines = text.lines().map(str::trim);
     let has_code = text.contains("```") || text.contains("~~~");
     let has_headings = text
@@ -185,17 +224,15 @@ pub(super) fn report_title(text: &str) -> Option<&str> {
     (!first.starts_with("```")).then(|| heading(first).unwrap_or(first))
 }
 
-/// Cuts the task into clauses: at the ends of sentences, at commas and colons, and before "and", "then", "but".
-pub(super) fn clauses(gist: &str) -> Vec<Clause> {
+/// Cuts lines into clauses: at the ends of sentences, at commas and colons, and before "and", "then", "but".
+fn clauses(text: &str, tokens: &Tokens, lines: &[Range<usize>]) -> Vec<Clause> {
     let mut clauses = Vec::new();
     let mut open = Clause::default();
     let mut sentence_start = 0;
-    let mut end = 0;
-    for line in gist.lines() {
-        for raw in joined_quotations(line) {
-            let start = gist[end..].find(&raw).map_or(end, |at| end + at);
-            end = start + raw.len();
-            let word = word(&raw);
+    for line in lines {
+        for token in joined(text, tokens.within(text, line.clone()), Joint::Quotes) {
+            let raw = token.text;
+            let word = word(raw);
             let joins = !word.code && ["and", "then", "but", "&"].contains(&word.text.as_str());
             if joins {
                 close(&mut clauses, &mut open);
@@ -204,7 +241,7 @@ pub(super) fn clauses(gist: &str) -> Vec<Clause> {
             let lone_mark = word.text.is_empty();
             if !lone_mark {
                 if open.words.is_empty() {
-                    open.start = start;
+                    open.start = token.start;
                     open.opens = clauses.len() == sentence_start;
                 }
                 open.words.push(word);
@@ -232,32 +269,6 @@ fn close(clauses: &mut Vec<Clause>, open: &mut Clause) {
     if !open.words.is_empty() {
         clauses.push(std::mem::take(open));
     }
-}
-
-/// Words of a line, with what stands between backticks or double quotes kept as one.
-fn joined_quotations(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut quote = None;
-    for character in line.chars() {
-        match quote {
-            Some(mark) if character == mark => quote = None,
-            None if matches!(character, '`' | '"') => quote = Some(character),
-            _ => {}
-        }
-        if character.is_whitespace() && quote.is_none() {
-            words.push(std::mem::take(&mut word));
-        } else {
-            word.push(character);
-        }
-    }
-    if quote.is_some() {
-        // An unpaired mark is no quotation: read the line word by word.
-        return line.split_whitespace().map(str::to_owned).collect();
-    }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 fn word(raw: &str) -> Word {
