@@ -253,7 +253,7 @@ impl Evidence<'_> {
         };
         let why = words.lines().next().unwrap_or_default();
         if is_proven || self.changes.is_empty() {
-            return Goal::all_of(&self.task, is_proven, why);
+            return Goal::all_of(self.task, is_proven, why);
         }
         let asked = self.asked();
         let states = asked.order_states();
@@ -284,7 +284,7 @@ impl Evidence<'_> {
             });
         let is_apart = after.is_some() && open.iter().any(Option::is_some);
         if !is_apart || is_mixed || is_doubtful {
-            return Goal::all_of(&self.task, false, why);
+            return Goal::all_of(self.task, false, why);
         }
         let goal = |(state, open): (OrderState, Option<String>)| Goal {
             text: state.goal,
