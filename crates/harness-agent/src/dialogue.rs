@@ -526,11 +526,7 @@ fn with_name(name: Option<&str>, message: &str) -> String {
     let start = Request::read(&message[..at]);
     // "make sure that …", "so that it …": the sentence has its own subject.
     let joins = ["sure", "so", "see", "check", "ensure", "know", "says"];
-    let word = start
-        .text
-        .split_whitespace()
-        .next_back()
-        .unwrap_or_default();
+    let word = start.written_words().next_back().unwrap_or_default();
     let names_itself = !start.code_names().is_empty() || !start.written_paths().is_empty();
     if names_itself || joins.contains(&word.to_lowercase().as_str()) {
         return message.to_owned();
@@ -547,7 +543,7 @@ fn name_of(task: &Request) -> Option<String> {
     let new = task.wish().map(|wish| wish.name.clone());
     let written = || task.code_names().first().map(|name| (*name).to_owned());
     let before_file = || {
-        let words: Vec<&str> = task.text.split_whitespace().collect();
+        let words: Vec<&str> = task.written_words().collect();
         let mut places = words.windows(3);
         let place = places.find(|words| words[1] == "in" && words[2].contains('.'))?;
         let name = place[0].trim_matches(|c: char| !c.is_alphanumeric() && c != '_');

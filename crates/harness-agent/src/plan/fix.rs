@@ -134,7 +134,7 @@ fn misspelled(
 ) -> Answer {
     let words = task.text.to_lowercase();
     let says_so = UNRESOLVED.iter().any(|word| words.contains(word));
-    let names = quoted_names(&task.text);
+    let names = quoted_names(task);
     let places_named = !mentions.paths.is_empty() || !mentions.frames.is_empty();
     let mut holding = HashMap::new();
     let mut about = None;
@@ -215,8 +215,7 @@ fn is_about_another(task: &Request, tree: &SourceTree, readings: &[Rename]) -> b
         let Some(at) = whole_words(&task.text, &new).next() else {
             return false;
         };
-        let rest = &task.text[at + new.len()..];
-        let words: Vec<&str> = rest.split_whitespace().collect();
+        let words: Vec<&str> = task.written_words_from(at + new.len()).collect();
         let Some(joint) = words.iter().rposition(|word| JOINTS.contains(word)) else {
             return false;
         };
@@ -273,13 +272,13 @@ fn replaced(tree: &SourceTree, proposal: &Proposal) -> Vec<String> {
 }
 
 /// Returns names in quotes, as Python's own messages write them: `name 'totlas' is not defined`.
-fn quoted_names(text: &str) -> Vec<String> {
+fn quoted_names(task: &Request) -> Vec<String> {
     let is_name = |word: &&str| {
         !word.is_empty() && word.len() < 80 && word.chars().all(|c| c.is_alphanumeric() || c == '_')
     };
     ['\'', '`', '"']
         .iter()
-        .flat_map(|quote| text.split(*quote).skip(1).step_by(2))
+        .flat_map(|quote| task.between(*quote))
         .filter(is_name)
         .map(str::to_owned)
         .collect()

@@ -773,7 +773,7 @@ fn which_place(task: &Request, tree: &SourceTree, located: &Located) -> Question
     homes.retain(|home| seen.insert(home.clone()));
     options.extend(homes.into_iter().take(2));
     options.extend(located.files.iter().map(|hit| hit.path.to_string()));
-    let gist: Vec<&str> = task.text.split_whitespace().take(8).collect();
+    let gist: Vec<&str> = task.written_words().take(8).collect();
     let gist = gist.join(" ");
     let text = format!("\"{gist}\" names no file and no function; which one is it about?");
     Question::new(text, options)

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::request::tokens::{Joint, Tokens, joined, span};
+use crate::text::is_among;
 
 /// One word of the task, lowercase, with what stood around it.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ impl Clause {
     pub(super) fn is(&self, at: usize, any: &str) -> bool {
         self.words
             .get(at)
-            .is_some_and(|word| !word.code && among(any, &word.text))
+            .is_some_and(|word| !word.code && is_among(any, &word.text))
     }
 
     /// Says whether any word is English and one of `any`.
@@ -65,11 +66,6 @@ impl Clause {
             .split('|')
             .any(|phrase| english.contains(&format!(" {phrase} ")))
     }
-}
-
-/// Says whether `word` is one of the words of `list`.
-pub(super) fn among(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == word)
 }
 
 /// Characters of a task that are read for its kind: what is wanted is said first, the evidence follows.

@@ -3,9 +3,10 @@
 use crate::language::Language;
 use crate::path::RelPath;
 
-use crate::request::clause::{Clause, Word, among};
+use crate::request::clause::{Clause, Word};
 use crate::request::kind::Kind;
 use crate::request::{Sentence, languages};
+use crate::text::is_among;
 
 impl Sentence {
     /// Returns the kind of the task.
@@ -435,7 +436,7 @@ fn carried_out(clause: &Clause, at: usize) -> Option<Kind> {
     let (kind, _) = known.filter(|_| !is_plural)?;
     let about_tests = object(clause, at + 1)
         .iter()
-        .any(|word| among(TEST_NOUNS, word));
+        .any(|word| is_among(TEST_NOUNS, word));
     Some(if about_tests { Kind::Tests } else { *kind })
 }
 
@@ -452,7 +453,7 @@ pub(super) fn prefix(text: &str) -> Option<(Kind, usize)> {
     let (word, scope) = head.split_once('(').unwrap_or((head, ")"));
     let is_prefix = scope.trim_end_matches('!').ends_with(')') && !scope.contains(' ');
     let word = word.trim_end_matches('!').to_lowercase();
-    let known = PREFIXES.iter().find(|(_, words)| among(words, &word));
+    let known = PREFIXES.iter().find(|(_, words)| is_among(words, &word));
     let (kind, _) = known.filter(|_| is_prefix)?;
     Some((*kind, head.len()))
 }
@@ -504,12 +505,12 @@ fn order(clause: &Clause, at: usize) -> Option<Reading> {
             },
         );
     }
-    let about_tests = object.iter().any(|word| among(TEST_NOUNS, word))
+    let about_tests = object.iter().any(|word| is_among(TEST_NOUNS, word))
         || clause.words.get(at + 1).is_some_and(names_a_test);
     if about_tests && (verb(ADDING) || verb(CHANGING)) {
         return Some(Reading::Order(Kind::Tests));
     }
-    if object.iter().any(|word| among(PROSE_NOUNS, word)) && verb(ADDING) {
+    if object.iter().any(|word| is_among(PROSE_NOUNS, word)) && verb(ADDING) {
         return Some(Reading::Order(Kind::Change));
     }
     if verb(CHANGING) {
@@ -539,7 +540,7 @@ fn is_for_the_program(clause: &Clause, at: usize, object: &[&str]) -> bool {
     const FOR_US: &str = "me us it this that these those all every each where what which how why who whether if through up out";
     let is_code = clause.words.get(at + 1).is_none_or(|word| word.code);
     let goes_on = clause.words.get(at + 2).is_some();
-    let is_of_code = object.iter().any(|word| among(OF_CODE, word));
+    let is_of_code = object.iter().any(|word| is_among(OF_CODE, word));
     goes_on
         && !clause.question
         && !is_code
@@ -593,14 +594,14 @@ fn object(clause: &Clause, at: usize) -> Vec<&str> {
         .words
         .iter()
         .skip(at)
-        .take_while(|word| word.code || !among(BEHIND, word.text.as_str()))
+        .take_while(|word| word.code || !is_among(BEHIND, word.text.as_str()))
         .map(|word| if word.code { "_" } else { word.text.as_str() })
         .collect();
     // "the test runner" is no test: a noun that goes on is only a part of the next one.
     let goes_on = clause
         .words
         .get(at + words.len())
-        .is_some_and(|word| !word.code && among(NOUNS_GOING_ON, word.text.as_str()));
+        .is_some_and(|word| !word.code && is_among(NOUNS_GOING_ON, word.text.as_str()));
     if goes_on {
         words[..words.len().saturating_sub(1)].to_vec()
     } else {

@@ -27,7 +27,7 @@ use crate::request::tokens::{Token, Tokens, span};
 use crate::request::wish::Wish;
 use crate::request::written::Written;
 use crate::request::zone::{Passage, passages};
-use crate::text::{identifiers, whole_words};
+use crate::text::{identifiers, is_among, whole_words};
 
 /// Bytes of a text that are read for what is asked: what follows is logs.
 const LONGEST_READ: usize = 60_000;
@@ -150,9 +150,28 @@ impl Request {
         identifiers(&self.text)
     }
 
-    /// Returns what stands between back-ticks.
-    pub fn in_back_ticks(&self) -> impl Iterator<Item = &str> {
-        self.beginning().split('`').skip(1).step_by(2)
+    /// Returns the words as they are written, with the signs around them.
+    pub fn written_words(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.tokens().map(|token| token.text)
+    }
+
+    /// Returns the words as they are written from a place on.
+    pub fn written_words_from(&self, at: usize) -> impl Iterator<Item = &str> {
+        let tokens = self.tokens_within(at..self.text.len());
+        tokens.map(|token| token.text)
+    }
+
+    /// Returns the words without the signs of a sentence, where these part words too.
+    pub fn bare_words(&self) -> impl Iterator<Item = &str> {
+        let is_sign = |c: char| "`\"',;:!?()".contains(c);
+        let words = self.written_words();
+        let words = words.flat_map(move |word| word.split(is_sign));
+        words.filter(|word| !word.is_empty())
+    }
+
+    /// Returns what stands between two signs such as back-ticks.
+    pub fn between(&self, sign: char) -> impl Iterator<Item = &str> {
+        self.beginning().split(sign).skip(1).step_by(2)
     }
 
     /// Returns every name, path and quotation that is written down.
@@ -182,10 +201,7 @@ impl Request {
 
     /// Returns the words that may be paths of files, whether those are there or not.
     pub fn written_paths(&self) -> Vec<RelPath> {
-        let words = self.tokens().flat_map(|token| {
-            let words = token.text.split(|c: char| "`\"',;:!?()".contains(c));
-            words.map(|word| word.trim_end_matches('.'))
-        });
+        let words = self.bare_words().map(|word| word.trim_end_matches('.'));
         let is_path = |word: &&str| word.contains(['.', '/']) || word.ends_with("file");
         // A pasted log names the same files in every line.
         let mut seen = HashSet::new();
@@ -195,18 +211,10 @@ impl Request {
 
     /// Says whether a word only tells how names are spelled: "snake_case shims", and not "add snake_case to text.py".
     pub fn describes_spelling(&self, word: &str) -> bool {
-        const CASES: [&str; 5] = [
-            "snake_case",
-            "camelCase",
-            "PascalCase",
-            "CamelCase",
-            "UPPER_CASE",
-        ];
-        const DESCRIBED: [&str; 8] = [
-            "alias", "aliases", "keys", "names", "shims", "spelling", "variants", "wrappers",
-        ];
-        const BEFORE: [&str; 6] = ["to", "in", "as", "from", "for", "with"];
-        if !CASES.contains(&word) {
+        const CASES: &str = "snake_case camelCase PascalCase CamelCase UPPER_CASE";
+        const DESCRIBED: &str = "alias aliases keys names shims spelling variants wrappers";
+        const BEFORE: &str = "to in as from for with";
+        if !is_among(CASES, word) {
             return false;
         }
         let Some(at) = self.beginning().find(word) else {
@@ -218,7 +226,7 @@ impl Request {
         });
         let last = self.tokens_within(0..at).next_back();
         let last = last.map_or(String::new(), |token| token.text.to_lowercase());
-        DESCRIBED.contains(&next) || BEFORE.contains(&last.as_str())
+        is_among(DESCRIBED, next) || is_among(BEFORE, &last)
     }
 
     /// Returns words that are written like names of code: in back-ticks, with underscores, dots, calls or humps.
@@ -244,7 +252,7 @@ impl Request {
                 && (word.contains('_') || humped(word) || member(word) || word.ends_with("()"))
         };
         let mut names: Vec<&str> = self
-            .in_back_ticks()
+            .between('`')
             .chain(plain.filter(written_as_name))
             .map(|word| word.trim_matches(['.', '(', ')']))
             .collect();

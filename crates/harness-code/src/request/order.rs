@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::path::RelPath;
-use crate::text::whole_words;
+use crate::text::{is_among, whole_words};
 
 use crate::request::kind::Kind;
 use crate::request::{Request, kind_of};
@@ -20,23 +20,20 @@ pub struct Order {
 /// Words that stand for what was named before.
 const PRONOUNS: [&str; 3] = ["it", "them", "its"];
 /// Verbs by which something new is asked for.
-const MAKING: [&str; 10] = [
-    "add",
-    "make",
-    "write",
-    "create",
-    "implement",
-    "include",
-    "introduce",
-    "cover",
-    "test",
-    "provide",
-];
+const MAKING: &str = "add make write create implement include introduce cover test provide";
+
+/// Orders that put one thing into another.
+pub(super) const PUTTING: &str = "include embed store attach";
 
 impl Order {
+    /// Returns whether it puts one thing into another.
+    pub fn puts_into(&self) -> bool {
+        is_among(PUTTING, &self.verb)
+    }
+
     /// Returns whether it asks for a test that is not there yet.
     pub fn wants_test(&self) -> bool {
-        let makes = MAKING.contains(&self.verb.as_str());
+        let makes = is_among(MAKING, &self.verb);
         makes && (self.task.kind == Kind::Tests || self.task.wants_test())
     }
 }
@@ -47,13 +44,13 @@ const LONGEST_GOAL: usize = 160;
 impl Order {
     /// Returns what it asks for, for people: its first line, without what leads on to the next order.
     pub fn goal(&self) -> String {
-        const LEADING_ON: [&str; 6] = ["and", "then", "also", "but", "&", "plus"];
+        const LEADING_ON: &str = "and then also but & plus";
         let mut lines = self.task.text.lines().map(str::trim);
         let mut text = lines.find(|line| !line.is_empty()).unwrap_or_default();
         loop {
             let cut = text.trim_end_matches(|c: char| c.is_whitespace() || ",;.".contains(c));
             let last = cut.rsplit(char::is_whitespace).next().unwrap_or_default();
-            if !LEADING_ON.contains(&last) || last == cut {
+            if !is_among(LEADING_ON, last) || last == cut {
                 text = cut;
                 break;
             }
@@ -72,7 +69,7 @@ pub(super) type Part = (String, Option<Request>);
 impl Request {
     /// Returns whether something new is asked for in this file.
     pub fn makes_new_in(&self, path: &RelPath) -> bool {
-        let makes = |order: &Order| MAKING.contains(&order.verb.as_str());
+        let makes = |order: &Order| is_among(MAKING, &order.verb);
         let orders = self.orders().into_iter();
         orders
             .filter(makes)
@@ -122,32 +119,14 @@ impl Request {
 
 /// Says whether an order asks for nothing that is judged by its own words: no new name, no other name, nothing gone.
 fn is_plain(text: &str) -> bool {
-    const JUDGED: [&str; 19] = [
-        "add",
-        "call",
-        "create",
-        "delete",
-        "document",
-        "drop",
-        "extract",
-        "implement",
-        "inline",
-        "introduce",
-        "merge",
-        "move",
-        "pass",
-        "remove",
-        "rename",
-        "replace",
-        "split",
-        "test",
-        "use",
-    ];
+    const JUDGED: &str = "\
+    add call create delete document drop extract implement inline introduce merge move pass remove \
+    rename replace split test use";
     let task = Request::read(text);
     let verb = task.tokens().next();
     let verb = verb.map_or(String::new(), |token| token.text.to_lowercase());
     let is_judged = matches!(task.kind, Kind::Rename | Kind::Tests) || task.wish().is_some();
-    !is_judged && !JUDGED.contains(&verb.as_str())
+    !is_judged && !is_among(JUDGED, &verb)
 }
 
 /// Says whether a text is one word, with numbers at most, before a colon.

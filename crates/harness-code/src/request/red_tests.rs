@@ -1,8 +1,9 @@
 //! "Fix the failing tests", in whatever words: a task that is about what is red, and about nothing else.
 
 use crate::request::Request;
-use crate::request::clause::{Word, among};
+use crate::request::clause::Word;
 use crate::request::kind::Kind;
+use crate::text::is_among;
 
 /// What runs tests, or is a run of them.
 const TESTS: &str = "\
@@ -52,12 +53,13 @@ impl Request {
         }
         let is_known = |word: &&&Word| {
             let known = [TESTS, FAILING, PASSING, MENDING, BETWEEN].iter();
-            names_tests(word) || !word.code && known.into_iter().any(|list| among(list, &word.text))
+            names_tests(word)
+                || !word.code && known.into_iter().any(|list| is_among(list, &word.text))
         };
         let any = |list: &str| {
             words
                 .iter()
-                .any(|word| !word.code && among(list, &word.text))
+                .any(|word| !word.code && is_among(list, &word.text))
         };
         let of_tests = any(TESTS) || words.iter().any(|word| names_tests(word));
         let of_red = any("red rot rouge rojo") && any("what whatever everything") && any(MENDING);

@@ -3,13 +3,14 @@
 
 use crate::language::Language;
 use crate::path::RelPath;
-use crate::text::whole_words;
+use crate::text::{is_among, whole_words};
 use crate::tree;
 
 use crate::request::Request;
 use crate::request::kind::Kind;
 use crate::request::kind_of;
-use crate::request::tokens::plain;
+use crate::request::order::PUTTING;
+use crate::request::tokens::{is_one_of, plain};
 
 /// What a name does in a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,176 +34,43 @@ const REASONS: [&str; 7] = [
     " such that ",
 ];
 /// Words before a name that only explains.
-const EXPLAINING: [&str; 20] = [
-    "prints", "print", "document", "printing", "like", "as", "using", "use", "uses", "via", "than",
-    "see", "with", "by", "calls", "call", "calling", "reuse", "apply", "applies",
-];
+const EXPLAINING: &str = "\
+    prints print document printing like as using use uses via than see with by calls call calling \
+    reuse apply applies";
 /// Words before "to", "of" or "on" that make the name behind it explain.
-const COMPARING: [&str; 8] = [
-    "instead",
-    "similar",
-    "based",
-    "according",
-    "compared",
-    "identical",
-    "equal",
-    "next",
-];
+const COMPARING: &str = "instead similar based according compared identical equal next";
 /// Words before a place.
-const PLACING: [&str; 9] = [
-    "to", "in", "into", "from", "on", "inside", "of", "for", "within",
-];
+const PLACING: &str = "to in into from on inside of for within";
 /// Words between these and the name.
-const BETWEEN: [&str; 23] = [
-    "the",
-    "a",
-    "an",
-    "our",
-    "my",
-    "this",
-    "that",
-    "its",
-    "existing",
-    "old",
-    "function",
-    "method",
-    "class",
-    "helper",
-    "module",
-    "file",
-    "constant",
-    "variable",
-    "struct",
-    "functions",
-    "methods",
-    "classes",
-    "helpers",
-];
-
-/// Orders that put one thing into another.
-pub const PUTTING: [&str; 4] = ["include", "embed", "store", "attach"];
+const BETWEEN: &str = "\
+    the a an our my this that its existing old function method class helper module file constant \
+    variable struct functions methods classes helpers";
 
 /// Orders after which something should be gone.
-const REMOVING: [&str; 4] = ["remove", "delete", "drop", "eliminate"];
+const REMOVING: &str = "remove delete drop eliminate";
 /// Words that say a file is not wanted.
-const UNWANTED: [&str; 9] = [
-    "remove",
-    "delete",
-    "drop",
-    "eliminate",
-    "move",
-    "rename",
-    "merge",
-    "needed",
-    "rid",
-];
+const UNWANTED: &str = "remove delete drop eliminate move rename merge needed rid";
 /// Words before the name of what goes.
-const BEFORE_GONE: [&str; 32] = [
-    "parameter",
-    "argument",
-    "keyword",
-    "functions",
-    "methods",
-    "classes",
-    "helpers",
-    "both",
-    "the",
-    "a",
-    "an",
-    "our",
-    "this",
-    "unused",
-    "old",
-    "dead",
-    "obsolete",
-    "deprecated",
-    "now",
-    "legacy",
-    "private",
-    "function",
-    "method",
-    "class",
-    "helper",
-    "definition",
-    "property",
-    "module",
-    "constant",
-    "variable",
-    "file",
-    "struct",
-];
+const BEFORE_GONE: &str = "\
+    parameter argument keyword functions methods classes helpers both the a an our this unused old \
+    dead obsolete deprecated now legacy private function method class helper definition property \
+    module constant variable file struct";
 
 /// Orders that change what is there.
-const CHANGING: [&str; 25] = [
-    "update",
-    "change",
-    "rewrite",
-    "adapt",
-    "adjust",
-    "correct",
-    "remove",
-    "delete",
-    "drop",
-    "replace",
-    "refactor",
-    "simplify",
-    "rename",
-    "move",
-    "split",
-    "parametrize",
-    "parameterize",
-    "convert",
-    "port",
-    "skip",
-    "disable",
-    "relax",
-    "merge",
-    "regenerate",
-    "extend",
-];
+const CHANGING: &str = "\
+    update change rewrite adapt adjust correct remove delete drop replace refactor simplify rename \
+    move split parametrize parameterize convert port skip disable relax merge regenerate extend";
 /// Nouns for what tests are made of.
-const OF_TESTS: [&str; 14] = [
-    "test",
-    "tests",
-    "expectation",
-    "expectations",
-    "assertion",
-    "assertions",
-    "fixture",
-    "fixtures",
-    "snapshot",
-    "snapshots",
-    "golden",
-    "testcase",
-    "testcases",
-    "suite",
-];
+const OF_TESTS: &str = "\
+    test tests expectation expectations assertion assertions fixture fixtures snapshot snapshots \
+    golden testcase testcases suite";
 /// How far behind an order its object stands at the most.
 const REACH: usize = 5;
 
 /// Words of tasks that are about words, not about code.
-const ABOUT_WORDS: [&str; 20] = [
-    "comment",
-    "comments",
-    "docstring",
-    "docstrings",
-    "document",
-    "documentation",
-    "docs",
-    "reformat",
-    "formatting",
-    "whitespace",
-    "indentation",
-    "readme",
-    "changelog",
-    "licence",
-    "license",
-    "spelling",
-    "wording",
-    "copyright",
-    "annotations",
-    "hints",
-];
+const ABOUT_WORDS: &str = "\
+    comment comments docstring docstrings document documentation docs reformat formatting whitespace \
+    indentation readme changelog licence license spelling wording copyright annotations hints";
 
 impl Request {
     /// Returns what a name does in the sentence; the weightiest, where it stands several times.
@@ -216,15 +84,13 @@ impl Request {
     /// Says whether a name tells, wherever it stands, what something is for or what it takes: "add options for `Timer`",
     /// "show the result of `total`".
     pub fn is_served(&self, name: &str) -> bool {
-        const TAKEN: [&str; 6] = ["output", "outputs", "result", "results", "value", "values"];
+        const TAKEN: &str = "output outputs result results value values";
         let text = self.beginning();
         let is_behind = |at: usize| {
             let mut words = self.words_before(at);
             match words.next().as_deref() {
                 Some("for") => true,
-                Some("of") => words
-                    .next()
-                    .is_some_and(|word| TAKEN.contains(&word.as_str())),
+                Some("of") => words.next().is_some_and(|word| is_among(TAKEN, &word)),
                 _ => false,
             }
         };
@@ -238,7 +104,7 @@ impl Request {
         let text = self.beginning();
         let is_put = |at: usize| {
             let word = self.words_before(at).next();
-            word.is_some_and(|word| PUTTING.contains(&word.as_str()))
+            word.is_some_and(|word| is_among(PUTTING, &word))
         };
         name != place && self.role_of(place) == Role::Place && whole_words(text, name).any(is_put)
     }
@@ -273,11 +139,10 @@ impl Request {
     /// Returns whether the sentence orders, wherever it does, that something of this name goes.
     pub fn wants_removed(&self, name: &str) -> bool {
         let words: Vec<&str> = self.plain_words().collect();
-        let is_before = |word: &str| BEFORE_GONE.contains(&word.to_lowercase().as_str());
+        let is_before = |word: &str| is_one_of(word, BEFORE_GONE);
         words.iter().enumerate().any(|(at, word)| {
             let before = words[..at].iter().rev().find(|word| !is_before(word));
-            let is_order =
-                before.is_some_and(|word| REMOVING.contains(&word.to_lowercase().as_str()));
+            let is_order = before.is_some_and(|word| is_one_of(word, REMOVING));
             is_order && word.rsplit('.').next() == Some(name)
         })
     }
@@ -286,7 +151,7 @@ impl Request {
     pub fn removed_name(&self) -> Option<String> {
         let words = self.first_line();
         let at = words.iter().position(|word| starts_order(word))?;
-        if !REMOVING.contains(&words[at].to_lowercase().as_str()) {
+        if !is_one_of(words[at], REMOVING) {
             return None;
         }
         object_behind(&words, at)
@@ -298,19 +163,10 @@ impl Request {
         let name = self.removed_name()?;
         let words: Vec<&str> = self.plain_words().collect();
         let at = words.iter().position(|word| *word == name)?;
-        const BEFORE: [&str; 8] = [
-            "please",
-            "the",
-            "unused",
-            "dead",
-            "obsolete",
-            "deprecated",
-            "function",
-            "class",
-        ];
+        const BEFORE: &str = "please the unused dead obsolete deprecated function class";
         let is_before = |word: &&str| {
             let word = word.to_lowercase();
-            BEFORE.contains(&word.as_str()) || REMOVING.contains(&word.as_str())
+            is_among(BEFORE, &word) || is_among(REMOVING, &word)
         };
         let is_path = |word: &str| word.contains(['.', '/']);
         let is_all = match &words[at + 1..] {
@@ -361,12 +217,12 @@ impl Request {
         let is_object = names
             .iter()
             .any(|name| self.roles_of(name).contains(&Role::Object));
-        is_object && self.has_word(&UNWANTED)
+        is_object && self.has_word(UNWANTED)
     }
 
     /// Returns whether the task is about comments, documentation or layout.
     pub fn is_about_words(&self) -> bool {
-        self.has_word(&ABOUT_WORDS)
+        self.has_word(ABOUT_WORDS)
     }
 
     /// Returns whether changing this file of tests, or of what they compare with, is what the task asks for. Naming it
@@ -385,23 +241,22 @@ impl Request {
         let is_test = |word: &str| {
             let name = word.rsplit([':', '.']).next().unwrap_or(word);
             name.starts_with("test_")
-                || OF_TESTS.contains(&word.to_lowercase().as_str())
+                || is_one_of(word, OF_TESTS)
                 || RelPath::parse(word).is_ok_and(|named| {
                     named == *path || (tree::is_test(&named) && word.contains('.'))
                 })
         };
         let orders = words.iter().enumerate();
-        let mut orders =
-            orders.filter(|(_, word)| CHANGING.contains(&word.to_lowercase().as_str()));
-        const NOT: [&str; 7] = ["not", "don't", "dont", "without", "never", "no", "nothing"];
+        let mut orders = orders.filter(|(_, word)| is_one_of(word, CHANGING));
+        const NOT: &str = "not don't dont without never no nothing";
         let is_asked = orders.any(|(at, _)| {
             // "without changing the tests", "there is no need to update them".
             let mut before = words[at.saturating_sub(4)..at].iter();
-            if before.any(|word| NOT.contains(&word.to_lowercase().as_str())) {
+            if before.any(|word| is_one_of(word, NOT)) {
                 return false;
             }
             let behind = words.iter().skip(at + 1).take(REACH);
-            let ends = |word: &&&str| PLACING.contains(*word) || NOT.contains(*word);
+            let ends = |word: &&&str| is_among(PLACING, word) || is_among(NOT, word);
             let mut object = behind.take_while(|word| !ends(word));
             object.any(|word| is_test(word))
         });
@@ -411,7 +266,7 @@ impl Request {
             |pair: &[String]| pair[0] == "its" && matches!(pair[1].as_str(), "test" | "tests");
         let takes_along = lower.windows(2).position(with_its_test).is_some_and(|at| {
             let mut before = lower[..at].iter();
-            before.any(|word| CHANGING.contains(&word.as_str()))
+            before.any(|word| is_among(CHANGING, &word))
         });
         let is_asked = is_asked || takes_along;
         // Where files of tests are named, the others stay.
@@ -444,20 +299,20 @@ impl Request {
             .trim_end_matches(['`', '"', '\'', '(']);
         let words = self.tokens_within(0..cut.len()).rev();
         let words = words.map(|token| plain(token.text).to_lowercase());
-        words.filter(|word| !BETWEEN.contains(&word.as_str()))
+        words.filter(|word| !is_among(BETWEEN, &word))
     }
 
     fn role_behind(&self, at: usize) -> Role {
         let mut words = self.words_before(at);
         let (last, before) = (words.next().unwrap_or_default(), words.next());
-        let compares = before.is_some_and(|word| COMPARING.contains(&word.as_str()));
+        let compares = before.is_some_and(|word| is_among(COMPARING, &word));
         if compares && matches!(last.as_str(), "to" | "of" | "on") {
             return Role::Reference;
         }
-        if EXPLAINING.contains(&last.as_str()) {
+        if is_among(EXPLAINING, &last) {
             return Role::Reference;
         }
-        if PLACING.contains(&last.as_str()) {
+        if is_among(PLACING, &last) {
             return Role::Place;
         }
         Role::Object
@@ -475,25 +330,22 @@ impl Request {
         line.map(|token| plain(token.text)).collect()
     }
 
-    fn has_word(&self, list: &[&str]) -> bool {
-        let mut words = self.words();
-        words.any(|word| list.contains(&word.to_lowercase().as_str()))
+    fn has_word(&self, list: &str) -> bool {
+        self.words().any(|word| is_one_of(word, list))
     }
 }
 
 /// Says whether a word is where an order may begin: everything before it is politeness.
 fn starts_order(word: &str) -> bool {
-    const POLITE: [&str; 11] = [
-        "please", "can", "could", "you", "we", "now", "also", "then", "just", "let's", "and",
-    ];
-    !POLITE.contains(&word.to_lowercase().as_str())
+    const POLITE: &str = "please can could you we now also then just let's and";
+    !is_one_of(word, POLITE)
 }
 
 fn object_behind(words: &[&str], at: usize) -> Option<String> {
     let rest = words.get(at + 1..)?;
-    let is_before = |word: &&&str| BEFORE_GONE.contains(&word.to_lowercase().as_str());
+    let is_before = |word: &&&str| is_one_of(word, BEFORE_GONE);
     let skipped = rest.iter().take_while(is_before).count();
-    let is_name = |word: &&&str| !PLACING.contains(*word);
+    let is_name = |word: &&&str| !is_among(PLACING, word);
     // A thing may itself be called `unused`.
     let name = rest.get(skipped).filter(is_name);
     let name = name.or_else(|| rest.get(skipped.checked_sub(1)?))?;

@@ -127,6 +127,12 @@ impl Open {
     }
 }
 
+/// Returns whether a word is one of a list of words, in whatever case.
+pub(super) fn is_one_of(word: &str, list: &str) -> bool {
+    let mut list = list.split_ascii_whitespace();
+    list.any(|known| known.eq_ignore_ascii_case(word))
+}
+
 /// Returns a token without quotes, brackets and the signs that end a sentence.
 pub(super) fn plain(token: &str) -> &str {
     let token = token.strip_suffix('.').unwrap_or(token);

@@ -5,40 +5,19 @@ use std::collections::HashSet;
 use crate::language::Language;
 
 use crate::request::Request;
-use crate::request::tokens::{Joint, Token, joined};
+use crate::request::tokens::{Joint, Token, is_one_of, joined};
+use crate::text::is_among;
 
 /// Words before a name that say what it is.
-const NOUNS: [&str; 15] = [
-    "constant",
-    "function",
-    "method",
-    "class",
-    "helper",
-    "def",
-    "property",
-    "generator",
-    "decorator",
-    "subclass",
-    "exception",
-    "coroutine",
-    "fixture",
-    "dataclass",
-    "routine",
-];
+const NOUNS: &str = "\
+    constant function method class helper def property generator decorator subclass exception \
+    coroutine fixture dataclass routine";
 /// Nouns of what belongs to a class.
-const MEMBERS: [&str; 2] = ["method", "property"];
+const MEMBERS: &str = "method property";
 /// Orders that may stand right before a name.
-const ORDERS: [&str; 7] = [
-    "add",
-    "implement",
-    "write",
-    "create",
-    "introduce",
-    "define",
-    "make",
-];
+const ORDERS: &str = "add implement write create introduce define make";
 /// Words between an order, or a noun, and the name.
-const FILLERS: [&str; 6] = ["a", "an", "the", "new", "called", "named"];
+const FILLERS: &str = "a an the new called named";
 /// Words after a noun that are no names.
 const NOT_NAMES: &str = "\
     onto that to for in which and with of on into from or by as is returning taking so like using where when it at \
@@ -47,36 +26,12 @@ const NOT_NAMES: &str = "\
 /// What introduces a noun that no order stands before: "Box needs a method close".
 const BEFORE_NOUN: &str = "a an the new need needs and with plus having missing lacks";
 /// Words right behind the name of something new.
-const BEHIND_NAME: [&str; 8] = [
-    "and",
-    "to",
-    "in",
-    "that",
-    "which",
-    "with",
-    "for",
-    "returning",
-];
+const BEHIND_NAME: &str = "and to in that which with for returning";
 /// What stands before `test` where one is asked for.
-const BEFORE_TEST: [&str; 12] = [
-    "a",
-    "an",
-    "and",
-    "with",
-    "its",
-    "the",
-    "some",
-    "unit",
-    "add",
-    "write",
-    "plus",
-    "including",
-];
+const BEFORE_TEST: &str = "a an and with its the some unit add write plus including";
 /// What a `test` is only a part of.
-const AFTER_TEST: [&str; 12] = [
-    "suite", "runner", "client", "helper", "helpers", "server", "data", "mode", "database", "file",
-    "files", "case",
-];
+const AFTER_TEST: &str =
+    "suite runner client helper helpers server data mode database file files case";
 
 /// Something new that a task names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,43 +92,42 @@ impl Request {
 
     fn read_wishes(&self) -> Vec<Wish> {
         let words = self.wish_words();
-        let is = |at: usize, list: &[&str]| is_one_of(&words, at, list);
-        let after_fillers = |from: usize| (from..words.len()).find(|at| !is(*at, &FILLERS));
+        let is = |at: usize, list: &str| is_plainly(&words, at, list);
+        let after_fillers = |from: usize| (from..words.len()).find(|at| !is(*at, FILLERS));
         let wish = |at: usize| {
-            let noun = is(at, &NOUNS);
-            if !noun && !is(at, &ORDERS) {
+            let noun = is(at, NOUNS);
+            if !noun && !is(at, ORDERS) {
                 return None;
             }
             let next = after_fillers(at + 1)?;
-            let is_among = |at: usize, list: &str| list.split(' ').any(|one| is(at, &[one]));
-            let name = words[next].name.filter(|_| !is_among(next, NOT_NAMES))?;
+            let name = words[next].name.filter(|_| !is(next, NOT_NAMES))?;
             if self.describes_spelling(name) {
                 return None;
             }
             // "Busted exception subclasses": a plain word behind a noun that nothing introduces goes on with it.
             let is_plain = !words[next].like_code && !name.contains(char::is_uppercase);
-            let is_ordered = (0..at).any(|before| is(before, &ORDERS));
-            let is_introduced = is_ordered || at == 0 || is_among(at - 1, BEFORE_NOUN);
+            let is_ordered = (0..at).any(|before| is(before, ORDERS));
+            let is_introduced = is_ordered || at == 0 || is(at - 1, BEFORE_NOUN);
             if noun && is_plain && next == at + 1 && !is_introduced {
                 return None;
             }
             // Behind a noun any name will do; "add logging" alone names nothing.
             // "Add Prerelease function": a capital inside of a sentence is one of a name.
-            let is_placed = is(next + 2, &["onto", "to", "into", "in", "on"]);
+            let is_placed = is(next + 2, "onto to into in on");
             let is_proper =
-                is_placed && is(next + 1, &NOUNS) && name.starts_with(char::is_uppercase);
-            if !noun && !words[next].like_code && !is_proper || is(next, &NOUNS) {
+                is_placed && is(next + 1, NOUNS) && name.starts_with(char::is_uppercase);
+            if !noun && !words[next].like_code && !is_proper || is(next, NOUNS) {
                 return None;
             }
             // "Add a to_dict method": the noun may stand behind.
-            let told = if !noun && is(next + 1, &NOUNS) {
+            let told = if !noun && is(next + 1, NOUNS) {
                 next + 1
             } else {
                 at
             };
             Some(Wish {
                 name: name.to_owned(),
-                member: name.contains('.') || is(told, &MEMBERS),
+                member: name.contains('.') || is(told, MEMBERS),
                 noun: Noun::of(&words[told].lower),
             })
         };
@@ -185,12 +139,11 @@ impl Request {
                 words[name].like_code || words[name].name.is_some_and(has_capital)
             });
             let is_end =
-                name.is_some_and(|name| name + 1 == words.len() || is(name + 1, &BEHIND_NAME));
-            let is_beside = at > 1 && is(at - 2, &["with", "and", "plus", "having"]);
+                name.is_some_and(|name| name + 1 == words.len() || is(name + 1, BEHIND_NAME));
+            let is_beside = at > 1 && is(at - 2, "with and plus having");
             is_like_code || is_beside && is_end
         };
-        let is_new =
-            |at: usize| at > 0 && is(at - 1, &["a", "an", "new"]) && is(at, &NOUNS) && is_named(at);
+        let is_new = |at: usize| at > 0 && is(at - 1, "a an new") && is(at, NOUNS) && is_named(at);
         let mut all = (0..words.len()).filter_map(|at| Some((at, wish(at)?)));
         let first = all.next().or_else(|| wish_of_many(&words));
         let first = first.map_or(Vec::new(), |(at, wish)| with_listed(&words, at, wish));
@@ -225,21 +178,17 @@ impl Request {
     /// Returns values that the task says what is changed should have: numbers, quoted texts, errors, options, dotted
     /// names behind words such as "to", "returns", "default".
     pub fn values(&self) -> Vec<String> {
-        const BEFORE: [&str; 10] = [
-            "to", "returns", "return", "default", "defaults", "raises", "raise", "with", "=", "of",
-        ];
-        const BETWEEN: [&str; 9] = ["a", "an", "the", "to", "be", "value", "of", "exactly", "is"];
+        const BEFORE: &str = "to returns return default defaults raises raise with = of";
+        const BETWEEN: &str = "a an the to be value of exactly is";
         let words: Vec<&str> = self.with_calls().map(|token| token.text).collect();
         let mut values = Vec::new();
         for (at, word) in words.iter().enumerate() {
             let lower = word.to_lowercase();
-            if !BEFORE.contains(&lower.as_str()) {
+            if !is_among(BEFORE, &lower) {
                 continue;
             }
             let behind = words[at + 1..].iter();
-            let next = behind
-                .into_iter()
-                .find(|word| !BETWEEN.contains(&&*word.to_lowercase()));
+            let next = behind.into_iter().find(|word| !is_one_of(word, BETWEEN));
             let Some(value) = next.and_then(|word| value(word)) else {
                 continue;
             };
@@ -296,12 +245,12 @@ impl Request {
         };
         let at = words.iter().position(is_noun)?;
         let behind = words[at + 1..].iter();
-        let mut behind = behind.filter(|word| word.like_code || !FILLERS.contains(&&*word.lower));
+        let mut behind = behind.filter(|word| word.like_code || !is_among(FILLERS, &word.lower));
         let next = behind.next()?;
         // A default may be written with it.
         let name = next.lower.trim_matches('`').split('=').next()?;
         let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-        let is_plain = NOT_NAMES.split(' ').any(|one| one == name) || name.is_empty() || !is_name;
+        let is_plain = is_among(NOT_NAMES, name) || name.is_empty() || !is_name;
         let mut written = self.identifiers();
         let written = written.find(|word| word.eq_ignore_ascii_case(name))?;
         (!is_plain).then(|| written.to_owned())
@@ -313,7 +262,7 @@ impl Request {
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         (1..words.len()).any(|at| {
             let test = matches!(lower(at), "test" | "tests" | "unittest" | "unittests");
-            test && BEFORE_TEST.contains(&lower(at - 1)) && !AFTER_TEST.contains(&lower(at + 1))
+            test && is_among(BEFORE_TEST, lower(at - 1)) && !is_among(AFTER_TEST, lower(at + 1))
         })
     }
 }
@@ -324,20 +273,20 @@ fn singular(word: &str) -> Option<&'static str> {
         Some(stem) => word.strip_prefix(stem) == Some("ies"),
         None => matches!(word.strip_prefix(noun), Some("s" | "es")),
     };
-    NOUNS.iter().copied().find(is_many)
+    NOUNS.split(' ').find(is_many)
 }
 
 /// Says whether a word is one of these and not written like code.
-fn is_one_of(words: &[Word<'_>], at: usize, list: &[&str]) -> bool {
+fn is_plainly(words: &[Word<'_>], at: usize, list: &str) -> bool {
     let word = words.get(at);
-    word.is_some_and(|word| !word.like_code && list.contains(&word.lower.as_str()))
+    word.is_some_and(|word| !word.like_code && is_among(list, &word.lower))
 }
 
 /// Returns the first thing of "add functions a_b and c_d", and nothing of "add a limit to the functions".
 fn wish_of_many(words: &[Word<'_>]) -> Option<(usize, Wish)> {
     let is_ordered = |at: usize| {
-        let order = (0..at).rev().find(|at| !is_one_of(words, *at, &FILLERS));
-        order.is_some_and(|at| is_one_of(words, at, &ORDERS))
+        let order = (0..at).rev().find(|at| !is_plainly(words, *at, FILLERS));
+        order.is_some_and(|at| is_plainly(words, at, ORDERS))
     };
     let nouns = words.iter().map(|word| singular(&word.lower));
     let mut nouns = nouns.enumerate().filter_map(|(at, noun)| Some((at, noun?)));
@@ -345,7 +294,7 @@ fn wish_of_many(words: &[Word<'_>]) -> Option<(usize, Wish)> {
     let name = words.get(at + 1).filter(|word| word.like_code)?.name?;
     let wish = Wish {
         name: name.to_owned(),
-        member: name.contains('.') || MEMBERS.contains(&noun),
+        member: name.contains('.') || is_among(MEMBERS, noun),
         noun: Noun::of(noun),
     };
     Some((at, wish))
@@ -377,7 +326,7 @@ fn names_from(words: &[Word<'_>], begin: usize, first: &Wish) -> Vec<Wish> {
         }
         at += usize::from(lower(at) == "and");
     }
-    let one = NOUNS.iter().copied().find(|noun| *noun == lower(at));
+    let one = NOUNS.split(' ').find(|noun| *noun == lower(at));
     let told = one.or_else(|| singular(lower(at)));
     let is_end = at >= words.len()
         || told.is_some()
@@ -391,7 +340,7 @@ fn names_from(words: &[Word<'_>], begin: usize, first: &Wish) -> Vec<Wish> {
     }
     let wish = |name: &str| Wish {
         name: name.to_owned(),
-        member: name.contains('.') || told.map_or(first.member, |noun| MEMBERS.contains(&noun)),
+        member: name.contains('.') || told.map_or(first.member, |noun| is_among(MEMBERS, noun)),
         noun: told.map_or(first.noun, Noun::of),
     };
     names.into_iter().map(wish).collect()

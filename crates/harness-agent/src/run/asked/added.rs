@@ -18,7 +18,7 @@ use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, Target, has
 use crate::guard;
 use crate::task::kind::Kind;
 use crate::task::order::Order;
-use crate::task::role::{PUTTING, Role};
+use crate::task::role::Role;
 use crate::task::wish::{Noun, Wish};
 
 impl<'a> Asked<'a> {
@@ -69,7 +69,7 @@ impl<'a> Asked<'a> {
     pub(super) fn missing_call(&self, order: &Order) -> Option<Missing> {
         const CALLING: [&str; 4] = ["call", "invoke", "use", "pass"];
         let verb = order.verb.as_str();
-        let puts = PUTTING.contains(&verb);
+        let puts = order.puts_into();
         if !puts && !CALLING.contains(&verb) {
             return None;
         }
@@ -484,16 +484,12 @@ impl<'a> Asked<'a> {
 
     /// Returns the files that the task names and that are not there yet.
     pub(super) fn new_paths(&self) -> Vec<RelPath> {
-        let words = self
-            .task
-            .text
-            .split(|c: char| c.is_whitespace() || "`\"',;:!?()".contains(c));
-        let paths = words.filter_map(|word| RelPath::parse(word.trim_end_matches('.')).ok());
         let is_new = |path: &RelPath| {
             let is_file = Language::of(path) != Language::Other && path.as_str().contains('.');
             let mut files = self.tree.files().iter();
             is_file && !files.any(|file| file.path.as_str().ends_with(path.as_str()))
         };
+        let paths = self.task.written_paths().into_iter();
         paths.filter(is_new).collect()
     }
 }

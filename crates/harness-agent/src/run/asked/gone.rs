@@ -68,13 +68,13 @@ impl<'a> Asked<'a> {
             let tokens = code_tokens(language, text).into_iter();
             tokens.flat_map(|token| words_of(&token.text)).collect()
         };
-        let said = words_of(&self.task.text);
+        let said: BTreeSet<&str> = self.task.identifiers().collect();
         let mut gone = BTreeSet::new();
         for change in self.changes {
             let before = change.old_text();
             let after = names(change.language(), change.new_text());
             let lost = names(change.language(), before).into_iter();
-            gone.extend(lost.filter(|name| said.contains(name) && !after.contains(name)));
+            gone.extend(lost.filter(|name| said.contains(name.as_str()) && !after.contains(name)));
         }
         (gone.len() < count).then(|| {
             let words = "not all of it is renamed yet: rename each thing that the task names, with its uses";

@@ -875,15 +875,10 @@ impl<'a> Asked<'a> {
 fn definitions_named(task: &Task, tree: &SourceTree, mentions: &Mentions) -> Vec<NamedDefinition> {
     const NOUNS: [&str; 4] = ["function", "method", "class", "constant"];
     let mut named = mentions.definitions.clone();
-    let is_sign = |c: char| c.is_whitespace() || "`\"',;:!?()".contains(c);
-    let words: Vec<&str> = task
-        .text
-        .split(is_sign)
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words: Vec<&str> = task.bare_words().collect();
     let pairs = words.windows(2);
     let pairs = pairs.filter(|pair| NOUNS.contains(&pair[0].to_lowercase().as_str()));
-    let quoted = task.text.split('`').skip(1).step_by(2);
+    let quoted = task.between('`');
     let candidates: Vec<&str> = pairs.map(|pair| pair[1]).chain(quoted).collect();
     for name in candidates {
         if named.iter().any(|hit| last_part(&hit.qualified) == name) {

@@ -1,6 +1,6 @@
 //! The words of a sentence, and which of them are written as names of code.
 
-use crate::request::tokens::Token;
+use crate::request::tokens::{Token, is_one_of};
 
 /// How a word is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +32,7 @@ pub(super) struct Word<'t> {
 impl Word<'_> {
     /// Whether this is one of the words of a list, unless quotes make it a name.
     pub(super) fn is(&self, any: &str) -> bool {
-        self.mark != Mark::Quoted
-            && any
-                .split_whitespace()
-                .any(|word| word.eq_ignore_ascii_case(self.text))
+        self.mark != Mark::Quoted && is_one_of(self.text, any)
     }
 
     pub(super) fn is_arrow(&self) -> bool {
