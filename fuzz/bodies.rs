@@ -7,7 +7,7 @@ use harness_code::edit::replace_definition;
 use harness_code::edit::{Edit, apply, unified_diff};
 use harness_code::imports::{ImportGraph, Resolver};
 use harness_code::language::Language;
-use harness_code::locate::{LocateOptions, Noted, locate};
+use harness_code::locate::{LocateOptions, TaskOccurrences, locate};
 use harness_code::path::RelPath;
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
@@ -232,10 +232,10 @@ pub fn project(folder: &Path, data: &[u8]) {
 /// Tasks: whatever a task says, what it names and where it leads lies in the project, and scores fall from one.
 pub fn task(tree: &SourceTree, data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let noted = Noted::of(tree, &Request::read(&text));
+    let occurrences = TaskOccurrences::of(tree, &Request::read(&text));
     let known = |path: &RelPath| tree.file(path).is_some();
     for include_tests in [false, true] {
-        let (mentions, located) = locate(tree, &noted, LocateOptions { include_tests });
+        let (mentions, located) = locate(tree, &occurrences, LocateOptions { include_tests });
         assert!(mentions.paths.iter().all(known));
         assert!(mentions.definitions.iter().all(|named| known(&named.path)));
         assert!(mentions.frames.iter().all(|frame| known(&frame.path)));

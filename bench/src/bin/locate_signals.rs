@@ -8,7 +8,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use harness_code::locate::{LocateOptions, Noted, Signals, signals};
+use harness_code::locate::{LocateOptions, Signals, TaskOccurrences, signals};
 use harness_code::request::Request;
 use harness_code::tree::SourceTree;
 
@@ -25,9 +25,10 @@ fn main() {
         let start = std::time::Instant::now();
         let folder = Path::new(&args[1]).join(id);
         let text = case["text"].as_str().unwrap();
-        let (tree, noted) = Noted::read(&folder, None, &Request::read(text)).unwrap();
+        let (tree, occurrences) =
+            TaskOccurrences::read(&folder, None, &Request::read(text)).unwrap();
         let read = start.elapsed();
-        let (files, definitions) = signals(&tree, &noted, LocateOptions::default());
+        let (files, definitions) = signals(&tree, &occurrences, LocateOptions::default());
         eprintln!("{id} read {read:?} signals {:?}", start.elapsed() - read);
         print_signals(&mut out, "files", id, &tree, &files);
         print_signals(&mut out, "definitions", id, &tree, &definitions);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use harness_code::hidden::{self, Hidden};
-use harness_code::locate::Noted;
+use harness_code::locate::TaskOccurrences;
 use harness_code::path::RelPath;
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
@@ -360,10 +360,11 @@ impl Agent {
         let hidden = self.config.clone()?.hidden().unwrap_or_default();
         let scope = checked.scope.as_ref();
         let request = Request::read(task);
-        let read = Noted::read_hiding(&checked.project, scope, hidden, &cancel.flag(), &request);
-        let plan = |(tree, noted): (SourceTree, Noted)| {
+        let read =
+            TaskOccurrences::read_hiding(&checked.project, scope, hidden, &cancel.flag(), &request);
+        let plan = |(tree, occurrences): (SourceTree, TaskOccurrences)| {
             let (options, environment) = (&self.options, &self.environment);
-            let plan = Plan::make(&request, &tree, &noted, options, environment);
+            let plan = Plan::make(&request, &tree, &occurrences, options, environment);
             plan.route(&tree, &options.model)
         };
         Ok(read.map(plan))

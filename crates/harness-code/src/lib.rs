@@ -1,15 +1,15 @@
 //! Understands a project: text in, facts and edits out. Never writes, never opens a socket, never starts a process.
 //!
 //! ```
-//! use harness_code::locate::{LocateOptions, Noted, locate};
+//! use harness_code::locate::{LocateOptions, TaskOccurrences, locate};
 //! use harness_code::request::Request;
 //! use harness_code::tree::SourceTree;
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # std::fs::write(folder.path().join("cart.py"), "def total(prices):\n    return sum(prices)\n").unwrap();
 //! let tree = SourceTree::read(folder.path(), None).unwrap();
-//! let noted = Noted::of(&tree, &Request::read("the total is wrong"));
-//! let (_, located) = locate(&tree, &noted, LocateOptions::default());
+//! let occurrences = TaskOccurrences::of(&tree, &Request::read("the total is wrong"));
+//! let (_, located) = locate(&tree, &occurrences, LocateOptions::default());
 //! assert_eq!(located.definitions[0].name, "total");
 //! ```
 

@@ -7,7 +7,7 @@ use harness_code::edit;
 use harness_code::fix::{
     self, Answer, Installed, MisspellingRequest, Place, Proposal, RemovalRequest, Surroundings,
 };
-use harness_code::locate::Noted;
+use harness_code::locate::TaskOccurrences;
 use harness_code::mention::Mentions;
 use harness_code::path::RelPath;
 use harness_code::request::rename::Rename;
@@ -63,7 +63,7 @@ pub(super) struct Found {
 pub(super) fn find(
     task: &Request,
     tree: &SourceTree,
-    noted: &Noted,
+    occurrences: &TaskOccurrences,
     mentions: &Mentions,
     environment: &Environment,
     scope: &str,
@@ -78,9 +78,9 @@ pub(super) fn find(
     let whole = read.as_ref().unwrap_or(tree);
     let answer = match task.kind {
         Kind::Fix => {
-            // What is noted is known of the part that was read.
-            let noted = Some(noted).filter(|_| !limited);
-            misspelled(task, whole, noted, mentions, environment, scope)
+            // What was noted is known of the part that was read.
+            let occurrences = Some(occurrences).filter(|_| !limited);
+            misspelled(task, whole, occurrences, mentions, environment, scope)
         }
         Kind::Rename => renamed(task, whole, environment, scope),
         Kind::Change => removed(task, whole, mentions, scope),
@@ -127,7 +127,7 @@ fn with_places(reason: String, places: &[Place]) -> String {
 fn misspelled(
     task: &Request,
     tree: &SourceTree,
-    noted: Option<&Noted>,
+    occurrences: Option<&TaskOccurrences>,
     mentions: &Mentions,
     environment: &Environment,
     scope: Option<RelPath>,
@@ -138,20 +138,20 @@ fn misspelled(
     let places_named = !mentions.paths.is_empty() || !mentions.frames.is_empty();
     let mut holding = HashMap::new();
     let mut about = None;
-    if let Some(noted) = noted {
+    if let Some(occurrences) = occurrences {
         let owned = |paths: Vec<&RelPath>| paths.into_iter().cloned().collect();
         for name in &names {
-            let files = noted.holding(tree, name).map(owned);
+            let files = occurrences.files_with(tree, name).map(owned);
             holding.extend(files.map(|files| (name.clone(), files)));
         }
         if !says_so && names.is_empty() && !places_named {
             let few = |name: &&String| {
-                let files = noted.holding(tree, name).unwrap_or_default();
+                let files = occurrences.files_with(tree, name).unwrap_or_default();
                 (1..=MOST_HOLDING).contains(&files.len())
             };
-            let slips: Vec<String> = noted.spoken().iter().filter(few).cloned().collect();
+            let slips: Vec<String> = occurrences.words().iter().filter(few).cloned().collect();
             for name in &slips {
-                let files = noted.holding(tree, name).map(owned);
+                let files = occurrences.files_with(tree, name).map(owned);
                 holding.extend(files.map(|files| (name.clone(), files)));
             }
             about = Some(slips);

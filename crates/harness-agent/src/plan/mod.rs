@@ -13,7 +13,7 @@ use crate::options::AgentOptions;
 use crate::question::Question;
 use crate::skill::{self, Skill};
 use harness_code::edit::overloads;
-use harness_code::locate::{self, LocateOptions, Located, Noted};
+use harness_code::locate::{self, LocateOptions, Located, TaskOccurrences};
 use harness_code::mention::{Mentions, NamedDefinition, near_miss};
 use harness_code::path::RelPath;
 use harness_code::report::overview;
@@ -146,25 +146,32 @@ pub(crate) struct Plan {
 impl Plan {
     /// Works out what would happen to a task. Reads the tree, changes nothing.
     ///
-    /// `noted` is what the tree says of the task's text.
+    /// `occurrences` is what the tree says of the task's text.
     pub(crate) fn make(
         task: &Request,
         tree: &SourceTree,
-        noted: &Noted,
+        occurrences: &TaskOccurrences,
         options: &AgentOptions,
         environment: &Environment,
     ) -> Plan {
         let include_tests = matches!(task.kind, Kind::Tests | Kind::Question);
         let fix_for = |mentions: &Mentions| {
-            fix::find(task, tree, noted, mentions, environment, &options.scope)
+            fix::find(
+                task,
+                tree,
+                occurrences,
+                mentions,
+                environment,
+                &options.scope,
+            )
         };
         // A rename says what it is about: where that is found, nothing has to be ranked.
         let renamed = (task.kind == Kind::Rename)
             .then(|| fix_for(&Mentions::default()))
             .filter(|found| found.plan.is_some() || found.question.is_some());
         let (mentions, located) = match renamed {
-            Some(_) => (locate::mentioned(tree, noted), Located::default()),
-            None => locate::locate(tree, noted, LocateOptions { include_tests }),
+            Some(_) => (locate::mentioned(tree, occurrences), Located::default()),
+            None => locate::locate(tree, occurrences, LocateOptions { include_tests }),
         };
         let red_tests = is_about_red_tests(task, &mentions).then(|| which_test(&located));
         let mut spots = spots(task, tree, &mentions, &located);

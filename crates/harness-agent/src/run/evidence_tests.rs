@@ -1,6 +1,6 @@
 //! Stories with verdicts: a task, what was changed, what the tests said before and after.
 
-use harness_code::locate::Noted;
+use harness_code::locate::TaskOccurrences;
 use harness_hands::process::sandbox::Sandbox;
 
 use super::*;
@@ -127,9 +127,15 @@ impl Story<'_> {
         }
         let tree = SourceTree::read(folder.path(), None).unwrap();
         let task = Task::read(self.task);
-        let noted = Noted::of(&tree, &task);
+        let occurrences = TaskOccurrences::of(&tree, &task);
         let options = AgentOptions::new(folder.path());
-        let mut plan = Plan::make(&task, &tree, &noted, &options, &Environment::default());
+        let mut plan = Plan::make(
+            &task,
+            &tree,
+            &occurrences,
+            &options,
+            &Environment::default(),
+        );
         if self.is_listed {
             plan = plan.with_listed_places();
         }

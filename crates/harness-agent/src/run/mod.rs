@@ -34,7 +34,7 @@ mod work;
 use std::cell::OnceCell;
 
 use harness_code::hidden::Why;
-use harness_code::locate::Noted;
+use harness_code::locate::TaskOccurrences;
 use harness_code::tree::{SourceTree, TreeError};
 use harness_hands::journal::RunId;
 use harness_hands::permit::{Access, Project};
@@ -97,10 +97,10 @@ pub(crate) fn perform(order: Order<'_>) -> Result<RunResult, OptionsError> {
     if matches!(order.asked, Asked::Answer(_)) {
         task = task.with_kind(Kind::Question);
     }
-    let Some((tree, noted)) = read_project(&order, &checked, &task)? else {
+    let Some((tree, occurrences)) = read_project(&order, &checked, &task)? else {
         return Ok(RunResult::interrupted());
     };
-    let plan = Plan::make(&task, &tree, &noted, order.options, order.environment);
+    let plan = Plan::make(&task, &tree, &occurrences, order.options, order.environment);
     let run = RunId::new();
     let home = order.environment.home.as_deref();
     let record = Record::open(order.options, run.as_str(), home);
@@ -161,18 +161,18 @@ fn past(order: &Order<'_>, project: &Project) -> Result<Option<Past>, OptionsErr
     })
 }
 
-/// Reads the project and notes what it says of the words; nothing where the user stopped it.
+/// Reads the project and notes what it says of the task; nothing where the user stopped it.
 fn read_project(
     order: &Order<'_>,
     checked: &Checked,
     task: &Task,
-) -> Result<Option<(SourceTree, Noted)>, OptionsError> {
+) -> Result<Option<(SourceTree, TaskOccurrences)>, OptionsError> {
     let hidden = order.config.hidden();
     let hint = "check the folder and its permissions";
     let hidden = hidden.map_err(|error| OptionsError::new("config", error, hint))?;
     let (scope, stop) = (checked.scope.as_ref(), order.cancel.flag());
-    let read = Noted::read_hiding(&checked.project, scope, hidden, &stop, task);
-    let (tree, noted) = match read {
+    let read = TaskOccurrences::read_hiding(&checked.project, scope, hidden, &stop, task);
+    let (tree, occurrences) = match read {
         Ok(read) => read,
         Err(TreeError::Stopped) => return Ok(None),
         Err(error) => return Err(OptionsError::unreadable("project", error)),
@@ -184,7 +184,7 @@ fn read_project(
             return Err(OptionsError::new("file", message, hint));
         }
     }
-    Ok(Some((tree, noted)))
+    Ok(Some((tree, occurrences)))
 }
 
 fn runner_options(options: &AgentOptions, config: &UserConfig) -> RunnerOptions {

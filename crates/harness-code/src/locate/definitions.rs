@@ -4,19 +4,19 @@ use rustc_hash::FxHashMap;
 
 use crate::locate::Inputs;
 use crate::locate::index::weighed;
-use crate::locate::query::Part;
+use crate::locate::query::TaskPart;
 use crate::locate::scan::{Chunk, chunked};
 use crate::locate::weights::Signals;
 use crate::locate::words::each_word;
 use crate::mention::ClueKind;
-use crate::mention::project::Place;
+use crate::mention::project::PlaceId;
 use crate::request::zone::Zone;
 use crate::symbols::{Definition, DefinitionKind};
 
 /// Returns the signals of the definitions in `files`, which are ranked.
-pub(crate) fn signals(inputs: &Inputs<'_, '_>, files: &[(Place, f32)]) -> Signals {
-    let weights = inputs.query.weights(Part::All);
-    let mut entries: FxHashMap<Place, Entry<'_>> = FxHashMap::default();
+pub(crate) fn signals(inputs: &Inputs<'_, '_>, files: &[(PlaceId, f32)]) -> Signals {
+    let weights = inputs.query.weights(TaskPart::All);
+    let mut entries: FxHashMap<PlaceId, Entry<'_>> = FxHashMap::default();
     let mut candidates = Vec::new();
     let best = files.first().map_or(0.0, |best| best.1);
     for &(file, score) in files {
@@ -90,7 +90,7 @@ fn of_file<'a>(
     file: u32,
     file_gap: f32,
     weights: &[f32],
-) -> Vec<(Place, Entry<'a>)> {
+) -> Vec<(PlaceId, Entry<'a>)> {
     let source = &inputs.tree.files()[file as usize];
     let Some(words) = &inputs.index.files[file as usize] else {
         return Vec::new();
@@ -136,7 +136,7 @@ fn of_file<'a>(
             own_place: 0.0,
         };
         let definition = Some(at);
-        entries.push((Place { file, definition }, entry));
+        entries.push((PlaceId { file, definition }, entry));
     }
     entries
 }
@@ -198,8 +198,8 @@ fn told(inputs: &Inputs<'_, '_>, definition: &Definition, weights: &[f32]) -> f3
 
 /// What the task gives or names.
 fn clues(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
-    let mut named: FxHashMap<Place, f32> = FxHashMap::default();
-    let mut frames: FxHashMap<Place, f32> = FxHashMap::default();
+    let mut named: FxHashMap<PlaceId, f32> = FxHashMap::default();
+    let mut frames: FxHashMap<PlaceId, f32> = FxHashMap::default();
     for clue in &inputs.mentions.clues {
         let told = matches!(clue.zone, Zone::Title | Zone::Prose | Zone::Inline);
         let sums = match clue.kind {
@@ -210,10 +210,10 @@ fn clues(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
         *sums.entry(clue.place).or_default() += clue.share;
     }
     let value =
-        |sums: &FxHashMap<Place, f32>, place: &Place| sums.get(place).copied().unwrap_or(0.0);
+        |sums: &FxHashMap<PlaceId, f32>, place: &PlaceId| sums.get(place).copied().unwrap_or(0.0);
     signals.add("class_named", |place| {
         let definition = inputs.project.definition(*place).and_then(|own| own.parent);
-        let class = Place {
+        let class = PlaceId {
             file: place.file,
             definition,
         };

@@ -4,11 +4,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::locate::Inputs;
 use crate::locate::index::{FileWords, weighed};
-use crate::locate::query::Part;
+use crate::locate::query::TaskPart;
 use crate::locate::weights::Signals;
 use crate::locate::words::each_word;
 use crate::mention::ClueKind;
-use crate::mention::project::Place;
+use crate::mention::project::PlaceId;
 use crate::request::zone::Zone;
 use crate::tree;
 
@@ -18,7 +18,7 @@ pub(crate) fn signals(inputs: &Inputs<'_, '_>) -> Signals {
     let candidates = (0..files.len() as u32)
         .filter(|&at| inputs.index.files[at as usize].is_some())
         .filter(|&at| inputs.include_tests || !files[at as usize].test)
-        .map(|file| Place {
+        .map(|file| PlaceId {
             file,
             definition: None,
         });
@@ -34,7 +34,7 @@ pub(crate) fn signals(inputs: &Inputs<'_, '_>) -> Signals {
 fn text(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
     let index = inputs.index;
     let [all, title, code] =
-        [Part::All, Part::Title, Part::Code].map(|part| inputs.query.weights(part));
+        [TaskPart::All, TaskPart::Title, TaskPart::Code].map(|part| inputs.query.weights(part));
     let mut add = |name, value: &dyn Fn(&FileWords) -> f32| {
         signals.add(name, |place| {
             index.files[place.file as usize].as_ref().map_or(0.0, value)
@@ -67,8 +67,8 @@ fn four_best(mut scores: Vec<f32>) -> f32 {
 
 /// How the task tells the name and the path of a file.
 fn path(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
-    let weights = inputs.query.weights(Part::All);
-    let stem = |place: &Place| {
+    let weights = inputs.query.weights(TaskPart::All);
+    let stem = |place: &PlaceId| {
         let path = &inputs.tree.files()[place.file as usize].path;
         match path.file_name() {
             "__init__.py" => path.folder().rsplit('/').next().unwrap_or_default(),
@@ -83,8 +83,8 @@ fn path(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
         });
         if whole { sum } else { 0.0 }
     });
-    let name = |place: &Place| stem(place).trim_matches('_').to_lowercase();
-    let mut namesakes: FxHashMap<String, Vec<Place>> = FxHashMap::default();
+    let name = |place: &PlaceId| stem(place).trim_matches('_').to_lowercase();
+    let mut namesakes: FxHashMap<String, Vec<PlaceId>> = FxHashMap::default();
     for place in &signals.candidates {
         namesakes.entry(name(place)).or_default().push(*place);
     }
@@ -105,7 +105,7 @@ fn path(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
 /// Files whose path ends as a dotted or quoted text of the task does: `"ascii.rst"` and `io/ascii/rst.py`.
 fn path_ends(
     inputs: &Inputs<'_, '_>,
-    namesakes: &FxHashMap<String, Vec<Place>>,
+    namesakes: &FxHashMap<String, Vec<PlaceId>>,
 ) -> FxHashMap<u32, f32> {
     let written = &inputs.written;
     let texts = (written.names.iter().map(|name| &name.text))
@@ -170,7 +170,7 @@ fn clues(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
             sums.get(&(name, place.file)).copied().unwrap_or(0.0)
         });
     }
-    let aside = |place: &Place| tree::is_aside(&inputs.tree.files()[place.file as usize].path);
+    let aside = |place: &PlaceId| tree::is_aside(&inputs.tree.files()[place.file as usize].path);
     signals.add("aside", |place| f32::from(u8::from(aside(place))));
     signals.add("lines", |place| {
         (1.0 + inputs.tree.files()[place.file as usize].lines as f32).ln()
@@ -179,7 +179,7 @@ fn clues(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
 
 /// How well the best of the files that import a file match.
 fn neighbours(signals: &mut Signals, inputs: &Inputs<'_, '_>) {
-    let all = inputs.query.weights(Part::All);
+    let all = inputs.query.weights(TaskPart::All);
     let mut own: FxHashMap<u32, f32> = FxHashMap::default();
     for place in &signals.candidates {
         if let Some(words) = &inputs.index.files[place.file as usize] {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::mention::project::{Place, Project};
+use crate::mention::project::{PlaceId, Project};
 use crate::request::Request;
 use crate::request::zone::Zone;
 
@@ -71,11 +71,11 @@ const TEMPLATES: &[&str] = &[
 const MOST_PLACES: usize = 40;
 
 /// Returns the hooks that the code in a request may run.
-pub(crate) fn hooks(request: &Request, project: &Project<'_>) -> FxHashMap<Place, Hook> {
+pub(crate) fn hooks(request: &Request, project: &Project<'_>) -> FxHashMap<PlaceId, Hook> {
     static BINARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"[\w)\]]\s*(\*\*|//|==|!=|<=|>=|<<|>>|[-+*/%@&|^<>])\s*[\w(\[]").ok()
     });
-    let mut found: FxHashMap<Place, Hook> = FxHashMap::default();
+    let mut found: FxHashMap<PlaceId, Hook> = FxHashMap::default();
     let mut add = |written: &str, name: &str| {
         let places = project.named(name);
         let places = places.iter().filter(|place| !project.file(place.file).test);

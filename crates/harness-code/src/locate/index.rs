@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::locate::query::Query;
+use crate::locate::query::QueryWords;
 use crate::locate::scan::{Chunk, Counts};
-use crate::locate::vocabulary::{TokenCache, Vocabulary};
+use crate::locate::vocabulary::{IdentifierCache, Vocabulary};
 use crate::symbols::Facts;
 use crate::tree::SourceTree;
 
@@ -59,7 +59,7 @@ impl<'n> Index<'n> {
     pub(crate) fn of(
         tree: &SourceTree,
         files: &'n [Option<FileWords>],
-        query: &'n Query,
+        query: &'n QueryWords,
         names: usize,
     ) -> Index<'n> {
         let mut with_word = vec![0u32; query.words.len()];
@@ -169,7 +169,7 @@ impl FileWords {
     pub(crate) fn of(
         counts: Counts,
         vocabulary: &Vocabulary,
-        cache: &mut TokenCache,
+        cache: &mut IdentifierCache,
         facts: &Facts,
     ) -> FileWords {
         let mut words: Vec<WordCount> = Vec::new();

@@ -4,7 +4,7 @@ mod definitions;
 mod files;
 mod hooks;
 mod index;
-mod note;
+mod occurrences;
 mod query;
 mod reasons;
 mod scan;
@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::locate::hooks::{Hook, hooks};
 use crate::locate::index::Index;
-use crate::locate::query::Query;
+use crate::locate::query::QueryWords;
 use crate::locate::reasons::Reasons;
 use crate::mention::Mentions;
 use crate::mention::project::Project;
@@ -24,8 +24,8 @@ use crate::path::RelPath;
 use crate::request::written::Written;
 use crate::tree::SourceTree;
 
-pub use crate::mention::project::Place;
-pub use note::Noted;
+pub use crate::mention::project::PlaceId;
+pub use occurrences::TaskOccurrences;
 pub use weights::Signals;
 pub use words::stems;
 
@@ -78,15 +78,19 @@ const MOST_HITS: usize = 50;
 const FILES_LOOKED_INTO: usize = 50;
 
 /// Returns what the task names in `tree`, and ranks nothing.
-pub fn mentioned(tree: &SourceTree, noted: &Noted) -> Mentions {
-    noted.mentions(&Project::of(tree))
+pub fn mentioned(tree: &SourceTree, occurrences: &TaskOccurrences) -> Mentions {
+    occurrences.mentions(&Project::of(tree))
 }
 
 /// Ranks the files and definitions of `tree` by how likely the task is about them; also returns what the task names.
-pub fn locate(tree: &SourceTree, noted: &Noted, options: LocateOptions) -> (Mentions, Located) {
+pub fn locate(
+    tree: &SourceTree,
+    occurrences: &TaskOccurrences,
+    options: LocateOptions,
+) -> (Mentions, Located) {
     let project = Project::of(tree);
-    let mentions = noted.mentions(&project);
-    let located = with_inputs(tree, noted, &project, &mentions, options, |inputs| {
+    let mentions = occurrences.mentions(&project);
+    let located = with_inputs(tree, occurrences, &project, &mentions, options, |inputs| {
         let files = files::signals(inputs).ranked(weights::FILES);
         let looked_into = &files[..files.len().min(FILES_LOOKED_INTO)];
         let definitions = definitions::signals(inputs, looked_into).ranked(weights::DEFINITIONS);
@@ -100,10 +104,14 @@ pub fn locate(tree: &SourceTree, noted: &Noted, options: LocateOptions) -> (Ment
 }
 
 /// Returns the raw signals of files and of definitions, for fitting what they are worth.
-pub fn signals(tree: &SourceTree, noted: &Noted, options: LocateOptions) -> (Signals, Signals) {
+pub fn signals(
+    tree: &SourceTree,
+    occurrences: &TaskOccurrences,
+    options: LocateOptions,
+) -> (Signals, Signals) {
     let project = Project::of(tree);
-    let mentions = noted.mentions(&project);
-    with_inputs(tree, noted, &project, &mentions, options, |inputs| {
+    let mentions = occurrences.mentions(&project);
+    with_inputs(tree, occurrences, &project, &mentions, options, |inputs| {
         let files = files::signals(inputs);
         let ranked = files.ranked(weights::FILES);
         let looked_into = &ranked[..ranked.len().min(FILES_LOOKED_INTO)];
@@ -116,17 +124,17 @@ pub fn signals(tree: &SourceTree, noted: &Noted, options: LocateOptions) -> (Sig
 struct Inputs<'a, 't> {
     tree: &'t SourceTree,
     project: &'a Project<'t>,
-    query: &'a Query,
+    query: &'a QueryWords,
     index: &'a Index<'a>,
     mentions: &'a Mentions,
     written: &'a Written,
-    hooks: &'a FxHashMap<Place, Hook>,
+    hooks: &'a FxHashMap<PlaceId, Hook>,
     include_tests: bool,
 }
 
 fn with_inputs<T>(
     tree: &SourceTree,
-    noted: &Noted,
+    occurrences: &TaskOccurrences,
     project: &Project<'_>,
     mentions: &Mentions,
     options: LocateOptions,
@@ -135,11 +143,16 @@ fn with_inputs<T>(
     then(&Inputs {
         tree,
         project,
-        query: &noted.query,
-        index: &Index::of(tree, &noted.files, &noted.query, noted.names.len()),
+        query: &occurrences.query,
+        index: &Index::of(
+            tree,
+            &occurrences.files,
+            &occurrences.query,
+            occurrences.names.len(),
+        ),
         mentions,
-        hooks: &hooks(&noted.request, project),
-        written: noted.request.written(),
+        hooks: &hooks(&occurrences.request, project),
+        written: occurrences.request.written(),
         include_tests: options.include_tests,
     })
 }
@@ -149,7 +162,7 @@ fn shown(score: f32, best: f32) -> f64 {
     (f64::from(score - best).exp() * 1000.0).round() / 1000.0
 }
 
-fn file_hits(tree: &SourceTree, reasons: &Reasons<'_>, ranked: &[(Place, f32)]) -> Vec<FileHit> {
+fn file_hits(tree: &SourceTree, reasons: &Reasons<'_>, ranked: &[(PlaceId, f32)]) -> Vec<FileHit> {
     let best = ranked.first().map_or(0.0, |first| first.1);
     let hits = ranked
         .iter()
@@ -165,7 +178,7 @@ fn file_hits(tree: &SourceTree, reasons: &Reasons<'_>, ranked: &[(Place, f32)]) 
 fn definition_hits(
     tree: &SourceTree,
     reasons: &Reasons<'_>,
-    ranked: &[(Place, f32)],
+    ranked: &[(PlaceId, f32)],
 ) -> Vec<DefinitionHit> {
     let best = ranked.first().map_or(0.0, |first| first.1);
     let hits = ranked

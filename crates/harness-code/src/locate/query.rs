@@ -20,7 +20,7 @@ pub(crate) struct ZoneCounts {
 
 /// The words of a task.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Query {
+pub(crate) struct QueryWords {
     /// Stems.
     pub(crate) words: Vec<String>,
     /// Each word as the task first writes it, lowercase.
@@ -34,7 +34,7 @@ pub(crate) struct Query {
 
 /// Which part of the task a score is made from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Part {
+pub(crate) enum TaskPart {
     All,
     Title,
     Code,
@@ -75,9 +75,9 @@ fn as_written(token: &str, stem: &str) -> String {
     }
 }
 
-impl Query {
-    pub(crate) fn of(request: &Request) -> Query {
-        let mut query = Query::default();
+impl QueryWords {
+    pub(crate) fn of(request: &Request) -> QueryWords {
+        let mut query = QueryWords::default();
         let mut known: FxHashMap<String, usize> = FxHashMap::default();
         for passage in request.passages() {
             let mut before: Option<u16> = None;
@@ -149,18 +149,18 @@ impl Query {
     }
 
     /// Returns how much each word counts for this part of the task.
-    pub(crate) fn weights(&self, part: Part) -> Vec<f32> {
+    pub(crate) fn weights(&self, part: TaskPart) -> Vec<f32> {
         let some = |count: u16| (1.0 + f32::from(count)).ln();
         let weigh = |counts: &ZoneCounts| match part {
-            Part::All => {
+            TaskPart::All => {
                 3.0 * some(counts.title)
                     + some(counts.prose)
                     + some(counts.inline)
                     + 0.5 * some(counts.code)
                     + 0.1 * some(counts.trace)
             }
-            Part::Title => some(counts.title),
-            Part::Code => some(counts.code) + some(counts.inline) + some(counts.trace),
+            TaskPart::Title => some(counts.title),
+            TaskPart::Code => some(counts.code) + some(counts.inline) + some(counts.trace),
         };
         self.counts.iter().map(weigh).collect()
     }

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::locate::Inputs;
-use crate::locate::query::Part;
-use crate::mention::project::Place;
+use crate::locate::query::TaskPart;
+use crate::mention::project::PlaceId;
 use crate::mention::{Clue, ClueKind};
 
 /// Reasons that are given for one hit.
@@ -29,7 +29,7 @@ impl<'a> Reasons<'a> {
         Reasons {
             inputs,
             by_file,
-            weights: inputs.query.weights(Part::All),
+            weights: inputs.query.weights(TaskPart::All),
         }
     }
 
@@ -44,7 +44,7 @@ impl<'a> Reasons<'a> {
     }
 
     /// Says what speaks for a definition.
-    pub(crate) fn of_definition(&self, place: Place) -> String {
+    pub(crate) fn of_definition(&self, place: PlaceId) -> String {
         let clues = self.by_file.get(&place.file);
         let clues = clues.into_iter().flatten().copied();
         let mut reasons = self.named(clues.filter(|clue| clue.place == place));

@@ -1,7 +1,7 @@
 //! One pass over a file's text: how often the words of a task stand in each definition. Counts only; judges nothing.
 
 use crate::language::Language;
-use crate::locate::vocabulary::{EVERYDAY, OTHER, Token, TokenCache, Vocabulary};
+use crate::locate::vocabulary::{EVERYDAY, Identifier, IdentifierCache, OTHER, Vocabulary};
 use crate::symbols::{DefinitionKind, Facts};
 use crate::text::identifiers;
 
@@ -41,7 +41,7 @@ pub(crate) struct Counts {
     /// Words of comments and documentation in the whole file.
     pub(crate) doc_length: u32,
     /// The words of the task that stand in the file as they are written, by number.
-    pub(crate) spoken: Box<[u16]>,
+    pub(crate) as_written: Box<[u16]>,
 }
 
 impl Chunk {
@@ -60,7 +60,7 @@ impl Chunk {
 /// Counts the words of `vocabulary` in `content`; `cache` remembers what was read in files before.
 pub(crate) fn count(
     vocabulary: &Vocabulary,
-    cache: &mut TokenCache,
+    cache: &mut IdentifierCache,
     language: Language,
     content: &str,
     facts: &Facts,
@@ -214,7 +214,7 @@ fn step(language: Language, bytes: &[u8], at: usize, inside: &mut Inside) -> usi
 
 struct Counter<'a> {
     vocabulary: &'a Vocabulary,
-    cache: &'a mut TokenCache,
+    cache: &'a mut IdentifierCache,
     content: &'a str,
     /// Where the chunk changes, and to which.
     switches: Vec<(usize, u32)>,
@@ -228,13 +228,13 @@ struct Counter<'a> {
     doc_length: u32,
     /// The word read last.
     before: u16,
-    spoken: Vec<bool>,
+    as_written: Vec<bool>,
 }
 
 impl<'a> Counter<'a> {
     fn new(
         vocabulary: &'a Vocabulary,
-        cache: &'a mut TokenCache,
+        cache: &'a mut IdentifierCache,
         content: &'a str,
         facts: &Facts,
     ) -> Self {
@@ -251,7 +251,7 @@ impl<'a> Counter<'a> {
             length: 0,
             doc_length: 0,
             before: OTHER,
-            spoken: vec![false; vocabulary.spoken()],
+            as_written: vec![false; vocabulary.count_as_written()],
         }
     }
 
@@ -261,7 +261,7 @@ impl<'a> Counter<'a> {
         }
         // Identifiers are cut at ASCII bytes only, so both ends are whole characters.
         let identifier = self.content.get(start..end).unwrap_or_default();
-        let token = self.cache.token(identifier, self.vocabulary);
+        let token = self.cache.identifier(identifier, self.vocabulary);
         self.length += u32::from(token.length);
         if inside.is_doc() {
             self.doc_length += u32::from(token.length);
@@ -271,8 +271,8 @@ impl<'a> Counter<'a> {
         } else if token.other {
             self.before = OTHER;
         }
-        if let Some(spoken) = token.spoken {
-            self.spoken[usize::from(spoken)] = true;
+        if let Some(as_written) = token.as_written {
+            self.as_written[usize::from(as_written)] = true;
         }
         if let Some(name) = token.name {
             increment(&mut self.chunks[self.current].names, name);
@@ -293,7 +293,7 @@ impl<'a> Counter<'a> {
     }
 
     /// Counts the words of an identifier that has one of the vocabulary.
-    fn count(&mut self, token: Token, doc: bool) {
+    fn count(&mut self, token: Identifier, doc: bool) {
         let chunk = &mut self.chunks[self.current];
         for &word in self.cache.words(token) {
             if word == EVERYDAY {
@@ -331,8 +331,8 @@ impl<'a> Counter<'a> {
             length: self.chunks.iter().map(|chunk| chunk.length).sum(),
             chunks: self.chunks,
             doc_length: self.doc_length,
-            spoken: (0..self.spoken.len() as u16)
-                .filter(|&word| self.spoken[usize::from(word)])
+            as_written: (0..self.as_written.len() as u16)
+                .filter(|&word| self.as_written[usize::from(word)])
                 .collect(),
         }
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::locate::{LocateOptions, Located, Noted, locate, mentioned, signals, weights};
+use crate::locate::{LocateOptions, Located, TaskOccurrences, locate, mentioned, signals, weights};
 use crate::mention::Mentions;
 use crate::request::Request;
 use crate::tree::SourceTree;
@@ -46,8 +46,9 @@ fn lay_out(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn search(text: &str) -> (Located, Mentions) {
     let folder = lay_out(SHOP);
-    let (tree, noted) = Noted::read(folder.path(), None, &Request::read(text)).unwrap();
-    let (mentions, located) = locate(&tree, &noted, LocateOptions::default());
+    let (tree, occurrences) =
+        TaskOccurrences::read(folder.path(), None, &Request::read(text)).unwrap();
+    let (mentions, located) = locate(&tree, &occurrences, LocateOptions::default());
     (located, mentions)
 }
 
@@ -94,8 +95,9 @@ fn a_traceback_leads_to_its_last_frame() {
 #[test]
 fn every_signal_has_a_weight() {
     let folder = lay_out(SHOP);
-    let (tree, noted) = Noted::read(folder.path(), None, &Request::read("fix total")).unwrap();
-    let (files, definitions) = signals(&tree, &noted, LocateOptions::default());
+    let (tree, occurrences) =
+        TaskOccurrences::read(folder.path(), None, &Request::read("fix total")).unwrap();
+    let (files, definitions) = signals(&tree, &occurrences, LocateOptions::default());
     for (signals, table) in [(files, weights::FILES), (definitions, weights::DEFINITIONS)] {
         let mut computed: Vec<&str> = signals.columns.iter().map(|(name, _)| *name).collect();
         let mut weighed = weights::names(table);
@@ -143,8 +145,9 @@ fn what_is_not_written_is_found_by_what_it_does() {
         ),
     ] {
         let folder = lay_out(UNITS);
-        let (tree, noted) = Noted::read(folder.path(), None, &Request::read(text)).unwrap();
-        let (_, located) = locate(&tree, &noted, LocateOptions::default());
+        let (tree, occurrences) =
+            TaskOccurrences::read(folder.path(), None, &Request::read(text)).unwrap();
+        let (_, located) = locate(&tree, &occurrences, LocateOptions::default());
         assert_eq!(located.files[0].path.as_str(), file, "{text}");
         let found = &located.definitions[0];
         assert!(
@@ -165,11 +168,12 @@ fn tests_are_candidates_only_when_wanted() {
     );
     let folder = lay_out(SHOP);
     let text = "test_total fails in tests/test_cart.py";
-    let (tree, noted) = Noted::read(folder.path(), None, &Request::read(text)).unwrap();
+    let (tree, occurrences) =
+        TaskOccurrences::read(folder.path(), None, &Request::read(text)).unwrap();
     let with_tests = LocateOptions {
         include_tests: true,
     };
-    let (_, located) = locate(&tree, &noted, with_tests);
+    let (_, located) = locate(&tree, &occurrences, with_tests);
     assert!(
         located
             .files
@@ -217,27 +221,29 @@ fn a_place_is_named_or_it_is_not() {
 fn the_words_of_a_task_are_known_by_the_files_that_hold_them() {
     let folder = lay_out(SHOP);
     let text = "apply_coupon says no such coupon";
-    let (tree, noted) = Noted::read(folder.path(), None, &Request::read(text)).unwrap();
-    let again = Noted::of(&tree, &Request::read(text));
-    for noted in [noted, again] {
-        let holding = |word: &str| {
-            let files = noted.holding(&tree, word)?;
+    let (tree, occurrences) =
+        TaskOccurrences::read(folder.path(), None, &Request::read(text)).unwrap();
+    let again = TaskOccurrences::of(&tree, &Request::read(text));
+    for occurrences in [occurrences, again] {
+        let files_with = |word: &str| {
+            let files = occurrences.files_with(&tree, word)?;
             Some(files.iter().map(|path| path.to_string()).collect())
         };
         assert_eq!(
-            holding("apply_coupon"),
+            files_with("apply_coupon"),
             Some(vec!["shop/cart.py".to_string()])
         );
-        assert_eq!(holding("says"), Some(Vec::new()));
-        assert_eq!(holding("apply"), None);
+        assert_eq!(files_with("says"), Some(Vec::new()));
+        assert_eq!(files_with("apply"), None);
     }
 }
 
 #[test]
 fn an_empty_project_and_an_empty_task_find_nothing() {
     let folder = lay_out(&[]);
-    let (tree, noted) = Noted::read(folder.path(), None, &Request::read("")).unwrap();
-    let (_, located) = locate(&tree, &noted, LocateOptions::default());
+    let (tree, occurrences) =
+        TaskOccurrences::read(folder.path(), None, &Request::read("")).unwrap();
+    let (_, located) = locate(&tree, &occurrences, LocateOptions::default());
     assert_eq!(located, Located::default());
 }
 
@@ -258,7 +264,7 @@ fn an_ordinary_word_names_no_attribute() {
     std::fs::write(folder.path().join("parts.py"), text).unwrap();
     let tree = SourceTree::read(folder.path(), None).unwrap();
     let named = |task: &str| {
-        let mentions = mentioned(&tree, &Noted::of(&tree, &Request::read(task)));
+        let mentions = mentioned(&tree, &TaskOccurrences::of(&tree, &Request::read(task)));
         let names = mentions.definitions.into_iter().map(|one| one.qualified);
         names.collect::<Vec<_>>().join(" ")
     };
@@ -279,13 +285,13 @@ fn a_method_beside_its_type_is_named_by_both() {
             "package semver\n\nfunc (v *Version) Equal(o *Version) bool {\n\treturn v.major == o.major\n}\n",
         ),
     ]);
-    let (tree, noted) = Noted::read(
+    let (tree, occurrences) = TaskOccurrences::read(
         folder.path(),
         None,
         &Request::read("nil equality\nVersion.Equal"),
     )
     .unwrap();
-    let named = mentioned(&tree, &noted).definitions;
+    let named = mentioned(&tree, &occurrences).definitions;
     let named: Vec<&str> = named.iter().map(|one| &*one.qualified).collect();
     assert_eq!(named, ["Version.Equal"]);
 }
@@ -310,8 +316,9 @@ fn of_things_of_one_name_the_projects_own_come_first() {
         ),
     ]);
     let named = |task: &str| {
-        let (tree, noted) = Noted::read(folder.path(), None, &Request::read(task)).unwrap();
-        let named = mentioned(&tree, &noted).definitions.into_iter();
+        let (tree, occurrences) =
+            TaskOccurrences::read(folder.path(), None, &Request::read(task)).unwrap();
+        let named = mentioned(&tree, &occurrences).definitions.into_iter();
         named.map(|one| one.path.to_string()).next().unwrap()
     };
     assert_eq!(named("Add a many `Meta` option"), "src/schema.py");

@@ -13,7 +13,7 @@ pub(crate) struct Vocabulary {
     /// Whole identifiers that the task writes as code.
     names: FxHashMap<String, u16>,
     /// Every word of the task as it is written.
-    spoken: FxHashMap<String, u16>,
+    as_written: FxHashMap<String, u16>,
     /// Two words of the task that stand next to each other.
     pub(crate) pairs: FxHashMap<(u16, u16), u16>,
 }
@@ -29,7 +29,7 @@ impl Vocabulary {
         words: &[String],
         names: &[String],
         pairs: &[(u16, u16)],
-        spoken: &[String],
+        as_written: &[String],
     ) -> Vocabulary {
         let number = |texts: &[String]| -> FxHashMap<String, u16> {
             (0..EVERYDAY)
@@ -43,7 +43,7 @@ impl Vocabulary {
         Vocabulary {
             words: numbered,
             names: number(names),
-            spoken: number(spoken),
+            as_written: number(as_written),
             pairs: (0..EVERYDAY)
                 .zip(pairs)
                 .map(|(at, &pair)| (pair, at))
@@ -52,15 +52,15 @@ impl Vocabulary {
     }
 
     /// How many words there are as they are written.
-    pub(crate) fn spoken(&self) -> usize {
-        self.spoken.len()
+    pub(crate) fn count_as_written(&self) -> usize {
+        self.as_written.len()
     }
 }
 
 /// What one identifier holds of the vocabulary.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Token {
-    /// Where its words begin in [`TokenCache::words`].
+pub(crate) struct Identifier {
+    /// Where its words begin in [`IdentifierCache::words`].
     first: u32,
     /// How many of them are kept there: none when no word of it is in the vocabulary.
     pub(crate) found: u16,
@@ -69,40 +69,40 @@ pub(crate) struct Token {
     /// Its number among the whole names.
     pub(crate) name: Option<u16>,
     /// Its number among the words as they are written.
-    pub(crate) spoken: Option<u16>,
+    pub(crate) as_written: Option<u16>,
     /// Whether it has a word that is neither in the vocabulary nor read over.
     pub(crate) other: bool,
 }
 
 /// Identifiers that are remembered; past that they are forgotten at once, so that memory stays small.
-const MOST_TOKENS: usize = 1 << 15;
+const MOST_IDENTIFIERS: usize = 1 << 15;
 
 /// The same identifiers come again and again in a project: each is cut into words once.
 ///
 /// They are kept by their hash alone. Two of the same hash would be counted as one, which does no harm and hardly happens.
 #[derive(Default)]
-pub(crate) struct TokenCache {
-    tokens: FxHashMap<u64, Token>,
+pub(crate) struct IdentifierCache {
+    identifiers: FxHashMap<u64, Identifier>,
     words: Vec<u16>,
     buffer: String,
 }
 
-impl TokenCache {
+impl IdentifierCache {
     /// Returns what `identifier` holds of the vocabulary.
-    pub(crate) fn token(&mut self, identifier: &str, vocabulary: &Vocabulary) -> Token {
+    pub(crate) fn identifier(&mut self, identifier: &str, vocabulary: &Vocabulary) -> Identifier {
         let mut hasher = FxHasher::default();
         hasher.write(identifier.as_bytes());
         let hash = hasher.finish();
-        match self.tokens.get(&hash) {
+        match self.identifiers.get(&hash) {
             Some(token) => *token,
             None => self.cut(hash, identifier, vocabulary),
         }
     }
 
     #[cold]
-    fn cut(&mut self, hash: u64, identifier: &str, vocabulary: &Vocabulary) -> Token {
-        if self.tokens.len() >= MOST_TOKENS {
-            self.tokens.clear();
+    fn cut(&mut self, hash: u64, identifier: &str, vocabulary: &Vocabulary) -> Identifier {
+        if self.identifiers.len() >= MOST_IDENTIFIERS {
+            self.identifiers.clear();
             self.words.clear();
         }
         let first = self.words.len();
@@ -116,26 +116,26 @@ impl TokenCache {
         if own.iter().all(|&word| word >= EVERYDAY) {
             words.truncate(first);
         }
-        let token = Token {
+        let token = Identifier {
             first: first as u32,
             found: (words.len() - first).min(usize::from(u16::MAX)) as u16,
             length,
             name: vocabulary.names.get(identifier).copied(),
-            spoken: vocabulary.spoken.get(identifier).copied(),
+            as_written: vocabulary.as_written.get(identifier).copied(),
             other,
         };
-        self.tokens.insert(hash, token);
+        self.identifiers.insert(hash, token);
         token
     }
 
-    pub(crate) fn words(&self, token: Token) -> &[u16] {
+    pub(crate) fn words(&self, token: Identifier) -> &[u16] {
         let first = token.first as usize;
         &self.words[first..first + usize::from(token.found)]
     }
 
     /// Calls `each` with the words of `name` that are in the vocabulary.
     pub(crate) fn each(&mut self, name: &str, vocabulary: &Vocabulary, each: impl FnMut(u16)) {
-        let token = self.token(name, vocabulary);
+        let token = self.identifier(name, vocabulary);
         let words = self.words(token).iter().copied();
         words.filter(|&word| word < EVERYDAY).for_each(each);
     }

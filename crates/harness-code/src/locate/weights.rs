@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::mention::project::Place;
+use crate::mention::project::PlaceId;
 
 /// The signals of all candidates: a column a signal, a value a candidate.
 pub struct Signals {
     /// What is ranked.
-    pub candidates: Vec<Place>,
+    pub candidates: Vec<PlaceId>,
     /// Name and values.
     pub columns: Vec<(&'static str, Vec<f32>)>,
 }
@@ -83,20 +83,20 @@ pub(crate) const DEFINITIONS: &[Weight] = &[
 ];
 
 impl Signals {
-    pub(crate) fn new(candidates: Vec<Place>) -> Signals {
+    pub(crate) fn new(candidates: Vec<PlaceId>) -> Signals {
         Signals {
             candidates,
             columns: Vec::new(),
         }
     }
 
-    pub(crate) fn add(&mut self, name: &'static str, value: impl FnMut(&Place) -> f32) {
+    pub(crate) fn add(&mut self, name: &'static str, value: impl FnMut(&PlaceId) -> f32) {
         let values = self.candidates.iter().map(value).collect();
         self.columns.push((name, values));
     }
 
     /// Returns the candidates by their weighed sum, best first.
-    pub(crate) fn ranked(&self, table: &[Weight]) -> Vec<(Place, f32)> {
+    pub(crate) fn ranked(&self, table: &[Weight]) -> Vec<(PlaceId, f32)> {
         let columns: FxHashMap<&str, &Vec<f32>> = self
             .columns
             .iter()
@@ -117,7 +117,7 @@ impl Signals {
                     };
             }
         }
-        let mut ranked: Vec<(Place, f32)> = self.candidates.iter().copied().zip(scores).collect();
+        let mut ranked: Vec<(PlaceId, f32)> = self.candidates.iter().copied().zip(scores).collect();
         ranked.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
         ranked
     }

@@ -7,8 +7,8 @@ pub(crate) mod project;
 mod resolve;
 
 pub use crate::mention::near::{NearMiss, near_miss};
-use crate::mention::phrase::{Found, Phrase, Phrases};
-use crate::mention::project::{Place, Project};
+use crate::mention::phrase::{Phrase, PhraseHit, Phrases};
+use crate::mention::project::{PlaceId, Project};
 use crate::path::RelPath;
 use crate::request::Request;
 use crate::request::zone::Zone;
@@ -88,7 +88,7 @@ pub struct QuotedError {
 /// One reason to look at a place, with how many other places share it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Clue {
-    pub(crate) place: Place,
+    pub(crate) place: PlaceId,
     pub(crate) kind: ClueKind,
     pub(crate) zone: Zone,
     /// One when only this place can be meant, a third when it is one of three.
@@ -134,7 +134,7 @@ impl Mentions {
         request: &Request,
         project: &Project<'_>,
         phrases: &[Phrase],
-        found: &[Found],
+        found: &[PhraseHit],
     ) -> Mentions {
         resolve::resolve(request.written(), project, phrases, found)
     }

@@ -3,7 +3,7 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 use rayon::prelude::*;
 
-use crate::mention::project::Place;
+use crate::mention::project::PlaceId;
 use crate::parallel::side_by_side;
 use crate::request::written::Written;
 use crate::request::zone::Zone;
@@ -21,9 +21,9 @@ pub(crate) struct Phrase {
 
 /// Where a phrase stands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct PhraseHit {
     pub(crate) phrase: u32,
-    pub(crate) place: Place,
+    pub(crate) place: PlaceId,
     pub(crate) line: u32,
 }
 
@@ -107,7 +107,7 @@ impl Phrases {
     }
 
     /// Looks for the phrases in every source file, which is read again for it.
-    pub(crate) fn find(&self, tree: &SourceTree) -> Vec<Found> {
+    pub(crate) fn find(&self, tree: &SourceTree) -> Vec<PhraseHit> {
         if self.searcher.is_none() {
             return Vec::new();
         }
@@ -128,8 +128,8 @@ impl Phrases {
     }
 
     /// Looks for the phrases in one file, whose number is not known yet.
-    pub(crate) fn find_in(&self, content: &str, definitions: &[Definition]) -> Vec<Found> {
-        let mut found: Vec<Found> = Vec::new();
+    pub(crate) fn find_in(&self, content: &str, definitions: &[Definition]) -> Vec<PhraseHit> {
+        let mut found: Vec<PhraseHit> = Vec::new();
         let Some(searcher) = &self.searcher else {
             return found;
         };
@@ -150,9 +150,9 @@ impl Phrases {
                 .enumerate()
                 .filter(|(_, d)| d.kind.is_function() && d.span().contains(&at))
                 .min_by_key(|(_, d)| d.span().start);
-            found.push(Found {
+            found.push(PhraseHit {
                 phrase,
-                place: Place {
+                place: PlaceId {
                     file: 0,
                     definition: around.map(|(at, _)| at as u32),
                 },
@@ -163,11 +163,11 @@ impl Phrases {
     }
 }
 
-impl Found {
+impl PhraseHit {
     /// The same in the file of this number.
-    pub(crate) fn at(self, file: u32) -> Found {
-        let place = Place { file, ..self.place };
-        Found { place, ..self }
+    pub(crate) fn at(self, file: u32) -> PhraseHit {
+        let place = PlaceId { file, ..self.place };
+        PhraseHit { place, ..self }
     }
 }
 

@@ -8,24 +8,24 @@ use crate::tree::{SourceFile, SourceTree};
 
 /// A place in the tree: a file, and a definition in it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Place {
+pub struct PlaceId {
     /// Position in the tree's files.
     pub file: u32,
     /// Position in the file's definitions.
     pub definition: Option<u32>,
 }
 
-impl Place {
+impl PlaceId {
     /// A whole file.
-    pub(crate) fn file(file: u32) -> Place {
+    pub(crate) fn file(file: u32) -> PlaceId {
         let definition = None;
-        Place { file, definition }
+        PlaceId { file, definition }
     }
 
     /// A definition of a file, by its position among them.
-    fn of(file: u32, definition: usize) -> Place {
+    fn of(file: u32, definition: usize) -> PlaceId {
         let definition = u32::try_from(definition).ok();
-        Place { file, definition }
+        PlaceId { file, definition }
     }
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Project<'t> {
     /// Dotted module names; one name may belong to several files.
     modules: FxHashMap<String, Vec<u32>>,
     by_file_name: FxHashMap<&'t str, Vec<u32>>,
-    by_name: FxHashMap<&'t str, Vec<Place>>,
+    by_name: FxHashMap<&'t str, Vec<PlaceId>>,
 }
 
 /// How far a name is followed from one module to the next: deeper chains of imports are not written by people.
@@ -46,7 +46,7 @@ impl<'t> Project<'t> {
     pub(crate) fn of(tree: &'t SourceTree) -> Project<'t> {
         let mut modules: FxHashMap<String, Vec<u32>> = FxHashMap::default();
         let mut by_file_name: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
-        let mut by_name: FxHashMap<&str, Vec<Place>> = FxHashMap::default();
+        let mut by_name: FxHashMap<&str, Vec<PlaceId>> = FxHashMap::default();
         let packages = packages(tree);
         for (at, file) in tree.files().iter().enumerate() {
             let at = at as u32;
@@ -61,7 +61,7 @@ impl<'t> Project<'t> {
                     .push(at);
             }
             for (definition, named) in file.facts.definitions.iter().enumerate() {
-                let place = Place::of(at, definition);
+                let place = PlaceId::of(at, definition);
                 by_name.entry(named.name()).or_default().push(place);
             }
         }
@@ -77,7 +77,7 @@ impl<'t> Project<'t> {
         &self.tree.files()[at as usize]
     }
 
-    pub(crate) fn definition(&self, place: Place) -> Option<&'t Definition> {
+    pub(crate) fn definition(&self, place: PlaceId) -> Option<&'t Definition> {
         self.file(place.file)
             .facts
             .definitions
@@ -85,7 +85,7 @@ impl<'t> Project<'t> {
     }
 
     /// Returns every definition of this name.
-    pub(crate) fn named(&self, name: &str) -> &[Place] {
+    pub(crate) fn named(&self, name: &str) -> &[PlaceId] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
@@ -184,18 +184,18 @@ impl<'t> Project<'t> {
     }
 
     /// Returns where `name` of the module in `file` is really defined, through as many imports as it takes.
-    pub(crate) fn member(&self, file: u32, name: &str) -> Option<Place> {
+    pub(crate) fn member(&self, file: u32, name: &str) -> Option<PlaceId> {
         self.member_within(file, name, LONGEST_CHAIN)
     }
 
-    fn member_within(&self, file: u32, name: &str, chain: usize) -> Option<Place> {
+    fn member_within(&self, file: u32, name: &str, chain: usize) -> Option<PlaceId> {
         let facts = &self.file(file).facts;
         let own = facts
             .definitions
             .iter()
             .position(|d| d.parent.is_none() && d.name() == name);
         if let Some(own) = own {
-            return Some(Place::of(file, own));
+            return Some(PlaceId::of(file, own));
         }
         let chain = chain.checked_sub(1)?;
         for import in &facts.imports {
@@ -228,28 +228,28 @@ impl<'t> Project<'t> {
         })
     }
 
-    fn submodule(&self, file: u32, level: u8, module: &str, name: &str) -> Option<Place> {
+    fn submodule(&self, file: u32, level: u8, module: &str, name: &str) -> Option<PlaceId> {
         let dotted = if module.is_empty() {
             name.to_owned()
         } else {
             format!("{module}.{name}")
         };
-        self.imported(file, level, &dotted).map(Place::file)
+        self.imported(file, level, &dotted).map(PlaceId::file)
     }
 
     /// Returns `name` of the class at `class`, or of a class that it is derived from.
-    pub(crate) fn class_member(&self, class: Place, name: &str) -> Option<Place> {
+    pub(crate) fn class_member(&self, class: PlaceId, name: &str) -> Option<PlaceId> {
         self.class_member_within(class, name, LONGEST_CHAIN)
     }
 
-    fn class_member_within(&self, class: Place, name: &str, chain: usize) -> Option<Place> {
+    fn class_member_within(&self, class: PlaceId, name: &str, chain: usize) -> Option<PlaceId> {
         let facts = &self.file(class.file).facts;
         let own = facts
             .definitions
             .iter()
             .position(|d| d.parent == class.definition && d.name() == name);
         if let Some(own) = own {
-            return Some(Place::of(class.file, own));
+            return Some(PlaceId::of(class.file, own));
         }
         // Methods of Go and Rust lie beside their type, perhaps in another file of its folder.
         let qualified = format!("{}.{name}", self.definition(class)?.qualified);
@@ -270,7 +270,7 @@ impl<'t> Project<'t> {
     }
 
     /// Returns the classes of the project that the class at `class` is derived from.
-    pub(crate) fn bases(&self, class: Place) -> Vec<Place> {
+    pub(crate) fn bases(&self, class: PlaceId) -> Vec<PlaceId> {
         let Some(definition) = self
             .definition(class)
             .filter(|d| d.kind == DefinitionKind::Class)

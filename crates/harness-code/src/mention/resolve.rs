@@ -3,8 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::language::Language;
-use crate::mention::phrase::{Found, Phrase};
-use crate::mention::project::{Place, Project};
+use crate::mention::phrase::{Phrase, PhraseHit};
+use crate::mention::project::{PlaceId, Project};
 use crate::mention::{
     Clue, ClueKind, Frame, Literal, Mentions, NamedDefinition, QuotedError, TestId,
 };
@@ -26,7 +26,7 @@ pub(crate) fn resolve(
     written: &Written,
     project: &Project<'_>,
     phrases: &[Phrase],
-    found: &[Found],
+    found: &[PhraseHit],
 ) -> Mentions {
     let mut resolver = Resolver {
         written,
@@ -55,11 +55,11 @@ struct Resolver<'a, 'p, 't> {
     written: &'a Written,
     project: &'p Project<'t>,
     mentions: Mentions,
-    named: FxHashSet<Place>,
+    named: FxHashSet<PlaceId>,
 }
 
 impl Resolver<'_, '_, '_> {
-    fn clue(&mut self, place: Place, kind: ClueKind, zone: Zone, share: f32) {
+    fn clue(&mut self, place: PlaceId, kind: ClueKind, zone: Zone, share: f32) {
         self.mentions.clues.push(Clue {
             place,
             kind,
@@ -75,7 +75,7 @@ impl Resolver<'_, '_, '_> {
         }
     }
 
-    fn name_definition(&mut self, place: Place) {
+    fn name_definition(&mut self, place: PlaceId) {
         let Some(definition) = self.project.definition(place) else {
             self.name_file(place.file);
             return;
@@ -95,13 +95,18 @@ impl Resolver<'_, '_, '_> {
             let share = 1.0 / files.len().max(1) as f32;
             for &file in files.iter().take(MOST_PLACES) {
                 let definition = path.line.and_then(|line| self.function_at(file, line));
-                self.clue(Place { file, definition }, ClueKind::Path, path.zone, share);
+                self.clue(
+                    PlaceId { file, definition },
+                    ClueKind::Path,
+                    path.zone,
+                    share,
+                );
                 let Some(test) = &path.test else { continue };
                 self.mentions.tests.push(TestId {
                     path: self.project.file(file).path.clone(),
                     name: test.clone(),
                 });
-                self.clue(Place::file(file), ClueKind::Test, path.zone, share);
+                self.clue(PlaceId::file(file), ClueKind::Test, path.zone, share);
             }
             if files.len() <= FEW {
                 files.iter().for_each(|&file| self.name_file(file));
@@ -119,7 +124,7 @@ impl Resolver<'_, '_, '_> {
     }
 
     fn frames(&mut self) {
-        let mut inside: Vec<(Place, usize)> = Vec::new();
+        let mut inside: Vec<(PlaceId, usize)> = Vec::new();
         for (at, frame) in self.written.frames.iter().enumerate() {
             let files = self.project.files_at(&frame.path);
             let [file] = files[..] else { continue };
@@ -135,7 +140,7 @@ impl Resolver<'_, '_, '_> {
             let definition = nearest
                 .map(|(at, _)| at as u32)
                 .or_else(|| self.function_at(file, frame.line));
-            inside.push((Place { file, definition }, at));
+            inside.push((PlaceId { file, definition }, at));
             self.mentions.frames.push(Frame {
                 path: self.project.file(file).path.clone(),
                 line: frame.line,
@@ -160,8 +165,11 @@ impl Resolver<'_, '_, '_> {
                 continue;
             };
             let place = match &import.name {
-                Some(name) => self.project.member(file, name).unwrap_or(Place::file(file)),
-                None => Place::file(file),
+                Some(name) => self
+                    .project
+                    .member(file, name)
+                    .unwrap_or(PlaceId::file(file)),
+                None => PlaceId::file(file),
             };
             self.clue(place, ClueKind::Import, Zone::Code, 1.0);
         }
@@ -240,12 +248,12 @@ impl Resolver<'_, '_, '_> {
         }
     }
 
-    fn through_modules(&self, parts: &[&str]) -> Option<Place> {
+    fn through_modules(&self, parts: &[&str]) -> Option<PlaceId> {
         for end in (1..=parts.len()).rev() {
             let Some(file) = self.project.module(&parts[..end].join(".")) else {
                 continue;
             };
-            let mut place = Place::file(file);
+            let mut place = PlaceId::file(file);
             for (at, part) in parts[end..].iter().enumerate() {
                 let next = match place.definition {
                     None => self.project.member(place.file, part),
@@ -263,13 +271,13 @@ impl Resolver<'_, '_, '_> {
         None
     }
 
-    fn of_class(&self, owner: &str, member: &str) -> Vec<Place> {
+    fn of_class(&self, owner: &str, member: &str) -> Vec<PlaceId> {
         let owners = self.project.named(owner).iter().filter(|&&place| {
             self.project
                 .definition(place)
                 .is_some_and(|d| d.kind == DefinitionKind::Class)
         });
-        let mut places: Vec<Place> = owners
+        let mut places: Vec<PlaceId> = owners
             .filter_map(|&class| self.project.class_member(class, member))
             .collect();
         places.sort_unstable();
@@ -279,7 +287,7 @@ impl Resolver<'_, '_, '_> {
 
     /// Says whether a class of the project has no such member, and only other classes have one.
     fn is_new_member(&self, owner: &str, member: &str) -> bool {
-        let kind = |place: &Place| self.project.definition(*place).map(|d| d.kind);
+        let kind = |place: &PlaceId| self.project.definition(*place).map(|d| d.kind);
         let owners = self.project.named(owner);
         let members = self.project.named(member);
         owners
@@ -342,7 +350,7 @@ impl Resolver<'_, '_, '_> {
         }
         let in_sentence = matches!(name.zone, Zone::Title | Zone::Prose | Zone::Inline);
         // "total in cart.py": whatever the word is otherwise, it is the one that this file defines.
-        let at_home: Vec<Place> = places
+        let at_home: Vec<PlaceId> = places
             .iter()
             .copied()
             .filter(|place| in_sentence && self.is_home(name.home.as_deref(), place.file))
@@ -359,8 +367,8 @@ impl Resolver<'_, '_, '_> {
         if !in_sentence || !(is_code || plain) || files.len() > FEW {
             return;
         }
-        let is_named = |place: &&Place| is_code || self.stands_alone(name, **place);
-        let named: Vec<Place> = places.iter().filter(is_named).copied().collect();
+        let is_named = |place: &&PlaceId| is_code || self.stands_alone(name, **place);
+        let named: Vec<PlaceId> = places.iter().filter(is_named).copied().collect();
         let named = self.own_first(self.without_methods(name, named));
         let named = named.iter().take(FEW);
         named.for_each(|&place| self.name_definition(place));
@@ -368,7 +376,7 @@ impl Resolver<'_, '_, '_> {
 
     /// An ordinary word is no name because some attribute, method or inner function is called the same. Where all functions
     /// are methods, a method stands for itself.
-    fn stands_alone(&self, name: &Name, place: Place) -> bool {
+    fn stands_alone(&self, name: &Name, place: PlaceId) -> bool {
         let language = self.project.file(place.file).language;
         let definition = self.project.definition(place);
         definition.is_some_and(|one| {
@@ -379,7 +387,7 @@ impl Resolver<'_, '_, '_> {
     }
 
     /// Puts the project's own code before its tests and examples, and a class before a value that is called so.
-    fn own_first(&self, mut places: Vec<Place>) -> Vec<Place> {
+    fn own_first(&self, mut places: Vec<PlaceId>) -> Vec<PlaceId> {
         places.sort_by_key(|place| {
             let file = self.project.file(place.file);
             let definition = self.project.definition(*place);
@@ -391,8 +399,8 @@ impl Resolver<'_, '_, '_> {
 
     /// Leaves methods out in a file that has a function or a class of the same name, unless the task says method: what is
     /// written alone is what stands alone.
-    fn without_methods(&self, name: &Name, mut places: Vec<Place>) -> Vec<Place> {
-        let is_method = |place: &Place| {
+    fn without_methods(&self, name: &Name, mut places: Vec<PlaceId>) -> Vec<PlaceId> {
+        let is_method = |place: &PlaceId| {
             let definition = self.project.definition(*place);
             definition.is_some_and(|one| one.kind == DefinitionKind::Method)
         };
@@ -421,7 +429,7 @@ impl Resolver<'_, '_, '_> {
         }
     }
 
-    fn literals(&mut self, phrases: &[Phrase], found: &[Found]) {
+    fn literals(&mut self, phrases: &[Phrase], found: &[PhraseHit]) {
         let mut files_of: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
         for hit in found {
             files_of

@@ -355,7 +355,7 @@ fn sections_of(path: &RelPath, content: &str) -> Vec<Section> {
 )]
 mod tests {
     use super::*;
-    use crate::locate::{self, Noted};
+    use crate::locate::{self, TaskOccurrences};
     use std::fs;
 
     fn project() -> (tempfile::TempDir, SourceTree) {
@@ -385,7 +385,7 @@ mod tests {
         let (_folder, tree) = project();
         let is_whole = |question: &str| {
             let question = &Request::read(question);
-            let mentions = locate::mentioned(&tree, &Noted::of(&tree, question));
+            let mentions = locate::mentioned(&tree, &TaskOccurrences::of(&tree, question));
             is_about_project(&tree, question, &mentions)
         };
         for question in [

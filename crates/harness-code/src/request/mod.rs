@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 use crate::path::RelPath;
 use crate::request::clause::Gist;
 use crate::request::kind::Kind;
-use crate::request::order::Part;
+use crate::request::order::OrderPart;
 use crate::request::rename::Rename;
 use crate::request::tokens::{Token, Tokens, span};
 use crate::request::wish::Wish;
@@ -49,7 +49,7 @@ pub struct Sentence {
     written: OnceLock<Written>,
     renames: OnceLock<Vec<Vec<Rename>>>,
     wishes: OnceLock<Vec<Wish>>,
-    parts: OnceLock<Vec<Part>>,
+    parts: OnceLock<Vec<OrderPart>>,
 }
 
 impl Sentence {

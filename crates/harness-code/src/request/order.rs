@@ -64,7 +64,7 @@ impl Order {
 }
 
 /// An order as it was read: its verb, and its words where they are not all of the task's.
-pub(super) type Part = (String, Option<Request>);
+pub(super) type OrderPart = (String, Option<Request>);
 
 impl Request {
     /// Returns whether something new is asked for in this file.
@@ -79,14 +79,14 @@ impl Request {
     /// Returns the orders of the task, in their order; the whole task where it has one or none.
     pub fn orders(&self) -> Vec<Order> {
         let parts = self.parts.get_or_init(|| self.read_parts());
-        let order = |(verb, part): &Part| Order {
+        let order = |(verb, part): &OrderPart| Order {
             verb: verb.clone(),
             task: part.as_ref().unwrap_or(self).clone(),
         };
         parts.iter().map(order).collect()
     }
 
-    fn read_parts(&self) -> Vec<Part> {
+    fn read_parts(&self) -> Vec<OrderPart> {
         let part = |part: Range<usize>| self.gist.part(&self.text, part);
         let mut found = kind_of::orders(&self.gist.clauses);
         // "fix: allow tabs" and "fix #12: allow tabs" say of the order behind them what it is for.

@@ -1,6 +1,6 @@
 //! Asks the user what only the user can say, before anything else costs time.
 
-use harness_code::locate::Noted;
+use harness_code::locate::TaskOccurrences;
 
 use crate::plan::Plan;
 use crate::run::context::Context;
@@ -39,8 +39,8 @@ impl Strategy for Clarify {
         };
         let task = plan.task.with_answer(&answer);
         let (tree, options) = (context.tree(), context.options);
-        let noted = Noted::of(tree, &task);
-        let next = Plan::make(&task, tree, &noted, options, context.environment);
+        let occurrences = TaskOccurrences::of(tree, &task);
+        let next = Plan::make(&task, tree, &occurrences, options, context.environment);
         Outcome::Replanned(Box::new(next.following(plan, question.clone())))
     }
 }

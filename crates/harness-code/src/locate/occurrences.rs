@@ -1,4 +1,4 @@
-//! What a project says of a task, noted while it is read: the source is gone over once. Notes only; judges nothing.
+//! Where the words of a task stand in a project, noted while it is read: the source is gone over once. Counts only; judges nothing.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -10,11 +10,11 @@ use rustc_hash::FxHashSet;
 use crate::hidden::Hidden;
 use crate::language::Language;
 use crate::locate::index::FileWords;
-use crate::locate::query::Query;
+use crate::locate::query::QueryWords;
 use crate::locate::scan::count;
-use crate::locate::vocabulary::{TokenCache, Vocabulary};
+use crate::locate::vocabulary::{IdentifierCache, Vocabulary};
 use crate::mention::Mentions;
-use crate::mention::phrase::{Found, Phrase, Phrases};
+use crate::mention::phrase::{Phrase, PhraseHit, Phrases};
 use crate::mention::project::Project;
 use crate::parallel::side_by_side;
 use crate::path::RelPath;
@@ -23,76 +23,79 @@ use crate::symbols::Facts;
 use crate::tree::{NEVER, SourceTree, TreeError};
 
 /// What the files of a project say of one task.
-pub struct Noted {
+pub struct TaskOccurrences {
     pub(crate) request: Request,
-    pub(crate) query: Query,
+    pub(crate) query: QueryWords,
     pub(crate) names: Vec<String>,
-    spoken: Vec<String>,
+    as_written: Vec<String>,
     pub(crate) phrases: Vec<Phrase>,
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<PhraseHit>,
     /// One entry a file of the tree; `None` for files that are not source.
     pub(crate) files: Vec<Option<FileWords>>,
 }
 
 /// What one file says of the task.
-type FileNotes = (FileWords, Vec<Found>);
+type FileOccurrences = (FileWords, Vec<PhraseHit>);
 
-impl Noted {
+impl TaskOccurrences {
     /// Reads a project, or the part of it below `scope`, and notes what it says of a request.
     pub fn read(
         root: &Path,
         scope: Option<&RelPath>,
         request: &Request,
-    ) -> Result<(SourceTree, Noted), TreeError> {
-        Noted::read_hiding(root, scope, Hidden::default(), &NEVER, request)
+    ) -> Result<(SourceTree, TaskOccurrences), TreeError> {
+        TaskOccurrences::read_hiding(root, scope, Hidden::default(), &NEVER, request)
     }
 
-    /// Reads a project as [`Noted::read`] does, without the files that are hidden, unless it is stopped.
+    /// Reads a project as [`TaskOccurrences::read`] does, without the files that are hidden, unless it is stopped.
     pub fn read_hiding(
         root: &Path,
         scope: Option<&RelPath>,
         hidden: Hidden,
         stop: &AtomicBool,
         request: &Request,
-    ) -> Result<(SourceTree, Noted), TreeError> {
-        let sought = Sought::of(request);
-        let (tree, notes) = SourceTree::read_hiding(root, scope, hidden, stop, |_, reading| {
-            sought.note(reading.language, reading.content, reading.facts)
+    ) -> Result<(SourceTree, TaskOccurrences), TreeError> {
+        let search = Search::of(request);
+        let (tree, found) = SourceTree::read_hiding(root, scope, hidden, stop, |_, reading| {
+            search.read_file(reading.language, reading.content, reading.facts)
         })?;
-        Ok((tree, sought.noted(notes)))
+        Ok((tree, search.gathered(found)))
     }
 
     /// Notes what a project that was read before says of a request; its source is read again.
-    pub fn of(tree: &SourceTree, request: &Request) -> Noted {
-        let sought = Sought::of(request);
-        let notes = tree.files().par_iter().map(|file| {
+    pub fn of(tree: &SourceTree, request: &Request) -> TaskOccurrences {
+        let search = Search::of(request);
+        let found = tree.files().par_iter().map(|file| {
             if !file.language.is_source() {
                 return None;
             }
             // A file that went away meanwhile is no candidate.
             let text = tree.text(&file.path).ok()?;
-            Some(sought.note(file.language, text.content(), &file.facts))
+            Some(search.read_file(file.language, text.content(), &file.facts))
         });
-        let notes = side_by_side(|| notes.collect());
-        sought.noted(notes)
+        let found = side_by_side(|| found.collect());
+        search.gathered(found)
     }
 }
 
-impl Noted {
+impl TaskOccurrences {
     /// Returns what the request names in the project.
     pub(crate) fn mentions(&self, project: &Project<'_>) -> Mentions {
         Mentions::in_project(&self.request, project, &self.phrases, &self.found)
     }
 
     /// Returns the words of the task as it writes them, each once.
-    pub fn spoken(&self) -> &[String] {
-        &self.spoken
+    pub fn words(&self) -> &[String] {
+        &self.as_written
     }
 
     /// Returns the files of `tree` in which a word of the task stands as it is written; `None` for any other word.
-    pub fn holding<'t>(&self, tree: &'t SourceTree, word: &str) -> Option<Vec<&'t RelPath>> {
-        let number = self.spoken.iter().position(|spoken| spoken == word)? as u16;
-        let holds = |words: &FileWords| words.counts.spoken.binary_search(&number).is_ok();
+    pub fn files_with<'t>(&self, tree: &'t SourceTree, word: &str) -> Option<Vec<&'t RelPath>> {
+        let number = self
+            .as_written
+            .iter()
+            .position(|as_written| as_written == word)? as u16;
+        let holds = |words: &FileWords| words.counts.as_written.binary_search(&number).is_ok();
         let files = tree.files().iter().zip(&self.files);
         Some(
             files
@@ -104,49 +107,49 @@ impl Noted {
 }
 
 /// More different words than this come from pasted logs.
-const MOST_SPOKEN: usize = 2000;
+const MOST_AS_WRITTEN: usize = 2000;
 
-fn spoken(request: &Request) -> Vec<String> {
+fn as_written(request: &Request) -> Vec<String> {
     let mut seen = FxHashSet::default();
     let words = request.identifiers();
     words
         .filter(|word| seen.insert(*word))
-        .take(MOST_SPOKEN)
+        .take(MOST_AS_WRITTEN)
         .map(str::to_owned)
         .collect()
 }
 
 /// What is looked for while files are read.
-struct Sought {
+struct Search {
     request: Request,
-    query: Query,
+    query: QueryWords,
     names: Vec<String>,
-    spoken: Vec<String>,
+    as_written: Vec<String>,
     phrases: Phrases,
     vocabulary: Vocabulary,
     /// One for each thread that reads, handed on from file to file.
-    caches: Mutex<Vec<TokenCache>>,
+    caches: Mutex<Vec<IdentifierCache>>,
 }
 
-impl Sought {
-    fn of(request: &Request) -> Sought {
-        let query = Query::of(request);
-        let names = Query::names(request);
+impl Search {
+    fn of(request: &Request) -> Search {
+        let query = QueryWords::of(request);
+        let names = QueryWords::names(request);
         let phrases = Phrases::of(request.written());
-        let spoken = spoken(request);
-        let vocabulary = Vocabulary::new(&query.words, &names, &query.pairs, &spoken);
-        Sought {
+        let as_written = as_written(request);
+        let vocabulary = Vocabulary::new(&query.words, &names, &query.pairs, &as_written);
+        Search {
             request: request.clone(),
             query,
             names,
-            spoken,
+            as_written,
             phrases,
             vocabulary,
             caches: Mutex::default(),
         }
     }
 
-    fn note(&self, language: Language, content: &str, facts: &Facts) -> FileNotes {
+    fn read_file(&self, language: Language, content: &str, facts: &Facts) -> FileOccurrences {
         let caches = || self.caches.lock().unwrap_or_else(PoisonError::into_inner);
         let mut cache = caches().pop().unwrap_or_default();
         let counts = count(&self.vocabulary, &mut cache, language, content, facts);
@@ -155,22 +158,22 @@ impl Sought {
         (words, self.phrases.find_in(content, &facts.definitions))
     }
 
-    fn noted(self, notes: Vec<Option<FileNotes>>) -> Noted {
+    fn gathered(self, all: Vec<Option<FileOccurrences>>) -> TaskOccurrences {
         let mut found = Vec::new();
-        let mut files = Vec::with_capacity(notes.len());
-        for (at, notes) in notes.into_iter().enumerate() {
-            let Some((words, own)) = notes else {
+        let mut files = Vec::with_capacity(all.len());
+        for (at, of_file) in all.into_iter().enumerate() {
+            let Some((words, own)) = of_file else {
                 files.push(None);
                 continue;
             };
             found.extend(own.into_iter().map(|found| found.at(at as u32)));
             files.push(Some(words));
         }
-        Noted {
+        TaskOccurrences {
             request: self.request,
             query: self.query,
             names: self.names,
-            spoken: self.spoken,
+            as_written: self.as_written,
             phrases: self.phrases.list,
             found,
             files,
