@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for line in std::fs::read_to_string(file)?.lines() {
         let case: Value = serde_json::from_str(line)?;
         let request = Request::read(case["text"].as_str().unwrap_or_default());
-        let kind = request.kind.name();
+        let kind = request.kind().name();
         println!("{}\t{kind}", case["id"].as_str().unwrap_or_default());
         *counts.entry(kind).or_default() += 1;
     }

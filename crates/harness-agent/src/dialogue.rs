@@ -186,7 +186,7 @@ impl Memory {
     /// Has "it" mean one of the two names of the last task, where that is a rename.
     fn call_it(&mut self, one: fn(String, String) -> String) {
         let task = self.task.as_deref().map(Request::read);
-        let task = task.filter(|task| task.kind == Kind::Rename);
+        let task = task.filter(|task| task.kind() == Kind::Rename);
         let rename = task.and_then(|task| task.rename().first().cloned());
         if let Some(rename) = rename {
             self.name = Some(one(rename.old, rename.new));
@@ -537,10 +537,10 @@ fn with_name(name: Option<&str>, message: &str) -> String {
 /// Returns what a task is about, by its words: the new name of a rename, something new, a name written as code, or the
 /// word before a file.
 fn name_of(task: &Request) -> Option<String> {
-    if task.kind == Kind::Rename {
+    if task.kind() == Kind::Rename {
         return task.rename().first().map(|rename| rename.new.clone());
     }
-    let new = task.wish().map(|wish| wish.name.clone());
+    let new = task.addition().map(|addition| addition.name.clone());
     let written = || task.code_names().first().map(|name| (*name).to_owned());
     let before_file = || {
         let words: Vec<&str> = task.written_words().collect();

@@ -38,7 +38,6 @@ mod skill;
 #[path = "../../../tests/support/skip.rs"]
 mod skip;
 mod suite;
-mod task;
 mod tool;
 
 pub use agent::Agent;

@@ -113,7 +113,7 @@ pub(crate) fn choose(known: &[Skill], task: &Request, asked: &[String]) -> Vec<S
     if !asked.is_empty() {
         return asked.to_vec();
     }
-    let usual = match task.kind {
+    let usual = match task.kind() {
         Kind::Fix => Some("fix-a-bug"),
         Kind::Add => Some("add-a-feature"),
         Kind::Tests => Some("write-tests"),

@@ -22,7 +22,7 @@ pub(super) fn check(
             .map(str::to_owned)
     };
     let is_same = change.before.as_deref().and_then(code) == code(change.new_text());
-    if task.kind != Kind::Tests || !is_code || is_same || task.orders().len() > 1 {
+    if task.kind() != Kind::Tests || !is_code || is_same || task.orders().len() > 1 {
         return None;
     }
     let path = &change.path;

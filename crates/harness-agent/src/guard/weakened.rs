@@ -25,7 +25,7 @@ pub(super) fn check(
     }
     if !(tree::is_test(path) || decides_tests(path)) {
         let touched = inline_test(change).or_else(|| {
-            let may_change = task.kind != Kind::Fix || task.is_about_words();
+            let may_change = task.kind() != Kind::Fix || task.is_about_words();
             changed_example(change).filter(|_| !may_change)
         })?;
         let reason = format!(
@@ -176,7 +176,7 @@ pub(crate) fn decides_tests(path: &RelPath) -> bool {
 
 /// Returns a test as it reads once what the task renames has its new name, for each way to read the task.
 fn renamed(before: &str, task: &Request) -> Vec<String> {
-    if task.kind != Kind::Rename {
+    if task.kind() != Kind::Rename {
         return Vec::new();
     }
     let last = |name: &str| match RelPath::parse(name) {

@@ -61,13 +61,13 @@ pub(super) struct Found {
 
 /// Looks for a certain fix.
 pub(super) fn find(
-    task: &Request,
     tree: &SourceTree,
     occurrences: &TaskOccurrences,
     mentions: &Mentions,
     environment: &Environment,
     scope: &str,
 ) -> Found {
+    let task = occurrences.request();
     // A name is used outside the scope too, and in files that no model is shown: what it means is known only from the
     // whole project.
     let scope = RelPath::parse(scope).ok();
@@ -76,7 +76,7 @@ pub(super) fn find(
         .then(|| SourceTree::read(tree.root(), None).ok())
         .flatten();
     let whole = read.as_ref().unwrap_or(tree);
-    let answer = match task.kind {
+    let answer = match task.kind() {
         Kind::Fix => {
             // What was noted is known of the part that was read.
             let occurrences = Some(occurrences).filter(|_| !limited);
@@ -132,7 +132,7 @@ fn misspelled(
     environment: &Environment,
     scope: Option<RelPath>,
 ) -> Answer {
-    let words = task.text.to_lowercase();
+    let words = task.text().to_lowercase();
     let says_so = UNRESOLVED.iter().any(|word| words.contains(word));
     let names = quoted_names(task);
     let places_named = !mentions.paths.is_empty() || !mentions.frames.is_empty();
@@ -212,7 +212,7 @@ fn is_about_another(task: &Request, tree: &SourceTree, readings: &[Rename]) -> b
     let last = |name: &str| name.rsplit(['.', '/']).next().unwrap_or(name).to_owned();
     readings.iter().any(|one| {
         let new = last(one.new.trim_end_matches(".py"));
-        let Some(at) = whole_words(&task.text, &new).next() else {
+        let Some(at) = whole_words(task.text(), &new).next() else {
             return false;
         };
         let words: Vec<&str> = task.written_words_from(at + new.len()).collect();

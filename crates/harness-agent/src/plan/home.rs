@@ -10,8 +10,8 @@ use harness_code::tree::SourceTree;
 
 use crate::plan::Spot;
 use harness_code::request::Request;
+use harness_code::request::addition::Noun;
 use harness_code::request::kind::Kind;
-use harness_code::request::wish::Noun;
 
 /// A definition that a task asks for and that is not there yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,12 +32,15 @@ pub(super) fn for_new(
     tree: &SourceTree,
     mentions: &Mentions,
 ) -> Option<NewDefinition> {
-    if task.kind != Kind::Add {
+    if task.kind() != Kind::Add {
         return None;
     }
     if let Some(path) = new_file(task, tree) {
         let is_plain = |name: &String| !name.contains('.');
-        let name = task.wish().map(|wish| wish.name.clone()).filter(is_plain);
+        let name = task
+            .addition()
+            .map(|addition| addition.name.clone())
+            .filter(is_plain);
         return Some(NewDefinition {
             path,
             name: name.unwrap_or_default(),
@@ -45,7 +48,7 @@ pub(super) fn for_new(
             in_new_file: true,
         });
     }
-    let wish = task.wish()?;
+    let addition = task.addition()?;
     let classes = || {
         let named = mentions.definitions.iter();
         named.filter(|hit| {
@@ -59,13 +62,13 @@ pub(super) fn for_new(
         let mut all = classes();
         all.find(|hit| hit.path.as_str() == path && hit.qualified == name)
     });
-    let may_be_member = wish.member || wish.noun == Noun::Anything;
+    let may_be_member = addition.member || addition.noun == Noun::Anything;
     let (path, name) = if let Some(class) = answered.filter(|_| may_be_member) {
-        let member = wish.name.rsplit('.').next().unwrap_or_default();
+        let member = addition.name.rsplit('.').next().unwrap_or_default();
         (class.path.clone(), format!("{}.{member}", class.qualified))
-    } else if wish.member {
+    } else if addition.member {
         // The class as the task writes it before the dot, else the only one that it names.
-        let (class, member) = match wish.name.rsplit_once('.') {
+        let (class, member) = match addition.name.rsplit_once('.') {
             Some((class, member)) => {
                 let last = class.rsplit('.').next()?;
                 (tree_class(tree, mentions, last)?, member)
@@ -75,7 +78,7 @@ pub(super) fn for_new(
                 let one = all.next().filter(|_| all.next().is_none())?;
                 (
                     (one.path.clone(), one.qualified.to_string()),
-                    wish.name.as_str(),
+                    addition.name.as_str(),
                 )
             }
         };
@@ -85,7 +88,7 @@ pub(super) fn for_new(
             |path: &&RelPath| !harness_code::tree::is_test(path) && tree.file(path).is_some();
         let mut paths = mentions.paths.iter().filter(code);
         let one = paths.next().filter(|_| paths.next().is_none())?;
-        (one.clone(), wish.name.clone())
+        (one.clone(), addition.name.clone())
     };
     let known = tree.file(&path)?.facts.definitions.iter();
     let is_new = !known.into_iter().any(|one| *one.qualified == *name);

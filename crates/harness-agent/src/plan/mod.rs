@@ -154,19 +154,12 @@ impl Plan {
         options: &AgentOptions,
         environment: &Environment,
     ) -> Plan {
-        let include_tests = matches!(task.kind, Kind::Tests | Kind::Question);
+        let include_tests = matches!(task.kind(), Kind::Tests | Kind::Question);
         let fix_for = |mentions: &Mentions| {
-            fix::find(
-                task,
-                tree,
-                occurrences,
-                mentions,
-                environment,
-                &options.scope,
-            )
+            fix::find(tree, occurrences, mentions, environment, &options.scope)
         };
         // A rename says what it is about: where that is found, nothing has to be ranked.
-        let renamed = (task.kind == Kind::Rename)
+        let renamed = (task.kind() == Kind::Rename)
             .then(|| fix_for(&Mentions::default()))
             .filter(|found| found.plan.is_some() || found.question.is_some());
         let (mentions, located) = match renamed {
@@ -182,20 +175,20 @@ impl Plan {
         }
         let found = match renamed {
             Some(found) => found,
-            None if task.kind == Kind::Rename => fix::Found::default(),
+            None if task.kind() == Kind::Rename => fix::Found::default(),
             None => fix_for(&mentions),
         };
         let names_nothing = !mentions.names_a_place() && found.plan.is_none();
         // Where only one file can be meant there is nothing to choose.
         let new_definition = home::for_new(task, tree, &mentions);
         let settled = red_tests.is_some() || new_definition.is_some() || located.files.len() == 1;
-        let vague = task.kind.writes() && names_nothing && !settled;
+        let vague = task.kind().writes() && names_nothing && !settled;
         let ask = || vague.then(|| which_place(task, tree, &located));
         let question = found.question.or_else(ask);
         // What moves is written elsewhere, and not anew where it is.
         let is_rewritten =
             !task.moves_somewhere() && fits_a_reply(&spots, &mentions, options.max_tokens);
-        let rung = match (&question, task.kind) {
+        let rung = match (&question, task.kind()) {
             (_, Kind::Question) => Rung::Answer,
             (Some(_), _) => Rung::Question,
             (None, _) if found.plan.is_some() => Rung::Fix,
@@ -208,7 +201,7 @@ impl Plan {
         let available = skill::available(tree.root());
         let skills = skill::choose(&available, task, &options.skills);
         let tests_place = || home::for_tests(tree, &mentions, spots.first()?);
-        let tests_home = (task.kind == Kind::Tests).then(tests_place).flatten();
+        let tests_home = (task.kind() == Kind::Tests).then(tests_place).flatten();
         Plan {
             task: task.clone(),
             rung,
@@ -238,7 +231,7 @@ impl Plan {
         Route {
             kind: self.task.kind_name(),
             goals: route::goals(&self.task),
-            writes: self.task.kind.writes(),
+            writes: self.task.kind().writes(),
             rung: self.rung,
             question: self.question.clone(),
             fix: fix.and_then(|fix| fix::shown(tree, fix)),
@@ -347,7 +340,7 @@ impl Plan {
         // A run that starts no tests must be told what is red.
         let red = self.red_tests.as_ref().filter(|_| read_only);
         let question = red.or(self.question.as_ref())?;
-        let most = match self.task.kind {
+        let most = match self.task.kind() {
             Kind::Rename => MOST_QUESTIONS,
             _ => 1,
         };
@@ -552,7 +545,7 @@ fn spots(task: &Request, tree: &SourceTree, mentions: &Mentions, located: &Locat
     let named =
         |named: &NamedDefinition| definition(tree, &named.path, &named.qualified, named.line);
     let mut definitions: Vec<&NamedDefinition> = mentions.definitions.iter().collect();
-    if task.text.len() > SHORT_TASK {
+    if task.text().len() > SHORT_TASK {
         // A report tells of many: how well each fits says more than which comes first.
         definitions.sort_by_key(|named| rank(located, named));
     }
@@ -660,7 +653,8 @@ pub(crate) fn fits_reply(spot: &Spot, max_tokens: u32) -> bool {
 /// Returns how long the project's documents are that a question about the project as a whole is shown; nothing for
 /// other tasks.
 fn documents_tokens(task: &Request, tree: &SourceTree, mentions: &Mentions) -> Option<u64> {
-    let is_whole = task.kind == Kind::Question && overview::is_about_project(tree, task, mentions);
+    let is_whole =
+        task.kind() == Kind::Question && overview::is_about_project(tree, task, mentions);
     is_whole.then(|| overview::overview(tree, None, task, MOST_CODE).len() as u64 / 4)
 }
 
@@ -669,7 +663,7 @@ fn documents_tokens(task: &Request, tree: &SourceTree, mentions: &Mentions) -> O
 fn prompt_tokens(task: &Request, spots: &[Spot], outline: Option<&str>) -> u64 {
     let shown = |spot: &Spot| spot.span.len().min(LONGEST_DEFINITION);
     let code = spots.iter().map(shown).sum::<usize>().min(MOST_CODE);
-    let text = task.text.len().min(LONGEST_TASK);
+    let text = task.text().len().min(LONGEST_TASK);
     let outline = outline.map_or(0, str::len);
     350 + (code + text + outline) as u64 / 4
 }
@@ -681,7 +675,7 @@ fn lists_places(task: &Request, tree: &SourceTree, mentions: &Mentions) -> bool 
         let file = tree.file(path);
         file.is_some_and(|file| file.language.is_source() && !file.test)
     };
-    let may_be_several = matches!(task.kind, Kind::Add | Kind::Change | Kind::Fix);
+    let may_be_several = matches!(task.kind(), Kind::Add | Kind::Change | Kind::Fix);
     may_be_several && mentions.paths.iter().all(is_code)
 }
 
@@ -743,12 +737,12 @@ fn which_place(task: &Request, tree: &SourceTree, located: &Located) -> Question
     let mut paths = task.written_paths();
     paths.retain(|path| !task.makes_new_in(path));
     let mut names: Vec<&str> = paths.iter().map(RelPath::as_str).collect();
-    let wishes = match task.kind {
-        Kind::Add => task.wishes(),
+    let additions = match task.kind() {
+        Kind::Add => task.additions(),
         _ => &[],
     };
     // What is to be new is not misspelled.
-    let is_new = |name: &&str| wishes.iter().any(|wish| wish.name == **name);
+    let is_new = |name: &&str| additions.iter().any(|addition| addition.name == **name);
     names.extend(task.code_names().into_iter().filter(|name| !is_new(name)));
     keep_first(&mut names);
     if let Some(near) = near_miss(tree, &names) {
@@ -759,9 +753,9 @@ fn which_place(task: &Request, tree: &SourceTree, located: &Located) -> Question
     let definitions = located.definitions.iter();
     let code = definitions.filter(|hit| !harness_code::tree::is_test(&hit.path));
     // A new method goes into a class, and not into a function.
-    let is_member = wishes
+    let is_member = additions
         .iter()
-        .any(|wish| wish.member || wish.name.starts_with("__"));
+        .any(|addition| addition.member || addition.name.starts_with("__"));
     let home = |hit: &locate::DefinitionHit| {
         let is_class = |name: &str| {
             let known = tree.file(&hit.path).map(|file| &file.facts.definitions);

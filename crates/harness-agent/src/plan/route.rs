@@ -203,7 +203,7 @@ pub(super) fn definitions(
     mentions: &Mentions,
     located: &Located,
 ) -> Vec<PlannedDefinition> {
-    let is_short = mentions.definitions.len() <= FEW_NAMED && task.text.len() <= SHORT_TASK;
+    let is_short = mentions.definitions.len() <= FEW_NAMED && task.text().len() <= SHORT_TASK;
     let named = mentions.definitions.iter().filter(|_| is_short);
     let mut all: Vec<PlannedDefinition> = named
         .map(|hit| PlannedDefinition {

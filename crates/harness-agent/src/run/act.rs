@@ -5,6 +5,7 @@ use harness_code::edit::ChangeSet;
 use crate::action::Action;
 use crate::history::Refusal;
 use crate::plan::{Plan, Spot};
+use crate::question::Question;
 use crate::reply::Reading;
 use crate::run::context::Context;
 use crate::run::event::EventKind;
@@ -19,9 +20,8 @@ use crate::run::result::Stopped;
 use crate::run::staged::{Staged, summary};
 use crate::run::trial::staging::{refusal, tell_trying};
 use crate::run::work::{Places, Work};
-use crate::task::kind::Kind;
-use crate::task::question::Question;
 use crate::tool::{change, look as tools};
+use harness_code::request::kind::Kind;
 
 /// What one turn came to.
 pub(super) enum Outcome {
@@ -256,7 +256,7 @@ fn unfinished(
     (rule, reason): (&str, &str),
 ) -> Outcome {
     let is_listed = work.plan.is_listed();
-    if work.plan.task.kind == Kind::Fix && !work.trial.is_best() && !is_listed {
+    if work.plan.task.kind() == Kind::Fix && !work.trial.is_best() && !is_listed {
         // Drafts of a fix are alternatives: each starts from the code as it was, or where a part is done.
         work.trial.put_back(log, draft);
         return Outcome::Failed(said("not it", &[("what", reason)]));

@@ -18,7 +18,7 @@ use crate::run::prompt::Opened;
 use crate::run::prompt::said::{self, said};
 use crate::run::result::Stopped;
 use crate::run::talk::{Talk, Turn};
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 /// Turns without anything new after which a run is stuck.
 const MOST_IDLE: u32 = 3;
@@ -158,7 +158,7 @@ impl<'m> Conversation<'m> {
             has_schema,
             is_tiny,
             rung: plan.rung,
-            has_alternatives: plan.rung == Rung::Rewrite && plan.task.kind == Kind::Fix,
+            has_alternatives: plan.rung == Rung::Rewrite && plan.task.kind() == Kind::Fix,
             progress: Progress::default(),
         })
     }

@@ -1,10 +1,10 @@
 //! How attempts and runs end, before that becomes a result.
 
+use crate::goal::Goal;
 use crate::model::ModelError;
 use crate::plan::Plan;
 use crate::record::RecordedChange;
 use crate::run::result::{Stopped, Tests};
-use crate::task::goal::Goal;
 
 /// A change that was not kept: to be read, and to be applied later.
 #[derive(Clone, Debug, Default)]

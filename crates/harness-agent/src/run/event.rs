@@ -8,7 +8,7 @@ use harness_hands::suite::running::Running;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::task::question::Question;
+use crate::question::Question;
 
 /// What kind of progress an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]

@@ -11,17 +11,17 @@ use harness_code::symbols::{self, Definition};
 use harness_code::tree::{self, SourceTree};
 use harness_hands::suite::{COMMAND, Failure, Lines, Outcome, SuiteReport, UNBUILT};
 
+use crate::goal::Goal;
 use crate::plan::{Plan, last_part};
 use crate::run::asked::{Asked, OrderState, Target};
 use crate::run::why;
-use crate::task::Task;
-use crate::task::goal::Goal;
-use crate::task::kind::Kind;
+use harness_code::request::Request;
+use harness_code::request::kind::Kind;
 
 /// What the finish rule is asked about.
 #[derive(Clone, Copy)]
 pub(super) struct Evidence<'a> {
-    pub(super) task: &'a Task,
+    pub(super) task: &'a Request,
     pub(super) plan: &'a Plan,
     /// Every file that differs from what it was before the run.
     pub(super) changes: &'a [FileChange],
@@ -146,7 +146,7 @@ impl Evidence<'_> {
         // Where the task names nothing, what it led to is a guess: a red test that passes now says more.
         let is_guessed = asked.names_nothing() && self.has_mended(after);
         let shown_by_no_test =
-            self.task.kind == Kind::Fix && !is_guessed && self.blamed(&asked, after).is_empty();
+            self.task.kind() == Kind::Fix && !is_guessed && self.blamed(&asked, after).is_empty();
         if let Some((rule, reason)) = asked.untouched().filter(|_| shown_by_no_test) {
             return unfinished(rule, &reason);
         }
@@ -304,7 +304,7 @@ impl Evidence<'_> {
             let hint = "name the command in the user's config (`[[project]] tests`)";
             return Verdict::Unverified(format!("{words}; {hint}"));
         }
-        let untouched = || asked.untouched().filter(|_| self.task.kind == Kind::Fix);
+        let untouched = || asked.untouched().filter(|_| self.task.kind() == Kind::Fix);
         match asked.missing().or_else(untouched) {
             Some((rule, reason)) => unfinished(rule, &reason),
             None => Verdict::Proven("the project has no tests; the change parses".to_owned()),
@@ -451,7 +451,7 @@ impl Evidence<'_> {
         // Renamed and moved tests have new ids; a rename is judged by what passes.
         let gone = |id: &String| {
             !after.passed_ids.contains(id)
-                && (self.task.kind != Kind::Rename || failing(after, id))
+                && (self.task.kind() != Kind::Rename || failing(after, id))
                 && !renumbered(before, after, id)
         };
         let is_unsteady_now = |id: &String| self.observed.unsteady_after.contains(id);
@@ -549,10 +549,10 @@ impl Evidence<'_> {
             let shown = failure.shown();
             return Some(format!("the test still fails: try another change\n{shown}"));
         }
-        if self.task.kind == Kind::Fix || self.wants_all_green() {
+        if self.task.kind() == Kind::Fix || self.wants_all_green() {
             return self.blamed_failing(asked, after);
         }
-        let mut fixes = orders.iter().filter(|order| order.task.kind == Kind::Fix);
+        let mut fixes = orders.iter().filter(|order| order.task.kind() == Kind::Fix);
         fixes.find_map(|order| self.blamed_failing(&asked.read_order(&order.task), after))
     }
 
@@ -562,7 +562,7 @@ impl Evidence<'_> {
         asked: &Asked<'_>,
         after: &'r SuiteReport,
     ) -> Option<&'r Failure> {
-        let writes = matches!(self.task.kind, Kind::Add | Kind::Change | Kind::Fix);
+        let writes = matches!(self.task.kind(), Kind::Add | Kind::Change | Kind::Fix);
         let before = self.before.filter(|_| writes)?;
         let mut red = after.failures.iter();
         red.find(|failure| {
@@ -792,7 +792,7 @@ impl Evidence<'_> {
     /// Returns the red tests that do not pass now and of which it is not known what they ran.
     pub(super) fn untraced(&self, before: &SuiteReport, after: &SuiteReport) -> Vec<String> {
         let asked = self.asked();
-        if self.task.kind != Kind::Fix || asked.definitions().is_empty() {
+        if self.task.kind() != Kind::Fix || asked.definitions().is_empty() {
             return Vec::new();
         }
         let names_tests = before
@@ -817,7 +817,7 @@ impl Evidence<'_> {
     pub(super) fn new_tests(&self) -> Option<(Vec<String>, Vec<Target>)> {
         let (before, after) = (self.before?, self.after?);
         let asked = self.asked();
-        if self.task.kind != Kind::Tests || asked.changed_tests() {
+        if self.task.kind() != Kind::Tests || asked.changed_tests() {
             return None;
         }
         let is_new = |id: &&String| !before.passed_ids.contains(id) && !failing(before, id);
@@ -831,7 +831,7 @@ impl Evidence<'_> {
         let (before, after) = (self.before?, self.after?);
         let asked = self.asked();
         let (old, new) = asked.named_before_and_after();
-        if self.task.kind != Kind::Fix || old.is_empty() || new.len() != old.len() {
+        if self.task.kind() != Kind::Fix || old.is_empty() || new.len() != old.len() {
             return None;
         }
         let red = before.failures.iter().map(|failure| failure.id.clone());
@@ -889,10 +889,10 @@ impl Evidence<'_> {
         let red = after.failed + after.errors - u32::from(ends_badly);
         let pass = tests_pass(after.passed);
         let mut words = match fixed.as_slice() {
-            [] if self.task.kind == Kind::Fix && after.passed == 1 => {
+            [] if self.task.kind() == Kind::Fix && after.passed == 1 => {
                 format!("{pass}; it did not fail before")
             }
-            [] if self.task.kind == Kind::Fix => format!("{pass}; none of them failed before"),
+            [] if self.task.kind() == Kind::Fix => format!("{pass}; none of them failed before"),
             [] => pass,
             [one] => format!("{pass}; {one} failed before"),
             [one, rest @ ..] => format!("{pass}; {one} and {} more failed before", rest.len()),

@@ -126,7 +126,7 @@ impl Story<'_> {
             std::fs::write(place, text).unwrap();
         }
         let tree = SourceTree::read(folder.path(), None).unwrap();
-        let task = Task::read(self.task);
+        let task = Request::read(self.task);
         let occurrences = TaskOccurrences::of(&tree, &task);
         let options = AgentOptions::new(folder.path());
         let mut plan = Plan::make(

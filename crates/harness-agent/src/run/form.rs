@@ -12,7 +12,7 @@ use crate::run::places;
 use crate::run::prompt::{self, Opened, Opening};
 use crate::run::talk;
 use crate::run::work::Work;
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 /// What is known of the code beside the code itself, for the first prompt.
 #[derive(Debug, Default)]
@@ -141,7 +141,7 @@ pub(super) fn stop_after_block(context: &Context<'_>, plan: &Plan) -> Option<Str
     if plan.rung == Rung::Rewrite && plan.new_definition().is_some() {
         return Some(String::new());
     }
-    let one = plan.rung == Rung::Rewrite && matches!(plan.task.kind, Kind::Fix | Kind::Change);
+    let one = plan.rung == Rung::Rewrite && matches!(plan.task.kind(), Kind::Fix | Kind::Change);
     let spot = plan.spots().first().filter(|_| one)?;
     let text = context.tree().text(&spot.path).ok()?;
     text.content().get(spot.span.clone()).map(str::to_owned)

@@ -9,17 +9,17 @@ use harness_hands::permit::Project;
 use harness_hands::suite::running::Running;
 use serde_json::{Value, json};
 
+use crate::goal::Goal;
 use crate::history::{History, Refusal, Step};
 use crate::model::ModelError;
 use crate::plan::{LONGEST_TASK, Plan, Spot};
+use crate::question::Question;
 use crate::record::{self, Record, RecordedChange};
 use crate::run::context::Context;
 use crate::run::ending::{Ended, Ending};
 use crate::run::event::{EventKind, Listener, tell, tell_running, tell_waiting};
 use crate::run::result::{RunResult, Stopped, Usage};
 use crate::secret;
-use crate::task::goal::Goal;
-use crate::task::question::Question;
 
 /// The longest result of one step that is kept, in characters.
 const LONGEST_RESULT: usize = 2_000;
@@ -96,7 +96,7 @@ impl<'a> Log<'a> {
             kind => format!("a {kind} task"),
         };
         let run = context.run.as_str().to_owned();
-        let text = &plan.task.text;
+        let text = plan.task.text();
         let recorded = self.record.start(self.project, text, context.options);
         self.warn_once_if_unrecorded(recorded);
         self.tell(
@@ -252,7 +252,7 @@ fn with_proposal_kept(
     if context.read_only()
         && is_proposal
         && !context.options.keep_no_record
-        && record::keep_proposal(context.project, context.run, &plan.task.text, changes)
+        && record::keep_proposal(context.project, context.run, plan.task.text(), changes)
     {
         result.hint = format!("`harness apply {}` writes it", context.run);
     }

@@ -55,8 +55,8 @@ use crate::run::log::Log;
 use crate::run::resources::Resources;
 use crate::run::result::RunResult;
 use crate::run::time_limit::TimeLimit;
-use crate::task::Task;
-use crate::task::kind::Kind;
+use harness_code::request::Request;
+use harness_code::request::kind::Kind;
 
 /// What the caller wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub(crate) fn perform(order: Order<'_>) -> Result<RunResult, OptionsError> {
         (None, Asked::Answer(words) | Asked::Task(words)) => words,
         (None, Asked::Again(_) | Asked::Proposed(_)) => "",
     };
-    let mut task = Task::read(words);
+    let mut task = Request::read(words);
     if matches!(order.asked, Asked::Answer(_)) {
         task = task.with_kind(Kind::Question);
     }
@@ -165,7 +165,7 @@ fn past(order: &Order<'_>, project: &Project) -> Result<Option<Past>, OptionsErr
 fn read_project(
     order: &Order<'_>,
     checked: &Checked,
-    task: &Task,
+    task: &Request,
 ) -> Result<Option<(SourceTree, TaskOccurrences)>, OptionsError> {
     let hidden = order.config.hidden();
     let hint = "check the folder and its permissions";

@@ -15,7 +15,7 @@ use crate::run::context::Context;
 use crate::run::prompt::said::{self, said};
 use crate::run::prompt::{self, around};
 use crate::run::work::Work;
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 /// Words for what a file holds besides its definitions.
 const MODULE: [&str; 8] = [
@@ -36,7 +36,7 @@ pub(super) fn are_asked_for(context: &Context<'_>, plan: &Plan, card: &Card, sha
 
 /// Turns to the code that must change next, as far as code can tell. Returns the words that ask for it.
 pub(super) fn next(work: &mut Work<'_>, reason: &str) -> Option<String> {
-    if work.plan.task.kind == Kind::Fix {
+    if work.plan.task.kind() == Kind::Fix {
         return None;
     }
     let spot = work.trial.next_place(work.context, &work.plan)?;
@@ -104,7 +104,7 @@ fn ask_for(work: &Work<'_>, spot: &Spot, reason: &str) -> Option<String> {
     let content = trial.content(context, &spot.path);
     let shown = match (&now, &content) {
         (Some(now), Some(content)) => {
-            let hints = format!("{}\n{reason}", plan.task.text);
+            let hints = format!("{}\n{reason}", plan.task.text());
             let shown = prompt::fenced(context.tree(), now, content, &hints, LONGEST_DEFINITION)?;
             if !plan::fits_reply(now, context.options.max_tokens) {
                 return Some(prompt::place_patch(reason, &shown, &spot.path));

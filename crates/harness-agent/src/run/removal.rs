@@ -17,7 +17,7 @@ use crate::run::log::Log;
 use crate::run::mend;
 use crate::run::trial::staging::tell_trying;
 use crate::run::work::Work;
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 /// Takes away what should go, as far as it may. Returns whether anything went.
 pub(super) fn take_away(work: &mut Work<'_>, log: &mut Log<'_>) -> bool {
@@ -67,7 +67,7 @@ pub(super) fn may_be_taken(work: &Work<'_>) -> Vec<Spot> {
 
 /// Says whether a fix is that something goes and nothing else, which red tests must show.
 pub(super) fn is_whole_fix(work: &Work<'_>) -> bool {
-    work.plan.task.kind == Kind::Fix && work.plan.is_listed() && work.places.only_removes()
+    work.plan.task.kind() == Kind::Fix && work.plan.is_listed() && work.places.only_removes()
 }
 
 /// Returns the definitions that stand word for word in a file that did not have them.

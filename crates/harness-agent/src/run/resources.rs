@@ -9,7 +9,7 @@ use crate::run::log::{Log, first_line};
 use crate::run::result::Stopped;
 use crate::run::search::Search;
 use crate::run::trial::Trial;
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 /// What a run has taken so far.
 pub(super) struct Resources {
@@ -111,7 +111,7 @@ impl Resources {
     ) -> Result<&mut Trial, Ended> {
         if let Err(missing) = self.engine(context, log) {
             // Anything but a missing engine is that the prompt may not be sent, or that the user said stop.
-            let may_search = missing.stopped == Stopped::Engine && plan.task.kind == Kind::Fix;
+            let may_search = missing.stopped == Stopped::Engine && plan.task.kind() == Kind::Fix;
             if !may_search {
                 return Err(missing);
             }

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::dialogue::{asked, how_to_undo};
+use crate::goal::Goal;
 use crate::history::{Refusal, Step};
-use crate::task::goal::Goal;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize)]

@@ -15,6 +15,7 @@ use harness_hands::scratch::{Scratch, ScratchError, Touch};
 use harness_hands::suite::{Failure, Lines, Selection, SuiteReport, Watch, last_time, run_watched};
 use harness_hands::transaction::{Transaction, WriteError};
 
+use crate::goal::Goal;
 use crate::plan::{Place, Plan, Spot};
 use crate::run::asked::is_part_of_name;
 use crate::run::context::Context;
@@ -25,8 +26,7 @@ use crate::run::log::{Log, redacted, tests_begin};
 use crate::run::result::Stopped;
 use crate::run::staged::Staged;
 use crate::run::trial::staging::DroppedDefinition;
-use crate::task::goal::Goal;
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 mod closing;
 mod first_tests;
@@ -97,7 +97,7 @@ impl Trial {
         };
         let flag = context.cancel.flag();
         let begun = log.of_waiting(PATIENCE, &flag, |waiting| {
-            writer.begin(context.run, &plan.task.text, waiting)
+            writer.begin(context.run, plan.task.text(), waiting)
         });
         let mut transaction = begun.map_err(|error| cannot_begin(&error))?;
         transaction.allow(plan.mentions().paths.iter().cloned());
@@ -441,7 +441,7 @@ impl Trial {
         self.observed = Observed::default();
         self.judged_at = SystemTime::now();
         self.judged = Some(self.staged.fingerprint());
-        if self.suite.is_none() && plan.task.kind == Kind::Tests {
+        if self.suite.is_none() && plan.task.kind() == Kind::Tests {
             // The first tests of a project are what its suite is told from.
             self.suite = self.suite_with_staged(context);
         }

@@ -79,6 +79,11 @@ impl TaskOccurrences {
 }
 
 impl TaskOccurrences {
+    /// Returns the request whose words they are.
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
     /// Returns what the request names in the project.
     pub(crate) fn mentions(&self, project: &Project<'_>) -> Mentions {
         Mentions::in_project(&self.request, project, &self.phrases, &self.found)

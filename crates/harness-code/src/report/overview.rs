@@ -116,9 +116,9 @@ pub fn is_about_project(tree: &SourceTree, question: &Request, mentions: &Mentio
     if mentions.names_a_place() || !mentions.identifiers.is_empty() {
         return false;
     }
-    let names = |subject: &&str| question.text.contains(*subject);
+    let names = |subject: &&str| question.text().contains(*subject);
     if SUBJECTS_WITHOUT_BLANKS.iter().any(names) {
-        return question.text.chars().count() <= SHORT_WITHOUT_BLANKS;
+        return question.text().chars().count() <= SHORT_WITHOUT_BLANKS;
     }
     let words = words(question);
     let asks = |word: &String| {

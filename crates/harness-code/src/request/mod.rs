@@ -1,5 +1,6 @@
 //! The sentence, read once: what it is about, what it names and what it asks for. Where that lies is looked up elsewhere.
 
+pub mod addition;
 mod clause;
 pub mod kind;
 mod kind_of;
@@ -9,22 +10,21 @@ mod red_tests;
 pub mod rename;
 pub mod role;
 pub(crate) mod tokens;
-pub mod wish;
 pub(crate) mod written;
 pub(crate) mod zone;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::path::RelPath;
+use crate::request::addition::Addition;
 use crate::request::clause::Gist;
 use crate::request::kind::Kind;
 use crate::request::order::OrderPart;
 use crate::request::rename::Rename;
 use crate::request::tokens::{Token, Tokens, span};
-use crate::request::wish::Wish;
 use crate::request::written::Written;
 use crate::request::zone::{Passage, passages};
 use crate::text::{identifiers, is_among, whole_words};
@@ -35,54 +35,32 @@ const LONGEST_READ: usize = 60_000;
 /// What is asked for. Clones share what was read.
 #[derive(Clone)]
 pub struct Request {
-    /// What it asks for.
-    pub kind: Kind,
+    kind: Kind,
     sentence: Arc<Sentence>,
 }
 
 /// The words of a request with what was read from them; what takes its time is read when it is first asked for.
-pub struct Sentence {
-    /// The words.
-    pub text: String,
+struct Sentence {
+    text: String,
     tokens: Tokens,
     gist: Gist,
     written: OnceLock<Written>,
     renames: OnceLock<Vec<Vec<Rename>>>,
-    wishes: OnceLock<Vec<Wish>>,
+    additions: OnceLock<Vec<Addition>>,
     parts: OnceLock<Vec<OrderPart>>,
-}
-
-impl Sentence {
-    /// Returns the passages: the title, sentences, code and tracebacks, without what nobody means.
-    pub(crate) fn passages(&self) -> Vec<Passage<'_>> {
-        passages(beginning(&self.text))
-    }
-
-    /// Returns the tokens of a part of the text.
-    pub(crate) fn tokens_of(&self, part: &str) -> impl Iterator<Item = Token<'_>> {
-        self.tokens.within(&self.text, span(&self.text, part))
-    }
-}
-
-impl Deref for Request {
-    type Target = Sentence;
-
-    fn deref(&self) -> &Sentence {
-        &self.sentence
-    }
 }
 
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Request");
-        shown.field("kind", &self.kind).field("text", &self.text);
+        shown.field("kind", &self.kind).field("text", &self.text());
         shown.finish_non_exhaustive()
     }
 }
 
 impl PartialEq for Request {
     fn eq(&self, other: &Request) -> bool {
-        (self.kind, &self.text) == (other.kind, &other.text)
+        (self.kind, self.text()) == (other.kind, other.text())
     }
 }
 
@@ -98,13 +76,25 @@ impl Request {
             tokens,
             written: OnceLock::new(),
             renames: OnceLock::new(),
-            wishes: OnceLock::new(),
+            additions: OnceLock::new(),
             parts: OnceLock::new(),
         };
-        Request {
-            kind: sentence.kind(),
+        let request = Request {
+            kind: Kind::Fix,
             sentence: Arc::new(sentence),
-        }
+        };
+        let kind = request.read_kind();
+        request.with_kind(kind)
+    }
+
+    /// Returns the words.
+    pub fn text(&self) -> &str {
+        &self.sentence.text
+    }
+
+    /// Returns what the request asks for.
+    pub fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// Returns the same words, read as a request of another kind.
@@ -114,21 +104,26 @@ impl Request {
 
     /// Returns the request with the answer to a question behind it; what it asks for stays.
     pub fn with_answer(&self, answer: &str) -> Request {
-        Request::read(&format!("{}\n{answer}", self.text)).with_kind(self.kind)
+        Request::read(&format!("{}\n{answer}", self.text())).with_kind(self.kind())
     }
 
     /// Returns the part that is read for what is asked: what follows in a long task is logs.
     fn beginning(&self) -> &str {
-        beginning(&self.text)
+        beginning(self.text())
     }
 
     /// Returns the tokens of that part.
     fn tokens(&self) -> impl DoubleEndedIterator<Item = Token<'_>> {
-        self.tokens_within(0..self.text.len())
+        self.tokens_within(0..self.text().len())
+    }
+
+    /// Returns the tokens of a part of the text.
+    pub(crate) fn tokens_of(&self, part: &str) -> impl Iterator<Item = Token<'_>> {
+        self.tokens_within(span(self.text(), part))
     }
 
     fn tokens_within(&self, part: Range<usize>) -> impl DoubleEndedIterator<Item = Token<'_>> {
-        self.sentence.tokens.within(&self.text, part)
+        self.sentence.tokens.within(self.text(), part)
     }
 
     /// Returns the runs of letters and digits.
@@ -147,7 +142,7 @@ impl Request {
 
     /// Returns the runs of letters, digits and underscores, to the end of the longest log.
     pub fn identifiers(&self) -> impl Iterator<Item = &str> {
-        identifiers(&self.text)
+        identifiers(self.text())
     }
 
     /// Returns the words as they are written, with the signs around them.
@@ -157,7 +152,7 @@ impl Request {
 
     /// Returns the words as they are written from a place on.
     pub fn written_words_from(&self, at: usize) -> impl Iterator<Item = &str> {
-        let tokens = self.tokens_within(at..self.text.len());
+        let tokens = self.tokens_within(at..self.text().len());
         tokens.map(|token| token.text)
     }
 
@@ -174,6 +169,11 @@ impl Request {
         self.beginning().split(sign).skip(1).step_by(2)
     }
 
+    /// Returns the passages: the title, sentences, code and tracebacks, without what nobody means.
+    pub(crate) fn passages(&self) -> Vec<Passage<'_>> {
+        passages(self.beginning())
+    }
+
     /// Returns every name, path and quotation that is written down.
     pub(crate) fn written(&self) -> &Written {
         let read = || Written::of(self);
@@ -182,7 +182,7 @@ impl Request {
 
     /// Returns whether the sentence has this name as a whole word.
     pub fn speaks_of(&self, name: &str) -> bool {
-        whole_words(&self.text, name).next().is_some()
+        whole_words(self.text(), name).next().is_some()
     }
 
     /// Returns whether the sentence names this file, by its whole path or by its file name.
@@ -192,7 +192,7 @@ impl Request {
 
     /// Returns the last line where it is the answer to a question of ours: the path of a file, or a name and its file.
     pub fn answer(&self) -> Option<(&str, &str)> {
-        let (_, last) = self.text.trim_end().rsplit_once('\n')?;
+        let (_, last) = self.text().trim_end().rsplit_once('\n')?;
         let (name, path) = last.trim().rsplit_once(" in ").unwrap_or(("", last.trim()));
         let is_word = |text: &str| !text.contains(char::is_whitespace);
         let is_path = |text: &str| is_word(text) && text.contains(['.', '/']);
@@ -220,7 +220,9 @@ impl Request {
         let Some(at) = self.beginning().find(word) else {
             return false;
         };
-        let next = self.tokens_within(at + word.len()..self.text.len()).next();
+        let next = self
+            .tokens_within(at + word.len()..self.text().len())
+            .next();
         let next = next.map_or("", |token| {
             token.text.trim_end_matches(['.', ',', ';', ':', '!'])
         });

@@ -34,7 +34,7 @@ impl Order {
     /// Returns whether it asks for a test that is not there yet.
     pub fn wants_test(&self) -> bool {
         let makes = is_among(MAKING, &self.verb);
-        makes && (self.task.kind == Kind::Tests || self.task.wants_test())
+        makes && (self.task.kind() == Kind::Tests || self.task.wants_test())
     }
 }
 
@@ -45,7 +45,7 @@ impl Order {
     /// Returns what it asks for, for people: its first line, without what leads on to the next order.
     pub fn goal(&self) -> String {
         const LEADING_ON: &str = "and then also but & plus";
-        let mut lines = self.task.text.lines().map(str::trim);
+        let mut lines = self.task.text().lines().map(str::trim);
         let mut text = lines.find(|line| !line.is_empty()).unwrap_or_default();
         loop {
             let cut = text.trim_end_matches(|c: char| c.is_whitespace() || ",;.".contains(c));
@@ -78,7 +78,7 @@ impl Request {
 
     /// Returns the orders of the task, in their order; the whole task where it has one or none.
     pub fn orders(&self) -> Vec<Order> {
-        let parts = self.parts.get_or_init(|| self.read_parts());
+        let parts = self.sentence.parts.get_or_init(|| self.read_parts());
         let order = |(verb, part): &OrderPart| Order {
             verb: verb.clone(),
             task: part.as_ref().unwrap_or(self).clone(),
@@ -87,12 +87,12 @@ impl Request {
     }
 
     fn read_parts(&self) -> Vec<OrderPart> {
-        let part = |part: Range<usize>| self.gist.part(&self.text, part);
-        let mut found = kind_of::orders(&self.gist.clauses);
+        let part = |part: Range<usize>| self.sentence.gist.part(self.text(), part);
+        let mut found = kind_of::orders(&self.sentence.gist.clauses);
         // "fix: allow tabs" and "fix #12: allow tabs" say of the order behind them what it is for.
         if let [(start, _), (next, _), ..] = found.as_slice()
             && is_label(&part(*start..*next))
-            && is_plain(&part(*next..self.text.len()))
+            && is_plain(&part(*next..self.text().len()))
         {
             found.remove(1);
         }
@@ -106,10 +106,10 @@ impl Request {
         for (at, (start, verb)) in found.into_iter().enumerate() {
             // What stands before the first order belongs to it.
             let start = if at == 0 { 0 } else { start };
-            let end = starts.get(at + 1).copied().unwrap_or(self.text.len());
+            let end = starts.get(at + 1).copied().unwrap_or(self.text().len());
             let text = part(start..end);
             let task = Request::read(&without_pronouns(text.trim(), named.as_deref()));
-            let new = task.wish().map(|wish| wish.name.clone());
+            let new = task.addition().map(|addition| addition.name.clone());
             named = new.or_else(|| task.parameter()).or(named);
             parts.push((verb, Some(task)));
         }
@@ -125,7 +125,7 @@ fn is_plain(text: &str) -> bool {
     let task = Request::read(text);
     let verb = task.tokens().next();
     let verb = verb.map_or(String::new(), |token| token.text.to_lowercase());
-    let is_judged = matches!(task.kind, Kind::Rename | Kind::Tests) || task.wish().is_some();
+    let is_judged = matches!(task.kind(), Kind::Rename | Kind::Tests) || task.addition().is_some();
     !is_judged && !is_among(JUDGED, &verb)
 }
 
@@ -169,8 +169,8 @@ mod tests {
             .iter()
             .map(|order| {
                 let test = if order.wants_test() { " +test" } else { "" };
-                let kind = order.task.kind.name();
-                format!("{} {kind}: {}{test}", order.verb, order.task.text)
+                let kind = order.task.kind().name();
+                format!("{} {kind}: {}{test}", order.verb, order.task.text())
             })
             .collect();
         assert_eq!(shown, expected, "{text}");

@@ -40,15 +40,15 @@ const MOST_WORDS: usize = 16;
 impl Request {
     /// Returns whether the task is to make the tests pass that fail, whichever those are. It may say in which test file.
     pub fn is_about_red_tests(&self) -> bool {
-        if self.kind != Kind::Fix {
+        if self.kind() != Kind::Fix {
             return false;
         }
-        let clauses = &self.gist.clauses;
+        let clauses = &self.sentence.gist.clauses;
         let words: Vec<&Word> = clauses.iter().flat_map(|one| &one.words).collect();
         if words.is_empty() || words.len() > MOST_WORDS {
             return false;
         }
-        if is_unspaced(&self.gist.part(&self.text, 0..self.text.len())) {
+        if is_unspaced(&self.sentence.gist.part(self.text(), 0..self.text().len())) {
             return true;
         }
         let is_known = |word: &&&Word| {

@@ -14,7 +14,7 @@ use crate::request::tokens::{is_one_of, plain};
 
 /// What a name does in a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
+pub enum NameRole {
     /// It explains: "like `x`", "using `x`", "so that `x` works".
     Reference,
     /// It is what the sentence is about: "change `x`".
@@ -74,11 +74,11 @@ const ABOUT_WORDS: &str = "\
 
 impl Request {
     /// Returns what a name does in the sentence; the weightiest, where it stands several times.
-    pub fn role_of(&self, name: &str) -> Role {
+    pub fn role_of(&self, name: &str) -> NameRole {
         self.roles_of(name)
             .into_iter()
             .max()
-            .unwrap_or(Role::Object)
+            .unwrap_or(NameRole::Object)
     }
 
     /// Says whether a name tells, wherever it stands, what something is for or what it takes: "add options for `Timer`",
@@ -106,7 +106,9 @@ impl Request {
             let word = self.words_before(at).next();
             word.is_some_and(|word| is_among(PUTTING, &word))
         };
-        name != place && self.role_of(place) == Role::Place && whole_words(text, name).any(is_put)
+        name != place
+            && self.role_of(place) == NameRole::Place
+            && whole_words(text, name).any(is_put)
     }
 
     /// Returns whether the sentence has this name as a whole word that is not only part of a file's path.
@@ -116,14 +118,14 @@ impl Request {
     }
 
     /// Returns what a name does wherever it stands.
-    fn roles_of(&self, name: &str) -> Vec<Role> {
+    fn roles_of(&self, name: &str) -> Vec<NameRole> {
         let lower = self.beginning().to_lowercase();
         let reason = REASONS.iter().filter_map(|words| lower.find(words)).min();
         // "feat(parser): …" says what it is about, not what must change.
         let scope = kind_of::prefix(self.beginning()).map_or(0, |(_, end)| end);
         let role = |at: usize| match reason {
-            _ if at < scope => Role::Reference,
-            Some(reason) if at > reason => Role::Reference,
+            _ if at < scope => NameRole::Reference,
+            Some(reason) if at > reason => NameRole::Reference,
             Some(_) | None => self.role_behind(at),
         };
         let places: Vec<usize> = whole_words(self.beginning(), name).collect();
@@ -180,7 +182,7 @@ impl Request {
     /// Returns the word that people and programs are shown for what the task asks: a change may be to remove something,
     /// a rename to move it.
     pub fn kind_name(&self) -> &'static str {
-        match self.kind {
+        match self.kind() {
             Kind::Change if self.removed_name().is_some() => "remove",
             Kind::Rename if self.moved_name().is_some() => "move",
             kind => kind.name(),
@@ -191,7 +193,7 @@ impl Request {
     pub fn moves_somewhere(&self) -> bool {
         let words = self.first_line();
         let first = words.iter().find(|word| starts_order(word));
-        self.kind == Kind::Change && first.is_some_and(|word| word.eq_ignore_ascii_case("move"))
+        self.kind() == Kind::Change && first.is_some_and(|word| word.eq_ignore_ascii_case("move"))
     }
 
     /// Returns what should be moved, and the file it should be moved to.
@@ -216,7 +218,7 @@ impl Request {
         let names = [path.as_str(), path.file_name()];
         let is_object = names
             .iter()
-            .any(|name| self.roles_of(name).contains(&Role::Object));
+            .any(|name| self.roles_of(name).contains(&NameRole::Object));
         is_object && self.has_word(UNWANTED)
     }
 
@@ -228,12 +230,12 @@ impl Request {
     /// Returns whether changing this file of tests, or of what they compare with, is what the task asks for. Naming it
     /// as the measure of success is not.
     pub fn asks_to_change_test(&self, path: &RelPath) -> bool {
-        if self.kind == Kind::Question {
+        if self.kind() == Kind::Question {
             return false;
         }
         let lower = self.beginning().to_lowercase();
         let reason = REASONS.iter().filter_map(|words| lower.find(words)).min();
-        let end = reason.unwrap_or(usize::MAX).min(self.text.len());
+        let end = reason.unwrap_or(usize::MAX).min(self.text().len());
         let words: Vec<&str> = self
             .tokens_within(0..end)
             .map(|token| plain(token.text))
@@ -266,7 +268,7 @@ impl Request {
             |pair: &[String]| pair[0] == "its" && matches!(pair[1].as_str(), "test" | "tests");
         let takes_along = lower.windows(2).position(with_its_test).is_some_and(|at| {
             let mut before = lower[..at].iter();
-            before.any(|word| is_among(CHANGING, &word))
+            before.any(|word| is_among(CHANGING, word))
         });
         let is_asked = is_asked || takes_along;
         // Where files of tests are named, the others stay.
@@ -294,28 +296,28 @@ impl Request {
     /// name is.
     fn words_before(&self, at: usize) -> impl Iterator<Item = String> {
         // The rest of a dotted name or a path belongs to the name.
-        let cut = self.text[..at]
+        let cut = self.text()[..at]
             .trim_end_matches(|c: char| !c.is_whitespace() && !"`(\"'".contains(c))
             .trim_end_matches(['`', '"', '\'', '(']);
         let words = self.tokens_within(0..cut.len()).rev();
         let words = words.map(|token| plain(token.text).to_lowercase());
-        words.filter(|word| !is_among(BETWEEN, &word))
+        words.filter(|word| !is_among(BETWEEN, word))
     }
 
-    fn role_behind(&self, at: usize) -> Role {
+    fn role_behind(&self, at: usize) -> NameRole {
         let mut words = self.words_before(at);
         let (last, before) = (words.next().unwrap_or_default(), words.next());
         let compares = before.is_some_and(|word| is_among(COMPARING, &word));
         if compares && matches!(last.as_str(), "to" | "of" | "on") {
-            return Role::Reference;
+            return NameRole::Reference;
         }
         if is_among(EXPLAINING, &last) {
-            return Role::Reference;
+            return NameRole::Reference;
         }
         if is_among(PLACING, &last) {
-            return Role::Place;
+            return NameRole::Place;
         }
-        Role::Object
+        NameRole::Object
     }
 
     /// Returns the words, without quotes and final signs.
@@ -325,7 +327,7 @@ impl Request {
 
     /// Returns the words of the first line, without quotes and final signs.
     fn first_line(&self) -> Vec<&str> {
-        let end = self.text.find('\n').unwrap_or(self.text.len());
+        let end = self.text().find('\n').unwrap_or(self.text().len());
         let line = self.tokens_within(0..end);
         line.map(|token| plain(token.text)).collect()
     }
@@ -357,7 +359,7 @@ fn object_behind(words: &[&str], at: usize) -> Option<String> {
 mod tests {
     use crate::path::RelPath;
 
-    use super::Role;
+    use super::NameRole;
     use crate::request::Request;
 
     #[test]
@@ -377,28 +379,40 @@ mod tests {
             (
                 "add a parameter gift to line_total",
                 "line_total",
-                Role::Place,
+                NameRole::Place,
             ),
             (
                 "pass it on from report in shop/report.py",
                 "report",
-                Role::Place,
+                NameRole::Place,
             ),
-            ("make report use euros", "report", Role::Object),
-            ("feat(report): add totals", "report", Role::Reference),
-            ("make report use euros", "euros", Role::Reference),
+            ("make report use euros", "report", NameRole::Object),
+            ("feat(report): add totals", "report", NameRole::Reference),
+            ("make report use euros", "euros", NameRole::Reference),
             (
                 "change total like the function subtotal does",
                 "subtotal",
-                Role::Reference,
+                NameRole::Reference,
             ),
-            ("fix total so that report works", "report", Role::Reference),
-            ("use round2 instead of `round`", "round", Role::Reference),
-            ("change `Cart.total` to return cents", "total", Role::Object),
+            (
+                "fix total so that report works",
+                "report",
+                NameRole::Reference,
+            ),
+            (
+                "use round2 instead of `round`",
+                "round",
+                NameRole::Reference,
+            ),
+            (
+                "change `Cart.total` to return cents",
+                "total",
+                NameRole::Object,
+            ),
             (
                 "make total similar to subtotal",
                 "subtotal",
-                Role::Reference,
+                NameRole::Reference,
             ),
         ];
         for (text, name, expected) in cases {

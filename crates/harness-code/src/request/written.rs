@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::request::Sentence;
+use crate::request::Request;
 use crate::request::tokens::Token;
 use crate::request::zone::{Passage, Zone, error_message};
 use crate::text::is_among;
@@ -70,7 +70,7 @@ pub(crate) struct WrittenImport {
 
 impl Written {
     /// Reads what is written in a request.
-    pub(super) fn of(request: &Sentence) -> Written {
+    pub(super) fn of(request: &Request) -> Written {
         let mut written = Written::default();
         for passage in request.passages() {
             let tokens = request.tokens_of(passage.text);

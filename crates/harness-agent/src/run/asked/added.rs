@@ -16,10 +16,10 @@ use regex::Regex;
 use super::code::{self, ReadText, added_tokens, all_code, is_seen};
 use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, Target, has_word, last_part};
 use crate::guard;
-use crate::task::kind::Kind;
-use crate::task::order::Order;
-use crate::task::role::Role;
-use crate::task::wish::{Noun, Wish};
+use harness_code::request::addition::{Addition, Noun};
+use harness_code::request::kind::Kind;
+use harness_code::request::order::Order;
+use harness_code::request::role::NameRole;
 
 impl<'a> Asked<'a> {
     /// A parameter stands between the brackets of what it is for, or no longer.
@@ -27,7 +27,7 @@ impl<'a> Asked<'a> {
         let name = self.task.parameter()?;
         let functions = self.named.iter().filter(|one| one.is_definition());
         let goes = self.task.wants_removed(&name);
-        if !goes && self.task.kind != Kind::Add {
+        if !goes && self.task.kind() != Kind::Add {
             return None;
         }
         for one in functions {
@@ -74,9 +74,9 @@ impl<'a> Asked<'a> {
             return None;
         }
         let names = self.task.code_names().into_iter();
-        let mut names = names.filter(|name| self.task.role_of(last_part(name)) != Role::Place);
+        let mut names = names.filter(|name| self.task.role_of(last_part(name)) != NameRole::Place);
         let object = last_part(names.next()?);
-        let is_place = |one: &&Target| self.task.role_of(one.last_name()) == Role::Place;
+        let is_place = |one: &&Target| self.task.role_of(one.last_name()) == NameRole::Place;
         let mut places = self.named.iter().filter(is_place);
         let place = places.find(|one| {
             let text = self.text_now(&one.path).unwrap_or_default();
@@ -93,7 +93,8 @@ impl<'a> Asked<'a> {
 
     /// A value that the task gives stands in what is changed.
     pub(super) fn missing_literal(&self) -> Option<Missing> {
-        if !matches!(self.task.kind, Kind::Add | Kind::Change) || self.task.removed_name().is_some()
+        if !matches!(self.task.kind(), Kind::Add | Kind::Change)
+            || self.task.removed_name().is_some()
         {
             return None;
         }
@@ -157,13 +158,13 @@ impl<'a> Asked<'a> {
     /// "Box needs a close method": told, not ordered, and new all the same.
     pub(super) fn missing_wish(&self) -> Option<Missing> {
         const LACKING: [&str; 5] = ["needs", "need", "should have", "lacks", "is missing"];
-        let lower = self.task.text.to_lowercase();
+        let lower = self.task.text().to_lowercase();
         let lacks = LACKING
             .iter()
             .any(|words| whole_words(&lower, words).next().is_some());
-        let wish = self.task.wish().filter(|_| lacks)?;
-        let name = last_part(&wish.name);
-        let is_there = !self.homes_of(name).is_empty() || self.defines(name, wish.noun, None);
+        let addition = self.task.addition().filter(|_| lacks)?;
+        let name = last_part(&addition.name);
+        let is_there = !self.homes_of(name).is_empty() || self.defines(name, addition.noun, None);
         (!is_there).then(|| (NOT_ADDED, format!("`{name}` is not there yet: add it")))
     }
 
@@ -180,7 +181,7 @@ impl<'a> Asked<'a> {
         });
         PIECES
             .as_ref()
-            .filter(|asks| asks.is_match(&self.task.text))?;
+            .filter(|asks| asks.is_match(self.task.text()))?;
         let is_new = |change: &FileChange| {
             let mut new = change.brought().into_iter();
             !tree::is_test(&change.path) && new.any(|one| one.kind.is_function())
@@ -192,49 +193,50 @@ impl<'a> Asked<'a> {
 
     /// Returns the names that the task asks to be new, where it asks for something new.
     pub(in crate::run) fn added_names(&self) -> Vec<String> {
-        if self.task.kind != Kind::Add {
+        if self.task.kind() != Kind::Add {
             return Vec::new();
         }
-        let wishes = self.task.wishes().iter();
-        let wishes = wishes.map(|wish| last_part(&wish.name).to_owned());
-        let wishes = wishes.filter(|name| self.homes_of(name).is_empty());
+        let additions = self.task.additions().iter();
+        let additions = additions.map(|addition| last_part(&addition.name).to_owned());
+        let additions = additions.filter(|name| self.homes_of(name).is_empty());
         let new = self
             .new_names()
             .into_iter()
             .map(|name| last_part(name).to_owned());
-        wishes.chain(new).collect()
+        additions.chain(new).collect()
     }
 
     pub(super) fn missing_addition(&self) -> Option<Missing> {
         // What is there already is where something goes.
-        let is_new = |wish: &&Wish| self.homes_of(last_part(&wish.name)).is_empty();
-        let mut wishes = self.task.wishes().iter();
-        let wish = wishes.next().filter(is_new);
+        let is_new = |addition: &&Addition| self.homes_of(last_part(&addition.name)).is_empty();
+        let mut additions = self.task.additions().iter();
+        let addition = additions.next().filter(is_new);
         // "Add euros()" may be a function or a method.
-        let is_told = wish.is_some_and(|wish| wish.noun != Noun::Anything || wish.member);
-        if let Some(Wish { name, noun, member }) = wish
+        let is_told =
+            addition.is_some_and(|addition| addition.noun != Noun::Anything || addition.member);
+        if let Some(Addition { name, noun, member }) = addition
             && !self.defines(last_part(name), *noun, is_told.then_some(*member))
             && !(*noun == Noun::Anything && (self.assigns(name) || self.takes_any_keyword(name)))
         {
             return Some((NOT_ADDED, format!("`{name}` is not there yet: add it")));
         }
         let mut others =
-            wishes.filter(|other| is_new(other) && !self.brings(last_part(&other.name)));
-        if let Some(Wish { name, .. }) = others.next() {
+            additions.filter(|other| is_new(other) && !self.brings(last_part(&other.name)));
+        if let Some(Addition { name, .. }) = others.next() {
             return Some((NOT_ADDED, format!("`{name}` is not there yet: add it")));
         }
-        let wish = wish.map(|wish| wish.name.as_str());
+        let addition = addition.map(|addition| addition.name.as_str());
         let missing: Vec<&str> = self
             .new_names()
             .into_iter()
-            .filter(|name| wish != Some(*name) && !self.brings(last_part(name)))
+            .filter(|name| addition != Some(*name) && !self.brings(last_part(name)))
             .filter(|name| !self.is_green || self.is_untried(last_part(name)))
             .collect();
         if !missing.is_empty() {
             let words = format!("`{}` is not there yet: add it", missing.join("`, `"));
             return Some((NOT_ADDED, words));
         }
-        if wish.is_none() && self.task.wants_definition() && !self.adds_definition() {
+        if addition.is_none() && self.task.wants_definition() && !self.adds_definition() {
             let words = "no new definition is there yet: add it".to_owned();
             return Some((NOT_ADDED, words));
         }
@@ -333,7 +335,7 @@ impl<'a> Asked<'a> {
             named.filter(|one| fits(one)).count()
         };
         let homes = self.homes();
-        let first = self.task.text.lines().next().unwrap_or_default();
+        let first = self.task.text().lines().next().unwrap_or_default();
         let is_told = homes.iter().any(|home| first.contains(home.file_name()));
         let is_at_home = |change: &FileChange| {
             let is_home = |home: &RelPath| {
@@ -426,11 +428,11 @@ impl<'a> Asked<'a> {
             name.contains('/')
                 || RelPath::parse(name).is_ok_and(|path| Language::of(&path) != Language::Other)
         };
-        let is_told_about = |name: &str| self.task.role_of(name) == Role::Reference;
+        let is_told_about = |name: &str| self.task.role_of(name) == NameRole::Reference;
         // "There is no `ttal`; did you mean `total in shop.py`?" was answered.
         let is_misspelled = |name: &str| {
             let near = near_miss(self.tree, &[name]);
-            let mut lines = self.task.text.lines().skip(1);
+            let mut lines = self.task.text().lines().skip(1);
             near.is_some_and(|near| lines.any(|line| near.meant.iter().any(|one| one == line)))
         };
         // "to override regexp.Compile" speaks of what is imported.
@@ -453,7 +455,7 @@ impl<'a> Asked<'a> {
         // "In TypedDict" speaks of what code of the project imports.
         let is_foreign = |name: &str| {
             let place = ["in", "of", "like", "from"].map(|word| format!(" {word} {name}"));
-            if !place.iter().any(|words| self.task.text.contains(words)) {
+            if !place.iter().any(|words| self.task.text().contains(words)) {
                 return false;
             }
             let files = self.tree.files().iter().filter(|file| !file.test);
@@ -463,7 +465,7 @@ impl<'a> Asked<'a> {
         // "For ClickHouse": a word of others that names of the project are made of.
         let is_part = |name: &str| {
             let mut definitions = self.tree.definitions();
-            let is_quoted = self.task.text.contains(&format!("`{name}`"));
+            let is_quoted = self.task.text().contains(&format!("`{name}`"));
             let is_made_of_it = |known: &str| {
                 let rest = known.strip_prefix(name);
                 rest.is_some_and(|rest| rest.starts_with(|sign: char| !sign.is_lowercase()))
@@ -472,12 +474,16 @@ impl<'a> Asked<'a> {
                 && !name.contains(['_', '.'])
                 && definitions.any(|(file, one)| !file.test && is_made_of_it(one.name()))
         };
-        let is_wish = |name: &str| self.task.wish().is_some_and(|wish| wish.name == name);
+        let is_addition = |name: &str| {
+            self.task
+                .addition()
+                .is_some_and(|addition| addition.name == name)
+        };
         let names = self.task.code_names().into_iter();
         names
-            .filter(|name| is_wish(name) || !is_part(name))
+            .filter(|name| is_addition(name) || !is_part(name))
             .filter(|name| !known(name) && !is_path(name) && !is_told_about(name))
-            .filter(|name| !is_imported(name) && (is_wish(name) || !is_foreign(name)))
+            .filter(|name| !is_imported(name) && (is_addition(name) || !is_foreign(name)))
             .filter(|name| !is_misspelled(name))
             .collect()
     }

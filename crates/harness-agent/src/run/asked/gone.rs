@@ -12,8 +12,8 @@ use harness_code::text::whole_words;
 
 use super::code::is_seen;
 use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, has_word, last_part};
-use crate::task::role::Role;
-use crate::task::wish::Noun;
+use harness_code::request::addition::Noun;
+use harness_code::request::role::NameRole;
 
 /// Words of Python code that reaches things by their name.
 const BY_NAME: [&str; 6] = [
@@ -231,7 +231,7 @@ impl<'a> Asked<'a> {
     fn missing_other_moves(&self, first: &str, to: &str) -> Option<Missing> {
         let objects = self.named.iter().filter(|one| {
             let name = one.last_name();
-            name != last_part(first) && self.task.role_of(name) == Role::Object
+            name != last_part(first) && self.task.role_of(name) == NameRole::Object
         });
         let mut open = objects.filter_map(|one| self.missing_move(one.last_name(), to));
         open.next()
@@ -257,7 +257,7 @@ impl<'a> Asked<'a> {
     pub(super) fn missing_other_removals(&self, first: &str) -> Option<Missing> {
         let objects = self.named.iter().filter(|one| {
             let name = one.last_name();
-            name != last_part(first) && self.task.role_of(name) == Role::Object
+            name != last_part(first) && self.task.role_of(name) == NameRole::Object
         });
         let mut open = objects.filter_map(|one| self.left_of(one.last_name()));
         open.next()

@@ -21,10 +21,10 @@ use harness_hands::suite::{Failure, UNBUILT};
 
 use crate::plan::{Plan, Spot, last_part};
 use crate::run::asked::code::all_code;
-use crate::task::Task;
-use crate::task::kind::Kind;
-use crate::task::order::Order;
-use crate::task::role::Role;
+use harness_code::request::Request;
+use harness_code::request::kind::Kind;
+use harness_code::request::order::Order;
+use harness_code::request::role::NameRole;
 
 /// A place that the task is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Target {
 
 /// What a task asks for.
 pub(super) struct Asked<'a> {
-    task: &'a Task,
+    task: &'a Request,
     plan: &'a Plan,
     tree: &'a SourceTree,
     changes: &'a [FileChange],
@@ -116,7 +116,7 @@ const STILL_THERE: &str = "finish.still_there";
 impl<'a> Asked<'a> {
     /// Reads what a task asks for.
     pub(super) fn read(
-        task: &'a Task,
+        task: &'a Request,
         plan: &'a Plan,
         tree: &'a SourceTree,
         changes: &'a [FileChange],
@@ -131,7 +131,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Reads one order of the task: what else the task names is not asked for by it.
-    pub(super) fn read_order(&self, task: &'a Task) -> Asked<'a> {
+    pub(super) fn read_order(&self, task: &'a Request) -> Asked<'a> {
         let mut paths = self.paths.clone();
         paths.retain(|path| task.names_path(path));
         if paths.is_empty() {
@@ -143,7 +143,7 @@ impl<'a> Asked<'a> {
     }
 
     fn read_words(
-        task: &'a Task,
+        task: &'a Request,
         (plan, tree, changes): (&'a Plan, &'a SourceTree, &'a [FileChange]),
         paths: Vec<RelPath>,
         mentioned: Vec<NamedDefinition>,
@@ -153,7 +153,7 @@ impl<'a> Asked<'a> {
             let found = definitions.iter().find(|one| &*one.qualified == name)?;
             Some(found.line..=found.end_line)
         };
-        let names_something_new = task.wish().is_some();
+        let names_something_new = task.addition().is_some();
         let mut named: Vec<Target> = Vec::new();
         for hit in &mentioned {
             let name = last_part(&hit.qualified);
@@ -162,16 +162,16 @@ impl<'a> Asked<'a> {
             if others.any(|other| task.is_put_into(name, other)) {
                 continue;
             }
-            let is_meant = match task.kind {
+            let is_meant = match task.kind() {
                 // What answers the question is where something new goes, which may be told by way of what is there.
                 Kind::Add if answers_where(task, changes, &hit.qualified) => false,
-                Kind::Add if names_something_new => role == Role::Place,
+                Kind::Add if names_something_new => role == NameRole::Place,
                 Kind::Add
                 | Kind::Fix
                 | Kind::Change
                 | Kind::Rename
                 | Kind::Tests
-                | Kind::Question => role != Role::Reference,
+                | Kind::Question => role != NameRole::Reference,
             };
             if is_meant && !is_test_code(&hit.path, &hit.qualified) {
                 named.push(Target {
@@ -273,7 +273,7 @@ impl<'a> Asked<'a> {
             return false;
         };
         let path = self.paths.iter().find(|one| one.as_str() == path);
-        let told = self.task.text.trim_end().rsplit_once('\n');
+        let told = self.task.text().trim_end().rsplit_once('\n');
         let told = told.map_or("", |(told, _)| told);
         let words = || told.split(|sign: char| !sign.is_alphanumeric());
         let is_whole = |word: &str| WHOLE.contains(&word.to_lowercase().as_str());
@@ -296,7 +296,7 @@ impl<'a> Asked<'a> {
     /// Returns how many words of the task's first line a test's name has, whatever their endings.
     pub(super) fn shared_words(&self, test: &str) -> usize {
         const SHORTEST: usize = 3;
-        let title = self.task.text.lines().next().unwrap_or_default();
+        let title = self.task.text().lines().next().unwrap_or_default();
         let (title, test) = (locate::stems(title), locate::stems(test));
         let shared = title.intersection(&test);
         let shared = shared.filter(|word| word.len() >= SHORTEST && *word != "test");
@@ -391,7 +391,7 @@ impl<'a> Asked<'a> {
         let orders = self.task.orders();
         let state = |order: &Order, asked: &Asked<'_>, is_alone| OrderState {
             goal: order.goal(),
-            kind: order.task.kind,
+            kind: order.task.kind(),
             wants_test: order.wants_test(),
             missing: asked.missing_of(order, is_alone),
             untouched: asked.untouched_by_fix(),
@@ -416,7 +416,7 @@ impl<'a> Asked<'a> {
 
     /// Returns why nothing that a fix names is changed, where it names something.
     fn untouched_by_fix(&self) -> Option<String> {
-        let is_open = self.task.kind == Kind::Fix
+        let is_open = self.task.kind() == Kind::Fix
             && !self.named.is_empty()
             && !self.named.iter().any(|one| self.is_changed(one));
         is_open.then(|| not_changed(&self.named[..1]).1)
@@ -430,8 +430,8 @@ impl<'a> Asked<'a> {
             .collect();
         let new = self
             .task
-            .wish()
-            .map(|wish| last_part(&wish.name).to_owned());
+            .addition()
+            .map(|addition| last_part(&addition.name).to_owned());
         let mut files = self.paths.clone();
         files.extend(self.new_paths());
         names.extend(new.map(|name| (name, files)));
@@ -462,7 +462,7 @@ impl<'a> Asked<'a> {
 
     fn names_something(&self) -> bool {
         !self.named.is_empty()
-            || self.task.wish().is_some()
+            || self.task.addition().is_some()
             || self.task.removed_name().is_some()
             || !self.new_names().is_empty()
             || !self.new_paths().is_empty()
@@ -470,7 +470,7 @@ impl<'a> Asked<'a> {
 
     /// Returns what is missing of one order, which may be the only one of the task.
     fn missing_of(&self, order: &Order, is_alone: bool) -> Option<Missing> {
-        let by_kind = match self.task.kind {
+        let by_kind = match self.task.kind() {
             // Beside other orders code changes too.
             Kind::Tests if !is_alone => None,
             Kind::Question | Kind::Tests | Kind::Rename | Kind::Add | Kind::Fix | Kind::Change => {
@@ -499,7 +499,7 @@ impl<'a> Asked<'a> {
     }
 
     fn missing_of_kind(&self) -> Option<Missing> {
-        match self.task.kind {
+        match self.task.kind() {
             Kind::Question => None,
             Kind::Tests => self.missing_use(),
             Kind::Rename => self.missing_rename(),
@@ -620,7 +620,7 @@ impl<'a> Asked<'a> {
     /// Says whether a task with one order brings a definition that is called like a word of its first line and that tests
     /// use which were red and pass: "validate `UUID` without creating one" brings `Validate`.
     fn brings_told_definition(&self) -> bool {
-        let title = self.task.text.lines().next().unwrap_or_default();
+        let title = self.task.text().lines().next().unwrap_or_default();
         let title = title.to_lowercase();
         let new = |change: &FileChange| -> Vec<String> {
             let names = |text: &str| -> Vec<String> {
@@ -643,7 +643,7 @@ impl<'a> Asked<'a> {
         let is_tried =
             |name: &String| has_word(&title, &name.to_lowercase()) && tries(name.as_str());
         let code = self.changes.iter().filter(|one| !tree::is_test(&one.path));
-        self.task.kind == Kind::Add
+        self.task.kind() == Kind::Add
             && self.task.orders().len() == 1
             && self.named.len() == 1
             && code.flat_map(new).any(|name| is_tried(&name))
@@ -696,7 +696,7 @@ impl<'a> Asked<'a> {
     }
 
     fn first_open(&self) -> Option<Target> {
-        let changes = matches!(self.task.kind, Kind::Add | Kind::Change);
+        let changes = matches!(self.task.kind(), Kind::Add | Kind::Change);
         let mut open = self.open().into_iter().filter(|_| changes);
         open.find(Target::is_definition)
     }
@@ -719,7 +719,7 @@ impl<'a> Asked<'a> {
     /// Returns the file that is no code, is what the task orders to change, and is as it was.
     fn unchanged_document(&self) -> Option<Missing> {
         let is_ordered = |path: &&RelPath| {
-            !Language::of(path).is_source() && self.task.role_of(path.as_str()) == Role::Object
+            !Language::of(path).is_source() && self.task.role_of(path.as_str()) == NameRole::Object
         };
         let mut ordered = self.paths.iter().filter(is_ordered);
         let path = ordered.find(|path| self.change_of(path).is_none())?;
@@ -729,7 +729,7 @@ impl<'a> Asked<'a> {
 
     /// Code that only comes beside what was to change leaves it as it was.
     fn only_added(&self) -> Option<Missing> {
-        let said = self.task.text.to_lowercase();
+        let said = self.task.text().to_lowercase();
         let adds = |change: &FileChange| {
             let Some(before) = &change.before else {
                 return true;
@@ -829,10 +829,10 @@ impl<'a> Asked<'a> {
         // What is to change is not to be gone.
         let may_go = ["inline", "merge", "replace", "split", "extract", "fold"]
             .iter()
-            .any(|verb| self.task.text.to_lowercase().starts_with(verb));
+            .any(|verb| self.task.text().to_lowercase().starts_with(verb));
         let may_go = may_go || self.task.moves_somewhere() && self.has_moved(target);
         let is_lost =
-            new.is_empty() && !old.is_empty() && self.task.kind != Kind::Rename && !may_go;
+            new.is_empty() && !old.is_empty() && self.task.kind() != Kind::Rename && !may_go;
         let traits = |text: &str| -> Vec<String> { code::traits_of(text, target.last_name()) };
         let new_traits = || {
             let known = traits(before);
@@ -872,7 +872,11 @@ impl<'a> Asked<'a> {
 
 /// Returns the definitions that a task names; also those that only quotes or a noun before them tell from plain words:
 /// "fix `f`", "the method run of class A".
-fn definitions_named(task: &Task, tree: &SourceTree, mentions: &Mentions) -> Vec<NamedDefinition> {
+fn definitions_named(
+    task: &Request,
+    tree: &SourceTree,
+    mentions: &Mentions,
+) -> Vec<NamedDefinition> {
     const NOUNS: [&str; 4] = ["function", "method", "class", "constant"];
     let mut named = mentions.definitions.clone();
     let words: Vec<&str> = task.bare_words().collect();
@@ -908,7 +912,7 @@ fn definitions_named(task: &Task, tree: &SourceTree, mentions: &Mentions) -> Vec
 }
 
 /// Leaves out those of several definitions of one name that the task's files or classes speak against.
-fn meant(named: Vec<Target>, task: &Task, paths: &[RelPath]) -> Vec<Target> {
+fn meant(named: Vec<Target>, task: &Request, paths: &[RelPath]) -> Vec<Target> {
     let in_named_file = |one: &Target| paths.contains(&one.path);
     let in_named_class = |one: &Target| {
         let around = one
@@ -934,14 +938,14 @@ fn meant(named: Vec<Target>, task: &Task, paths: &[RelPath]) -> Vec<Target> {
 }
 
 /// Says whether a task asks for each of the things that share a name.
-fn counts_each(task: &Task) -> bool {
+fn counts_each(task: &Request) -> bool {
     let words = ["both", "all", "each", "every"];
     words.iter().any(|word| task.speaks_of(word))
 }
 
 /// Returns targets together of which one is enough: several that a word may mean. Those that the task tells apart, by
 /// class or by file, count each.
-fn grouped<'t>(targets: &'t [Target], task: &Task, paths: &[RelPath]) -> Vec<Vec<&'t Target>> {
+fn grouped<'t>(targets: &'t [Target], task: &Request, paths: &[RelPath]) -> Vec<Vec<&'t Target>> {
     let mut groups: Vec<Vec<&Target>> = Vec::new();
     for target in targets {
         let is_told = |one: &Target| {
@@ -963,8 +967,8 @@ fn grouped<'t>(targets: &'t [Target], task: &Task, paths: &[RelPath]) -> Vec<Vec
 }
 
 /// Says whether a definition only answers where something new goes, and something is new there.
-fn answers_where(task: &Task, changes: &[FileChange], qualified: &str) -> bool {
-    let title = task.text.lines().next().unwrap_or_default();
+fn answers_where(task: &Request, changes: &[FileChange], qualified: &str) -> bool {
+    let title = task.text().lines().next().unwrap_or_default();
     let Some((name, path)) = task.answer() else {
         return false;
     };
@@ -973,7 +977,7 @@ fn answers_where(task: &Task, changes: &[FileChange], qualified: &str) -> bool {
         let before = change.before.as_deref().map_or(0, count);
         change.path.as_str() == path && count(change.new_text()) > before
     };
-    let wants_new = task.wish().is_some() || NEW_NOUNS.iter().any(|noun| has_word(title, noun));
+    let wants_new = task.addition().is_some() || NEW_NOUNS.iter().any(|noun| has_word(title, noun));
     wants_new
         && task.parameter().is_none()
         && last_part(name) == last_part(qualified)

@@ -11,9 +11,9 @@ use harness_hands::suite::Failure;
 
 use super::{Asked, Missing, Target, code, grouped, has_joint, has_word, last_part};
 use crate::plan::{self, lies_in};
-use crate::task::kind::Kind;
-use crate::task::order::Order;
-use crate::task::wish::Noun;
+use harness_code::request::addition::Noun;
+use harness_code::request::kind::Kind;
+use harness_code::request::order::Order;
 
 /// Functions that a test is followed through; more would only make everything be called by everything.
 const MOST_CALLED: usize = 60;
@@ -43,7 +43,7 @@ impl<'a> Asked<'a> {
 
     /// Says whether new tests are asked for.
     pub(in crate::run) fn wants_tests(&self) -> bool {
-        self.task.kind == Kind::Tests || self.task.orders().iter().any(Order::wants_test)
+        self.task.kind() == Kind::Tests || self.task.orders().iter().any(Order::wants_test)
     }
 
     /// Says whether the task asks for another form of tests that are there, and they have it.
@@ -85,7 +85,7 @@ impl<'a> Asked<'a> {
                 let tests = names.iter();
                 let of = |text: &str, name: &str| code::functions(change.language(), text, name);
                 let mut tests = tests
-                    .filter(|name| self.task.kind != Kind::Rename || !self.task.speaks_of(name));
+                    .filter(|name| self.task.kind() != Kind::Rename || !self.task.speaks_of(name));
                 tests.any(|name| of(before, name) != of(change.new_text(), name))
             };
             if touched {
@@ -225,18 +225,18 @@ impl<'a> Asked<'a> {
             return None;
         }
         let mut wanted: Vec<Vec<Target>> = Vec::new();
-        if self.task.kind == Kind::Tests {
+        if self.task.kind() == Kind::Tests {
             let groups = grouped(&self.named, self.task, &self.paths);
             let owned = groups.into_iter();
             wanted.extend(owned.map(|group| group.into_iter().cloned().collect()));
         }
         let orders = self.task.orders();
-        for order in orders.iter().filter(|order| order.task.kind == Kind::Add) {
-            wanted.extend(order.task.wish().map(|wish| {
+        for order in orders.iter().filter(|order| order.task.kind() == Kind::Add) {
+            wanted.extend(order.task.addition().map(|addition| {
                 let path = self.changes.first().map(|change| change.path.clone());
                 let target = path.map(|path| Target {
                     path,
-                    name: wish.name.clone(),
+                    name: addition.name.clone(),
                     lines: 1..=1,
                 });
                 target.into_iter().collect()

@@ -7,7 +7,7 @@ use harness_hands::suite::Failure;
 use crate::plan::Plan;
 use crate::run::context::Context;
 use crate::run::trial::Trial;
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 /// A longer line tells less than the message does, in bytes.
 const LONGEST_LINE: usize = 300;
@@ -17,7 +17,7 @@ pub(in crate::run) fn failure_to_show(context: &Context<'_>, plan: &Plan, trial:
     let Some(before) = trial.now() else {
         return String::new();
     };
-    if plan.task.kind != Kind::Fix {
+    if plan.task.kind() != Kind::Fix {
         return String::new();
     }
     let named = |id: &str| plan.names_test(id);

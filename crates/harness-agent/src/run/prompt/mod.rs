@@ -18,7 +18,7 @@ use crate::model::{Message, Role};
 use crate::plan::{LONGEST_DEFINITION, LONGEST_TASK, MOST_CODE, Plan, Rung, Spot};
 use crate::run::prompt::said::said;
 use crate::skill::Skill;
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 pub(super) use failure::failure_to_show;
 
@@ -179,7 +179,7 @@ pub(in crate::run) fn opening(opening: &Opening<'_>, room: usize) -> Opened {
 fn blank(opening: &Opening<'_>) -> Option<String> {
     let plan = opening.plan;
     let elsewhere = plan.tests_home().is_some() || plan.new_definition().is_some();
-    let fixes = opening.plan.task.kind == Kind::Fix && !elsewhere && !opening.object;
+    let fixes = opening.plan.task.kind() == Kind::Fix && !elsewhere && !opening.object;
     let judged = !opening.failure.is_empty();
     let spot = plan.spots().first();
     let spot = spot.filter(|_| opening.tiny && fixes && judged)?;
@@ -193,7 +193,7 @@ fn held_back(opening: &Opening<'_>) -> Option<String> {
     let failure = capped(opening.failure, LONGEST_FAILURE);
     let wrong = failure::as_sentence(opening.failure)
         .unwrap_or_else(|| said("test fails", &[("what", &failure)]));
-    let task = capped(&opening.plan.task.text, LONGEST_TASK);
+    let task = capped(opening.plan.task.text(), LONGEST_TASK);
     Some(format!("{code}\n\n{wrong}\n\nTask: {task}"))
 }
 
@@ -245,7 +245,7 @@ fn parts(opening: &Opening<'_>, rewrites: bool, blank: Option<String>) -> Vec<Pa
         parts.push(Part::new("the notice", 9, READ_ONLY.to_owned()));
     }
     let word = if opening.answers { "Question" } else { "Task" };
-    let task = capped(&opening.plan.task.text, LONGEST_TASK);
+    let task = capped(opening.plan.task.text(), LONGEST_TASK);
     let text = format!("{word}: {task}");
     parts.push(Part::new("a part of the task", 10, text).at_least(200));
     if opening.lists {
@@ -271,7 +271,7 @@ fn code_parts(opening: &Opening<'_>, rewrites: bool) -> Vec<Part> {
         Some(new) => !spot.name.is_empty() && spot.path != new.path,
         None => true,
     });
-    let hints = format!("{}\n{}", opening.plan.task.text, opening.failure);
+    let hints = format!("{}\n{}", opening.plan.task.text(), opening.failure);
     for (at, spot) in spots.take(most).enumerate() {
         let longest = LONGEST_DEFINITION.min(room);
         let Some(shown) = shown(opening.tree, spot, &hints, longest) else {

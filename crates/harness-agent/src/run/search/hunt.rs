@@ -19,7 +19,7 @@ use crate::guard;
 use crate::run::search::blame::{self, Accused, Files, Suspect};
 use crate::run::search::detour::Way;
 use crate::run::search::{Find, Shared};
-use crate::task::Task;
+use harness_code::request::Request;
 
 /// Failing tests beyond this tell nothing new, and each costs a run.
 const MOST_TESTS: usize = 12;
@@ -58,7 +58,7 @@ const ALTERNATIVES_ANEW: usize = 6;
 pub(super) struct Hunt {
     pub(super) runner: Runner,
     pub(super) suite: Suite,
-    pub(super) task: Task,
+    pub(super) task: Request,
     pub(super) named: Vec<NamedDefinition>,
     /// The tests to make pass, as the task names them or as they failed.
     pub(super) targets: Vec<String>,
@@ -215,7 +215,7 @@ fn candidates(
 struct Bench<'a> {
     shared: &'a Shared,
     red: &'a [String],
-    task: &'a Task,
+    task: &'a Request,
     quick: &'a mut Quick,
     limit: Duration,
     waiting: Duration,

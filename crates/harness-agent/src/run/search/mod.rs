@@ -20,7 +20,7 @@ use crate::run::evidence::Verdict;
 use crate::run::log::{Log, first_line};
 use crate::run::search::hunt::Hunt;
 use crate::run::trial::Trial;
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 /// A model that answers at once needs no search beside it.
 const HEAD_START: Duration = Duration::from_millis(400);
@@ -133,7 +133,7 @@ fn passing(changes: usize) -> String {
 impl Search {
     /// Begins a search where one makes sense: a fix, with a failing test, in a Python project that may be tried.
     pub(super) fn begin(context: &Context<'_>, plan: &Plan, trial: &Trial) -> Option<Search> {
-        if plan.task.kind != Kind::Fix || context.config.search == Some(false) {
+        if plan.task.kind() != Kind::Fix || context.config.search == Some(false) {
             return None;
         }
         let before = trial.now()?;

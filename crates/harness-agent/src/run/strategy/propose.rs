@@ -17,7 +17,7 @@ pub(super) struct Propose;
 
 impl Strategy for Propose {
     fn suits(&self, context: &Context<'_>, plan: &Plan) -> bool {
-        context.read_only() && plan.task.kind.writes()
+        context.read_only() && plan.task.kind().writes()
     }
 
     fn attempt(

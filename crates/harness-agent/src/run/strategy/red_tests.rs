@@ -7,6 +7,7 @@ use harness_code::path::RelPath;
 use harness_code::tree;
 use harness_hands::suite::{Failure, SuiteReport};
 
+use crate::goal::Goal;
 use crate::plan::Plan;
 use crate::run::context::Context;
 use crate::run::conversation::out_of_steps;
@@ -19,9 +20,8 @@ use crate::run::result::Stopped;
 use crate::run::staged::summary;
 use crate::run::strategy::{Outcome, Strategy, pursue, trace};
 use crate::run::trial::Trial;
-use crate::task::Task;
-use crate::task::goal::Goal;
-use crate::task::kind::Kind;
+use harness_code::request::Request;
+use harness_code::request::kind::Kind;
 
 /// The least steps that one red test gets before the next has its turn.
 const LEAST_STEPS: u32 = 3;
@@ -228,8 +228,8 @@ fn about(
 }
 
 /// The task of one red test. Its id is no part of the words: a test may be called "how to remove test data".
-fn one_red_test() -> Task {
-    Task::read("make the failing test pass").with_kind(Kind::Fix)
+fn one_red_test() -> Request {
+    Request::read("make the failing test pass").with_kind(Kind::Fix)
 }
 
 /// Keeps what is proven in mind: the next red test is worked on with it in place. Says whether more passes than before.

@@ -8,14 +8,14 @@ use crate::run::log::{Log, first_line};
 use crate::run::resources::Resources;
 use crate::run::result::Stopped;
 use crate::run::strategy::{Outcome, Strategy};
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 /// A search to its end.
 pub(super) struct SmallChanges;
 
 impl Strategy for SmallChanges {
     fn suits(&self, context: &Context<'_>, plan: &Plan) -> bool {
-        !context.read_only() && plan.task.kind == Kind::Fix
+        !context.read_only() && plan.task.kind() == Kind::Fix
     }
 
     fn attempt(

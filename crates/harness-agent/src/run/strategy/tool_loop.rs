@@ -20,7 +20,7 @@ pub(super) struct ToolLoop;
 impl Strategy for ToolLoop {
     fn suits(&self, context: &Context<'_>, plan: &Plan) -> bool {
         // A question that was answered and is still open is for the model.
-        !context.read_only() && plan.task.kind.writes() && plan.rung != Rung::Rewrite
+        !context.read_only() && plan.task.kind().writes() && plan.rung != Rung::Rewrite
     }
 
     fn attempt(

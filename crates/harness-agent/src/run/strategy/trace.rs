@@ -13,7 +13,7 @@ use crate::run::resources::Resources;
 use crate::run::search::blame::{self, Hints};
 use crate::run::strategy::{Outcome, Strategy};
 use crate::run::trial::Trial;
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 /// Places that the model is shown.
 const MOST_SPOTS: usize = 3;
@@ -29,7 +29,7 @@ impl Strategy for Trace {
         let names_code =
             first.any(|spot| !tree::is_test(&spot.path)) && !plan.mentions().definitions.is_empty();
         !context.read_only()
-            && plan.task.kind == Kind::Fix
+            && plan.task.kind() == Kind::Fix
             && plan.names_tests()
             && !names_code
             && !plan.is_traced()

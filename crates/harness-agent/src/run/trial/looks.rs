@@ -16,7 +16,7 @@ use crate::run::log::Log;
 use crate::run::probe::returning_nothing;
 use crate::run::trial::{Trial, not_started, tell_tests};
 use crate::run::{coverage, flaky};
-use crate::task::kind::Kind;
+use harness_code::request::kind::Kind;
 
 /// Endings of files that tests leave and clear away, and that nobody misses.
 const LEFTOVERS: [&str; 4] = ["log", "tmp", "temp", "pid"];
@@ -258,7 +258,7 @@ impl Trial {
 
     /// Judges the tests that were there before once more without what the run adds to the tests.
     fn look_without_new_tests(&mut self, context: &Context<'_>, log: &mut Log<'_>, plan: &Plan) {
-        let is_fix = plan.task.kind == Kind::Fix;
+        let is_fix = plan.task.kind() == Kind::Fix;
         let task = plan.task.clone();
         // Data that the task does not name is what tests compare with, for all we know.
         let is_data =
@@ -269,7 +269,7 @@ impl Trial {
             return;
         }
         let is_asked = |path: &RelPath| plan.task.asks_to_change_test(path);
-        if matches!(plan.task.kind, Kind::Rename) || self.staged.paths().any(is_asked) {
+        if matches!(plan.task.kind(), Kind::Rename) || self.staged.paths().any(is_asked) {
             // Tests that use the old name, or were asked to say another thing, cannot run without their part of it.
             return;
         }

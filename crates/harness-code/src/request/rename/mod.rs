@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::path::RelPath;
-use crate::request::Sentence;
-use sentence::{Mark, Word, words_of};
+use crate::request::Request;
+use sentence::{Mark, NameWord, words_of};
 use words::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, MOST_WORDS, NO_NAMES};
 
 /// A rename as a sentence asks for it: what is to be renamed, and how.
@@ -79,10 +79,10 @@ static INCLUDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)[\s,;:-]*\b(?:(?:and\s+|also\s+|even\s+)*in\s+(?:the\s+|all\s+)?strings\s+(?:too|also|as\s+well)|(?:and\s+)?(?:also|even)\s+in\s+(?:the\s+|all\s+)?strings|(?:and\s+)?including\s+(?:the\s+|all\s+)?strings|(?:and\s+)?rename\s+(?:it|that|them)\s+(?:there\s+)?too)[\s.!]*$").ok()
 });
 
-impl Sentence {
+impl Request {
     /// Returns the renames that are asked for, each with every way to read it; none where something else is asked for too.
     pub fn renames(&self) -> &[Vec<Rename>] {
-        self.renames.get_or_init(|| {
+        self.sentence.renames.get_or_init(|| {
             let mut renames = self.read_with(|before| several::read(self.words_of(before)));
             if renames.is_empty() {
                 renames = self.read_with(|before| vec![self.read_one(before)]);
@@ -102,11 +102,11 @@ impl Sentence {
 
     /// Returns how many new names are said: what stands behind "to" or an arrow, as far as it is a name.
     pub fn count_new_names(&self) -> usize {
-        several::count_new_names(&self.words_of(&self.text))
+        several::count_new_names(&self.words_of(self.text()))
     }
 
     /// Returns the words of a part of the text.
-    fn words_of(&self, part: &str) -> Vec<Word<'_>> {
+    fn words_of(&self, part: &str) -> Vec<NameWord<'_>> {
         words_of(self.tokens_of(part))
     }
 
@@ -132,7 +132,7 @@ impl Sentence {
     /// Returns the text without the answers to our questions, and the answers, the last one first: each says one of its
     /// renames again on a line of its own.
     fn answers(&self) -> (&str, Vec<Rename>) {
-        let (mut rest, mut answers) = (self.text.trim(), Vec::new());
+        let (mut rest, mut answers) = (self.text().trim(), Vec::new());
         while let Some((before, answer)) = rest.rsplit_once('\n')
             && answers.len() < MOST_ANSWERS
             && let (certain, doubts) = without_doubts(answer)
@@ -174,7 +174,7 @@ fn without_doubts(task: &str) -> (&str, Doubts) {
     (task, Doubts::Ask)
 }
 
-fn read(task: &str, words: &[Word<'_>]) -> Vec<Rename> {
+fn read(task: &str, words: &[NameWord<'_>]) -> Vec<Rename> {
     if words.len() > MOST_WORDS {
         return Vec::new();
     }
@@ -235,13 +235,13 @@ fn read(task: &str, words: &[Word<'_>]) -> Vec<Rename> {
 
 /// The parts of a sentence that ask for a rename.
 struct Form<'w, 't> {
-    before: &'w [Word<'t>],
-    old: &'w [Word<'t>],
-    new: &'w [Word<'t>],
+    before: &'w [NameWord<'t>],
+    old: &'w [NameWord<'t>],
+    new: &'w [NameWord<'t>],
 }
 
 impl<'w, 't> Form<'w, 't> {
-    fn of(words: &'w [Word<'t>]) -> Option<Form<'w, 't>> {
+    fn of(words: &'w [NameWord<'t>]) -> Option<Form<'w, 't>> {
         let verb = |any: &str| words.iter().position(|word| word.is(any));
         if let Some(at) = verb("rename renames renaming renamed re-name") {
             let negated = words[..at]
@@ -264,12 +264,12 @@ impl<'w, 't> Form<'w, 't> {
         // `old -> new` says all of it; a kind or a word such as "please" may stand before.
         let at = words
             .iter()
-            .position(Word::is_arrow)
+            .position(NameWord::is_arrow)
             .filter(|at| (1..4).contains(at))?;
         Some(Form::two(&words[..at], &words[at + 1..]))
     }
 
-    fn two(old: &'w [Word<'t>], new: &'w [Word<'t>]) -> Form<'w, 't> {
+    fn two(old: &'w [NameWord<'t>], new: &'w [NameWord<'t>]) -> Form<'w, 't> {
         Form {
             before: &[],
             old,
@@ -278,9 +278,9 @@ impl<'w, 't> Form<'w, 't> {
     }
 
     /// "rename A to B", "rename A so it is called B", "A should be renamed to B", "rename to B the function A".
-    fn renaming(words: &'w [Word<'t>], at: usize) -> Option<Form<'w, 't>> {
+    fn renaming(words: &'w [NameWord<'t>], at: usize) -> Option<Form<'w, 't>> {
         let (before, rest) = (&words[..at], &words[at + 1..]);
-        let to = |word: &Word<'_>| word.is_arrow() || word.is("to into");
+        let to = |word: &NameWord<'_>| word.is_arrow() || word.is("to into");
         let joint = (0..rest.len())
             .find(|at| to(&rest[*at]) && read_new(&rest[at + 1..], None).is_some())
             .or_else(|| rest.iter().position(|word| word.is("called named")))
@@ -298,7 +298,7 @@ impl<'w, 't> Form<'w, 't> {
         if !OldPhrase::read(named).names.is_empty() {
             return Some(Form::two(named, new));
         }
-        let starts_old = |word: &Word<'_>| word.is("the from my our this");
+        let starts_old = |word: &NameWord<'_>| word.is("the from my our this");
         let at = new.iter().skip(1).position(starts_old)? + 1;
         Some(Form {
             before,
@@ -308,7 +308,7 @@ impl<'w, 't> Form<'w, 't> {
     }
 
     /// "call it B instead of A", "call A B instead", "call A B from now on".
-    fn calling(rest: &'w [Word<'t>]) -> Option<Form<'w, 't>> {
+    fn calling(rest: &'w [NameWord<'t>]) -> Option<Form<'w, 't>> {
         if let Some(at) = instead_of(rest) {
             let skipped = rest
                 .iter()
@@ -329,7 +329,7 @@ impl<'w, 't> Form<'w, 't> {
     }
 
     /// "change the name of A to B", "change A's name to B", "replace the name A with B", "use the name B instead of A".
-    fn naming(rest: &'w [Word<'t>]) -> Option<Form<'w, 't>> {
+    fn naming(rest: &'w [NameWord<'t>]) -> Option<Form<'w, 't>> {
         let name = rest.iter().position(|word| word.is("name"))?;
         let (owner, behind) = (&rest[..name], &rest[name + 1..]);
         if let Some(at) = instead_of(behind) {
@@ -348,7 +348,7 @@ impl<'w, 't> Form<'w, 't> {
     }
 }
 
-fn instead_of(words: &[Word<'_>]) -> Option<usize> {
+fn instead_of(words: &[NameWord<'_>]) -> Option<usize> {
     let pairs = words.windows(2);
     pairs
         .into_iter()
@@ -356,7 +356,7 @@ fn instead_of(words: &[Word<'_>]) -> Option<usize> {
 }
 
 /// Returns what is spoken of before "should be renamed", "needs to be called" and the like.
-fn before_auxiliaries<'w, 't>(words: &'w [Word<'t>]) -> &'w [Word<'t>] {
+fn before_auxiliaries<'w, 't>(words: &'w [NameWord<'t>]) -> &'w [NameWord<'t>] {
     const AUXILIARIES: &str = "should must needs need to has have had is are be been being gets get got ought will \
         would shall please better";
     let end = words
@@ -370,23 +370,23 @@ fn before_auxiliaries<'w, 't>(words: &'w [Word<'t>]) -> &'w [Word<'t>] {
 #[derive(Default)]
 struct OldPhrase<'w, 't> {
     /// What its name may be; a word of kind only where there is no other.
-    names: Vec<Word<'t>>,
+    names: Vec<NameWord<'t>>,
     /// The word of kind beside the name.
     kind: Option<&'t str>,
     /// Whose it is: "Cart's method total".
     holder: Option<&'t str>,
     /// What is said behind the name.
-    rest: &'w [Word<'t>],
+    rest: &'w [NameWord<'t>],
 }
 
 impl<'w, 't> OldPhrase<'w, 't> {
-    fn read(words: &'w [Word<'t>]) -> OldPhrase<'w, 't> {
+    fn read(words: &'w [NameWord<'t>]) -> OldPhrase<'w, 't> {
         let is_place = |at: usize| words.get(at).is_some_and(|word| word.line.is_some());
         let mut start = 0;
         while let Some(word) = words.get(start)
             && (word.is(BEFORE_NAMES)
                 || is_place(start)
-                || word.is("in at") && words.get(start + 1).is_some_and(Word::is_path)
+                || word.is("in at") && words.get(start + 1).is_some_and(NameWord::is_path)
                 || start > 0 && word.is_path() && words[start - 1].is("in at"))
         {
             start += 1;
@@ -414,13 +414,13 @@ impl<'w, 't> OldPhrase<'w, 't> {
             .last()
             .map_or(start, |last| last + 1);
         let head = &words[start..end];
-        let named = |word: &&Word<'t>| word.is_name() && !is_no_name(word);
-        let quoted = |word: &&Word<'t>| word.mark == Mark::Quoted;
+        let named = |word: &&NameWord<'t>| word.is_name() && !is_no_name(word);
+        let quoted = |word: &&NameWord<'t>| word.mark == Mark::Quoted;
         let kind = head
             .iter()
             .find(|word| word.is(KINDS))
             .map(|word| word.text);
-        let choose = |chosen: &dyn Fn(&&Word<'t>) -> bool| -> Vec<Word<'t>> {
+        let choose = |chosen: &dyn Fn(&&NameWord<'t>) -> bool| -> Vec<NameWord<'t>> {
             head.iter().filter(named).filter(chosen).copied().collect()
         };
         let mut names = choose(&quoted);
@@ -441,9 +441,9 @@ impl<'w, 't> OldPhrase<'w, 't> {
 
 /// Returns what the new name may be, and the words behind it.
 fn read_new<'w, 't>(
-    words: &'w [Word<'t>],
+    words: &'w [NameWord<'t>],
     old_kind: Option<&str>,
-) -> Option<(Vec<&'t str>, &'w [Word<'t>])> {
+) -> Option<(Vec<&'t str>, &'w [NameWord<'t>])> {
     let ends = |at: usize| {
         at == 0 || words[at - 1].stop || words.get(at).is_none_or(|word| word.is(AFTER_NAMES))
     };
@@ -491,14 +491,14 @@ fn read_new<'w, 't>(
     Some((vec![word.text, next.text], behind))
 }
 
-fn is_no_name(word: &Word<'_>) -> bool {
+fn is_no_name(word: &NameWord<'_>) -> bool {
     word.is(NO_NAMES)
 }
 
 /// Whether a second rename follows, behind the new name of the first: "rename a to b and c to d".
-fn asks_for_another(new: &[Word<'_>], behind: &[Word<'_>]) -> bool {
-    let joins = |word: &Word<'_>| word.is_arrow() || word.is("to into");
-    let leads = |word: &Word<'_>| word.is("in of on at from inside within");
+fn asks_for_another(new: &[NameWord<'_>], behind: &[NameWord<'_>]) -> bool {
+    let joins = |word: &NameWord<'_>| word.is_arrow() || word.is("to into");
+    let leads = |word: &NameWord<'_>| word.is("in of on at from inside within");
     let is_stopped = |at: usize| match at.checked_sub(1) {
         Some(before) => behind[before].stop,
         None => new[..new.len() - behind.len()]
@@ -519,7 +519,7 @@ fn asks_for_another(new: &[Word<'_>], behind: &[Word<'_>]) -> bool {
         let words = &words[verbs.count()..];
         let is_before = |at: &usize| {
             let word = &words[*at];
-            let goes_on = |next: &Word<'_>| joins(next) || leads(next);
+            let goes_on = |next: &NameWord<'_>| joins(next) || leads(next);
             (word.is(BEFORE_NAMES) || word.is(KINDS)) && !words.get(at + 1).is_some_and(goes_on)
         };
         let old = (0..words.len()).take_while(is_before).count();
@@ -533,8 +533,8 @@ fn asks_for_another(new: &[Word<'_>], behind: &[Word<'_>]) -> bool {
             };
             joint += 2 + (joint + 1..words.len()).take_while(is_kind).count();
         }
-        let is_old = |word: &Word<'_>| word.is_name() && !word.is(LEADING_ON);
-        let is_new = |word: &Word<'_>| word.is_name() && !word.is(AFTER_NAMES);
+        let is_old = |word: &NameWord<'_>| word.is_name() && !word.is(LEADING_ON);
+        let is_new = |word: &NameWord<'_>| word.is_name() && !word.is(AFTER_NAMES);
         words.get(old).is_some_and(is_old)
             && words.get(joint + 1).is_some_and(is_new)
             && words.get(joint).is_some_and(|word| {
@@ -544,9 +544,9 @@ fn asks_for_another(new: &[Word<'_>], behind: &[Word<'_>]) -> bool {
 }
 
 /// Whether both sides of a rename are lists, as far as that can be told: "rename a, b to c, d".
-fn are_lists(old: &OldPhrase<'_, '_>, new: &[Word<'_>], behind: &[Word<'_>]) -> bool {
-    let is_name = |word: &Word<'_>| word.is_name() && !word.is(AFTER_NAMES);
-    let goes_on = |last: Option<&Word<'_>>, rest: &[Word<'_>]| match rest {
+fn are_lists(old: &OldPhrase<'_, '_>, new: &[NameWord<'_>], behind: &[NameWord<'_>]) -> bool {
+    let is_name = |word: &NameWord<'_>| word.is_name() && !word.is(AFTER_NAMES);
+    let goes_on = |last: Option<&NameWord<'_>>, rest: &[NameWord<'_>]| match rest {
         [and, next, rest @ ..] if and.is("and") => {
             let ends = rest
                 .first()
@@ -561,7 +561,7 @@ fn are_lists(old: &OldPhrase<'_, '_>, new: &[Word<'_>], behind: &[Word<'_>]) -> 
 }
 
 /// Reads where the thing is: "in shop/cart.py", "of the class Cart", "in f".
-fn read_places(words: &[Word<'_>], request: &mut Rename) {
+fn read_places(words: &[NameWord<'_>], request: &mut Rename) {
     const HOLDING: &str = "class function method";
     for (at, _) in words
         .iter()

@@ -15,7 +15,7 @@ pub(super) enum Mark {
 
 /// One word.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Word<'t> {
+pub(super) struct NameWord<'t> {
     pub(super) text: &'t str,
     pub(super) mark: Mark,
     /// A comma, a full stop or the end of a line follows.
@@ -29,7 +29,7 @@ pub(super) struct Word<'t> {
     pub(super) column: Option<u32>,
 }
 
-impl Word<'_> {
+impl NameWord<'_> {
     /// Whether this is one of the words of a list, unless quotes make it a name.
     pub(super) fn is(&self, any: &str) -> bool {
         self.mark != Mark::Quoted && is_one_of(self.text, any)
@@ -54,8 +54,8 @@ impl Word<'_> {
 }
 
 /// Returns the words of tokens.
-pub(super) fn words_of<'t>(tokens: impl Iterator<Item = Token<'t>>) -> Vec<Word<'t>> {
-    let mut words: Vec<Word<'_>> = Vec::new();
+pub(super) fn words_of<'t>(tokens: impl Iterator<Item = Token<'t>>) -> Vec<NameWord<'t>> {
+    let mut words: Vec<NameWord<'_>> = Vec::new();
     let mut line = 0;
     for token in tokens {
         if token.line > line {
@@ -78,13 +78,13 @@ pub(super) fn words_of<'t>(tokens: impl Iterator<Item = Token<'t>>) -> Vec<Word<
     words
 }
 
-fn end_line(words: &mut [Word<'_>]) {
+fn end_line(words: &mut [NameWord<'_>]) {
     if let Some(last) = words.last_mut() {
         last.stop = true;
     }
 }
 
-fn push<'t>(words: &mut Vec<Word<'t>>, chunk: &'t str) {
+fn push<'t>(words: &mut Vec<NameWord<'t>>, chunk: &'t str) {
     const QUOTES: &[char] = &['`', '\'', '"', '“', '”', '‘', '’', '«', '»', '*'];
     const ENDS: &[char] = &[',', '.', ';', ':', '!', '?'];
     const OPENING: &[char] = &['(', '[', '{', '<'];
@@ -145,8 +145,8 @@ fn push<'t>(words: &mut Vec<Word<'t>>, chunk: &'t str) {
     words.push(word);
 }
 
-fn plain(text: &str) -> Word<'_> {
-    Word {
+fn plain(text: &str) -> NameWord<'_> {
+    NameWord {
         text,
         mark: Mark::Plain,
         stop: false,

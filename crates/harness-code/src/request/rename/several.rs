@@ -4,7 +4,7 @@
 //! called done with the others.
 
 use super::Rename;
-use super::sentence::Word;
+use super::sentence::NameWord;
 use super::words::{AFTER_NAMES, BEFORE_NAMES, KINDS, LEADING_ON, MOST_WORDS, NO_NAMES};
 use crate::path::RelPath;
 
@@ -24,7 +24,7 @@ const PURPOSES: &str =
     "follow match use avoid reflect comply conform fit agree allow prevent help keep show say";
 
 /// Returns the renames of a sentence that asks for two or more and for nothing else.
-pub(super) fn read(words: Vec<Word<'_>>) -> Vec<Vec<Rename>> {
+pub(super) fn read(words: Vec<NameWord<'_>>) -> Vec<Vec<Rename>> {
     if words.len() > MOST_WORDS {
         return Vec::new();
     }
@@ -41,7 +41,7 @@ pub(super) fn read(words: Vec<Word<'_>>) -> Vec<Vec<Rename>> {
 }
 
 /// Returns how many new names these words say.
-pub(super) fn count_new_names(words: &[Word<'_>]) -> usize {
+pub(super) fn count_new_names(words: &[NameWord<'_>]) -> usize {
     let names = words.windows(2).filter(|two| {
         let is_named = may_be_name(&two[1]) || two[1].text.starts_with('-');
         is_joint(&two[0]) && is_named && !two[1].is(PURPOSES)
@@ -72,14 +72,14 @@ pub(super) fn is_same(readings: &[Rename], other: &Rename) -> bool {
 
 /// What is left of a sentence.
 struct Reader<'w, 't> {
-    words: &'w [Word<'t>],
+    words: &'w [NameWord<'t>],
     at: usize,
 }
 
 impl<'t> Reader<'_, 't> {
     /// Reads all of the sentence; nothing where a word of it has no part in a rename.
     fn pairs(&mut self) -> Option<Vec<Rename>> {
-        let is_verb = |word: &&Word<'_>| word.is("rename");
+        let is_verb = |word: &&NameWord<'_>| word.is("rename");
         let is_one_order = self.words.iter().filter(is_verb).count() < 2;
         self.skip(|word| word.is(POLITE));
         let has_verb = self.skip(|word| word.is("rename")) == 1;
@@ -127,7 +127,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     /// Reads the names of "the functions a, b and c in shop.py", and the file.
-    fn names(&mut self) -> Option<(Vec<Word<'t>>, Option<RelPath>)> {
+    fn names(&mut self) -> Option<(Vec<NameWord<'t>>, Option<RelPath>)> {
         let mut names = vec![self.name()?];
         loop {
             let before = self.at;
@@ -150,12 +150,12 @@ impl<'t> Reader<'_, 't> {
     }
 
     /// Reads one name, with its kind before or behind it.
-    fn name(&mut self) -> Option<Word<'t>> {
+    fn name(&mut self) -> Option<NameWord<'t>> {
         self.skip(|word| word.is("the a an our my"));
-        let is_kind = |word: &Word<'_>| word.is(KINDS) || word.is(MANY);
+        let is_kind = |word: &NameWord<'_>| word.is(KINDS) || word.is(MANY);
         let first = *self.words.get(self.at)?;
         let second = self.words.get(self.at + 1);
-        let is_named = |word: &&Word<'_>| may_be_name(word) && !is_joint(word);
+        let is_named = |word: &&NameWord<'_>| may_be_name(word) && !is_joint(word);
         if is_kind(&first)
             && !first.stop
             && second.filter(is_named).is_some_and(|next| !is_kind(next))
@@ -188,14 +188,14 @@ impl<'t> Reader<'_, 't> {
         Some(Some(RelPath::parse(path.text).ok()?))
     }
 
-    fn next(&mut self) -> Option<Word<'t>> {
+    fn next(&mut self) -> Option<NameWord<'t>> {
         let word = self.words.get(self.at)?;
         self.at += 1;
         Some(*word)
     }
 
     /// Passes words; returns how many.
-    fn skip(&mut self, passed: fn(&Word<'_>) -> bool) -> usize {
+    fn skip(&mut self, passed: fn(&NameWord<'_>) -> bool) -> usize {
         let count = self.words[self.at..]
             .iter()
             .take_while(|word| passed(word))
@@ -210,11 +210,11 @@ impl<'t> Reader<'_, 't> {
     }
 }
 
-fn is_joint(word: &Word<'_>) -> bool {
+fn is_joint(word: &NameWord<'_>) -> bool {
     word.is_arrow() || word.is("to into")
 }
 
-fn may_be_name(word: &Word<'_>) -> bool {
+fn may_be_name(word: &NameWord<'_>) -> bool {
     let is_other = [AFTER_NAMES, BEFORE_NAMES, NO_NAMES, LEADING_ON];
     word.is_name() && !word.possessive && !is_other.iter().any(|any| word.is(any))
 }

@@ -35,7 +35,7 @@ const AFTER_TEST: &str =
 
 /// Something new that a task names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct Addition {
     /// Its name, with its class where the task writes it so.
     pub name: String,
     /// It belongs to a class.
@@ -80,21 +80,23 @@ struct Word<'t> {
 
 impl Request {
     /// Returns what the task wants to be added, by its name.
-    pub fn wish(&self) -> Option<&Wish> {
-        self.wishes().first()
+    pub fn addition(&self) -> Option<&Addition> {
+        self.additions().first()
     }
 
     /// Returns everything that the task wants to be added, by its name; what comes behind the first is told by "a" or
     /// "new" from what is there: "a class A with a method b".
-    pub fn wishes(&self) -> &[Wish] {
-        self.wishes.get_or_init(|| self.read_wishes())
+    pub fn additions(&self) -> &[Addition] {
+        self.sentence
+            .additions
+            .get_or_init(|| self.read_additions())
     }
 
-    fn read_wishes(&self) -> Vec<Wish> {
-        let words = self.wish_words();
+    fn read_additions(&self) -> Vec<Addition> {
+        let words = self.addition_words();
         let is = |at: usize, list: &str| is_plainly(&words, at, list);
         let after_fillers = |from: usize| (from..words.len()).find(|at| !is(*at, FILLERS));
-        let wish = |at: usize| {
+        let addition = |at: usize| {
             let noun = is(at, NOUNS);
             if !noun && !is(at, ORDERS) {
                 return None;
@@ -125,7 +127,7 @@ impl Request {
             } else {
                 at
             };
-            Some(Wish {
+            Some(Addition {
                 name: name.to_owned(),
                 member: name.contains('.') || is(told, MEMBERS),
                 noun: Noun::of(&words[told].lower),
@@ -144,14 +146,18 @@ impl Request {
             is_like_code || is_beside && is_end
         };
         let is_new = |at: usize| at > 0 && is(at - 1, "a an new") && is(at, NOUNS) && is_named(at);
-        let mut all = (0..words.len()).filter_map(|at| Some((at, wish(at)?)));
-        let first = all.next().or_else(|| wish_of_many(&words));
-        let first = first.map_or(Vec::new(), |(at, wish)| with_listed(&words, at, wish));
-        let rest = all.filter(|(at, _)| is_new(*at)).map(|(_, wish)| wish);
-        let mut wishes: Vec<Wish> = first.into_iter().chain(rest).collect();
+        let mut all = (0..words.len()).filter_map(|at| Some((at, addition(at)?)));
+        let first = all.next().or_else(|| addition_of_many(&words));
+        let first = first.map_or(Vec::new(), |(at, addition)| {
+            with_listed(&words, at, addition)
+        });
+        let rest = all
+            .filter(|(at, _)| is_new(*at))
+            .map(|(_, addition)| addition);
+        let mut additions: Vec<Addition> = first.into_iter().chain(rest).collect();
         let mut seen = HashSet::new();
-        wishes.retain(|wish| seen.insert(wish.name.clone()));
-        wishes
+        additions.retain(|addition| seen.insert(addition.name.clone()));
+        additions
     }
 
     /// Returns the trait that the task wants a type to implement: "implement Drop for Lock".
@@ -160,13 +166,13 @@ impl Request {
         let names = r"`?(?P<trait>[A-Z]\w*)[^.\n]*?";
         let pattern = format!(r"(?i:\bimpl(?:ement(?:s|ed|ing)?)?)\s+{names}\s+for\s+`?{name}\b");
         let found = regex::Regex::new(&pattern).ok()?;
-        let found = found.captures(&self.text)?;
+        let found = found.captures(self.text())?;
         Some(found.name("trait")?.as_str().to_owned())
     }
 
     /// Returns whether the task asks for a definition without naming it: "a function that reverses a string".
     pub fn wants_definition(&self) -> bool {
-        let words = self.wish_words();
+        let words = self.addition_words();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         (1..words.len()).any(|at| {
             let is_noun = matches!(lower(at), "function" | "class" | "method" | "helper");
@@ -209,7 +215,7 @@ impl Request {
 
     /// Returns what is to be replaced everywhere: "replace `a` with b", "remove all print statements".
     pub fn replaced_name(&self) -> Option<String> {
-        let words = self.wish_words();
+        let words = self.addition_words();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         let first = (0..words.len()).find(|at| lower(*at) != "please")?;
         let skip = |from: usize| {
@@ -239,7 +245,7 @@ impl Request {
 
     /// Returns the parameter that the task speaks of: "the parameter `x`", "an argument x=1".
     pub fn parameter(&self) -> Option<String> {
-        let words = self.wish_words();
+        let words = self.addition_words();
         let is_noun = |word: &Word| {
             !word.like_code && matches!(word.lower.as_str(), "parameter" | "argument" | "keyword")
         };
@@ -258,7 +264,7 @@ impl Request {
 
     /// Returns whether the task asks for a test beside something else.
     pub fn wants_test(&self) -> bool {
-        let words = self.wish_words();
+        let words = self.addition_words();
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         (1..words.len()).any(|at| {
             let test = matches!(lower(at), "test" | "tests" | "unittest" | "unittests");
@@ -283,7 +289,7 @@ fn is_plainly(words: &[Word<'_>], at: usize, list: &str) -> bool {
 }
 
 /// Returns the first thing of "add functions a_b and c_d", and nothing of "add a limit to the functions".
-fn wish_of_many(words: &[Word<'_>]) -> Option<(usize, Wish)> {
+fn addition_of_many(words: &[Word<'_>]) -> Option<(usize, Addition)> {
     let is_ordered = |at: usize| {
         let order = (0..at).rev().find(|at| !is_plainly(words, *at, FILLERS));
         order.is_some_and(|at| is_plainly(words, at, ORDERS))
@@ -292,16 +298,16 @@ fn wish_of_many(words: &[Word<'_>]) -> Option<(usize, Wish)> {
     let mut nouns = nouns.enumerate().filter_map(|(at, noun)| Some((at, noun?)));
     let (at, noun) = nouns.find(|(at, _)| is_ordered(*at))?;
     let name = words.get(at + 1).filter(|word| word.like_code)?.name?;
-    let wish = Wish {
+    let addition = Addition {
         name: name.to_owned(),
         member: name.contains('.') || is_among(MEMBERS, noun),
         noun: Noun::of(noun),
     };
-    Some((at, wish))
+    Some((at, addition))
 }
 
 /// Returns what is listed together with the first thing: in "add `a`, `b` and `c` methods" all of them are new.
-fn with_listed(words: &[Word<'_>], at: usize, first: Wish) -> Vec<Wish> {
+fn with_listed(words: &[Word<'_>], at: usize, first: Addition) -> Vec<Addition> {
     let begin = (at + 1..words.len()).find(|at| words[*at].name == Some(&*first.name));
     let listed = begin.map_or(Vec::new(), |begin| names_from(words, begin, &first));
     match listed.len() {
@@ -312,7 +318,7 @@ fn with_listed(words: &[Word<'_>], at: usize, first: Wish) -> Vec<Wish> {
 
 /// Returns the names written like code that stand one after the other from a word on, where nothing says that they are
 /// parameters, options or the like. They are what the first is, unless a word behind them says it.
-fn names_from(words: &[Word<'_>], begin: usize, first: &Wish) -> Vec<Wish> {
+fn names_from(words: &[Word<'_>], begin: usize, first: &Addition) -> Vec<Addition> {
     let lower = |at: usize| words.get(at).map_or("", |word: &Word<'_>| &*word.lower);
     let mut names: Vec<&str> = Vec::new();
     let mut at = begin;
@@ -338,12 +344,12 @@ fn names_from(words: &[Word<'_>], begin: usize, first: &Wish) -> Vec<Wish> {
     if !is_end {
         return Vec::new();
     }
-    let wish = |name: &str| Wish {
+    let addition = |name: &str| Addition {
         name: name.to_owned(),
         member: name.contains('.') || told.map_or(first.member, |noun| is_among(MEMBERS, noun)),
         noun: told.map_or(first.noun, Noun::of),
     };
-    names.into_iter().map(wish).collect()
+    names.into_iter().map(addition).collect()
 }
 
 /// Reads a word as a value that code would have in it.
@@ -369,11 +375,11 @@ fn value(word: &str) -> Option<String> {
 impl Request {
     /// Returns the tokens; a call such as `f(a, b)` is one.
     fn with_calls(&self) -> impl Iterator<Item = Token<'_>> {
-        joined(&self.text, self.tokens(), Joint::Brackets).into_iter()
+        joined(self.text(), self.tokens(), Joint::Brackets).into_iter()
     }
 
     /// Returns the words, as names would be read from them.
-    fn wish_words(&self) -> Vec<Word<'_>> {
+    fn addition_words(&self) -> Vec<Word<'_>> {
         self.with_calls().map(|token| word(token.text)).collect()
     }
 }
@@ -408,9 +414,9 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str, test: bool) {
         let task = Request::read(text);
-        let found = task.wish().map_or(String::new(), |wish| {
-            let member = if wish.member { " of a class" } else { "" };
-            format!("{}{member}", wish.name)
+        let found = task.addition().map_or(String::new(), |addition| {
+            let member = if addition.member { " of a class" } else { "" };
+            format!("{}{member}", addition.name)
         });
         assert_eq!(
             (found.as_str(), task.wants_test()),
@@ -423,7 +429,10 @@ mod tests {
     fn all_that_should_be_new_is_read() {
         let names = |text: &str| {
             let request = Request::read(text);
-            let names = request.wishes().iter().map(|wish| wish.name.as_str());
+            let names = request
+                .additions()
+                .iter()
+                .map(|addition| addition.name.as_str());
             names.collect::<Vec<_>>().join(" ")
         };
         let check = |text: &str, expected: &str| assert_eq!(names(text), expected, "{text}");
@@ -464,8 +473,10 @@ mod tests {
     fn things_of_one_list_are_of_one_sort() {
         let sorts = |text: &str| -> Vec<(Noun, bool)> {
             let request = Request::read(text);
-            let wishes = request.wishes().iter();
-            wishes.map(|wish| (wish.noun, wish.member)).collect()
+            let additions = request.additions().iter();
+            additions
+                .map(|addition| (addition.noun, addition.member))
+                .collect()
         };
         let twice = |noun: Noun, member: bool| vec![(noun, member); 2];
         for (text, noun, member) in [
