@@ -1,19 +1,19 @@
 //! What a star import brings, followed through the star imports of the module itself.
 
 use super::program::Program;
-use super::resolved::Module;
+use super::resolved::ResolvedModule;
 use crate::stdlib;
 
 impl Program<'_> {
     /// The names that `from module import *` brings; `None` where they cannot be read or are made while the module runs.
-    pub(super) fn exports_below(&self, module: &Module, depth: u32) -> Option<Vec<String>> {
+    pub(super) fn exports_below(&self, module: &ResolvedModule, depth: u32) -> Option<Vec<String>> {
         match module {
-            Module::Standard(name) => {
+            ResolvedModule::Standard(name) => {
                 // Names that the table misses would be called undefined, so private ones count too.
                 let members = stdlib::members(name).into_iter();
                 Some(members.map(str::to_string).collect())
             }
-            Module::File(id) => {
+            ResolvedModule::File(id) => {
                 let file = self.file(*id).filter(|_| depth < 20)?;
                 if file.scopes.dynamic.may_define_more()
                     || file.scopes.exports_open
@@ -35,7 +35,7 @@ impl Program<'_> {
                 }
                 Some(names)
             }
-            Module::Folder(_) | Module::Opaque | Module::Unknown => None,
+            ResolvedModule::Folder(_) | ResolvedModule::Opaque | ResolvedModule::Unknown => None,
         }
     }
 }

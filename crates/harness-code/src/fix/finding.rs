@@ -50,7 +50,7 @@ impl MisspellingRequest {
 
 /// One name that does not resolve.
 #[derive(Debug)]
-pub(crate) struct Finding {
+pub(crate) struct UnresolvedName {
     pub(crate) file: FileId,
     pub(crate) span: Range<usize>,
     pub(crate) wrong: String,
@@ -95,14 +95,14 @@ impl Verdict {
     }
 }
 
-impl Finding {
+impl UnresolvedName {
     pub(crate) fn misspelled(
         file: &File<'_>,
         span: Range<usize>,
         wrong: &str,
         verdict: Verdict,
-    ) -> Finding {
-        Finding {
+    ) -> UnresolvedName {
+        UnresolvedName {
             file: file.id,
             span,
             wrong: wrong.to_string(),
@@ -200,7 +200,7 @@ pub(crate) struct Repaired {
 }
 
 impl Repaired {
-    pub(crate) fn of(findings: &[Finding]) -> Repaired {
+    pub(crate) fn of(findings: &[UnresolvedName]) -> Repaired {
         let mut repaired = Repaired {
             wrong: FxHashSet::default(),
             right: FxHashSet::default(),

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use ruff_text_size::TextRange;
 
-use super::finding::{Finding, Search, Verdict, is_special};
+use super::finding::{Search, UnresolvedName, Verdict, is_special};
 use super::program::File;
-use super::resolved::Module;
+use super::resolved::ResolvedModule;
 use crate::scope::{BindingKind, Import, Role};
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
@@ -18,7 +18,7 @@ pub(crate) fn findings(
     search: &Search<'_, '_>,
     file: &File<'_>,
     wanted: &dyn Fn(&str) -> bool,
-) -> Vec<Finding> {
+) -> Vec<UnresolvedName> {
     let mut found = Vec::new();
     for import in &file.scopes.imports {
         let names = import.module.split('.').chain(import.member);
@@ -29,7 +29,9 @@ pub(crate) fn findings(
         let guarded = import.guard.catches_import_error();
         let module = search.program.imported_module(file, import);
         match (&module, import.member) {
-            (Module::Unknown, _) => found.extend(unknown_module(search, file, import, guarded)),
+            (ResolvedModule::Unknown, _) => {
+                found.extend(unknown_module(search, file, import, guarded))
+            }
             (_, None | Some("*")) => {}
             (module, Some(member)) => {
                 if guarded && !search.request.confirms(member) || is_special(member) {
@@ -46,7 +48,7 @@ pub(crate) fn findings(
                     continue;
                 }
                 let span = import.member_span.into();
-                found.push(Finding::misspelled(file, span, member, verdict));
+                found.push(UnresolvedName::misspelled(file, span, member, verdict));
             }
         }
     }
@@ -57,7 +59,7 @@ pub(crate) fn findings(
 pub(crate) fn names_of(
     search: &Search<'_, '_>,
     file: &File<'_>,
-    module: &Module,
+    module: &ResolvedModule,
     wanted: &str,
 ) -> Option<Vec<String>> {
     let program = search.program;
@@ -65,7 +67,7 @@ pub(crate) fn names_of(
         return None;
     }
     match module {
-        Module::Standard(name) => {
+        ResolvedModule::Standard(name) => {
             let members = stdlib::members(name);
             let private = |member: &&&str| !member.starts_with('_') || wanted.starts_with('_');
             (!members.contains(&wanted)).then(|| {
@@ -76,7 +78,7 @@ pub(crate) fn names_of(
                     .collect()
             })
         }
-        Module::File(id) => {
+        ResolvedModule::File(id) => {
             let other = program.file(*id)?;
             let open = other.scopes.dynamic.may_define_more() || !other.source.is_whole();
             let stub_beside = program
@@ -101,8 +103,8 @@ pub(crate) fn names_of(
             names.retain(|name| !is_special(name));
             Some(names)
         }
-        Module::Folder(_) => Some(program.children(module)),
-        Module::Opaque | Module::Unknown => None,
+        ResolvedModule::Folder(_) => Some(program.children(module)),
+        ResolvedModule::Opaque | ResolvedModule::Unknown => None,
     }
 }
 
@@ -157,7 +159,7 @@ fn unknown_module(
     file: &File<'_>,
     import: &Import<'_>,
     guarded: bool,
-) -> Option<Finding> {
+) -> Option<UnresolvedName> {
     let program = search.program;
     let confirmed =
         |part: &str| search.request.confirms(part) || search.request.confirms(import.module);
@@ -167,7 +169,7 @@ fn unknown_module(
     let mut known_part = "";
     for (part, longer, span) in import.parts() {
         let name = program.absolute(file, import.level, longer)?;
-        if program.module(file.id, &name, import.level > 0) != Module::Unknown {
+        if program.module(file.id, &name, import.level > 0) != ResolvedModule::Unknown {
             known_part = longer;
             continue;
         }
@@ -187,7 +189,7 @@ fn unknown_module(
         {
             edits.extend(uses_of(file, import, part, right)?);
         }
-        return Some(Finding::misspelled(file, span, part, verdict));
+        return Some(UnresolvedName::misspelled(file, span, part, verdict));
     }
     None
 }
@@ -221,7 +223,7 @@ fn siblings(
     };
     let parent = program.module(file.id, &name, import.level > 0);
     match parent {
-        Module::Standard(parent) => {
+        ResolvedModule::Standard(parent) => {
             let prefix = format!("{parent}.");
             stdlib::modules()
                 .filter_map(|name| name.strip_prefix(&prefix))

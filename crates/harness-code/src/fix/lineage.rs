@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ruff_python_ast as ast;
 
-use super::members::{Class, Member, is_named};
+use super::members::{ClassMembers, Member, is_named};
 use super::program::Program;
 use super::resolved::{ClassRef, Lineage, Value};
 use crate::scope::ScopeKind;
@@ -88,7 +88,7 @@ impl<'s> Program<'s> {
     pub(crate) fn ask_class<T>(
         &self,
         class: ClassRef,
-        ask: impl FnOnce(&Class<'s>) -> T,
+        ask: impl FnOnce(&ClassMembers<'s>) -> T,
     ) -> Option<T> {
         let ClassRef::Read(id, scope) = class else {
             return None;

@@ -27,7 +27,7 @@ pub(crate) struct Member<'s> {
 
 /// One class.
 #[derive(Debug)]
-pub(crate) struct Class<'s> {
+pub(crate) struct ClassMembers<'s> {
     pub(crate) node: &'s ast::StmtClassDef,
     pub(crate) members: FxHashMap<&'s str, Vec<Member<'s>>>,
     /// Whether the class answers for attributes that nothing sets, or is made by something unknown.
@@ -48,18 +48,18 @@ pub(crate) enum Receiver {
 /// The classes of one file, by the scope of their body.
 #[derive(Debug)]
 pub(crate) struct Members<'s> {
-    pub(crate) classes: FxHashMap<ScopeId, Class<'s>>,
+    pub(crate) classes: FxHashMap<ScopeId, ClassMembers<'s>>,
 }
 
 impl<'s> Members<'s> {
     pub(crate) fn of(scopes: &Scopes<'s>) -> Members<'s> {
-        let mut classes: FxHashMap<ScopeId, Class<'s>> = FxHashMap::default();
+        let mut classes: FxHashMap<ScopeId, ClassMembers<'s>> = FxHashMap::default();
         for (id, scope) in (0u32..).zip(&scopes.scopes) {
             if let ScopeKind::Class(node) = scope.kind {
                 let dynamic = has_unknown_maker(node);
                 classes.insert(
                     id,
-                    Class {
+                    ClassMembers {
                         node,
                         members: FxHashMap::default(),
                         dynamic,
@@ -119,7 +119,7 @@ impl<'s> Members<'s> {
 }
 
 /// Finds `setattr(self, ...)`, `vars(self)` and `self.__dict__`: attributes set by computed names.
-fn mark_dynamic(scopes: &Scopes<'_>, classes: &mut FxHashMap<ScopeId, Class<'_>>) {
+fn mark_dynamic(scopes: &Scopes<'_>, classes: &mut FxHashMap<ScopeId, ClassMembers<'_>>) {
     let mut mark = |scope: ScopeId, target: &Expr| {
         if let Some(Receiver::Instance(class) | Receiver::Class(class)) =
             receiver(scopes, scope, target)
@@ -198,7 +198,7 @@ pub(crate) fn keyword_of<'c>(call: &'c ast::ExprCall, name: &str) -> Option<&'c 
     call.arguments.find_keyword(name)?.arg.as_ref()
 }
 
-fn slots<'s>(class: &mut Class<'s>, value: &'s Expr) {
+fn slots<'s>(class: &mut ClassMembers<'s>, value: &'s Expr) {
     let strings: Vec<&'s ast::ExprStringLiteral> = match value {
         Expr::StringLiteral(text) => vec![text],
         Expr::List(ast::ExprList { elts, .. })

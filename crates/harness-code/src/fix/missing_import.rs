@@ -6,10 +6,10 @@ use std::ops::Range;
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
-use super::finding::{Finding, Repaired, Search, Verdict, is_special};
+use super::finding::{Repaired, Search, UnresolvedName, Verdict, is_special};
 use super::import_name::names_of;
 use super::program::File;
-use super::resolved::{FileId, Module};
+use super::resolved::{FileId, ResolvedModule};
 use crate::path::RelPath;
 use crate::scope::{Guard, Import, Suspect, known};
 use crate::spelling::{Closest, closest_name};
@@ -103,7 +103,7 @@ pub(crate) fn possibilities(
     // A module of the project hides the standard library's of that name, from itself too.
     let is_standard = |module: &str| {
         let found = search.program.module(file.id, module, false);
-        matches!(found, Module::Standard(_)) && !own.iter().any(|name| name == module)
+        matches!(found, ResolvedModule::Standard(_)) && !own.iter().any(|name| name == module)
     };
     if stdlib::is_module(name) && is_used_as(file, suspect, name) && is_standard(name) {
         statements.push((name.to_string(), format!("import {name}")));
@@ -186,7 +186,7 @@ fn as_elsewhere(
             let is_outside = import.level == 0
                 && !matches!(
                     search.program.imported_module(&other, import),
-                    Module::File(_)
+                    ResolvedModule::File(_)
                 );
             let is_used = match is_module {
                 true => has_member && (import.alias.is_some() || import.module == name),
@@ -290,7 +290,7 @@ fn reaches(search: &Search<'_, '_>, from: FileId, to: FileId) -> bool {
                 .member
                 .and_then(|member| search.program.submodule(id, &module, member));
             for module in [Some(module), inner].into_iter().flatten() {
-                if let Module::File(next) = module
+                if let ResolvedModule::File(next) = module
                     && search.program.path(next).is_some()
                     && !seen.contains(&next)
                 {
@@ -339,7 +339,7 @@ pub(crate) fn moved<'s>(
     search: &Search<'_, 's>,
     file: &File<'s>,
     repaired: &Repaired,
-) -> Vec<Finding> {
+) -> Vec<UnresolvedName> {
     let mut found = Vec::new();
     for import in &file.scopes.imports {
         let Some(member) = import.member.filter(|member| *member != "*") else {
@@ -355,7 +355,7 @@ pub(crate) fn moved<'s>(
         }
         let module = search.program.imported_module(file, import);
         let lost = match &module {
-            Module::File(id) if search.program.path(*id).is_some() => {
+            ResolvedModule::File(id) if search.program.path(*id).is_some() => {
                 names_of(search, file, &module, member)
             }
             _ => None,
@@ -392,9 +392,9 @@ pub(crate) fn moved<'s>(
             continue;
         }
         let verdict = Verdict::replaced(&name, span);
-        found.push(Finding {
+        found.push(UnresolvedName {
             kind: "moved_import",
-            ..Finding::misspelled(file, statement, member, verdict)
+            ..UnresolvedName::misspelled(file, statement, member, verdict)
         });
     }
     found

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use super::finding::{Finding, MisspellingRequest, Repaired, Search, Verdict};
+use super::finding::{MisspellingRequest, Repaired, Search, UnresolvedName, Verdict};
 use super::program::{File, Program, Sources};
 use super::resolved::FileId;
 use super::{
@@ -16,7 +16,7 @@ use crate::scope::{Depth, Source};
 use crate::tree::SourceTree;
 
 /// Looks for one kind of name that does not resolve, where the broken imports are known.
-type Finder = for<'s> fn(&Search<'_, 's>, &File<'s>, &Repaired) -> Vec<Finding>;
+type Finder = for<'s> fn(&Search<'_, 's>, &File<'s>, &Repaired) -> Vec<UnresolvedName>;
 
 /// The kinds besides broken imports, asked in this order.
 const FINDERS: [Finder; 4] = [
@@ -39,7 +39,7 @@ pub fn misspelled(tree: &SourceTree, request: &MisspellingRequest) -> Answer {
     if let Some(refusal) = conflict_markers(&program, &files) {
         return refusal;
     }
-    let mut findings: Vec<Finding> = files
+    let mut findings: Vec<UnresolvedName> = files
         .iter()
         .flat_map(|&file| search.in_file(file))
         .collect();
@@ -53,7 +53,7 @@ pub fn misspelled(tree: &SourceTree, request: &MisspellingRequest) -> Answer {
 }
 
 impl<'s> Search<'_, 's> {
-    fn in_file(&self, id: FileId) -> Vec<Finding> {
+    fn in_file(&self, id: FileId) -> Vec<UnresolvedName> {
         let Some(file) = self.program.file(id).filter(|file| file.source.is_whole()) else {
             return Vec::new();
         };
@@ -70,7 +70,7 @@ impl<'s> Search<'_, 's> {
     }
 
     /// Broken imports come first: what they bind cannot be what another name was meant to be.
-    fn with_imports(&self, file: &File<'s>, imports: Vec<Finding>) -> Vec<Finding> {
+    fn with_imports(&self, file: &File<'s>, imports: Vec<UnresolvedName>) -> Vec<UnresolvedName> {
         let repaired = Repaired::of(&imports);
         let mut findings = imports;
         for finder in FINDERS {
@@ -160,8 +160,12 @@ fn conflict_markers(program: &Program<'_>, files: &[FileId]) -> Option<Answer> {
 }
 
 /// Where tracebacks name lines and a finding stands on one, the others are not what failed.
-fn keep_traced(program: &Program<'_>, request: &MisspellingRequest, findings: &mut Vec<Finding>) {
-    let traced = |finding: &Finding| {
+fn keep_traced(
+    program: &Program<'_>,
+    request: &MisspellingRequest,
+    findings: &mut Vec<UnresolvedName>,
+) {
+    let traced = |finding: &UnresolvedName| {
         let place = program.place(finding.file, finding.span.start);
         place.is_some_and(|place| request.lines.contains(&(place.path, place.line)))
     };
@@ -175,7 +179,11 @@ fn keep_traced(program: &Program<'_>, request: &MisspellingRequest, findings: &m
     }
 }
 
-fn inside_scope(program: &Program<'_>, request: &MisspellingRequest, finding: &Finding) -> bool {
+fn inside_scope(
+    program: &Program<'_>,
+    request: &MisspellingRequest,
+    finding: &UnresolvedName,
+) -> bool {
     let Some(scope) = &request.scope else {
         return true;
     };
@@ -184,10 +192,10 @@ fn inside_scope(program: &Program<'_>, request: &MisspellingRequest, finding: &F
         .is_some_and(|path| path.starts_with(scope))
 }
 
-fn answer(program: &Program<'_>, findings: &[Finding]) -> Answer {
+fn answer(program: &Program<'_>, findings: &[UnresolvedName]) -> Answer {
     let mut edits: Vec<Edit> = Vec::new();
     let mut changed: Vec<(&str, &str, &'static str)> = Vec::new();
-    let mut doubtful: Vec<&Finding> = Vec::new();
+    let mut doubtful: Vec<&UnresolvedName> = Vec::new();
     let mut kind = "misspelled_name";
     let mut where_found = None;
     for finding in findings {
@@ -251,7 +259,7 @@ const MOST_LEFT: usize = 4;
 /// Says which names stay unresolved after the changes, with the first place of each.
 fn left_unresolved(
     program: &Program<'_>,
-    findings: &[Finding],
+    findings: &[UnresolvedName],
     changed: &[(&str, &str, &str)],
 ) -> String {
     let mut left: Vec<(&str, String)> = Vec::new();
@@ -277,7 +285,7 @@ fn left_unresolved(
 
 /// Whether every corrected name resolves once the proposal is applied: the nearest name may be deleted by then, or not
 /// yet be there.
-fn resolves(program: &Program<'_>, findings: &[Finding], proposal: &Proposal) -> bool {
+fn resolves(program: &Program<'_>, findings: &[UnresolvedName], proposal: &Proposal) -> bool {
     let mut files: Vec<FileId> = findings.iter().map(|finding| finding.file).collect();
     files.sort_unstable();
     files.dedup();
@@ -330,7 +338,7 @@ fn sentence(kind: &str, wrong: &str, right: &str) -> String {
     }
 }
 
-fn question(program: &Program<'_>, findings: &[Finding]) -> Answer {
+fn question(program: &Program<'_>, findings: &[UnresolvedName]) -> Answer {
     let Some(finding) = findings
         .iter()
         .find(|finding| matches!(finding.verdict, Verdict::Several(_)))

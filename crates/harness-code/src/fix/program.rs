@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::installed::Installed;
-use super::resolved::{ClassRef, FileId, Lineage, Module, Value};
+use super::resolved::{ClassRef, FileId, Lineage, ResolvedModule, Value};
 use super::{Place, place};
 use crate::language::Language;
 use crate::parallel::side_by_side;
@@ -137,7 +137,7 @@ pub(crate) struct Program<'s> {
     by_path: FxHashMap<&'s str, FileId>,
     files: RefCell<FxHashMap<FileId, Option<Rc<File<'s>>>>>,
     outside: RefCell<Vec<(PathBuf, String)>>,
-    found_outside: RefCell<FxHashMap<String, Module>>,
+    found_outside: RefCell<FxHashMap<String, ResolvedModule>>,
     known_exports: RefCell<FxHashMap<FileId, Option<Rc<Vec<String>>>>>,
     pub(super) known_values: RefCell<FxHashMap<(FileId, SymbolId), Option<Value>>>,
     pub(super) known_lineages: RefCell<FxHashMap<ClassRef, Rc<Lineage>>>,
@@ -337,36 +337,36 @@ impl<'s> Program<'s> {
     }
 
     /// What the module part of an import stands for.
-    pub(crate) fn imported_module(&self, file: &File<'_>, import: &Import<'_>) -> Module {
+    pub(crate) fn imported_module(&self, file: &File<'_>, import: &Import<'_>) -> ResolvedModule {
         let Some(name) = self.absolute(file, import.level, import.module) else {
-            return Module::Unknown;
+            return ResolvedModule::Unknown;
         };
         self.module(file.id, &name, import.level > 0)
     }
 
     /// What an absolute dotted name stands for in a file.
-    pub(crate) fn module(&self, from: FileId, name: &str, relative: bool) -> Module {
+    pub(crate) fn module(&self, from: FileId, name: &str, relative: bool) -> ResolvedModule {
         if let Some(found) = self.project_module(from, name) {
             match stdlib::module(name) {
                 Some(standard) if !relative && self.hides_nothing(from, &found) => {
-                    return Module::Standard(standard);
+                    return ResolvedModule::Standard(standard);
                 }
                 _ => return found,
             }
         }
         if relative && self.path(from).is_some() {
-            return Module::Unknown;
+            return ResolvedModule::Unknown;
         }
         if let Some(name) = stdlib::module(name) {
-            return Module::Standard(name);
+            return ResolvedModule::Standard(name);
         }
         self.outside_module(name)
     }
 
     /// Whether a file named like a standard module is not what an import of that name finds: the file itself, or
     /// a part of the package that the project folder is.
-    fn hides_nothing(&self, from: FileId, found: &Module) -> bool {
-        let Module::File(id) = found else {
+    fn hides_nothing(&self, from: FileId, found: &ResolvedModule) -> bool {
+        let ResolvedModule::File(id) = found else {
             return true;
         };
         let at_top = self.path(*id).is_some_and(|path| path.folder().is_empty());
@@ -374,7 +374,7 @@ impl<'s> Program<'s> {
     }
 
     /// A module of the project by its dotted name.
-    pub(crate) fn project_module(&self, from: FileId, name: &str) -> Option<Module> {
+    pub(crate) fn project_module(&self, from: FileId, name: &str) -> Option<ResolvedModule> {
         let beside = self.path(from).map(|path| path.folder().to_string());
         // A script finds the modules beside it first.
         if let Some(folder) = &beside
@@ -385,7 +385,7 @@ impl<'s> Program<'s> {
             let path = name.replace('.', "/");
             for file in [format!("{path}.py"), format!("{path}/__init__.py")] {
                 if let Some(&id) = self.by_path.get(in_folder(folder, &file).as_str()) {
-                    return Some(Module::File(id));
+                    return Some(ResolvedModule::File(id));
                 }
             }
         }
@@ -405,14 +405,14 @@ impl<'s> Program<'s> {
                     .is_some_and(|path| path.as_str().ends_with(".py"));
                 (source, shared(id))
             });
-            return best.map(|&id| Module::File(id));
+            return best.map(|&id| ResolvedModule::File(id));
         }
         self.folders
             .get(name)
-            .map(|folder| Module::Folder(folder.clone()))
+            .map(|folder| ResolvedModule::Folder(folder.clone()))
     }
 
-    fn outside_module(&self, name: &str) -> Module {
+    fn outside_module(&self, name: &str) -> ResolvedModule {
         if let Some(known) = self.found_outside.borrow().get(name) {
             return known.clone();
         }
@@ -423,12 +423,12 @@ impl<'s> Program<'s> {
         found
     }
 
-    fn find_outside(&self, name: &str) -> Module {
+    fn find_outside(&self, name: &str) -> ResolvedModule {
         let Some(path) = self.installed.find(name) else {
-            return Module::Unknown;
+            return ResolvedModule::Unknown;
         };
         if path.extension().is_none_or(|extension| extension != "py") {
-            return Module::Opaque;
+            return ResolvedModule::Opaque;
         }
         let mut outside = self.outside.borrow_mut();
         let slot = match outside.iter().position(|(known, _)| *known == path) {
@@ -437,15 +437,20 @@ impl<'s> Program<'s> {
                 outside.push((path, name.to_string()));
                 outside.len() - 1
             }
-            None => return Module::Opaque,
+            None => return ResolvedModule::Opaque,
         };
-        Module::File(self.sources.paths.len() + slot)
+        ResolvedModule::File(self.sources.paths.len() + slot)
     }
 
     /// A module below another: `b` of `a`.
-    pub(crate) fn submodule(&self, from: FileId, module: &Module, name: &str) -> Option<Module> {
+    pub(crate) fn submodule(
+        &self,
+        from: FileId,
+        module: &ResolvedModule,
+        name: &str,
+    ) -> Option<ResolvedModule> {
         let dotted = match module {
-            Module::File(id) => {
+            ResolvedModule::File(id) => {
                 let file = self.file(*id)?;
                 let init = match self.path(*id) {
                     Some(path) => path.as_str().ends_with("__init__.py"),
@@ -461,25 +466,25 @@ impl<'s> Program<'s> {
                 }
                 format!("{}.{name}", file.package)
             }
-            Module::Folder(folder) => {
+            ResolvedModule::Folder(folder) => {
                 let dotted = folder
                     .strip_prefix("src/")
                     .unwrap_or(folder)
                     .replace('/', ".");
                 format!("{dotted}.{name}")
             }
-            Module::Standard(standard) => format!("{standard}.{name}"),
-            Module::Opaque | Module::Unknown => return None,
+            ResolvedModule::Standard(standard) => format!("{standard}.{name}"),
+            ResolvedModule::Opaque | ResolvedModule::Unknown => return None,
         };
         match self.module(from, &dotted, false) {
-            Module::Unknown => None,
+            ResolvedModule::Unknown => None,
             found => Some(found),
         }
     }
 
     /// What `from module import *` brings; `None` where that cannot be read.
-    fn exports(&self, module: &Module) -> Option<Rc<Vec<String>>> {
-        let Module::File(id) = module else {
+    fn exports(&self, module: &ResolvedModule) -> Option<Rc<Vec<String>>> {
+        let ResolvedModule::File(id) = module else {
             return self.exports_below(module, 0).map(Rc::new);
         };
         if let Some(known) = self.known_exports.borrow().get(id) {
@@ -533,14 +538,16 @@ impl<'s> Program<'s> {
     }
 
     /// The submodules that a package has, by their last names.
-    pub(crate) fn children(&self, module: &Module) -> Vec<String> {
+    pub(crate) fn children(&self, module: &ResolvedModule) -> Vec<String> {
         let folder = match module {
-            Module::File(id) => match self.path(*id) {
+            ResolvedModule::File(id) => match self.path(*id) {
                 Some(path) if path.as_str().ends_with("__init__.py") => path.folder().to_string(),
                 _ => return Vec::new(),
             },
-            Module::Folder(folder) => folder.clone(),
-            Module::Standard(_) | Module::Opaque | Module::Unknown => return Vec::new(),
+            ResolvedModule::Folder(folder) => folder.clone(),
+            ResolvedModule::Standard(_) | ResolvedModule::Opaque | ResolvedModule::Unknown => {
+                return Vec::new();
+            }
         };
         let prefix = format!("{folder}/");
         let mut names: Vec<String> = Vec::new();

@@ -7,7 +7,7 @@ pub(crate) type FileId = usize;
 
 /// What a dotted module text stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Module {
+pub(crate) enum ResolvedModule {
     /// A file of the project, or one outside that was read.
     File(FileId),
     /// A folder of the project without `__init__.py`; its path.
@@ -32,7 +32,7 @@ pub(crate) enum ClassRef {
 /// What an expression stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
-    Module(Module),
+    Module(ResolvedModule),
     Class(ClassRef),
     Instance(ClassRef),
     /// A function of a file that was read; the scope is that of its body.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 
-use super::finding::{Finding, Repaired, Search, Verdict, is_quoted, is_special};
+use super::finding::{Repaired, Search, UnresolvedName, Verdict, is_quoted, is_special};
 use super::import_name::names_of;
 use super::members::{MemberKind, Receiver, is_decorated, receiver};
 use super::program::File;
@@ -15,7 +15,11 @@ use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
 
 /// Finds attributes that cannot exist and what they were meant to be.
-pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>, _: &Repaired) -> Vec<Finding> {
+pub(crate) fn findings<'s>(
+    search: &Search<'_, 's>,
+    file: &File<'s>,
+    _: &Repaired,
+) -> Vec<UnresolvedName> {
     let mut found = Vec::new();
     for attribute in &file.scopes.attributes {
         let node = attribute.node;
@@ -68,7 +72,7 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>, _: &Repaire
         if is_quoted(file, name) || search.is_defined_somewhere(name) {
             continue;
         }
-        found.push(Finding::misspelled(file, span, name, verdict));
+        found.push(UnresolvedName::misspelled(file, span, name, verdict));
     }
     found
 }

@@ -2,15 +2,19 @@
 
 use ruff_python_ast::{self as ast, helpers::map_callable};
 
-use super::finding::{Finding, Repaired, Search, Verdict};
-use super::members::{Class, MemberKind, is_only_decorated, last_name};
+use super::finding::{Repaired, Search, UnresolvedName, Verdict};
+use super::members::{ClassMembers, MemberKind, is_only_decorated, last_name};
 use super::program::{File, Program};
 use super::resolved::{ClassRef, FileId, Value};
 use crate::scope::{BindingKind, ScopeId, ScopeKind};
 use crate::spelling::closest_name;
 
 /// Finds keyword arguments that a call cannot take and what they were meant to be.
-pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>, _: &Repaired) -> Vec<Finding> {
+pub(crate) fn findings<'s>(
+    search: &Search<'_, 's>,
+    file: &File<'s>,
+    _: &Repaired,
+) -> Vec<UnresolvedName> {
     let mut found = Vec::new();
     for call in &file.scopes.calls {
         let keywords = &call.node.arguments.keywords;
@@ -44,7 +48,12 @@ pub(crate) fn findings<'s>(search: &Search<'_, 's>, file: &File<'s>, _: &Repaire
             if search.takes_somewhere(&function, name.as_str()) {
                 continue;
             }
-            found.push(Finding::misspelled(file, name.range.into(), name, verdict));
+            found.push(UnresolvedName::misspelled(
+                file,
+                name.range.into(),
+                name,
+                verdict,
+            ));
         }
     }
     found
@@ -124,7 +133,8 @@ fn maker(program: &Program<'_>, class: ClassRef) -> Option<Maker> {
 
 /// Whether a class is made as `class` makes it: no decorator, no metaclass of its own.
 fn is_plain(program: &Program<'_>, class: ClassRef) -> bool {
-    let is_plain = |class: &Class<'_>| !class.dynamic && class.node.decorator_list.is_empty();
+    let is_plain =
+        |class: &ClassMembers<'_>| !class.dynamic && class.node.decorator_list.is_empty();
     program.ask_class(class, is_plain).unwrap_or_default()
 }
 

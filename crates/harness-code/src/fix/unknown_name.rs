@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
-use super::finding::{Finding, Repaired, Search, Verdict, is_special};
+use super::finding::{Repaired, Search, UnresolvedName, Verdict, is_special};
 use super::missing_import;
 use super::program::File;
-use super::resolved::Module;
+use super::resolved::ResolvedModule;
 use crate::scope::{BindingKind, Missing, ScopeId, ScopeKind, Suspect, known};
 use crate::spelling::{Closest, Nearness, closest_name, nearness};
 
@@ -16,7 +16,7 @@ pub(crate) fn findings(
     search: &Search<'_, '_>,
     file: &File<'_>,
     repaired: &Repaired,
-) -> Vec<Finding> {
+) -> Vec<UnresolvedName> {
     let concerns = |name: &str| search.request.concerns(name);
     let suspects = file
         .scopes
@@ -26,7 +26,7 @@ pub(crate) fn findings(
     if !suspects && file.scopes.exports.is_none() {
         return Vec::new();
     }
-    let submodules = search.program.children(&Module::File(file.id));
+    let submodules = search.program.children(&ResolvedModule::File(file.id));
     let Some(stars) = search.program.star_names(file) else {
         return Vec::new();
     };
@@ -61,7 +61,7 @@ pub(crate) fn findings(
             } else {
                 "misspelled_name"
             };
-            found.push(Finding {
+            found.push(UnresolvedName {
                 file: file.id,
                 span: suspect.span.into(),
                 wrong: name.to_string(),
@@ -185,13 +185,17 @@ fn in_comprehension_of(file: &File<'_>, suspect: &Suspect, scope: ScopeId) -> bo
 }
 
 /// Entries of `__all__` that the module does not have.
-fn exported(search: &Search<'_, '_>, file: &File<'_>, stars: &FxHashSet<String>) -> Vec<Finding> {
+fn exported(
+    search: &Search<'_, '_>,
+    file: &File<'_>,
+    stars: &FxHashSet<String>,
+) -> Vec<UnresolvedName> {
     let scopes = &file.scopes;
     let is_open = scopes.exports_open || scopes.dynamic.may_define_more();
     let Some(exports) = scopes.exports.as_ref().filter(|_| !is_open) else {
         return Vec::new();
     };
-    let module = Module::File(file.id);
+    let module = ResolvedModule::File(file.id);
     let children = search.program.children(&module);
     let bound: Vec<&str> = scopes
         .symbols
@@ -219,7 +223,7 @@ fn exported(search: &Search<'_, '_>, file: &File<'_>, stars: &FxHashSet<String>)
         let start = literal.start + at;
         let span = start..start + export.name.len();
         let verdict = Verdict::replaced(right, span.clone());
-        found.push(Finding::misspelled(file, span, export.name, verdict));
+        found.push(UnresolvedName::misspelled(file, span, export.name, verdict));
     }
     found
 }

@@ -8,7 +8,7 @@ use super::members::{
     self, MemberKind, Receiver, is_decorated, is_named, is_only_decorated, last_name,
 };
 use super::program::{File, Program};
-use super::resolved::{ClassRef, FileId, Module, Value};
+use super::resolved::{ClassRef, FileId, ResolvedModule, Value};
 use crate::scope::{BindingKind, Import, ScopeId, ScopeKind, SymbolId, known};
 use crate::stdlib;
 
@@ -90,7 +90,7 @@ impl<'s> Program<'s> {
             return Some(found);
         }
         // Importing a submodule anywhere makes it a name of its package.
-        if let Some(inner) = self.submodule(file.id, &Module::File(file.id), name) {
+        if let Some(inner) = self.submodule(file.id, &ResolvedModule::File(file.id), name) {
             return Some(Value::Module(inner));
         }
         let is_builtin = file.scopes.stars().next().is_none() && known::is_builtin(name);
@@ -203,13 +203,19 @@ impl<'s> Program<'s> {
     }
 
     /// What `module.name` stands for.
-    fn member_at(&self, from: FileId, module: &Module, name: &str, steps: u32) -> Option<Value> {
+    fn member_at(
+        &self,
+        from: FileId,
+        module: &ResolvedModule,
+        name: &str,
+        steps: u32,
+    ) -> Option<Value> {
         if steps > FARTHEST {
             return None;
         }
         let mut is_bound = false;
         let found = match module {
-            Module::File(id) => self.file(*id).and_then(|file| {
+            ResolvedModule::File(id) => self.file(*id).and_then(|file| {
                 let symbol = file.scopes.module_symbol(name);
                 is_bound = symbol.is_some();
                 match symbol {
@@ -217,10 +223,10 @@ impl<'s> Program<'s> {
                     None => self.brought_by_stars(&file, name, steps),
                 }
             }),
-            Module::Standard(module) => {
+            ResolvedModule::Standard(module) => {
                 stdlib::has_member(module, name).then(|| standard(module, name))
             }
-            Module::Folder(_) | Module::Opaque | Module::Unknown => None,
+            ResolvedModule::Folder(_) | ResolvedModule::Opaque | ResolvedModule::Unknown => None,
         };
         found.or_else(|| {
             let inner = self.submodule(from, module, name)?;
@@ -424,7 +430,7 @@ fn standard(module: &'static str, name: &str) -> Value {
     match stdlib::class(module, name) {
         Some((module, class)) => Value::Class(ClassRef::Standard(module, class.name)),
         None => match stdlib::module(&format!("{module}.{name}")) {
-            Some(inner) => Value::Module(Module::Standard(inner)),
+            Some(inner) => Value::Module(ResolvedModule::Standard(inner)),
             None => Value::Standard,
         },
     }

@@ -17,7 +17,7 @@ use crate::tree::{SourceFile, SourceTree};
 pub struct ImportGraph {
     links: Vec<Vec<Link>>,
     importers: Vec<Vec<u32>>,
-    missing: Vec<Missing>,
+    missing: Vec<MissingModule>,
 }
 
 /// One file imports another.
@@ -35,7 +35,7 @@ pub struct Link {
 
 /// An import of a module that should be in the project and is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingModule {
     /// The file that imports it.
     pub file: u32,
     /// The line of the statement, from 1.
@@ -67,7 +67,7 @@ impl ImportGraph {
                 });
                 if outcome == Outcome::Missing && found.len() == before {
                     let module = format!("{}{}", ".".repeat(import.level.into()), import.module);
-                    missing.push(Missing {
+                    missing.push(MissingModule {
                         file: from as u32,
                         line: import.line,
                         module,
@@ -102,7 +102,7 @@ impl ImportGraph {
     }
 
     /// Returns the imports whose module should be in the project and is not.
-    pub fn missing(&self) -> &[Missing] {
+    pub fn missing(&self) -> &[MissingModule] {
         &self.missing
     }
 

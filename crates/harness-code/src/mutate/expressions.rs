@@ -6,13 +6,13 @@ use ruff_python_ast::{
 };
 
 use crate::mutate::piece::{Found, Piece};
-use crate::mutate::role::Role;
+use crate::mutate::role::ExpressionRole;
 use crate::mutate::{bytes, table};
 use crate::scope::known::is_builtin;
 use crate::{spelling, stdlib};
 
 /// Suspects one expression.
-pub(super) fn suspect(expr: &Expr, role: Role, found: &mut Found<'_>) {
+pub(super) fn suspect(expr: &Expr, role: ExpressionRole, found: &mut Found<'_>) {
     values(expr, role, found);
     let ask = |found: &mut Found<'_>, shape: &'static str, holes: &[(&'static str, &Expr)]| {
         found.suspect(found.piece(shape, expr).role(role).codes(holes));
@@ -88,7 +88,7 @@ pub(super) fn comprehension(part: &Comprehension, found: &mut Found<'_>) {
 }
 
 /// What is suspected of anything that has a value, whatever it is.
-fn values(expr: &Expr, role: Role, found: &mut Found<'_>) {
+fn values(expr: &Expr, role: ExpressionRole, found: &mut Found<'_>) {
     let code = found.code(expr);
     // `NotImplemented` stands for nothing but itself.
     let is_plain = !code.contains('\n') && code != "NotImplemented";
@@ -206,7 +206,7 @@ fn clauses(boolean: &ExprBoolOp, found: &mut Found<'_>) {
     }
 }
 
-fn number(expr: &Expr, value: &Number, role: Role, found: &mut Found<'_>) {
+fn number(expr: &Expr, value: &Number, role: ExpressionRole, found: &mut Found<'_>) {
     let (shape, others, units) = match value {
         Number::Int(int) => {
             let Some(value) = int.as_i64() else { return };
@@ -259,7 +259,7 @@ fn number(expr: &Expr, value: &Number, role: Role, found: &mut Found<'_>) {
 /// A longer text than this is a sentence for people.
 const LONG_TEXT: usize = 60;
 
-fn text(expr: &Expr, role: Role, found: &mut Found<'_>) {
+fn text(expr: &Expr, role: ExpressionRole, found: &mut Found<'_>) {
     let code = found.code(expr);
     let parts = code
         .chars()
@@ -346,7 +346,7 @@ fn subscript(inner: &ExprSubscript, found: &mut Found<'_>) {
     }
 }
 
-fn name(expr: &Expr, name: &ExprName, role: Role, found: &mut Found<'_>) {
+fn name(expr: &Expr, name: &ExprName, role: ExpressionRole, found: &mut Found<'_>) {
     let (id, sight) = (name.id.as_str(), found.sight);
     let is_local = sight.has("local", id);
     let shape = match name.ctx {
@@ -381,7 +381,7 @@ fn twins<'a>(piece: Piece<'a>, id: &str) -> Piece<'a> {
         .set("kin", several.into_iter().flatten())
 }
 
-fn attribute(expr: &Expr, inner: &ExprAttribute, role: Role, found: &mut Found<'_>) {
+fn attribute(expr: &Expr, inner: &ExprAttribute, role: ExpressionRole, found: &mut Found<'_>) {
     let (id, owner, sight) = (
         inner.attr.as_str(),
         found.code(inner.value.as_ref()),
@@ -402,7 +402,7 @@ fn attribute(expr: &Expr, inner: &ExprAttribute, role: Role, found: &mut Found<'
         piece = piece.set("underscored", siblings.contains(&other).then_some(other));
         piece = piece.set("local_of_name", local);
     }
-    if role == Role::Callee {
+    if role == ExpressionRole::Callee {
         piece = piece.set("misspelled", misspelled(id));
     }
     found.suspect(twins(piece.set("sibling", siblings), id));

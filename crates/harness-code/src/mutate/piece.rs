@@ -7,16 +7,16 @@ use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use crate::mutate::kind::MutationKind;
-use crate::mutate::role::Role;
+use crate::mutate::role::ExpressionRole;
 use crate::mutate::sight::Sight;
-use crate::mutate::table::{self, Part, Rule};
+use crate::mutate::table::{self, MutationRule, Part};
 use crate::mutate::{Mutation, bytes};
 
 /// One piece of code: its shape, its parts, and names that could stand in it.
 pub(super) struct Piece<'a> {
     content: &'a str,
     shape: Cow<'a, str>,
-    role: Role,
+    role: ExpressionRole,
     range: Range<usize>,
     /// Whole lines are added, with this indentation.
     indent: Option<&'a str>,
@@ -88,7 +88,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Says in what role the piece stands.
-    pub(super) fn role(mut self, role: Role) -> Self {
+    pub(super) fn role(mut self, role: ExpressionRole) -> Self {
         self.role = role;
         self
     }
@@ -129,7 +129,7 @@ impl<'a> Found<'a> {
         Piece {
             content: self.content,
             shape: shape.into(),
-            role: Role::Other,
+            role: ExpressionRole::Other,
             range,
             indent: None,
             holes: Vec::new(),
@@ -170,7 +170,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn apply(&mut self, rule: &Rule, prior: f32, piece: &Piece<'a>, target: Range<usize>) {
+    fn apply(&mut self, rule: &MutationRule, prior: f32, piece: &Piece<'a>, target: Range<usize>) {
         let replaced = self.content.get(target.clone()).unwrap_or_default();
         if stands_already(&rule.template, replaced) {
             return;
@@ -353,7 +353,7 @@ fn likeness(one: &str, other: &str) -> f32 {
 /// Returns every way to fill the sets of a template: one name each, and no name twice.
 fn choices<'s>(
     sight: &'s Sight,
-    rule: &Rule,
+    rule: &MutationRule,
     piece: &'s Piece<'_>,
     replaced: &str,
 ) -> Vec<Vec<(&'static str, &'s str)>> {

@@ -8,7 +8,7 @@ use crate::mutate::bytes;
 
 /// What an expression is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum ExpressionRole {
     /// Decides: `if`, `while`, a filter, a ternary.
     Condition,
     /// One part of a condition.
@@ -33,21 +33,21 @@ pub(super) enum Role {
     Other,
 }
 
-impl Role {
+impl ExpressionRole {
     /// Returns the role that the table of operators names so.
-    pub(super) fn named(name: &str) -> Option<Role> {
+    pub(super) fn named(name: &str) -> Option<ExpressionRole> {
         Some(match name {
-            "condition" => Role::Condition,
-            "clause" => Role::Clause,
-            "index" => Role::Index,
-            "bound" => Role::Bound,
-            "argument" => Role::Argument,
-            "result" => Role::Result,
-            "iterated" => Role::Iterated,
-            "assigned" => Role::Assigned,
-            "compared" => Role::Compared,
-            "callee" => Role::Callee,
-            "other" => Role::Other,
+            "condition" => ExpressionRole::Condition,
+            "clause" => ExpressionRole::Clause,
+            "index" => ExpressionRole::Index,
+            "bound" => ExpressionRole::Bound,
+            "argument" => ExpressionRole::Argument,
+            "result" => ExpressionRole::Result,
+            "iterated" => ExpressionRole::Iterated,
+            "assigned" => ExpressionRole::Assigned,
+            "compared" => ExpressionRole::Compared,
+            "callee" => ExpressionRole::Callee,
+            "other" => ExpressionRole::Other,
             _ => return None,
         })
     }

@@ -6,7 +6,7 @@ use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashMap;
 
 use crate::mutate::piece::Found;
-use crate::mutate::role::{Block, Role};
+use crate::mutate::role::{Block, ExpressionRole};
 use crate::mutate::sight::Sight;
 use crate::mutate::{Mutation, expressions, lines, statements};
 
@@ -27,12 +27,12 @@ pub(super) fn look(content: &str, module: &[Stmt], path: &[&Stmt]) -> Vec<Mutati
 
 struct Walk<'a> {
     found: Found<'a>,
-    roles: FxHashMap<TextRange, Role>,
+    roles: FxHashMap<TextRange, ExpressionRole>,
     loops: u32,
 }
 
 impl<'a> Walk<'a> {
-    fn role(&mut self, expr: &Expr, role: Role) {
+    fn role(&mut self, expr: &Expr, role: ExpressionRole) {
         self.roles.insert(expr.range(), role);
     }
 
@@ -70,7 +70,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
             }
             Stmt::ClassDef(class) => return self.block(&class.body, false, false),
             Stmt::If(inner) => {
-                self.role(&inner.test, Role::Condition);
+                self.role(&inner.test, ExpressionRole::Condition);
                 self.visit_expr(&inner.test);
                 self.block(&inner.body, false, false);
                 for clause in &inner.elif_else_clauses {
@@ -79,7 +79,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
                 return;
             }
             Stmt::While(inner) => {
-                self.role(&inner.test, Role::Condition);
+                self.role(&inner.test, ExpressionRole::Condition);
                 self.visit_expr(&inner.test);
                 self.loops += 1;
                 self.block(&inner.body, true, false);
@@ -87,7 +87,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
                 return self.block(&inner.orelse, false, false);
             }
             Stmt::For(inner) => {
-                self.role(&inner.iter, Role::Iterated);
+                self.role(&inner.iter, ExpressionRole::Iterated);
                 self.visit_expr(&inner.iter);
                 self.loops += 1;
                 self.block(&inner.body, true, false);
@@ -109,14 +109,14 @@ impl<'a> Visitor<'a> for Walk<'a> {
             }
             Stmt::Return(inner) => {
                 if let Some(value) = &inner.value {
-                    self.role(value, Role::Result);
+                    self.role(value, ExpressionRole::Result);
                 }
             }
-            Stmt::Assign(inner) => self.role(&inner.value, Role::Assigned),
-            Stmt::AugAssign(inner) => self.role(&inner.value, Role::Assigned),
+            Stmt::Assign(inner) => self.role(&inner.value, ExpressionRole::Assigned),
+            Stmt::AugAssign(inner) => self.role(&inner.value, ExpressionRole::Assigned),
             Stmt::AnnAssign(inner) => {
                 if let Some(value) = &inner.value {
-                    self.role(value, Role::Assigned);
+                    self.role(value, ExpressionRole::Assigned);
                 }
             }
             _ => {}
@@ -130,7 +130,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
 
     fn visit_elif_else_clause(&mut self, clause: &'a ElifElseClause) {
         if let Some(test) = &clause.test {
-            self.role(test, Role::Condition);
+            self.role(test, ExpressionRole::Condition);
             self.visit_expr(test);
         }
         self.block(&clause.body, false, false);
@@ -138,53 +138,56 @@ impl<'a> Visitor<'a> for Walk<'a> {
 
     fn visit_comprehension(&mut self, part: &'a Comprehension) {
         expressions::comprehension(part, &mut self.found);
-        self.role(&part.iter, Role::Iterated);
+        self.role(&part.iter, ExpressionRole::Iterated);
         for test in &part.ifs {
-            self.role(test, Role::Condition);
+            self.role(test, ExpressionRole::Condition);
         }
         ruff_python_ast::visitor::walk_comprehension(self, part);
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {
-        let role = self.roles.remove(&expr.range()).unwrap_or(Role::Other);
+        let role = self
+            .roles
+            .remove(&expr.range())
+            .unwrap_or(ExpressionRole::Other);
         match expr {
             Expr::BoolOp(inner) => {
                 for value in &inner.values {
-                    self.role(value, Role::Clause);
+                    self.role(value, ExpressionRole::Clause);
                 }
             }
             Expr::UnaryOp(inner) if inner.op == ruff_python_ast::UnaryOp::Not => {
-                self.role(&inner.operand, Role::Clause);
+                self.role(&inner.operand, ExpressionRole::Clause);
             }
             Expr::If(inner) => {
-                self.role(&inner.test, Role::Condition);
+                self.role(&inner.test, ExpressionRole::Condition);
                 self.role(&inner.body, role);
                 self.role(&inner.orelse, role);
             }
-            Expr::Subscript(inner) => self.role(&inner.slice, Role::Index),
+            Expr::Subscript(inner) => self.role(&inner.slice, ExpressionRole::Index),
             Expr::Slice(inner) => {
                 for bound in [&inner.lower, &inner.upper].into_iter().flatten() {
-                    self.role(bound, Role::Bound);
+                    self.role(bound, ExpressionRole::Bound);
                 }
             }
             Expr::Call(inner) => {
-                self.role(&inner.func, Role::Callee);
+                self.role(&inner.func, ExpressionRole::Callee);
                 for argument in &inner.arguments.args {
-                    self.role(argument, Role::Argument);
+                    self.role(argument, ExpressionRole::Argument);
                 }
                 for keyword in &inner.arguments.keywords {
-                    self.role(&keyword.value, Role::Argument);
+                    self.role(&keyword.value, ExpressionRole::Argument);
                 }
             }
             Expr::Compare(inner) => {
-                self.role(&inner.left, Role::Compared);
+                self.role(&inner.left, ExpressionRole::Compared);
                 for side in &inner.comparators {
-                    self.role(side, Role::Compared);
+                    self.role(side, ExpressionRole::Compared);
                 }
             }
             Expr::Yield(inner) => {
                 if let Some(value) = &inner.value {
-                    self.role(value, Role::Result);
+                    self.role(value, ExpressionRole::Result);
                 }
             }
             _ => {}

@@ -5,14 +5,14 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use crate::mutate::kind::MutationKind;
-use crate::mutate::role::Role;
+use crate::mutate::role::ExpressionRole;
 
 /// What stands for the number of names where a template says none.
 const EVERY: usize = usize::MAX;
 
 /// One way to change a piece of code.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct MutationRule {
     pub(super) kind: MutationKind,
     /// How often bugs are of this kind; only the order means something.
     pub(super) prior: f32,
@@ -47,8 +47,8 @@ pub(super) enum Part {
 #[derive(Debug, Default)]
 struct Section {
     /// With the weight of the priors; every role when empty.
-    roles: Vec<(Role, f32)>,
-    rules: Vec<Rule>,
+    roles: Vec<(ExpressionRole, f32)>,
+    rules: Vec<MutationRule>,
 }
 
 /// Every rule by the shape it is for.
@@ -102,7 +102,10 @@ pub(super) fn families(section: &str) -> &'static [Vec<String>] {
 }
 
 /// Returns the rules for a shape in a role, each with its prior there.
-pub(super) fn rules(shape: &str, role: Role) -> impl Iterator<Item = (&'static Rule, f32)> {
+pub(super) fn rules(
+    shape: &str,
+    role: ExpressionRole,
+) -> impl Iterator<Item = (&'static MutationRule, f32)> {
     let table: &'static Table = &OPERATORS;
     let sections = table.by_shape.get(shape).into_iter().flatten();
     let sections = sections.filter_map(|at| table.sections.get(*at));
@@ -162,7 +165,7 @@ impl Table {
             .filter(|role| !role.is_empty())
             .map(|role| {
                 let (name, weight) = role.split_once(' ').unwrap_or((role, "1"));
-                Some((Role::named(name)?, weight.parse().ok()?))
+                Some((ExpressionRole::named(name)?, weight.parse().ok()?))
             });
         let roles = roles.collect::<Option<_>>()?;
         for shape in shapes.split(", ") {
@@ -180,7 +183,7 @@ impl Table {
 }
 
 /// Reads `0.35~ wrong name @attr: $local{24}`.
-fn rule(line: &'static str) -> Option<Rule> {
+fn rule(line: &'static str) -> Option<MutationRule> {
     let (head, text) = line
         .split_once(": ")
         .or_else(|| Some((line.strip_suffix(':')?, "")))?;
@@ -189,7 +192,7 @@ fn rule(line: &'static str) -> Option<Rule> {
         Some((kind, target)) => (kind, Some(target)),
         None => (kind, None),
     };
-    Some(Rule {
+    Some(MutationRule {
         kind: MutationKind::named(kind)?,
         prior: number.trim_end_matches(['~', '!']).parse().ok()?,
         by_likeness: number.ends_with('~'),

@@ -188,7 +188,7 @@ fn callers(tree: &SourceTree, definition: &Definition) -> Vec<Fact> {
 
 /// A call of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Use {
+pub struct CallSite {
     /// The file.
     pub path: RelPath,
     /// The line, from 1.
@@ -199,7 +199,7 @@ pub struct Use {
 
 /// Returns lines outside of tests that call a definition, the nearest first. Where several definitions bear the name,
 /// nobody can tell which one is called: then there are none.
-pub fn uses(tree: &SourceTree, home: &RelPath, name: &str, most: usize) -> Vec<Use> {
+pub fn uses(tree: &SourceTree, home: &RelPath, name: &str, most: usize) -> Vec<CallSite> {
     let bearers = tree.definitions().filter(|(_, other)| other.name() == name);
     if name.is_empty() || bearers.take(2).count() != 1 {
         return Vec::new();
@@ -216,7 +216,7 @@ pub fn uses(tree: &SourceTree, home: &RelPath, name: &str, most: usize) -> Vec<U
         let callers = file.facts.definitions.iter().filter(calls);
         callers.filter_map(move |caller| {
             let line = call_line(tree, file, caller, name)?;
-            Some(Use {
+            Some(CallSite {
                 path: file.path.clone(),
                 line,
                 code: line_of(tree, &file.path, line).trim().to_owned(),

@@ -7,7 +7,7 @@ use crate::door::{Trespass, request};
 
 /// A test as it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum WantedTests {
     /// A file or folder, and the parts within it.
     Place { path: String, parts: Vec<String> },
     /// Names joined by dots, of which some may be a path.
@@ -15,7 +15,7 @@ pub(crate) enum Wanted {
 }
 
 /// Reads one test as it was asked for.
-pub(crate) fn read(text: &str, root: &Path) -> Result<Wanted, Trespass> {
+pub(crate) fn read(text: &str, root: &Path) -> Result<WantedTests, Trespass> {
     let text = text.trim();
     let (place, inner) = text
         .split_once("::")
@@ -31,7 +31,7 @@ pub(crate) fn read(text: &str, root: &Path) -> Result<Wanted, Trespass> {
         if is_option || parts.iter().any(|part| part.chars().any(char::is_control)) {
             return Err(unreadable(text));
         }
-        return Ok(Wanted::Place {
+        return Ok(WantedTests::Place {
             path: path.to_string(),
             parts,
         });
@@ -42,7 +42,7 @@ pub(crate) fn read(text: &str, root: &Path) -> Result<Wanted, Trespass> {
         !name.is_empty() && name.chars().all(plain)
     };
     if names.iter().all(is_name) {
-        Ok(Wanted::Dotted(names))
+        Ok(WantedTests::Dotted(names))
     } else {
         Err(unreadable(text))
     }
@@ -65,12 +65,12 @@ fn unreadable(text: &str) -> Trespass {
 }
 
 /// Returns the arguments that make pytest run these.
-pub(crate) fn for_pytest(wanted: &[Wanted], root: &Path) -> Vec<String> {
+pub(crate) fn for_pytest(wanted: &[WantedTests], root: &Path) -> Vec<String> {
     let mut places = Vec::new();
     let mut names = Vec::new();
     for one in wanted {
         match one {
-            Wanted::Place { path, parts } => {
+            WantedTests::Place { path, parts } => {
                 places.push(
                     std::iter::once(path)
                         .chain(parts)
@@ -79,7 +79,7 @@ pub(crate) fn for_pytest(wanted: &[Wanted], root: &Path) -> Vec<String> {
                         .join("::"),
                 );
             }
-            Wanted::Dotted(parts) => match as_file(parts, root) {
+            WantedTests::Dotted(parts) => match as_file(parts, root) {
                 Some((file, rest)) => {
                     places.push(
                         std::iter::once(&file)
@@ -105,9 +105,9 @@ pub(crate) fn for_pytest(wanted: &[Wanted], root: &Path) -> Vec<String> {
 }
 
 /// Returns the dotted names that unittest knows these by.
-pub(crate) fn for_unittest(wanted: &[Wanted]) -> Vec<String> {
-    let dotted = |one: &Wanted| match one {
-        Wanted::Place { path, parts } => {
+pub(crate) fn for_unittest(wanted: &[WantedTests]) -> Vec<String> {
+    let dotted = |one: &WantedTests| match one {
+        WantedTests::Place { path, parts } => {
             let module = path.strip_suffix(".py").unwrap_or(path).replace('/', ".");
             std::iter::once(&module)
                 .chain(parts)
@@ -115,7 +115,7 @@ pub(crate) fn for_unittest(wanted: &[Wanted]) -> Vec<String> {
                 .collect::<Vec<_>>()
                 .join(".")
         }
-        Wanted::Dotted(parts) => parts.join("."),
+        WantedTests::Dotted(parts) => parts.join("."),
     };
     wanted.iter().map(dotted).collect()
 }

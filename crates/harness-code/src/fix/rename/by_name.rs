@@ -6,7 +6,7 @@ use ruff_text_size::TextRange;
 
 use super::super::place;
 use super::super::program::File;
-use super::super::resolved::{ClassRef, Module};
+use super::super::resolved::{ClassRef, ResolvedModule};
 use super::target::Target;
 use super::{Renaming, Step, Stop};
 use crate::path::RelPath;
@@ -170,7 +170,7 @@ impl<'s> Renaming<'_, 's> {
                 && self.request.class.is_none();
             if same && wanted {
                 found.push((
-                    Target::Module(Module::File(id)),
+                    Target::Module(ResolvedModule::File(id)),
                     format!("the module {path}"),
                 ));
             }
@@ -182,7 +182,7 @@ impl<'s> Renaming<'_, 's> {
     fn drop_stubs(&self, found: &mut Vec<(Target, String)>) {
         let file_of = |target: &Target| match target {
             Target::Variable(id, _) | Target::Member(ClassRef::Read(id, _)) => Some(*id),
-            Target::Module(Module::File(id)) => Some(*id),
+            Target::Module(ResolvedModule::File(id)) => Some(*id),
             Target::Member(ClassRef::Standard(..)) | Target::Module(_) => None,
         };
         let files: Vec<_> = found

@@ -7,7 +7,7 @@ use ruff_python_ast::{self as ast, Expr};
 
 use super::super::members::{FIELD_DECORATORS, MemberKind, is_decorated, is_named, keyword_of};
 use super::super::program::File;
-use super::super::resolved::{ClassRef, FileId, Module, Value};
+use super::super::resolved::{ClassRef, FileId, ResolvedModule, Value};
 use super::family::{Belongs, Family, Owner};
 use super::{Renaming, Step, Stop};
 use crate::scope::{BindingKind, Depth, ScopeId, Scopes, Source, doctest};
@@ -231,11 +231,13 @@ impl<'s> Renaming<'_, 's> {
                     _ => Belongs::Unknown,
                 }
             }
-            Value::Module(Module::File(_) | Module::Standard(_) | Module::Folder(_))
+            Value::Module(
+                ResolvedModule::File(_) | ResolvedModule::Standard(_) | ResolvedModule::Folder(_),
+            )
             | Value::Function(..) => Belongs::Other,
-            Value::Module(Module::Opaque | Module::Unknown) | Value::Standard | Value::Unknown => {
-                Belongs::Unknown
-            }
+            Value::Module(ResolvedModule::Opaque | ResolvedModule::Unknown)
+            | Value::Standard
+            | Value::Unknown => Belongs::Unknown,
         }
     }
 

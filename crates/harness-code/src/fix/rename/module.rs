@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ruff_python_ast::Expr;
 
 use super::super::program::File;
-use super::super::resolved::{FileId, Module, Value};
+use super::super::resolved::{FileId, ResolvedModule, Value};
 use super::super::{Place, place};
 use super::{Renaming, Step, Stop};
 use crate::language::Language;
@@ -21,7 +21,7 @@ const PACKAGING: &str = "pyproject.toml setup.cfg setup.py tox.ini MANIFEST.in p
 const LOADERS: &str = "import_module __import__ run_module find_spec find_loader patch";
 
 impl<'s> Renaming<'_, 's> {
-    pub(super) fn rename_module(&mut self, module: &Module) -> Step<()> {
+    pub(super) fn rename_module(&mut self, module: &ResolvedModule) -> Step<()> {
         let path = self.module_path(module)?;
         let parent = path.folder().to_string();
         let to = if parent.is_empty() {
@@ -65,14 +65,14 @@ impl<'s> Renaming<'_, 's> {
     }
 
     /// The file or folder of a module, without `.py` and `__init__`.
-    fn module_path(&self, module: &Module) -> Step<RelPath> {
+    fn module_path(&self, module: &ResolvedModule) -> Step<RelPath> {
         let text = match module {
-            Module::File(id) => self
+            ResolvedModule::File(id) => self
                 .program
                 .path(*id)
                 .map(|path| path.as_str().trim_end_matches("/__init__.py").to_string()),
-            Module::Folder(folder) => Some(folder.clone()),
-            Module::Standard(_) | Module::Opaque | Module::Unknown => None,
+            ResolvedModule::Folder(folder) => Some(folder.clone()),
+            ResolvedModule::Standard(_) | ResolvedModule::Opaque | ResolvedModule::Unknown => None,
         };
         text.and_then(|text| RelPath::parse(&text).ok())
             .ok_or_else(|| Stop::because("the project folder itself is not renamed"))
@@ -119,13 +119,18 @@ impl<'s> Renaming<'_, 's> {
         Ok(())
     }
 
-    fn is_child(&self, file: &Rc<File<'s>>, outer: &Module, module: &Module) -> bool {
+    fn is_child(
+        &self,
+        file: &Rc<File<'s>>,
+        outer: &ResolvedModule,
+        module: &ResolvedModule,
+    ) -> bool {
         self.program
             .submodule(file.id, outer, self.old)
             .is_some_and(|found| found == *module)
     }
 
-    fn rename_imports(&mut self, file: &Rc<File<'s>>, module: &Module) -> Step<()> {
+    fn rename_imports(&mut self, file: &Rc<File<'s>>, module: &ResolvedModule) -> Step<()> {
         for import in &file.scopes.imports {
             for (place, (part, upto, span)) in import.parts().enumerate() {
                 if part != self.old || !self.stands_for(file, import.level, upto, module) {
@@ -139,7 +144,7 @@ impl<'s> Renaming<'_, 's> {
             }
             if import.member == Some(self.old) {
                 let outer = self.program.imported_module(file, import);
-                let shadowed = matches!(outer, Module::File(id) if self.defines(id));
+                let shadowed = matches!(outer, ResolvedModule::File(id) if self.defines(id));
                 if !shadowed && self.is_child(file, &outer, module) {
                     self.edit(file, import.member_span)?;
                     if import.alias.is_none() {
@@ -161,7 +166,13 @@ impl<'s> Renaming<'_, 's> {
         })
     }
 
-    fn stands_for(&self, file: &Rc<File<'s>>, level: u32, name: &str, module: &Module) -> bool {
+    fn stands_for(
+        &self,
+        file: &Rc<File<'s>>,
+        level: u32,
+        name: &str,
+        module: &ResolvedModule,
+    ) -> bool {
         let absolute = self.program.absolute(file, level, name);
         absolute.is_some_and(|name| self.program.module(file.id, &name, level > 0) == *module)
     }

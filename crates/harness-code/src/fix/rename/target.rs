@@ -8,7 +8,7 @@ use ruff_text_size::TextRange;
 
 use super::super::members::{MemberKind, is_named, keyword_of};
 use super::super::program::File;
-use super::super::resolved::{ClassRef, FileId, Module, Value};
+use super::super::resolved::{ClassRef, FileId, ResolvedModule, Value};
 use super::{Renaming, Step, Stop};
 use crate::scope::{Binding, BindingKind, Import, ScopeId, ScopeKind, SymbolId};
 use crate::text::whole_words;
@@ -21,7 +21,7 @@ pub(super) enum Target {
     /// A method or attribute of a class.
     Member(ClassRef),
     /// A module or package.
-    Module(Module),
+    Module(ResolvedModule),
 }
 
 impl<'s> Renaming<'_, 's> {
@@ -171,7 +171,7 @@ impl<'s> Renaming<'_, 's> {
     /// What a star import of a file brings by a name.
     fn through_stars(&self, file: &Rc<File<'s>>, name: &str) -> Option<Step<Target>> {
         file.scopes.stars().find_map(|star| {
-            let Module::File(id) = self.program.imported_module(file, star) else {
+            let ResolvedModule::File(id) = self.program.imported_module(file, star) else {
                 return None;
             };
             let other = self.program.file(id)?;
@@ -235,7 +235,9 @@ impl<'s> Renaming<'_, 's> {
             .absolute(file, import.level, upto)
             .map(|name| self.program.module(file.id, &name, import.level > 0))
         {
-            Some(found @ (Module::File(_) | Module::Folder(_))) => self.own_module(found),
+            Some(found @ (ResolvedModule::File(_) | ResolvedModule::Folder(_))) => {
+                self.own_module(found)
+            }
             _ => Err(Stop::because(format!(
                 "the module `{upto}` is not part of the project"
             ))),
@@ -249,7 +251,7 @@ impl<'s> Renaming<'_, 's> {
             let top = import.module.split('.').next().unwrap_or_default();
             return self.own_module(self.program.module(file.id, top, false));
         };
-        if let Module::File(id) = &module
+        if let ResolvedModule::File(id) = &module
             && let Some(other) = self.program.file(*id)
         {
             if let Some(symbol) = other.scopes.module_symbol(member) {
@@ -267,11 +269,11 @@ impl<'s> Renaming<'_, 's> {
         }
     }
 
-    fn own_module(&self, module: Module) -> Step<Target> {
+    fn own_module(&self, module: ResolvedModule) -> Step<Target> {
         let own = match &module {
-            Module::File(id) => self.program.path(*id).is_some(),
-            Module::Folder(_) => true,
-            Module::Standard(_) | Module::Opaque | Module::Unknown => false,
+            ResolvedModule::File(id) => self.program.path(*id).is_some(),
+            ResolvedModule::Folder(_) => true,
+            ResolvedModule::Standard(_) | ResolvedModule::Opaque | ResolvedModule::Unknown => false,
         };
         if own {
             Ok(Target::Module(module))
@@ -292,7 +294,7 @@ impl<'s> Renaming<'_, 's> {
         match self.program.value(file, scope, receiver) {
             Value::Module(module) => {
                 let mut lacking = format!("`{}` is defined outside the project", self.old);
-                if let Module::File(id) = module {
+                if let ResolvedModule::File(id) = module {
                     let other = self.program.file(id).ok_or(Stop::Nothing)?;
                     if let Some(symbol) = other.scopes.module_symbol(self.old) {
                         return self.target_of_symbol(&other, symbol);

@@ -7,7 +7,7 @@ use ruff_python_ast as ast;
 
 use super::super::members::is_decorated;
 use super::super::program::File;
-use super::super::resolved::{FileId, Module, Value};
+use super::super::resolved::{FileId, ResolvedModule, Value};
 use super::family::Owner;
 use super::target::joins;
 use super::{Renaming, Step, Stop};
@@ -172,7 +172,7 @@ impl<'s> Renaming<'_, 's> {
                 continue;
             };
             let own = import.member.is_some()
-                && matches!(self.program.imported_module(file, import), Module::File(id) if homes.contains(&id));
+                && matches!(self.program.imported_module(file, import), ResolvedModule::File(id) if homes.contains(&id));
             let renamed = import
                 .alias
                 .is_some_and(|alias| file.text(alias) != import.member.unwrap_or_default());
@@ -216,7 +216,8 @@ impl<'s> Renaming<'_, 's> {
                 if !star && import.member != Some(self.old) {
                     continue;
                 }
-                let Module::File(from) = self.program.imported_module(&other, import) else {
+                let ResolvedModule::File(from) = self.program.imported_module(&other, import)
+                else {
                     continue;
                 };
                 if !homes.contains(&from) {
@@ -306,11 +307,12 @@ impl<'s> Renaming<'_, 's> {
                     continue;
                 }
                 match self.program.value(&other, attribute.scope, &node.value) {
-                    Value::Module(Module::File(id)) if homes.contains(&id) => {
+                    Value::Module(ResolvedModule::File(id)) if homes.contains(&id) => {
                         self.check_parsed(&other)?;
                         self.edit(&other, node.attr.range)?;
                     }
-                    Value::Unknown | Value::Module(Module::Opaque | Module::Unknown)
+                    Value::Unknown
+                    | Value::Module(ResolvedModule::Opaque | ResolvedModule::Unknown)
                         if may_be_module(&other, attribute.scope, &node.value) =>
                     {
                         unknown.push((other.id, node.attr.range.into()));
@@ -343,7 +345,7 @@ impl<'s> Renaming<'_, 's> {
 
     /// In a package a submodule of the new name would take the place of the renamed thing.
     fn check_package(&self, file: &Rc<File<'s>>) -> Step<()> {
-        let children = self.program.children(&Module::File(file.id));
+        let children = self.program.children(&ResolvedModule::File(file.id));
         if children.iter().any(|child| child == self.new) {
             return Err(Stop::because(format!(
                 "the package has a module `{}` already",

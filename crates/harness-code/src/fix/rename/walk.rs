@@ -16,7 +16,7 @@ const ONE_BY_ONE: &str =
 
 /// How the names of something are used at a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum NameUse {
     /// One name after the other: `x.__dict__[name]`, `name in vars(x)`, `x.__dict__.update(...)`.
     OneByOne,
     /// Walked, printed, handed on.
@@ -144,36 +144,36 @@ fn is_blank(kind: TokenKind) -> bool {
 }
 
 /// How a namespace is used at a place.
-pub(super) fn used(file: &File<'_>, place: TextRange) -> Use {
+pub(super) fn used(file: &File<'_>, place: TextRange) -> NameUse {
     let next = after(file, place);
     let text = |token: &Token| file.text(token.range());
     match next.first().map(|token| token.kind()) {
         Some(TokenKind::Lsqb | TokenKind::Equal | TokenKind::EqEqual | TokenKind::NotEqual) => {
-            return Use::OneByOne;
+            return NameUse::OneByOne;
         }
         Some(TokenKind::Dot)
             if next
                 .get(1)
                 .is_some_and(|name| is_among(ONE_BY_ONE, text(name))) =>
         {
-            return Use::OneByOne;
+            return NameUse::OneByOne;
         }
         _ => {}
     }
     let mut earlier = before(file, place);
     match earlier.next().map(|token| token.kind()) {
-        Some(TokenKind::EqEqual | TokenKind::NotEqual | TokenKind::Del) => Use::OneByOne,
+        Some(TokenKind::EqEqual | TokenKind::NotEqual | TokenKind::Del) => NameUse::OneByOne,
         Some(TokenKind::In) if !is_loop(earlier.by_ref().map(|token| token.kind())) => {
-            Use::OneByOne
+            NameUse::OneByOne
         }
         Some(TokenKind::Lpar) => {
             let callee: Vec<&str> = earlier.take(3).map(text).collect();
             match callee.as_slice() {
-                ["len" | "bool", ..] | ["update", ".", "__dict__"] => Use::OneByOne,
-                _ => Use::Whole,
+                ["len" | "bool", ..] | ["update", ".", "__dict__"] => NameUse::OneByOne,
+                _ => NameUse::Whole,
             }
         }
-        _ => Use::Whole,
+        _ => NameUse::Whole,
     }
 }
 

@@ -9,12 +9,12 @@ use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::family::{Belongs, Family, Owner};
-use super::super::walk::{Use, used};
-use super::strings::Text;
+use super::super::walk::{NameUse, used};
+use super::strings::FoundString;
 use super::{Doubt, Renaming, Spelled};
 use crate::fix::members::{MemberKind, keyword_of, last_name};
 use crate::fix::program::File;
-use crate::fix::resolved::{ClassRef, FileId, Module, Value};
+use crate::fix::resolved::{ClassRef, FileId, ResolvedModule, Value};
 use crate::scope::{BindingKind, ScopeId};
 
 /// Words without which no attribute is reached by a computed name.
@@ -35,7 +35,7 @@ impl<'s> Renaming<'_, 's> {
         for Spelled { file, texts } in spelled {
             let texts = texts.iter().filter(|text| text.spells(self.old));
             // A pattern that fits nearly every name counts only where names of the owner are computed.
-            let (little, telling): (Vec<&Text>, Vec<&Text>) =
+            let (little, telling): (Vec<&FoundString>, Vec<&FoundString>) =
                 texts.partition(|text| text.says_little());
             let mut spans: Vec<TextRange> = telling.iter().map(|text| text.span).collect();
             if !little.is_empty() && self.reaches(file, owner, Belongs::Owner) {
@@ -108,7 +108,7 @@ impl<'s> Renaming<'_, 's> {
             Belongs::Unknown => least == Belongs::Unknown && may_be_owner,
             Belongs::Other => false,
         };
-        let one_by_one = |place: TextRange| used(file, place) == Use::OneByOne;
+        let one_by_one = |place: TextRange| used(file, place) == NameUse::OneByOne;
         let called = file.scopes.calls.iter().any(|call| {
             let arguments = &call.node.arguments.args;
             let is_computed = |argument: Option<&Expr>| {
@@ -164,12 +164,14 @@ impl<'s> Renaming<'_, 's> {
     /// Whose attribute is reached where one of a value is.
     fn whose(&self, value: &Value, owner: Owner<'_>) -> Belongs {
         match (owner, value) {
-            (Owner::Modules(homes, _), Value::Module(Module::File(id))) if homes.contains(id) => {
+            (Owner::Modules(homes, _), Value::Module(ResolvedModule::File(id)))
+                if homes.contains(id) =>
+            {
                 Belongs::Owner
             }
             (
                 Owner::Modules(..),
-                Value::Module(Module::Unknown | Module::Opaque) | Value::Unknown,
+                Value::Module(ResolvedModule::Unknown | ResolvedModule::Opaque) | Value::Unknown,
             ) => Belongs::Unknown,
             (Owner::Modules(..), _) => Belongs::Other,
             (

@@ -17,13 +17,13 @@ use super::Renaming;
 use super::family::{Belongs, Owner};
 use crate::fix::members::{FIELD_DECORATORS, is_decorated, last_name};
 use crate::fix::program::File;
-use crate::fix::resolved::{ClassRef, FileId, Module, Value};
+use crate::fix::resolved::{ClassRef, FileId, ResolvedModule, Value};
 use crate::fix::{Answer, Place};
 use crate::path::RelPath;
 use crate::request::rename::{Doubts, Rename};
 use crate::scope::{BindingKind, CallUse, Role, ScopeId, ScopeKind, SymbolId};
 use crate::text::{is_among, whole_words};
-use strings::{Text, words_in};
+use strings::{FoundString, words_in};
 
 /// Something that may reach the name.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub(super) struct Doubt {
 /// The strings of a file that hold the name or may become it.
 struct Spelled<'s> {
     file: Rc<File<'s>>,
-    texts: Vec<Text>,
+    texts: Vec<FoundString>,
 }
 
 type Question<'r, 's> = fn(&Renaming<'r, 's>, Owner<'_>, &[Spelled<'s>]) -> Vec<Doubt>;
@@ -109,7 +109,7 @@ impl<'r, 's> Renaming<'r, 's> {
         &self,
         spelled: &[Spelled<'s>],
         reason: &str,
-        wanted: impl Fn(&File<'s>, &Text) -> bool,
+        wanted: impl Fn(&File<'s>, &FoundString) -> bool,
     ) -> Vec<Doubt> {
         let found = spelled.iter().filter_map(|Spelled { file, texts }| {
             let texts = texts.iter().filter(|text| !text.is_docstring);
@@ -238,7 +238,7 @@ impl<'r, 's> Renaming<'r, 's> {
     }
 
     /// Whether a string is the dotted path of a member: `"shop.Cart.total"`, `"cart.total"`.
-    fn is_path(&self, text: &Text, owner: Owner<'_>) -> bool {
+    fn is_path(&self, text: &FoundString, owner: Owner<'_>) -> bool {
         let Owner::Family(family) = owner else {
             return false;
         };
@@ -259,7 +259,7 @@ impl<'r, 's> Renaming<'r, 's> {
         match owner {
             Owner::Family(family) => !matches!(self.belongs(&value, family), Belongs::Other),
             Owner::Modules(homes, _) => match value {
-                Value::Module(Module::File(id)) => homes.contains(&id),
+                Value::Module(ResolvedModule::File(id)) => homes.contains(&id),
                 Value::Unknown => {
                     !matches!(object, Expr::Name(name) if matches!(name.id.as_str(), "self" | "cls"))
                 }

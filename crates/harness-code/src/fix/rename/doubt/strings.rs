@@ -11,7 +11,7 @@ use crate::fix::program::File;
 
 /// A part of a string that a program puts together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum StringPart {
     /// As it stands.
     Fixed(String),
     /// Filled while the program runs, with letters of this kind.
@@ -51,27 +51,27 @@ const MOST_GAPS: usize = 6;
 
 /// A string of a file.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct FoundString {
     pub(super) span: TextRange,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<StringPart>,
     /// Whether it documents something and is no value.
     pub(super) is_docstring: bool,
     /// Whether it says again which name it is assigned to: `T = TypeVar("T")`.
     pub(super) says_itself: bool,
 }
 
-impl Text {
+impl FoundString {
     /// What stands in the string; gaps are left out.
     pub(super) fn fixed(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Fixed(text) => Some(text.as_str()),
-            Piece::Gap(_) => None,
+            StringPart::Fixed(text) => Some(text.as_str()),
+            StringPart::Gap(_) => None,
         })
     }
 
     /// Whether the string is the name, and nothing else.
     pub(super) fn is(&self, name: &str) -> bool {
-        matches!(self.pieces.as_slice(), [Piece::Fixed(text)] if text == name)
+        matches!(self.pieces.as_slice(), [StringPart::Fixed(text)] if text == name)
     }
 
     /// Whether nearly every name can be made of it: `"_" + name`, `unit + "s"`.
@@ -88,21 +88,23 @@ impl Text {
 
 /// Whether filling the gaps of a string that has some can give a name. What stands around the gaps must fit on both
 /// sides, and so must what would fill them.
-fn becomes(pieces: &[Piece], name: &str) -> bool {
-    let gaps = pieces.iter().filter(|piece| matches!(piece, Piece::Gap(_)));
+fn becomes(pieces: &[StringPart], name: &str) -> bool {
+    let gaps = pieces
+        .iter()
+        .filter(|piece| matches!(piece, StringPart::Gap(_)));
     let has_fixed = pieces
         .iter()
-        .any(|piece| matches!(piece, Piece::Fixed(text) if !text.is_empty()));
+        .any(|piece| matches!(piece, StringPart::Fixed(text) if !text.is_empty()));
     has_fixed && (1..=MOST_GAPS).contains(&gaps.count()) && fits(pieces, name)
 }
 
-fn fits(pieces: &[Piece], rest: &str) -> bool {
+fn fits(pieces: &[StringPart], rest: &str) -> bool {
     match pieces.split_first() {
         None => rest.is_empty(),
-        Some((Piece::Fixed(text), more)) => rest
+        Some((StringPart::Fixed(text), more)) => rest
             .strip_prefix(text.as_str())
             .is_some_and(|rest| fits(more, rest)),
-        Some((Piece::Gap(letters), more)) => rest
+        Some((StringPart::Gap(letters), more)) => rest
             .char_indices()
             .take_while(|(_, letter)| letters.include(*letter))
             .any(|(at, letter)| fits(more, &rest[at + letter.len_utf8()..])),
@@ -110,7 +112,7 @@ fn fits(pieces: &[Piece], rest: &str) -> bool {
 }
 
 /// The pieces of a string, read as a pattern for `%` or `format` where it looks like one.
-fn pattern(text: &str) -> Vec<Piece> {
+fn pattern(text: &str) -> Vec<StringPart> {
     let mut pieces = Vec::new();
     let mut fixed = String::new();
     let mut rest = text;
@@ -126,8 +128,8 @@ fn pattern(text: &str) -> Vec<Piece> {
             _ => (None, rest),
         };
         if let Some(letters) = gap {
-            pieces.push(Piece::Fixed(std::mem::take(&mut fixed)));
-            pieces.push(Piece::Gap(letters));
+            pieces.push(StringPart::Fixed(std::mem::take(&mut fixed)));
+            pieces.push(StringPart::Gap(letters));
         } else if behind.len() == rest.len() {
             fixed.push(letter);
             rest = after;
@@ -135,7 +137,7 @@ fn pattern(text: &str) -> Vec<Piece> {
         }
         rest = behind;
     }
-    pieces.push(Piece::Fixed(fixed));
+    pieces.push(StringPart::Fixed(fixed));
     tidy(pieces)
 }
 
@@ -167,13 +169,13 @@ fn braces(text: &str) -> (Option<Letters>, &str) {
 }
 
 /// Leaves out what is empty, and joins what belongs together.
-fn tidy(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut joined: Vec<Piece> = Vec::new();
+fn tidy(pieces: Vec<StringPart>) -> Vec<StringPart> {
+    let mut joined: Vec<StringPart> = Vec::new();
     for piece in pieces {
         match (joined.last_mut(), piece) {
-            (_, Piece::Fixed(text)) if text.is_empty() => {}
-            (Some(Piece::Fixed(before)), Piece::Fixed(text)) => before.push_str(&text),
-            (Some(Piece::Gap(before)), Piece::Gap(_)) => *before = Letters::Any,
+            (_, StringPart::Fixed(text)) if text.is_empty() => {}
+            (Some(StringPart::Fixed(before)), StringPart::Fixed(text)) => before.push_str(&text),
+            (Some(StringPart::Gap(before)), StringPart::Gap(_)) => *before = Letters::Any,
             (_, piece) => joined.push(piece),
         }
     }
@@ -184,7 +186,7 @@ fn tidy(pieces: Vec<Piece>) -> Vec<Piece> {
 const SAYS_ITSELF: &str = "TypeVar TypeVarTuple ParamSpec NewType namedtuple NamedTuple TypedDict";
 
 /// Returns the strings of a file.
-pub(super) fn strings(file: &File<'_>) -> Vec<Text> {
+pub(super) fn strings(file: &File<'_>) -> Vec<FoundString> {
     let mut walk = Walk::default();
     walk.visit_body(file.source.body());
     walk.found
@@ -192,7 +194,7 @@ pub(super) fn strings(file: &File<'_>) -> Vec<Text> {
 
 #[derive(Default)]
 struct Walk {
-    found: Vec<Text>,
+    found: Vec<FoundString>,
     docstring: Option<TextRange>,
     says_itself: Option<TextRange>,
 }
@@ -217,7 +219,7 @@ impl<'a> Visitor<'a> for Walk {
             return walk_expr(self, expression);
         };
         let span = expression.range();
-        self.found.push(Text {
+        self.found.push(FoundString {
             span,
             pieces,
             is_docstring: self.docstring == Some(span) && expression.is_string_literal_expr(),
@@ -246,9 +248,9 @@ impl Walk {
 }
 
 /// The pieces of a string that an expression makes; none where it makes no string.
-fn pieces(expression: &Expr) -> Option<Vec<Piece>> {
+fn pieces(expression: &Expr) -> Option<Vec<StringPart>> {
     match expression {
-        Expr::StringLiteral(node) => Some(vec![Piece::Fixed(node.value.to_str().to_owned())]),
+        Expr::StringLiteral(node) => Some(vec![StringPart::Fixed(node.value.to_str().to_owned())]),
         Expr::FString(node) => Some(tidy(in_f_string(node))),
         Expr::BinOp(node) if node.op == Operator::Mod => match node.left.as_ref() {
             Expr::StringLiteral(text) => Some(pattern(text.value.to_str())),
@@ -259,7 +261,8 @@ fn pieces(expression: &Expr) -> Option<Vec<Piece>> {
             if left.is_none() && right.is_none() {
                 return None;
             }
-            let filled = |side: Option<Vec<Piece>>| side.unwrap_or(vec![Piece::Gap(Letters::Any)]);
+            let filled =
+                |side: Option<Vec<StringPart>>| side.unwrap_or(vec![StringPart::Gap(Letters::Any)]);
             Some(tidy([filled(left), filled(right)].concat()))
         }
         Expr::Call(node) => match node.func.as_ref() {
@@ -275,7 +278,7 @@ fn pieces(expression: &Expr) -> Option<Vec<Piece>> {
     }
 }
 
-fn in_f_string(node: &ast::ExprFString) -> Vec<Piece> {
+fn in_f_string(node: &ast::ExprFString) -> Vec<StringPart> {
     let gap = |format: &Option<Box<ast::InterpolatedStringFormatSpec>>| {
         let spelled = format.as_ref().and_then(|format| format.elements.last());
         match spelled.and_then(|last| last.as_literal()) {
@@ -288,16 +291,16 @@ fn in_f_string(node: &ast::ExprFString) -> Vec<Piece> {
         }
     };
     let parts = node.value.iter().flat_map(|part| match part {
-        ast::FStringPart::Literal(text) => vec![Piece::Fixed(text.value.to_string())],
+        ast::FStringPart::Literal(text) => vec![StringPart::Fixed(text.value.to_string())],
         ast::FStringPart::FString(text) => text
             .elements
             .iter()
             .map(|element| match element {
                 ast::InterpolatedStringElement::Literal(text) => {
-                    Piece::Fixed(text.value.to_string())
+                    StringPart::Fixed(text.value.to_string())
                 }
                 ast::InterpolatedStringElement::Interpolation(inner) => {
-                    Piece::Gap(gap(&inner.format_spec))
+                    StringPart::Gap(gap(&inner.format_spec))
                 }
             })
             .collect(),

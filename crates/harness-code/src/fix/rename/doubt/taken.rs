@@ -7,11 +7,11 @@ use ruff_python_ast::{self as ast, Expr, helpers::map_callable};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::family::Family;
-use super::super::walk::{Use, after, before, used};
+use super::super::walk::{NameUse, after, before, used};
 use super::{Doubt, Owner, Renaming, Spelled};
 use crate::fix::members::{MemberKind, MethodKind, is_only_decorated, last_name, method_kind};
 use crate::fix::program::File;
-use crate::fix::resolved::{ClassRef, Module, Value};
+use crate::fix::resolved::{ClassRef, ResolvedModule, Value};
 use crate::scope::{BindingKind, Role, ScopeId, ScopeKind};
 
 /// Which names of a thing are taken.
@@ -89,7 +89,7 @@ impl<'s> Renaming<'_, 's> {
                 Owner::Modules(homes, _) => {
                     let value = self.program.value(&file, taking.scope, taking.object);
                     matches!(taking.names, Names::Namespace | Names::All)
-                        && matches!(value, Value::Module(Module::File(id)) if homes.contains(&id))
+                        && matches!(value, Value::Module(ResolvedModule::File(id)) if homes.contains(&id))
                 }
                 Owner::Family(family) => self.takes_member(&file, taking, family, &kept),
             });
@@ -126,7 +126,7 @@ impl<'s> Renaming<'_, 's> {
             Names::Members => kept.in_enumeration,
         };
         let one_by_one =
-            taking.names == Names::Namespace && used(file, taking.place) == Use::OneByOne;
+            taking.names == Names::Namespace && used(file, taking.place) == NameUse::OneByOne;
         let looks_up = matches!(taking.names, Names::Namespace | Names::All)
             && (one_by_one || self.only_looks_up(file, taking.place));
         held && !looks_up && self.is_kin(class, family)
@@ -279,7 +279,7 @@ impl<'s> Renaming<'_, 's> {
                 let place = attribute.node.range();
                 range.contains_range(place)
                     && match attribute.node.attr.as_str() {
-                        "__dict__" => used(&file, place) == Use::Whole,
+                        "__dict__" => used(&file, place) == NameUse::Whole,
                         "items" | "keys" => is_class,
                         _ => false,
                     }
@@ -334,7 +334,7 @@ fn own_names<'f>(file: &'f File<'_>) -> impl Iterator<Item = TextRange> + 'f {
         };
         let whole = own
             && call.node.arguments.is_empty()
-            && used(file, place) == Use::Whole
+            && used(file, place) == NameUse::Whole
             && !handed_to_code(place);
         whole.then_some(place)
     })
