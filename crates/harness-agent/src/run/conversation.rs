@@ -392,3 +392,414 @@ fn step_of(log: &Log<'_>, action: Option<&Action>, turn: &Turn) -> Step {
         tokens: turn.reply.reply_tokens,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use expect_test::expect;
+
+    use super::*;
+    use crate::history::Refusal;
+    use crate::run::form::{self, Known};
+    use crate::run::scripted_tests::{CUT, Came, RIGHT, Scene, Stage, WRONG, end_shown};
+
+    const LOOK: &str = "Action: read\nPath: pricing.py\n";
+    const FIND: &str = "Action: search\nQuery: discount\n";
+    const MAP: &str = "Action: map\n";
+
+    /// Carries replies out by a list, and keeps what it was given.
+    #[derive(Default)]
+    struct Listed {
+        outcomes: VecDeque<Outcome>,
+        /// What a reply that was taken for a list comes to.
+        list: Option<Outcome>,
+        carried: Vec<String>,
+        /// Whether each reply finds the code in another state.
+        moves: bool,
+        /// The turns that the model was told of.
+        told_of: Vec<u32>,
+        /// What was proven beside, and whether it heard of a draft that failed.
+        proven: Option<String>,
+        heard_of_failures: Vec<bool>,
+    }
+
+    impl ReplyHandler for Listed {
+        fn take_list(&mut self, _log: &mut Log<'_>, _reading: &Reading) -> Option<Outcome> {
+            self.list.take()
+        }
+
+        fn carry_out(&mut self, _log: &mut Log<'_>, reading: &Reading) -> Outcome {
+            self.carried.push(match &reading.action {
+                Some(action) => action.tool().to_owned(),
+                None => reading.prose.clone(),
+            });
+            self.outcomes.pop_front().unwrap_or_else(idle)
+        }
+
+        fn fingerprint(&self) -> String {
+            let state = if self.moves { self.carried.len() } else { 0 };
+            state.to_string()
+        }
+
+        fn proven_beside(&mut self, _log: &mut Log<'_>, draft_failed: bool) -> Option<String> {
+            self.heard_of_failures.push(draft_failed);
+            self.proven.take()
+        }
+
+        fn goes_on(&mut self, number: u32) {
+            self.told_of.push(number);
+        }
+    }
+
+    fn idle() -> Outcome {
+        Outcome::Say {
+            words: "nothing there".to_owned(),
+            new: false,
+        }
+    }
+
+    fn news() -> Outcome {
+        Outcome::Say {
+            words: "a file".to_owned(),
+            new: true,
+        }
+    }
+
+    fn failed(words: &str) -> Outcome {
+        Outcome::Failed(words.to_owned())
+    }
+
+    fn end() -> Outcome {
+        Outcome::End(Stopped::Done, "it is done".to_owned())
+    }
+
+    fn carrying(outcomes: impl IntoIterator<Item = Outcome>) -> Listed {
+        Listed {
+            outcomes: outcomes.into_iter().collect(),
+            ..Listed::default()
+        }
+    }
+
+    /// Turn by turn, in which every reply is told of.
+    fn by_turns() -> Stage {
+        Stage::new(
+            &[("pricing.py", "def discount(total):\n    return total\n")],
+            "fix the percents in pricing.py",
+        )
+    }
+
+    /// Holds a conversation; what the first prompt keeps back is told with the first failure.
+    fn held_with(stage: &Stage, handler: &mut Listed, back: Option<&str>) -> Came<Ended> {
+        stage.play(
+            |Scene {
+                 context,
+                 log,
+                 plan,
+                 resources,
+             }| {
+                let Ok(ready) = resources.engine(context, log) else {
+                    panic!("no engine");
+                };
+                let (mut opened, shape) =
+                    form::of_work(context, plan, &ready.card, &Known::default());
+                opened.held_back = back.map(str::to_owned);
+                let model = (ready.model, ready.card);
+                let opened = Conversation::open(context, log, plan, model, (opened, shape));
+                let mut conversation = opened.expect("a conversation");
+                conversation.hold(context, log, handler, context.options.steps)
+            },
+        )
+    }
+
+    fn held(stage: &Stage, handler: &mut Listed) -> Came<Ended> {
+        held_with(stage, handler, None)
+    }
+
+    /// Returns how many messages each request had more than the first.
+    fn growth(came: &Came<Ended>) -> Vec<usize> {
+        let first = came.requests[0].messages.len();
+        let requests = came.requests.iter();
+        requests
+            .map(|request| request.messages.len() - first)
+            .collect()
+    }
+
+    #[test]
+    fn the_same_on_the_same_state_is_refused_and_soon_stuck() {
+        let mut handler = carrying([news(), news(), news(), news()]);
+        let came = held(&by_turns().replies([LOOK]), &mut handler);
+        assert_eq!(handler.carried, ["read"]);
+        assert_eq!(came.rules(), ["repeat.same_action"; 3]);
+        expect!["stuck: 3 turns in a row brought nothing new; the last: Refused: the same read brought nothing before and nothing has changed since: do something else"].assert_eq(&end_shown(&came.value));
+    }
+
+    #[test]
+    fn the_same_on_another_state_is_another_action() {
+        let mut handler = Listed {
+            moves: true,
+            ..carrying([news(), news(), end()])
+        };
+        let came = held(&by_turns().replies([LOOK]), &mut handler);
+        assert_eq!(handler.carried, ["read"; 3]);
+        assert_eq!(came.rules(), [""; 0]);
+        assert_eq!(end_shown(&came.value), "done: it is done");
+    }
+
+    #[test]
+    fn three_turns_in_a_row_that_bring_nothing_are_the_end() {
+        let came = held(&by_turns().replies([LOOK, FIND, MAP]), &mut carrying([]));
+        expect!["stuck: 3 turns in a row brought nothing new; the last: nothing there"]
+            .assert_eq(&end_shown(&came.value));
+        assert_eq!(came.requests.len(), 3);
+    }
+
+    #[test]
+    fn anything_new_makes_the_idle_turns_forgotten() {
+        let outcomes = [idle(), idle(), news(), idle(), idle(), end()];
+        let stage = by_turns().replies(["One.", "Two.", "Three.", "Four.", "Five.", "Six."]);
+        let came = held(&stage, &mut carrying(outcomes));
+        assert_eq!(end_shown(&came.value), "done: it is done");
+    }
+
+    #[test]
+    fn an_action_is_told_with_its_number_and_a_reply_without_one_is_not() {
+        let came = held(
+            &by_turns().replies(["Hm.", LOOK]),
+            &mut carrying([news(), end()]),
+        );
+        assert_eq!(came.told(EventKind::Action), ["step 2: read pricing.py"]);
+        assert_eq!(came.actions(), ["reply", "read"]);
+        let results: Vec<&str> = came.steps.iter().map(|step| step.result.as_str()).collect();
+        assert_eq!(results, ["a file", "it is done"]);
+    }
+
+    #[test]
+    fn three_more_drafts_are_drawn_before_a_failure_is_told_and_again_after_that() {
+        let draft = |number: u32| {
+            format!("```python\ndef discount(total, percent):\n    return {number}\n```")
+        };
+        let drafts: Vec<String> = (1..=9).map(draft).collect();
+        let stage = Stage::pricing()
+            .steps(9)
+            .replies(drafts.iter().map(String::as_str));
+        let words: Vec<String> = (1..=9)
+            .map(|number| format!("draft {number} failed"))
+            .collect();
+        let mut handler = carrying(words.iter().map(|words| failed(words)));
+        let came = held(&stage, &mut handler);
+        assert_eq!(growth(&came), [0, 0, 0, 0, 2, 2, 2, 2, 4]);
+        let asked = came.asked();
+        assert!(asked[4].starts_with("draft 4 failed"), "{}", asked[4]);
+        assert!(asked[8].starts_with("draft 8 failed"), "{}", asked[8]);
+        assert_eq!(handler.heard_of_failures, [true; 9]);
+        assert_eq!(handler.told_of, [4, 8, 9]);
+    }
+
+    #[test]
+    fn the_menu_of_actions_is_shown_once() {
+        let draft = |number: u32| {
+            format!("```python\ndef discount(total, percent):\n    return {number}\n```")
+        };
+        let drafts: Vec<String> = (1..=9).map(draft).collect();
+        let stage = Stage::pricing()
+            .steps(9)
+            .replies(drafts.iter().map(String::as_str));
+        let came = held(&stage, &mut carrying((1..=9).map(|_| failed("no"))));
+        let last = came.requests.last().expect("a request");
+        let told = last.messages.iter().map(|message| &message.content);
+        let menus = told.filter(|words| words.contains("Instead of code you may reply"));
+        assert_eq!(menus.count(), 1);
+        // The first prompt of a conversation with tools has the actions.
+        let came = held(
+            &by_turns().replies([LOOK, FIND]),
+            &mut carrying([news(), end()]),
+        );
+        assert_eq!(came.asked()[1], "a file");
+    }
+
+    #[test]
+    fn each_draw_has_a_seed_of_its_own_and_what_is_told_begins_with_the_likeliest() {
+        let drafts = [RIGHT, WRONG, "Three.", "Four.", "Five."];
+        let outcomes = [failed("1"), failed("2"), failed("3"), failed("4"), end()];
+        let came = held(&Stage::pricing().replies(drafts), &mut carrying(outcomes));
+        let drawn: Vec<(f32, u64)> = came
+            .requests
+            .iter()
+            .map(|request| (request.temperature, request.seed))
+            .collect();
+        assert_eq!(drawn, [(0.0, 1), (0.8, 1), (0.8, 2), (0.8, 3), (0.0, 1)]);
+    }
+
+    #[test]
+    fn a_model_that_writes_the_same_again_is_told_what_came_of_it() {
+        let stage = Stage::pricing().replies([WRONG, WRONG, RIGHT]);
+        let came = held(&stage, &mut carrying([failed("180 is not 210"), end()]));
+        assert_eq!(growth(&came), [0, 0, 2]);
+        let told = came.asked()[2];
+        assert!(told.starts_with("180 is not 210"), "{told}");
+        assert_eq!(came.rules(), ["repeat.same_action"]);
+    }
+
+    #[test]
+    fn a_very_small_model_that_writes_the_same_again_draws_on() {
+        let mut stage = Stage::pricing().replies([WRONG, WRONG, RIGHT]);
+        stage.abilities.tiny = true;
+        let came = held(&stage, &mut carrying([failed("180 is not 210"), end()]));
+        assert_eq!(growth(&came), [0, 0, 0]);
+    }
+
+    #[test]
+    fn what_tests_said_of_a_draft_is_kept_before_why_another_was_refused() {
+        let refused = Refusal::new("draft.syntax", "line 2 is no Python", "pricing.py");
+        let three = "```python\ndef discount(total, percent):\n    return 3\n```";
+        let stage = Stage::pricing().replies([WRONG, three, WRONG, RIGHT]);
+        let outcomes = [failed("180 is not 210"), Outcome::Refused(refused), end()];
+        let came = held(&stage, &mut carrying(outcomes));
+        let told = came.asked()[3];
+        assert!(told.starts_with("180 is not 210"), "{told}");
+    }
+
+    #[test]
+    fn a_refusal_is_told_at_once_where_drafts_are_no_alternatives() {
+        let refused = Refusal::new("draft.syntax", "line 2 is no Python", "pricing.py");
+        let stage = by_turns().replies([WRONG, RIGHT]);
+        let came = held(&stage, &mut carrying([Outcome::Refused(refused), end()]));
+        assert_eq!(came.asked()[1], "Refused: line 2 is no Python");
+        assert_eq!(came.steps[0].refused, "draft.syntax");
+    }
+
+    #[test]
+    fn a_reply_that_was_cut_is_asked_for_on_and_carried_out_whole() {
+        let (begin, rest) = RIGHT.split_at(RIGHT.find("percent /").unwrap());
+        let begin = format!("{begin}{CUT}");
+        let stage = Stage::pricing().replies([begin.as_str(), rest]);
+        let mut handler = carrying([end()]);
+        let came = held(&stage, &mut handler);
+        assert_eq!(handler.carried, ["edit"]);
+        expect![
+            "Your reply was cut. Continue exactly where it stopped, without repeating anything."
+        ]
+        .assert_eq(came.asked()[1]);
+        assert_eq!(came.actions(), ["reply", "edit"]);
+    }
+
+    #[test]
+    fn a_cut_reply_whose_next_piece_brings_nothing_is_taken_as_it_is() {
+        let begin = format!("```python\ndef discount(total, percent):\n    return total\n{CUT}");
+        let stage = by_turns().replies([begin.as_str(), CUT, LOOK]);
+        let mut handler = carrying([news(), end()]);
+        held(&stage, &mut handler);
+        assert_eq!(handler.carried, ["edit", "read"]);
+    }
+
+    #[test]
+    fn drafts_that_came_in_pieces_go_together_when_another_is_drawn() {
+        let begin = format!("```python\ndef discount(total, percent):\n    return total\n{CUT}");
+        let stage = Stage::pricing().replies([begin.as_str(), "    # all\n```", RIGHT]);
+        let came = held(&stage, &mut carrying([failed("no"), end()]));
+        assert_eq!(growth(&came), [0, 2, 0]);
+    }
+
+    #[test]
+    fn the_next_part_is_asked_for_without_a_word_on_the_last() {
+        let mut handler = carrying([
+            Outcome::Next("Now `tax`.".to_owned()),
+            Outcome::Next("Now its tests.".to_owned()),
+            end(),
+        ]);
+        let stage = Stage::pricing().replies(["pricing.py: tax: add it", RIGHT, WRONG]);
+        let came = held(&stage, &mut handler);
+        assert_eq!(came.asked()[1..], ["Now `tax`.", "Now its tests."]);
+        assert_eq!(came.actions(), ["plan", "edit", "edit"]);
+        let results: Vec<&str> = came.steps.iter().map(|step| step.result.as_str()).collect();
+        assert_eq!(results, ["Read.", "Written.", "it is done"]);
+        assert_eq!(handler.told_of, [0_u32; 0]);
+    }
+
+    #[test]
+    fn a_list_is_taken_before_anything_is_carried_out() {
+        let mut handler = Listed {
+            list: Some(Outcome::Next("Now `tax`.".to_owned())),
+            ..carrying([end()])
+        };
+        held(&by_turns().replies([LOOK, FIND]), &mut handler);
+        assert_eq!(handler.carried, ["search"]);
+    }
+
+    #[test]
+    fn what_the_first_prompt_kept_back_is_told_with_the_first_failure() {
+        let stage = by_turns().replies([LOOK, FIND, MAP]);
+        let mut handler = carrying([failed("180 is not 210"), failed("181 is not 210"), end()]);
+        let came = held_with(&stage, &mut handler, Some("the code"));
+        assert_eq!(
+            came.asked()[1..],
+            ["180 is not 210\n\nthe code", "181 is not 210"]
+        );
+    }
+
+    #[test]
+    fn actions_that_were_left_over_are_told() {
+        let several = format!("{LOOK}\n{FIND}");
+        let stage = by_turns().replies([several.as_str(), MAP]);
+        let came = held(&stage, &mut carrying([news(), end()]));
+        expect![[r#"
+            a file
+            Not done this turn: search."#]]
+        .assert_eq(came.asked()[1]);
+    }
+
+    #[test]
+    fn a_reply_that_cannot_be_read_is_asked_for_as_an_object_once() {
+        let mut stage = by_turns().replies(["Hm.", LOOK, FIND]);
+        stage.abilities.schema = true;
+        let came = held(&stage, &mut carrying([idle(), news(), end()]));
+        let shapes: Vec<Shape> = came.requests.iter().map(|request| request.shape).collect();
+        assert_eq!(shapes, [Shape::Words, Shape::Object, Shape::Words]);
+        let came = held(
+            &by_turns().replies(["Hm.", LOOK]),
+            &mut carrying([idle(), end()]),
+        );
+        assert_eq!(came.requests[1].shape, Shape::Words);
+    }
+
+    #[test]
+    fn what_was_proven_beside_ends_the_conversation() {
+        let mut handler = Listed {
+            proven: Some("a small change passes".to_owned()),
+            ..carrying([failed("no")])
+        };
+        let came = held(&by_turns().replies([LOOK]), &mut handler);
+        assert_eq!(end_shown(&came.value), "done: a small change passes");
+        assert_eq!(handler.heard_of_failures, [true]);
+    }
+
+    #[test]
+    fn steps_that_are_spent_and_an_engine_that_fails_are_ends() {
+        let stage = by_turns().steps(2).replies([LOOK, FIND]);
+        let came = held(&stage, &mut carrying([news(), news()]));
+        assert_eq!(end_shown(&came.value), "steps: not finished within 2 steps");
+        let stage = by_turns().replies([LOOK]).without_engine_after(1);
+        let came = held(&stage, &mut carrying([news()]));
+        expect![[r#"
+            engine: no model server answers
+            hint: start one"#]]
+        .assert_eq(&end_shown(&came.value));
+    }
+
+    #[test]
+    fn who_stops_it_at_a_turn_ends_it_there() {
+        let stage = by_turns().replies([LOOK]).stopped_at(EventKind::Action);
+        let came = held(&stage, &mut carrying([news()]));
+        assert_eq!(end_shown(&came.value), "interrupted: interrupted");
+        // What came of the turn is still in the history.
+        assert_eq!(came.actions(), ["read"]);
+        let begin = format!("```python\ndef discount(total):\n{CUT}");
+        let stage = by_turns()
+            .replies([begin.as_str()])
+            .stopped_at(EventKind::Reply);
+        let came = held(&stage, &mut carrying([]));
+        assert_eq!(end_shown(&came.value), "interrupted: interrupted");
+        assert_eq!(came.requests.len(), 1);
+    }
+}

@@ -21,6 +21,8 @@ mod removal;
 mod resources;
 pub(crate) mod result;
 mod room;
+#[cfg(test)]
+mod scripted_tests;
 mod search;
 mod staged;
 mod strategy;

@@ -151,3 +151,182 @@ impl Places {
         count < MOST_REPAIRS
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::scripted_tests::{PRICING, Stage, TEST_PRICING, path};
+
+    fn spot(name: &str) -> Spot {
+        Spot::nowhere_yet(&path("shop.py"), name)
+    }
+
+    fn place(name: &str, what: &str) -> Place {
+        Place {
+            spot: spot(name),
+            is_new: false,
+            what: what.to_owned(),
+        }
+    }
+
+    fn following(places: &[(&str, &str)]) -> Places {
+        let mut all = Places::default();
+        all.follow(
+            places
+                .iter()
+                .map(|(name, what)| place(name, what))
+                .collect(),
+        );
+        all
+    }
+
+    /// Returns the names of the places that are still taken.
+    fn taken(places: &mut Places) -> Vec<String> {
+        std::iter::from_fn(|| places.take())
+            .map(|place| place.spot.name)
+            .collect()
+    }
+
+    /// Makes the plan of a task about the pricing.
+    fn plan(task: &str) -> Plan {
+        let stage = Stage::new(&[PRICING, TEST_PRICING], task);
+        stage.play(|scene| scene.plan.clone()).value
+    }
+
+    #[test]
+    fn a_reply_without_a_name_is_about_what_was_asked_for_last() {
+        let plan = plan("fix discount in pricing.py");
+        let mut places = Places::of(&plan);
+        assert_eq!(places.focus(&plan).as_ref(), plan.spots().first());
+        assert_eq!(places.current(), None);
+        places.turn_to(spot("tax"));
+        assert_eq!(places.focus(&plan), Some(spot("tax")));
+        assert_eq!(places.current(), Some(&spot("tax")));
+    }
+
+    #[test]
+    fn a_reply_is_about_the_new_definition_where_one_is_asked_for() {
+        let plan = plan("add a function tax(total) to pricing.py");
+        let focus = Places::of(&plan).focus(&plan);
+        assert_eq!(focus, Some(Spot::nowhere_yet(&path("pricing.py"), "tax")));
+    }
+
+    #[test]
+    fn a_reply_is_about_the_tests_where_those_are_asked_for() {
+        let plan = plan("write tests for discount in pricing.py");
+        let mut places = Places::of(&plan);
+        let home = Spot::nowhere_yet(&path("test_pricing.py"), "");
+        assert_eq!(places.focus(&plan), Some(home));
+        places.turn_to(spot("tax"));
+        assert_eq!(places.focus(&plan), Some(spot("tax")));
+    }
+
+    #[test]
+    fn the_tests_of_a_new_definition_have_their_turn_once() {
+        let stage = Stage::new(
+            &[PRICING, TEST_PRICING],
+            "add a function tax(total) to pricing.py with a test",
+        );
+        let came = stage.play(|scene| {
+            let mut places = Places::of(scene.plan);
+            let tree = scene.context.tree();
+            let first = places.turn_to_tests(scene.plan, tree).cloned();
+            (
+                first,
+                places.focus(scene.plan),
+                places.turn_to_tests(scene.plan, tree).cloned(),
+            )
+        });
+        let home = path("test_pricing.py");
+        let focus = Spot::nowhere_yet(&home, "");
+        assert_eq!(came.value, (Some(home), Some(focus), None));
+    }
+
+    #[test]
+    fn a_new_definition_without_tests_has_no_turn_for_them() {
+        let plan = plan("add a function tax(total) to pricing.py");
+        let stage = Stage::new(&[PRICING, TEST_PRICING], "");
+        let turned = stage.play(|scene| {
+            let mut places = Places::of(&plan);
+            places.turn_to_tests(&plan, scene.context.tree()).cloned()
+        });
+        assert_eq!(turned.value, None);
+    }
+
+    #[test]
+    fn places_are_taken_in_the_order_of_the_list() {
+        let mut places = following(&[("price", "round it"), ("label", "show it")]);
+        assert_eq!(taken(&mut places), ["price", "label"]);
+        assert_eq!(places.removals(), []);
+    }
+
+    #[test]
+    fn what_should_go_is_not_written() {
+        let mut places = following(&[("old", "remove it"), ("label", "remove the tax")]);
+        assert_eq!(places.removals(), [spot("old")]);
+        assert_eq!(taken(&mut places), ["label"]);
+        places.forget_removals();
+        assert_eq!(places.removals(), []);
+    }
+
+    #[test]
+    fn a_list_only_removes_where_nothing_of_it_is_written() {
+        let mut places = following(&[("old", "delete this")]);
+        assert!(places.only_removes());
+        places.forget_removals();
+        assert!(!places.only_removes());
+        let mut places = following(&[("old", "delete this"), ("label", "show it")]);
+        assert!(!places.only_removes());
+        taken(&mut places);
+        assert!(!places.only_removes());
+    }
+
+    #[test]
+    fn a_place_is_put_behind_the_others_once() {
+        let mut places = following(&[("label", "show it"), ("price", "round it")]);
+        assert!(!places.postpone(), "nothing is at hand");
+        assert_eq!(places.take(), Some(place("label", "show it")));
+        assert!(places.postpone());
+        assert!(!places.postpone(), "it is not at hand any more");
+        assert_eq!(places.take(), Some(place("price", "round it")));
+        assert_eq!(places.take(), Some(place("label", "show it")));
+        assert!(!places.postpone(), "nothing comes behind it");
+        assert_eq!(places.take(), None);
+    }
+
+    #[test]
+    fn places_that_wait_for_each_other_come_to_an_end() {
+        let mut places = following(&[("label", "show it"), ("price", "round it")]);
+        let mut turns = Vec::new();
+        while let Some(place) = places.take() {
+            turns.push(place.spot.name);
+            places.postpone();
+        }
+        assert_eq!(turns, ["label", "price", "label", "price"]);
+    }
+
+    #[test]
+    fn another_list_begins_anew() {
+        let mut places = following(&[("old", "remove it"), ("label", "show it"), ("price", "x")]);
+        places.take();
+        places.postpone();
+        places.follow(vec![place("label", "show it"), place("tax", "add it")]);
+        assert_eq!(places.removals(), []);
+        assert_eq!(places.take(), Some(place("label", "show it")));
+        assert!(places.postpone());
+        assert_eq!(taken(&mut places), ["tax", "label"]);
+    }
+
+    #[test]
+    fn a_place_is_repaired_twice() {
+        let mut places = Places::default();
+        let moved = Spot {
+            line: 9,
+            ..spot("label")
+        };
+        assert!(places.may_repair(&spot("label")));
+        assert!(places.may_repair(&moved));
+        assert!(!places.may_repair(&spot("label")));
+        assert!(places.may_repair(&spot("price")));
+    }
+}

@@ -215,7 +215,192 @@ fn project(context: &Context<'_>, plan: &Plan) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::places;
+    use expect_test::expect;
+
+    use super::*;
+    use crate::run::event::EventKind;
+    use crate::run::scripted_tests::{PRICING, RIGHT, Stage, TEST_PRICING};
+
+    const QUESTION: &str = "where is discount defined?";
+    const READ: &str = "Action: read\nPath: pricing.py\n";
+
+    fn stage() -> Stage {
+        Stage::new(&[PRICING], QUESTION)
+    }
+
+    #[test]
+    fn questions_are_answered_and_tasks_are_not() {
+        assert!(stage().suits(&Answer));
+        assert!(stage().read_only().suits(&Answer));
+        assert!(!Stage::pricing().suits(&Answer));
+        assert!(!Stage::pricing().read_only().suits(&Answer));
+    }
+
+    #[test]
+    fn the_first_words_are_the_answer_with_what_code_knows_beside() {
+        let came = stage().replies(["In pricing.py:1."]).attempt(&Answer);
+        expect![[r#"
+            ended, done: In pricing.py:1.
+
+            checked:
+            - `discount` is defined: `def discount(total, percent)` (pricing.py:1)"#]]
+        .assert_eq(&came.outcome());
+        assert_eq!(came.actions(), ["answer"]);
+        assert_eq!(came.requests.len(), 1);
+    }
+
+    #[test]
+    fn the_model_is_told_what_code_knows() {
+        let came = stage().replies(["In pricing.py:1."]).attempt(&Answer);
+        expect![[r#"
+            Answer the question in the first sentence.
+            Then name the places that show it as file:line, in the order in which they run.
+            Say only what the shown code says. What you cannot see, call unknown.
+
+            pricing.py, line 1:
+            ```python
+            def discount(total, percent):
+                return total - percent
+            ```
+
+            Facts, checked against the code:
+            - `discount` is defined: `def discount(total, percent)` (pricing.py:1)
+
+            Question: where is discount defined?"#]]
+        .assert_eq(came.asked()[0]);
+    }
+
+    #[test]
+    fn places_that_are_not_there_are_named() {
+        let came = stage().replies(["In cart.py:7."]).attempt(&Answer);
+        expect![[r#"
+            ended, done: In cart.py:7.
+
+            not there: cart.py:7
+
+            checked:
+            - `discount` is defined: `def discount(total, percent)` (pricing.py:1)
+            The answer names none of these places; trust the checked ones."#]]
+        .assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn the_model_may_look_before_it_answers() {
+        let came = stage().replies([READ, "In pricing.py:1."]).attempt(&Answer);
+        assert_eq!(came.actions(), ["read", "answer"]);
+        expect![[r#"
+            pricing.py, lines 1 to 2 of 2:
+            def discount(total, percent):
+                return total - percent
+        "#]]
+        .assert_eq(came.asked()[1]);
+    }
+
+    #[test]
+    fn nothing_is_written_whatever_the_model_says() {
+        let writes = "Action: edit\nPath: pricing.py\n```python\nx = 1\n```\n";
+        let stage = stage().replies([writes, "In pricing.py:1."]);
+        let came = stage.attempt(&Answer);
+        assert_eq!(came.rules(), ["write.read_only"]);
+        assert_eq!(came.ended().stopped, Stopped::Done);
+        assert_eq!(stage.on_disk("pricing.py"), PRICING.1);
+    }
+
+    #[test]
+    fn code_without_a_file_belongs_to_the_answer() {
+        let words = format!("It could be:\n{RIGHT}");
+        let came = stage().replies([words.as_str()]).attempt(&Answer);
+        assert_eq!(came.rules(), [""; 0]);
+        assert_eq!(came.ended().stopped, Stopped::Done);
+    }
+
+    #[test]
+    fn an_empty_reply_is_asked_for_again_once() {
+        let came = stage().replies(["", "In pricing.py:1."]).attempt(&Answer);
+        assert_eq!(came.ended().stopped, Stopped::Done);
+        expect!["Your reply was empty. Answer the question in a few sentences."]
+            .assert_eq(came.asked()[1]);
+        let came = stage().replies(["", ""]).attempt(&Answer);
+        expect!["ended, stuck: the model gave no answer"].assert_eq(&came.outcome());
+        assert_eq!(came.requests.len(), 2);
+    }
+
+    #[test]
+    fn a_model_that_only_looks_ends_with_what_code_knows() {
+        let came = stage().steps(1).replies([READ]).attempt(&Answer);
+        expect![[r#"
+            ended, steps: no answer came within 1 steps
+
+            known without a model:
+            - `discount` is defined: `def discount(total, percent)` (pricing.py:1)"#]]
+        .assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn without_an_engine_there_is_what_code_knows() {
+        let missing = stage().without_engine().attempt(&Answer);
+        expect![[r#"
+            ended, engine: no model server answers
+
+            known without a model:
+            - `discount` is defined: `def discount(total, percent)` (pricing.py:1)
+            hint: start one"#]]
+        .assert_eq(&missing.outcome());
+        let later = stage()
+            .without_engine_after(1)
+            .replies([READ])
+            .attempt(&Answer);
+        assert_eq!(later.outcome(), missing.outcome());
+    }
+
+    #[test]
+    fn who_stops_it_has_what_code_knows() {
+        let came = stage()
+            .replies([READ])
+            .stopped_at(EventKind::Sent)
+            .attempt(&Answer);
+        expect![[r#"
+            ended, interrupted: interrupted
+
+            known without a model:
+            - `discount` is defined: `def discount(total, percent)` (pricing.py:1)"#]]
+        .assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn a_question_about_the_project_is_shown_its_documents() {
+        let readme = ("README.md", "# Shop\n\nComputes prices.\n");
+        let stage = Stage::new(
+            &[PRICING, TEST_PRICING, readme],
+            "what does this project do?",
+        );
+        let came = stage.replies(["It computes prices."]).attempt(&Answer);
+        expect![[r#"
+            Answer the question in the first sentence.
+            Then name the places that show it as file:line, in the order in which they run.
+            Say only what the shown code says. What you cannot see, call unknown.
+
+            What is known of the project:
+            shop
+
+              size     small: 2 files, 10 lines
+              written  Python 100 %
+              tests    python3 -m unittest discover
+                       unittest, told from `test_pricing.py` uses unittest
+
+              modules, most imported first
+                  0  pricing.py  discount
+
+            README.md, line 1:
+            ```
+            # Shop
+
+            Computes prices.
+            ```
+
+            Question: what does this project do?"#]]
+        .assert_eq(came.asked()[0]);
+    }
 
     #[test]
     fn places_are_read_from_sentences() {

@@ -243,7 +243,158 @@ fn change_set(context: &Context<'_>, proposal: &Proposal) -> Result<ChangeSet, R
 
 #[cfg(test)]
 mod tests {
-    use super::names_code;
+    use expect_test::expect;
+
+    use super::*;
+    use crate::run::scripted_tests::{Came, PRICING, Stage, TEST_PRICING, diff};
+
+    const TASK: &str = "rename discount to rebate in pricing.py";
+    /// Passes before and after a rename that reaches it.
+    const GREEN: (&str, &str) = (
+        "test_pricing.py",
+        "import unittest\n\nfrom pricing import discount\n\n\nclass T(unittest.TestCase):\n    def test_discount(self):\n        self.assertEqual(discount(200, 20), 180)\n",
+    );
+    /// A misspelled name, and a test that fails by more than that.
+    const MISSPELLED: (&str, &str) = (
+        "pricing.py",
+        "def discount(total, percent):\n    return totl - percent\n",
+    );
+    const MISSPELLED_TASK: &str = "fix the NameError in pricing.py";
+
+    fn renamed() -> [String; 2] {
+        let test = GREEN.1.replace("discount(", "rebate(");
+        let test = test.replace("def test_rebate", "def test_discount");
+        [
+            diff(
+                PRICING.0,
+                PRICING.1,
+                &PRICING.1.replace("discount", "rebate"),
+            ),
+            diff(
+                GREEN.0,
+                GREEN.1,
+                &test.replace("import discount", "import rebate"),
+            ),
+        ]
+    }
+
+    fn attempt(files: &[(&str, &str)], task: &str) -> Came<Outcome> {
+        Stage::new(files, task).attempt(&CertainFix)
+    }
+
+    #[test]
+    fn it_suits_where_exactly_one_change_can_be_right() {
+        assert!(Stage::new(&[PRICING], TASK).suits(&CertainFix));
+        assert!(Stage::new(&[PRICING], TASK).read_only().suits(&CertainFix));
+        assert!(Stage::new(&[MISSPELLED], MISSPELLED_TASK).suits(&CertainFix));
+        assert!(!Stage::pricing().suits(&CertainFix));
+        let tried = |plan: &Plan| plan.without_fix("it was tried".to_owned());
+        assert!(!Stage::new(&[PRICING], TASK).suits_as(&CertainFix, tried));
+    }
+
+    #[test]
+    fn a_rename_that_keeps_the_tests_green_is_done_without_a_model() {
+        let stage = Stage::new(&[PRICING, GREEN], TASK).without_engine();
+        let came = stage.attempt(&CertainFix);
+        expect!["ended, done: renamed `discount` to `rebate`: 3 places in 2 files; 1 test passes"]
+            .assert_eq(&came.outcome());
+        assert_eq!(came.staged, renamed().concat());
+        assert_eq!(came.requests, []);
+        assert_eq!(stage.on_disk("pricing.py"), PRICING.1);
+    }
+
+    #[test]
+    fn a_project_without_tests_is_said_to_have_none() {
+        let came = attempt(&[PRICING], TASK);
+        expect!["ended, done: renamed `discount` to `rebate`: 1 place in 1 file; the project has no tests"].assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn documents_that_still_have_the_old_name_are_told() {
+        let came = attempt(&[PRICING, ("README.md", "Call `discount`.\n")], TASK);
+        expect!["ended, done: renamed `discount` to `rebate`: 1 place in 1 file (README.md still says `discount`); the project has no tests"].assert_eq(&came.outcome());
+        assert_eq!(came.staged, renamed()[0]);
+    }
+
+    #[test]
+    fn a_test_that_was_red_before_does_not_undo_a_rename() {
+        let red = "\n    def test_free(self):\n        self.assertEqual(discount(200, 100), 0)\n";
+        let tests = [GREEN.1, red].concat();
+        let came = attempt(&[PRICING, (GREEN.0, &tests)], TASK);
+        expect!["ended, done: renamed `discount` to `rebate`: 4 places in 2 files; 1 test passes; 1 failed before and still does (test_pricing.T.test_free)"].assert_eq(&came.outcome());
+        assert_ne!(came.staged, "");
+    }
+
+    #[test]
+    fn a_read_only_run_shows_what_would_change_and_runs_no_test() {
+        let came = Stage::new(&[PRICING, GREEN], TASK)
+            .read_only()
+            .attempt(&CertainFix);
+        expect!["ended, done: renamed `discount` to `rebate`: 3 places in 2 files (read-only: this is what would change)"].assert_eq(&came.outcome());
+        let proposed = &came.ended().proposed;
+        assert_eq!(proposed.patch, renamed().concat());
+        let paths = proposed.changes.iter().map(|change| change.path.as_str());
+        assert_eq!(paths.collect::<Vec<_>>(), ["pricing.py", "test_pricing.py"]);
+        assert_eq!(came.told(EventKind::Tests), [""; 0]);
+        assert_eq!(came.staged, "");
+    }
+
+    #[test]
+    fn what_would_break_something_is_refused_with_the_reason() {
+        let both = format!("{}\n\ndef rebate(total):\n    return total\n", PRICING.1);
+        let came = attempt(&[("pricing.py", &both)], TASK);
+        expect!["ended, stuck: nothing was changed: `rebate` exists there already (pricing.py:5)"]
+            .assert_eq(&came.outcome());
+        assert_eq!(came.rules(), ["fix.refused"]);
+        assert_eq!(came.staged, "");
+    }
+
+    #[test]
+    fn a_fix_that_breaks_tests_is_the_end_and_says_so() {
+        let by_text = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_text(self):\n        with open('pricing.py') as code:\n            self.assertIn('def disc' + 'ount', code.read())\n";
+        let came = attempt(&[PRICING, ("test_pricing.py", by_text)], TASK);
+        expect![[r#"
+            ended, broke: the fix was taken back, it made the tests worse: test_pricing.T.test_text passed before and fails now
+            test_pricing.T.test_text (test_pricing.py:7): AssertionError: 'def discount' not found in 'def rebate(total, percent):\n    return total - percent\n'"#]].assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn a_fix_that_is_not_enough_is_told_to_whoever_comes_next() {
+        let came = attempt(&[MISSPELLED, TEST_PRICING], MISSPELLED_TASK);
+        expect!["replanned, fix: pricing.py:1"].assert_eq(&came.outcome());
+        expect![[r#"
+            `totl` is now `total` in pricing.py was tried and taken back: no test passes yet
+            test_pricing.T.test_discount (test_pricing.py:8): AssertionError: 190 != 180"#]]
+        .assert_eq(&came.next_plan().learned);
+        assert!(came.next_plan().certain_fix().is_none());
+        assert_eq!(came.rules(), ["fix.not_enough"]);
+        assert_eq!(came.staged, "");
+    }
+
+    #[test]
+    fn a_file_that_is_no_longer_there_makes_a_plan_without_the_fix() {
+        let stage = Stage::new(&[PRICING, GREEN], TASK);
+        let came = stage.play(|scene| {
+            stage.remove("pricing.py");
+            scene.attempt(&CertainFix)
+        });
+        expect!["replanned, fix: pricing.py:1 discount, pricing.py:1"].assert_eq(&came.outcome());
+        assert!(came.next_plan().certain_fix().is_none());
+        assert_eq!(came.rules(), ["write.changed_meanwhile"]);
+    }
+
+    #[test]
+    fn who_stops_it_keeps_nothing() {
+        let stage = Stage::new(&[PRICING, GREEN], TASK).stopped_at(EventKind::Fixed);
+        let came = stage.attempt(&CertainFix);
+        expect!["ended, interrupted: interrupted"].assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn without_a_fix_there_is_nothing_to_do() {
+        let came = Stage::pricing().attempt(&CertainFix);
+        assert_eq!(came.outcome(), "passed");
+    }
 
     #[test]
     fn a_name_is_told_from_an_ordinary_word() {

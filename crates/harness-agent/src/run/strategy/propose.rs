@@ -82,3 +82,102 @@ impl ReplyHandler for Proposing<'_> {
         act::act_read_only(self.context, log, self.plan, reading)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::run::event::EventKind;
+    use crate::run::scripted_tests::{MENDED, PRICING, RIGHT, Stage, WRONG};
+
+    fn stage() -> Stage {
+        Stage::pricing().read_only()
+    }
+
+    #[test]
+    fn it_suits_tasks_that_would_write_in_a_run_that_may_not() {
+        assert!(stage().suits(&Propose));
+        assert!(!Stage::pricing().suits(&Propose));
+        let question = Stage::new(&[PRICING], "what does discount do?").read_only();
+        assert!(!question.suits(&Propose));
+    }
+
+    #[test]
+    fn what_was_refused_is_shown_once_the_model_is_done() {
+        let stage = stage().replies([RIGHT, "It takes the percents of the total."]);
+        let came = stage.attempt(&Propose);
+        expect!["ended, done: It takes the percents of the total."].assert_eq(&came.outcome());
+        let proposed = &came.ended().proposed;
+        assert_eq!(proposed.patch, MENDED);
+        assert_eq!(proposed.changes.len(), 1);
+        assert_eq!(came.rules(), ["write.read_only"]);
+        assert_eq!(stage.on_disk("pricing.py"), PRICING.1);
+    }
+
+    #[test]
+    fn no_test_is_run() {
+        let came = stage().replies([RIGHT, "So."]).attempt(&Propose);
+        assert_eq!(came.told(EventKind::Tests), [""; 0]);
+    }
+
+    #[test]
+    fn the_last_of_several_drafts_is_the_one_that_is_shown() {
+        let came = stage().replies([WRONG, RIGHT, "So."]).attempt(&Propose);
+        assert_eq!(came.ended().proposed.patch, MENDED);
+    }
+
+    #[test]
+    fn a_model_that_comes_to_no_end_has_proposed_something_all_the_same() {
+        let stuck = stage().replies([RIGHT]).attempt(&Propose);
+        expect!["ended, done: this is what would change; the run is read-only"]
+            .assert_eq(&stuck.outcome());
+        let spent = stage().steps(1).replies([RIGHT]).attempt(&Propose);
+        assert_eq!(spent.outcome(), stuck.outcome());
+        assert_eq!(spent.ended().proposed.patch, MENDED);
+    }
+
+    #[test]
+    fn without_a_draft_the_end_is_told_as_it_is() {
+        let look = "Action: read\nPath: pricing.py\n";
+        let came = stage().steps(1).replies([look]).attempt(&Propose);
+        expect!["ended, steps: not finished within 1 steps"].assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn what_a_guard_refuses_is_not_proposed() {
+        let stub = "```python\ndef discount(total, percent):\n    # rest of the code\n    ...\n```";
+        let came = stage().replies([stub, "So."]).attempt(&Propose);
+        assert_eq!(came.ended().proposed.patch, "");
+    }
+
+    #[test]
+    fn without_an_engine_it_ends() {
+        let came = stage().without_engine().attempt(&Propose);
+        expect![[r#"
+            ended, engine: no model server answers
+            hint: start one"#]]
+        .assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn an_engine_that_goes_leaves_the_draft() {
+        let came = stage()
+            .replies([RIGHT])
+            .without_engine_after(1)
+            .attempt(&Propose);
+        expect![[r#"
+            ended, engine: no model server answers
+            hint: start one"#]]
+        .assert_eq(&came.outcome());
+        assert_eq!(came.ended().proposed.patch, MENDED);
+    }
+
+    #[test]
+    fn who_stops_it_ends_it() {
+        let stage = stage().replies([RIGHT]).stopped_at(EventKind::Refused);
+        let came = stage.attempt(&Propose);
+        expect!["ended, interrupted: interrupted"].assert_eq(&came.outcome());
+        assert_eq!(came.requests.len(), 1);
+    }
+}

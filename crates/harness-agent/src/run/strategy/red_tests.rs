@@ -324,7 +324,146 @@ fn tell(log: &mut Log<'_>, red: &[Failure]) {
 mod tests {
     use std::time::Duration;
 
+    use expect_test::expect;
+
     use super::*;
+    use crate::run::scripted_tests::{PRICING, RIGHT, Stage, TEST_PRICING, diff};
+
+    const TASK: &str = "fix the failing tests";
+    /// Two functions that are wrong.
+    const SHOP: (&str, &str) = (
+        "shop.py",
+        "def double(number):\n    return number * 3\n\n\ndef negate(number):\n    return number\n",
+    );
+    const TEST_SHOP: (&str, &str) = (
+        "test_shop.py",
+        "import unittest\n\nfrom shop import double, negate\n\n\nclass T(unittest.TestCase):\n    def test_double(self):\n        self.assertEqual(double(2), 4)\n\n    def test_negate(self):\n        self.assertEqual(negate(2), -2)\n",
+    );
+    const DOUBLE: &str = "```python\ndef double(number):\n    return number * 2\n```";
+    const NEGATE: &str = "```python\ndef negate(number):\n    return -number\n```";
+
+    fn stage() -> Stage {
+        Stage::new(&[SHOP, TEST_SHOP], TASK)
+    }
+
+    #[test]
+    fn it_suits_tasks_about_whatever_is_red() {
+        assert!(stage().suits(&RedTests));
+        assert!(!stage().read_only().suits(&RedTests));
+        assert!(!Stage::pricing().suits(&RedTests));
+    }
+
+    #[test]
+    fn one_red_test_after_the_other_is_worked_on_with_the_last_in_place() {
+        let came = stage().replies([DOUBLE, NEGATE]).attempt(&RedTests);
+        expect![[r#"
+            ended, done: changed `double`, `negate` in shop.py: 2 tests pass; test_shop.T.test_double and 1 more failed before
+            met: test_shop.T.test_double passes (it failed before and passes now)
+            met: test_shop.T.test_negate passes (it failed before and passes now)"#]].assert_eq(&came.outcome());
+        let after = SHOP
+            .1
+            .replace("* 3", "* 2")
+            .replace("return number\n", "return -number\n");
+        assert_eq!(came.staged, diff("shop.py", SHOP.1, &after));
+        assert_eq!(came.requests.len(), 2);
+        let located = came.told(EventKind::Located);
+        expect![[r#"
+            working on test_shop.T.test_double
+            looking at double (shop.py:1)
+            working on test_shop.T.test_negate
+            looking at negate (shop.py:5)"#]]
+        .assert_eq(&located.join("\n"));
+        assert!(came.asked()[1].contains("def negate(number):"));
+    }
+
+    #[test]
+    fn what_cannot_be_mended_does_not_take_the_others_with_it() {
+        let same = "```python\ndef negate(number):\n    return number + 0\n```";
+        let came = stage().steps(6).replies([DOUBLE, same]).attempt(&RedTests);
+        let after = SHOP.1.replace("* 3", "* 2");
+        assert_eq!(came.staged, diff("shop.py", SHOP.1, &after));
+        expect![[r#"
+            ended, stuck: 3 turns in a row brought nothing new; the last: Refused: the same edit brought nothing before and nothing has changed since: do something else
+            open: test_shop.T.test_double passes (AssertionError: 6 != 4)
+            open: test_shop.T.test_negate passes (AssertionError: 2 != -2)"#]].assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn the_steps_are_shared_by_the_causes_that_are_left() {
+        let same = "```python\ndef double(number):\n    return number * 3 + 0\n```";
+        let came = stage().steps(6).replies([same]).attempt(&RedTests);
+        assert_eq!(came.ended().stopped, Stopped::Steps);
+        assert_eq!(came.requests.len(), 6);
+        let last = came.asked()[3];
+        assert!(last.contains("def negate(number):"), "{last}");
+    }
+
+    #[test]
+    fn it_ends_well_where_nothing_fails() {
+        let right = SHOP
+            .1
+            .replace("* 3", "* 2")
+            .replace("return number\n", "return -number\n");
+        let came = Stage::new(&[("shop.py", &right), TEST_SHOP], TASK).attempt(&RedTests);
+        expect!["ended, done: nothing fails: 2 tests pass"].assert_eq(&came.outcome());
+        assert_eq!(came.requests, []);
+    }
+
+    #[test]
+    fn it_says_so_where_tests_cannot_be_run() {
+        let came = Stage::new(&[PRICING], TASK).attempt(&RedTests);
+        expect!["ended, stuck: unverified: no way to run the project's tests was found; name the command in the user's config (`[[project]] tests`)"].assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn other_red_tests_are_not_those_that_the_task_names() {
+        let green = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_one(self):\n        self.assertEqual(1, 1)\n";
+        let task = "fix the failing tests in test_other.py";
+        let files = [PRICING, TEST_PRICING, ("test_other.py", green)];
+        let came = Stage::new(&files, task).attempt(&RedTests);
+        expect!["ended, stuck: unverified: nothing that the task names fails; test_pricing.T.test_discount does"].assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn without_an_engine_the_first_red_test_is_the_last() {
+        let came = stage().without_engine().attempt(&RedTests);
+        expect![[r#"
+            ended, engine: no model server answers
+            hint: start one
+            open: test_shop.T.test_double passes (AssertionError: 6 != 4)
+            open: test_shop.T.test_negate passes (AssertionError: 2 != -2)"#]]
+        .assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn an_engine_that_fails_is_not_asked_about_the_next_one() {
+        let came = stage()
+            .replies([DOUBLE])
+            .without_engine_after(1)
+            .attempt(&RedTests);
+        expect![[r#"
+            ended, engine: no model server answers
+            hint: start one
+            open: test_shop.T.test_double passes (AssertionError: 6 != 4)
+            open: test_shop.T.test_negate passes (AssertionError: 2 != -2)"#]]
+        .assert_eq(&came.outcome());
+        assert_eq!(came.requests.len(), 2);
+    }
+
+    #[test]
+    fn who_stops_it_stops_all_of_it() {
+        let stage = stage().replies([DOUBLE]).stopped_at(EventKind::Sent);
+        let came = stage.attempt(&RedTests);
+        expect![[r#"
+            ended, interrupted: interrupted
+            open: test_shop.T.test_double passes (AssertionError: 6 != 4)
+            open: test_shop.T.test_negate passes (AssertionError: 2 != -2)"#]]
+        .assert_eq(&came.outcome());
+        let came = Stage::pricing()
+            .replies([RIGHT])
+            .stopped_at(EventKind::Tests);
+        expect!["ended, interrupted: interrupted"].assert_eq(&came.attempt(&RedTests).outcome());
+    }
 
     fn failure(id: &str, message: &str, place: Option<(&str, u32)>, hung: bool) -> Failure {
         Failure {

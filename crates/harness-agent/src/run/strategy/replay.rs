@@ -146,3 +146,156 @@ fn hint(refusal: &Refusal, run: &str, verb: &str) -> String {
     }
     format!("bring the files back to what they were, then {verb}")
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::run::event::EventKind;
+    use crate::run::scripted_tests::{Came, MENDED, PRICING, Stage, TEST_PRICING};
+
+    fn after() -> String {
+        PRICING.1.replace("- percent", "- total * percent / 100")
+    }
+
+    /// A run that made one change.
+    fn past(path: &str, before: Option<&str>, after: Option<&str>) -> Past {
+        Past {
+            run: "r1".to_owned(),
+            task: "fix discount in pricing.py".to_owned(),
+            changes: vec![RecordedChange {
+                path: path.to_owned(),
+                before: before.map(|text| journal::digest(text.as_bytes())),
+                after: after.map(str::to_owned),
+            }],
+            is_new: false,
+        }
+    }
+
+    fn made(mut stage: Stage, past: Past) -> Came<Outcome> {
+        stage.past = Some(past);
+        stage.attempt(&Replay)
+    }
+
+    fn mended() -> Past {
+        past("pricing.py", Some(PRICING.1), Some(&after()))
+    }
+
+    #[test]
+    fn what_a_run_made_is_made_and_judged_again_without_a_model() {
+        let came = made(Stage::pricing().without_engine(), mended());
+        expect!["ended, done: replayed r1: changed `discount` in pricing.py: 1 test passes; test_pricing.T.test_discount failed before"].assert_eq(&came.outcome());
+        assert_eq!(came.staged, MENDED);
+        assert_eq!(
+            (came.actions(), came.steps[0].path.as_str()),
+            (vec!["replay"], "pricing.py")
+        );
+        assert_eq!(came.requests, []);
+    }
+
+    #[test]
+    fn what_was_proposed_is_applied() {
+        let proposed = Past {
+            is_new: true,
+            ..mended()
+        };
+        let came = made(Stage::pricing(), proposed);
+        expect!["ended, done: applied r1: changed `discount` in pricing.py: 1 test passes; test_pricing.T.test_discount failed before"].assert_eq(&came.outcome());
+        assert_eq!(came.actions(), ["apply"]);
+    }
+
+    #[test]
+    fn it_suits_runs_that_make_another_one_again() {
+        let mut stage = Stage::pricing();
+        assert!(!stage.suits(&Replay));
+        assert_eq!(stage.attempt(&Replay).outcome(), "passed");
+        stage.past = Some(mended());
+        assert!(stage.suits(&Replay));
+    }
+
+    #[test]
+    fn what_breaks_tests_now_is_the_end() {
+        let broken = "def discount(total, percent):\n    return percent\n";
+        let tests = "import unittest\n\nfrom pricing import discount\n\n\nclass T(unittest.TestCase):\n    def test_discount(self):\n        self.assertEqual(discount(200, 20), 180)\n";
+        let stage = Stage::new(
+            &[PRICING, ("test_pricing.py", tests)],
+            "fix discount in pricing.py",
+        );
+        let came = made(stage, past("pricing.py", Some(PRICING.1), Some(broken)));
+        expect![[r#"
+            ended, broke: test_pricing.T.test_discount passed before and fails now
+            test_pricing.T.test_discount (test_pricing.py:8): AssertionError: 20 != 180"#]]
+        .assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn what_proves_nothing_is_stuck() {
+        let same = "def discount(total, percent):\n    return total - 1 * percent\n";
+        let came = made(
+            Stage::pricing(),
+            past("pricing.py", Some(PRICING.1), Some(same)),
+        );
+        expect![[r#"
+            ended, stuck: no test passes yet
+            test_pricing.T.test_discount (test_pricing.py:8): AssertionError: 190 != 180"#]]
+        .assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn other_bytes_than_the_run_began_with_are_left_alone() {
+        let came = made(
+            Stage::pricing(),
+            past("pricing.py", Some("x = 1\n"), Some("x = 2\n")),
+        );
+        expect![[r#"
+            ended, stuck: `pricing.py` is not what it was when run r1 began
+            hint: bring the files back to what they were, then replay"#]]
+        .assert_eq(&came.outcome());
+        assert_eq!(came.rules(), ["replay.differs"]);
+        assert_eq!(came.told(EventKind::Tests), [""; 0]);
+        let gone = made(
+            Stage::pricing(),
+            past("cart.py", Some("x = 1\n"), Some("x = 2\n")),
+        );
+        assert_eq!(gone.rules(), ["replay.differs"]);
+    }
+
+    #[test]
+    fn what_is_there_already_is_not_made_twice() {
+        let came = made(Stage::pricing(), past("pricing.py", None, Some(PRICING.1)));
+        expect![[r#"
+            ended, stuck: `pricing.py` is already as run r1 left it
+            hint: take it back first with `harness undo r1`"#]]
+        .assert_eq(&came.outcome());
+        assert_eq!(came.rules(), ["replay.done"]);
+    }
+
+    #[test]
+    fn a_record_cannot_lead_out_of_the_project() {
+        let came = made(
+            Stage::pricing(),
+            past("../pricing.py", None, Some("x = 1\n")),
+        );
+        expect![[r#"
+            ended, stuck: the record names `../pricing.py`, which is no path here
+            hint: bring the files back to what they were, then replay"#]]
+        .assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn what_a_guard_refuses_is_refused_again() {
+        let tests = TEST_PRICING.1.replace("180", "190");
+        let past = past("test_pricing.py", Some(TEST_PRICING.1), Some(&tests));
+        let came = made(Stage::pricing(), past);
+        expect!["ended, stuck: `T.test_discount` in `test_pricing.py` belongs to the existing tests: leave them as they are and change the code they check"].assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn who_stops_it_while_the_tests_run_changes_nothing() {
+        let stage = Stage::pricing().stopped_at(EventKind::Tests);
+        let came = made(stage, mended());
+        expect!["ended, interrupted: interrupted"].assert_eq(&came.outcome());
+        assert_eq!(came.staged, "");
+    }
+}

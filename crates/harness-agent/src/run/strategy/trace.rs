@@ -182,7 +182,98 @@ fn spoken_of(context: &Context<'_>, failure: &Failure) -> Vec<Spot> {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
+    use crate::run::event::EventKind;
+    use crate::run::scripted_tests::{PRICING, Stage, TEST_PRICING, place_shown};
+
+    const TASK: &str = "fix test_discount in test_pricing.py";
+
+    fn stage() -> Stage {
+        Stage::new(&[PRICING, TEST_PRICING], TASK)
+    }
+
+    #[test]
+    fn it_suits_fixes_that_name_a_test_and_no_code() {
+        assert!(stage().suits(&Trace));
+        assert!(!stage().read_only().suits(&Trace));
+        assert!(!Stage::pricing().suits(&Trace));
+        let both = "fix discount in pricing.py, test_discount in test_pricing.py fails";
+        assert!(!Stage::new(&[PRICING, TEST_PRICING], both).suits(&Trace));
+        let traced = |plan: &Plan| plan.about_code(Vec::new(), 700);
+        assert!(!stage().suits_as(&Trace, traced));
+    }
+
+    #[test]
+    fn the_plan_turns_to_the_code_that_the_test_runs() {
+        let came = stage().attempt(&Trace);
+        expect!["replanned, rewrite: pricing.py:1 discount"].assert_eq(&came.outcome());
+        assert_eq!(
+            came.told(EventKind::Located),
+            ["looking at discount (pricing.py:1)"]
+        );
+        assert_eq!(came.requests, []);
+    }
+
+    #[test]
+    fn what_passing_tests_run_too_is_less_suspect() {
+        let shop = "def helper(number):\n    return number\n\n\ndef double(number):\n    return helper(number) * 3\n";
+        let tests = "import unittest\n\nfrom shop import double, helper\n\n\nclass T(unittest.TestCase):\n    def test_double(self):\n        self.assertEqual(double(2), 4)\n\n    def test_helper(self):\n        self.assertEqual(helper(2), 2)\n";
+        let files = [("shop.py", shop), ("test_shop.py", tests)];
+        let came = Stage::new(&files, "fix test_double in test_shop.py").attempt(&Trace);
+        expect!["replanned, rewrite: shop.py:5 double, shop.py:1 helper"]
+            .assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn the_code_is_looked_for_without_an_engine_too() {
+        let came = stage().without_engine().attempt(&Trace);
+        expect!["replanned, rewrite: pricing.py:1 discount"].assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn the_places_stay_where_the_named_test_is_green() {
+        let green = TEST_PRICING.1.replace("180", "190");
+        let stage = Stage::new(&[PRICING, (TEST_PRICING.0, &green)], TASK);
+        let came = stage.attempt(&Trace);
+        assert_eq!(came.outcome(), "replanned, loop: test_pricing.py:1");
+        assert!(came.next_plan().is_traced(), "it would be traced again");
+    }
+
+    #[test]
+    fn the_places_stay_where_the_test_runs_no_code_of_the_project() {
+        let alone = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_discount(self):\n        self.assertEqual(1, 2)\n";
+        let stage = Stage::new(&[PRICING, (TEST_PRICING.0, alone)], TASK);
+        let came = stage.attempt(&Trace);
+        assert_eq!(came.outcome(), "replanned, loop: test_pricing.py:1");
+        assert!(came.next_plan().is_traced(), "it would be traced again");
+    }
+
+    #[test]
+    fn who_stops_it_while_the_tests_run_ends_it() {
+        let came = stage().stopped_at(EventKind::Tests).attempt(&Trace);
+        expect!["ended, interrupted: interrupted"].assert_eq(&came.outcome());
+    }
+
+    #[test]
+    fn a_test_that_cannot_be_watched_is_read_for_the_names_in_it() {
+        let tests = "def test_discount():\n    assert discount(200, 10) == 180\n";
+        let stage = Stage::new(&[PRICING, ("test_pricing.py", tests)], TASK);
+        let came = stage.play(|scene| {
+            let failure = Failure {
+                id: "test_pricing.py::test_discount".to_owned(),
+                message: String::new(),
+                traceback: String::new(),
+                file: None,
+                line: None,
+                hung: None,
+            };
+            spoken_of(scene.context, &failure)
+        });
+        let shown: Vec<String> = came.value.iter().map(place_shown).collect();
+        assert_eq!(shown, ["pricing.py:1 discount"]);
+    }
 
     #[test]
     fn a_test_is_found_by_its_sentence() {
