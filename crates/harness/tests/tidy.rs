@@ -48,7 +48,11 @@ impl Source {
         if self.is_tests {
             return "";
         }
-        self.text.split("#[cfg(test)]\nmod tests {").next().unwrap()
+        let tests = self.text.find("\nmod tests {");
+        let before = tests.map_or(&*self.text, |tests| &self.text[..tests]);
+        // Between the condition and the module may stand what is expected of it.
+        let condition = before.rfind("#[cfg(test)]").filter(|_| tests.is_some());
+        condition.map_or(&*self.text, |condition| &self.text[..condition])
     }
 
     /// Says whether it has this module for more than tests: no condition stands above the line.
@@ -328,21 +332,134 @@ fn the_environment_is_read_in_one_module() {
     );
 }
 
+/// The literals of code, each with where it begins; comments and characters are none.
+fn literals(code: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(next) = code[at..].find(['"', '\'', '/']) {
+        let start = at + next;
+        let rest = &code[start..];
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with('\'') {
+            // A character that would begin something else; a lifetime has no end of its own.
+            let quoted = ["'\"'", "'\\''", "'/'"]
+                .iter()
+                .find(|one| rest.starts_with(**one));
+            quoted.map_or(1, |one| one.len())
+        } else if let Some(text) = rest.strip_prefix('"') {
+            let hashes = code[..start].len() - code[..start].trim_end_matches('#').len();
+            let is_raw = code[..start - hashes].ends_with('r');
+            let end = format!("\"{}", "#".repeat(hashes));
+            let mut escaped = false;
+            let ends = |&(inside, c): &(usize, char)| {
+                let is_end = !escaped && text[inside..].starts_with(&end);
+                escaped = !is_raw && c == '\\' && !escaped;
+                is_end
+            };
+            let Some((inside, _)) = text.char_indices().find(ends) else {
+                // Cut off in the middle.
+                break;
+            };
+            found.push((start, &text[..inside]));
+            inside + 1 + end.len()
+        } else {
+            1
+        };
+        at = start + length;
+    }
+    found
+}
+
+/// A call is looked through no further, in bytes.
+const LONGEST_CALL: usize = 4_000;
+
+/// Returns what stands between a bracket, which is the last character before `start`, and the one that closes it.
+fn in_brackets(code: &str, start: usize) -> std::ops::Range<usize> {
+    let code = &code[..code.floor_char_boundary(start + LONGEST_CALL)];
+    let strings = literals(&code[start..]);
+    let mut depth = 1;
+    for (at, c) in code[start..].char_indices() {
+        let is_inside = |(begin, text): &(usize, &str)| (*begin..=begin + text.len()).contains(&at);
+        if strings.iter().any(is_inside) {
+            continue;
+        }
+        match c {
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return start..start + at;
+        }
+    }
+    start..code.len()
+}
+
+/// Says whether a literal is a sentence: a large letter, several words, an end. Texts for people begin small, and what
+/// tools print is looked for in pieces.
+fn is_sentence(text: &str) -> bool {
+    let mut letters = text.chars();
+    let begins = letters.next().is_some_and(char::is_uppercase)
+        && letters.next().is_some_and(|c| c.is_lowercase() || c == ' ');
+    let text = text.trim_end_matches("\\n");
+    let behind_quote = text
+        .rsplit_once('{')
+        .is_some_and(|(before, _)| before.ends_with('\''));
+    let ends = text.ends_with(['.', ':', '?', '!', '`']) || text.ends_with('}') && !behind_quote;
+    begins && ends && text.contains(' ')
+}
+
+/// What a run says to a model goes through one of these.
+const TOLD: [&str; 5] = [
+    "Outcome::Say {",
+    "Outcome::Next(",
+    "Outcome::Failed(",
+    ".say(",
+    "observation(",
+];
+
 #[test]
 fn words_for_the_model_are_files() {
     // Only a prompt addresses the model; such words in code are a prompt in the wrong place.
-    let wrong: Vec<String> = sources()
-        .iter()
-        .filter(|source| source.path.starts_with("harness-agent/src/"))
-        .filter(|source| {
-            source.text.contains("\"You are ") || source.text.contains("\"You answer ")
-        })
-        .map(|source| source.path.clone())
-        .collect();
+    let mut wrong = Vec::new();
+    let sources = sources();
+    for source in &sources {
+        let code = source.code();
+        let in_run = source.path.starts_with("harness-agent/src/run/")
+            && !source.path.starts_with("harness-agent/src/run/prompt/");
+        let mut note = |at: usize, text: &str| {
+            let line = code[..at].matches('\n').count() + 1;
+            wrong.push(format!("{}:{line}: \"{text}\"", source.path));
+        };
+        if source.path.starts_with("harness-agent/src/") {
+            let all = literals(code).into_iter();
+            let is_prompt = |text: &str| {
+                text.starts_with("You are ")
+                    || text.starts_with("You answer ")
+                    || in_run && is_sentence(text)
+            };
+            all.filter(|(_, text)| is_prompt(text))
+                .for_each(|(at, text)| note(at, text));
+        }
+        if !in_run {
+            continue;
+        }
+        for (at, told) in TOLD.iter().flat_map(|told| code.match_indices(told)) {
+            let inside = in_brackets(code, at + told.len());
+            // A heading of said.md is no sentence.
+            let is_heading = |at: usize| code[..at].trim_end().ends_with("said(");
+            literals(&code[inside.clone()])
+                .into_iter()
+                .map(|(at, text)| (inside.start + at, text))
+                .filter(|(at, text)| text.contains(' ') && !is_heading(*at))
+                .for_each(|(at, text)| note(at, text));
+        }
+    }
     assert!(
         wrong.is_empty(),
-        "a prompt outside prompts/: {}",
-        wrong.join(", ")
+        "words for the model outside prompts/:\n{}",
+        wrong.join("\n")
     );
 }
 
