@@ -5,6 +5,8 @@ pub(super) mod around;
 mod failure;
 mod fold;
 pub(super) mod said;
+#[cfg(test)]
+mod shown_tests;
 
 use std::collections::BTreeSet;
 
