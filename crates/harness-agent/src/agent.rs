@@ -31,7 +31,7 @@ use crate::prepare::PreparePlan;
 use crate::run::event::{Listener, Nobody, tell_waiting};
 use crate::run::result::{RunResult, Stopped};
 use crate::run::suite_run::{self, SuiteOrder, TestResult};
-use crate::run::{self, Asked, Order};
+use crate::run::{self, Job, RunInput};
 use crate::suite;
 use harness_code::request::Request;
 
@@ -97,7 +97,7 @@ impl Agent {
         }
     }
 
-    /// Returns the models that the engine has, in its own order.
+    /// Returns the models that the engine has, in its own input.
     pub fn models(&self, cancel: &Cancel) -> Result<Vec<Available>, ModelError> {
         checkup::available(&self.options, &self.environment, cancel)
     }
@@ -115,7 +115,7 @@ impl Agent {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        self.perform(Asked::Task(self.task(task)), None, listener, cancel)
+        self.perform(Job::Task(self.task(task)), None, listener, cancel)
     }
 
     /// Answers a question; never changes a file.
@@ -125,7 +125,7 @@ impl Agent {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        self.perform(Asked::Answer(self.task(question)), None, listener, cancel)
+        self.perform(Job::Answer(self.task(question)), None, listener, cancel)
     }
 
     /// Performs a task with a model of the caller's own.
@@ -136,7 +136,7 @@ impl Agent {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        self.perform(Asked::Task(task), Some(model), listener, cancel)
+        self.perform(Job::Task(task), Some(model), listener, cancel)
     }
 
     /// Applies what a run recorded and judges it again, without a model.
@@ -146,7 +146,7 @@ impl Agent {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        self.perform(Asked::Again(run), None, listener, cancel)
+        self.perform(Job::Again(run), None, listener, cancel)
     }
 
     /// Writes what a dry run or a run that took its change back proposed, through the same guards and tests.
@@ -156,7 +156,7 @@ impl Agent {
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        self.perform(Asked::Proposed(run), None, listener, cancel)
+        self.perform(Job::Proposed(run), None, listener, cancel)
     }
 
     /// Takes a run back, byte for byte; without a name, the latest that still has changes.
@@ -230,7 +230,7 @@ impl Agent {
         }
     }
 
-    /// Says whether what a run writes could be committed. Asked before the run.
+    /// Says whether what a run writes could be committed. Job before the run.
     pub fn ready_to_commit(&self) -> Result<(), OptionsError> {
         let project = self.options.check()?.project;
         let ready = commit::repository(&self.environment, &project);
@@ -392,16 +392,16 @@ impl Agent {
 
     fn perform(
         &self,
-        asked: Asked<'_>,
+        job: Job<'_>,
         model: Option<Box<dyn Model>>,
         listener: &mut dyn Listener,
         cancel: &Cancel,
     ) -> Result<RunResult, OptionsError> {
-        run::perform(Order {
+        run::perform(RunInput {
             options: &self.options,
             environment: &self.environment,
             config: &self.config.clone()?,
-            asked,
+            job,
             listener,
             cancel,
             model,

@@ -86,12 +86,12 @@ impl Trouble {
 
 /// Where a call goes, judged before it is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Route {
+pub(crate) struct HostAddress {
     addresses: Vec<SocketAddr>,
     proxied: bool,
 }
 
-impl Route {
+impl HostAddress {
     /// Returns whether every number behind the name is this machine and no proxy is between.
     pub(crate) fn this_machine(&self) -> bool {
         !self.proxied
@@ -149,15 +149,15 @@ impl Client {
     }
 
     /// Judges where a call would go. Connects to nothing.
-    pub(crate) fn look(&self, cancel: &Cancel) -> Result<Route, Trouble> {
+    pub(crate) fn look(&self, cancel: &Cancel) -> Result<HostAddress, Trouble> {
         let direct = match self.address.look_up(cancel) {
-            Ok(addresses) => Route {
+            Ok(addresses) => HostAddress {
                 addresses,
                 proxied: false,
             },
             Err(LookUp::Interrupted) => return Err(Trouble::Interrupted),
             // Behind a proxy names are often known to the proxy alone.
-            Err(LookUp::Unknown) if self.proxied.is_some() => Route {
+            Err(LookUp::Unknown) if self.proxied.is_some() => HostAddress {
                 addresses: Vec::new(),
                 proxied: true,
             },
@@ -166,7 +166,7 @@ impl Client {
         if direct.this_machine() || self.proxied.is_none() {
             return Ok(direct);
         }
-        Ok(Route {
+        Ok(HostAddress {
             proxied: true,
             ..direct
         })
@@ -175,10 +175,10 @@ impl Client {
     /// Makes one call along a judged route and returns the answer's head; its lines follow.
     pub(crate) fn call(
         &self,
-        route: &Route,
+        route: &HostAddress,
         call: Call<'_>,
         cancel: &Cancel,
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<Response, Trouble> {
         self.wire.set_cancel(cancel);
         self.wire.set_patience(call.patience);
         self.wire.set_connect_limit(self.limits.connect);
@@ -227,7 +227,7 @@ impl Client {
             .limit(u64::MAX)
             .reader();
         let reader = BufReader::with_capacity(16 << 10, reader);
-        Ok(Answer {
+        Ok(Response {
             head,
             reader,
             wire: Arc::clone(&self.wire),
@@ -321,7 +321,7 @@ pub(crate) struct Head {
 }
 
 /// An answer whose lines are still coming. Dropping it ends the connection, and with it the model's work.
-pub(crate) struct Answer {
+pub(crate) struct Response {
     /// Its head.
     pub(crate) head: Head,
     reader: BufReader<BodyReader<'static>>,
@@ -330,7 +330,7 @@ pub(crate) struct Answer {
     cancel: Cancel,
 }
 
-impl Answer {
+impl Response {
     /// Says how long the server may be silent from now on.
     pub(crate) fn wait_for(&mut self, patience: Duration) {
         self.patience = patience;

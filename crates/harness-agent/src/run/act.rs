@@ -24,7 +24,7 @@ use crate::tool::{change, look as tools};
 use harness_code::request::kind::Kind;
 
 /// What one turn came to.
-pub(super) enum Outcome {
+pub(super) enum TurnOutcome {
     /// The run goes on with these words to the model; whether they are news.
     Say { words: String, new: bool },
     /// A part is done; these words ask for the next one.
@@ -38,16 +38,16 @@ pub(super) enum Outcome {
 }
 
 /// Returns the refusal of an action that was carried out before, on the same state.
-pub(super) fn repeated(action: &Action) -> Outcome {
+pub(super) fn repeated(action: &Action) -> TurnOutcome {
     let reason = format!(
         "the same {} brought nothing before and nothing has changed since: do something else",
         action.tool()
     );
-    Outcome::Refused(Refusal::new("repeat.same_action", reason, action.path()))
+    TurnOutcome::Refused(Refusal::new("repeat.same_action", reason, action.path()))
 }
 
 /// Carries the action of a reply out.
-pub(super) fn act(work: &mut Work<'_>, log: &mut Log<'_>, reading: &Reading) -> Outcome {
+pub(super) fn act(work: &mut Work<'_>, log: &mut Log<'_>, reading: &Reading) -> TurnOutcome {
     let Some(action) = &reading.action else {
         return unread(reading, || work.places.focus(&work.plan));
     };
@@ -66,15 +66,15 @@ pub(super) fn act_read_only(
     log: &mut Log<'_>,
     plan: &Plan,
     reading: &Reading,
-) -> Outcome {
+) -> TurnOutcome {
     let said = reading.prose.trim();
     match &reading.action {
         None if !said.is_empty() && reading.unknown_tool.is_none() && reading.problem.is_none() => {
-            Outcome::End(Stopped::Done, reading.prose.clone())
+            TurnOutcome::End(Stopped::Done, reading.prose.clone())
         }
         None => unread(reading, || Places::of(plan).focus(plan)),
-        Some(action) if action.needs_writing() => Outcome::Refused(read_only_refusal(action)),
-        Some(Action::Done { summary }) => Outcome::End(Stopped::Done, summary.clone()),
+        Some(action) if action.needs_writing() => TurnOutcome::Refused(read_only_refusal(action)),
+        Some(Action::Done { summary }) => TurnOutcome::End(Stopped::Done, summary.clone()),
         Some(Action::Ask { question }) => ask(context, log, question),
         Some(action) => look(context, log, &Staged::default(), action),
     }
@@ -91,18 +91,18 @@ fn tell_seen(log: &mut Log<'_>, action: &Action, words: &str) {
 }
 
 /// A reply without an action is to be said better.
-fn unread(reading: &Reading, focus: impl FnOnce() -> Option<Spot>) -> Outcome {
+fn unread(reading: &Reading, focus: impl FnOnce() -> Option<Spot>) -> TurnOutcome {
     if let Some(tool) = &reading.unknown_tool {
         let reason = said("unknown action", &[("tool", tool)]);
-        return Outcome::Refused(Refusal::new("reply.unknown_tool", reason, ""));
+        return TurnOutcome::Refused(Refusal::new("reply.unknown_tool", reason, ""));
     }
     if let Some(problem) = &reading.problem {
-        return Outcome::Refused(Refusal::new("reply.malformed", problem.clone(), ""));
+        return TurnOutcome::Refused(Refusal::new("reply.malformed", problem.clone(), ""));
     }
     let focus = focus();
     let name = focus.as_ref().map_or("", |spot| &spot.name);
     let (words, new) = (said::unread(name), false);
-    Outcome::Say { words, new }
+    TurnOutcome::Say { words, new }
 }
 
 /// Returns the refusal of an action in a read-only run.
@@ -133,7 +133,7 @@ pub(super) fn refused_draft(
         .then_some(draft)
 }
 
-fn try_change(work: &mut Work<'_>, log: &mut Log<'_>, action: &Action) -> Outcome {
+fn try_change(work: &mut Work<'_>, log: &mut Log<'_>, action: &Action) -> TurnOutcome {
     let (context, staged) = (work.context, work.trial.staged());
     let door = context.project.door();
     let proposed = change::proposed(
@@ -153,7 +153,7 @@ fn try_change(work: &mut Work<'_>, log: &mut Log<'_>, action: &Action) -> Outcom
         {
             return go_on(work, log, &ChangeSet::default());
         }
-        Err(refusal) => return Outcome::Refused(refusal),
+        Err(refusal) => return TurnOutcome::Refused(refusal),
     };
     let draft = mend::mended(work, log, draft);
     let outcome = try_draft(work, log, &draft);
@@ -162,14 +162,14 @@ fn try_change(work: &mut Work<'_>, log: &mut Log<'_>, action: &Action) -> Outcom
 }
 
 /// Applies a draft and judges it.
-fn try_draft(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -> Outcome {
+fn try_draft(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -> TurnOutcome {
     let may_go = removal::may_be_taken(work);
     let (context, plan) = (work.context, &work.plan);
     let applied = work.trial.apply_allowing(context, plan, draft, &may_go);
     if let Err(refusal) = applied {
         work.trial.set_aside(&refusal, draft);
         let later = places::postponed(work, &refusal);
-        return later.map_or(Outcome::Refused(refusal), Outcome::Next);
+        return later.map_or(TurnOutcome::Refused(refusal), TurnOutcome::Next);
     }
     tell_trying(log, draft);
     work.trial.apply_waiting(context, log, plan);
@@ -177,9 +177,9 @@ fn try_draft(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -> Outco
 }
 
 /// Turns to the next place of the list, or judges what there is.
-pub(super) fn go_on(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -> Outcome {
+pub(super) fn go_on(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -> TurnOutcome {
     if let Some(words) = places::next_listed(work) {
-        return Outcome::Next(words);
+        return TurnOutcome::Next(words);
     }
     let context = work.context;
     let written = work.trial.staged().clone();
@@ -197,12 +197,12 @@ pub(super) fn go_on(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -
         work.trial.go_back_to(written);
         if is_whole_fix {
             let (words, new) = (said("needed", &[]), false);
-            return Outcome::Say { words, new };
+            return TurnOutcome::Say { words, new };
         }
         verdict = work.trial.judge(context, log, &work.plan);
     }
     if context.cancel.stopped() {
-        return Outcome::End(Stopped::Interrupted, "interrupted".to_owned());
+        return TurnOutcome::End(Stopped::Interrupted, "interrupted".to_owned());
     }
     if let Some(search) = work.search
         && !matches!(verdict, Verdict::Proven(_))
@@ -216,36 +216,36 @@ pub(super) fn go_on(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -
                 return outcome;
             }
             let changes = work.trial.staged().changes();
-            Outcome::End(Stopped::Done, summary(&changes, &proof))
+            TurnOutcome::End(Stopped::Done, summary(&changes, &proof))
         }
         Verdict::Worse(words) => worse(work, log, draft, words),
         Verdict::Unfinished { rule, reason } => unfinished(work, log, draft, (rule, &reason)),
         Verdict::Unverified(reason) => {
-            Outcome::End(Stopped::Stuck, format!("unverified: {reason}"))
+            TurnOutcome::End(Stopped::Stuck, format!("unverified: {reason}"))
         }
     }
 }
 
 /// Goes on after a draft by which tests fail that passed.
-fn worse(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet, words: String) -> Outcome {
+fn worse(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet, words: String) -> TurnOutcome {
     // Callers of something that changed are changed next.
     if let Some(words) = places::next(
         work,
         &said("written", &[("what", &said("must change too", &[]))]),
     ) {
-        return Outcome::Next(words);
+        return TurnOutcome::Next(words);
     }
     work.trial.broke = Some(words.clone());
     // Of several places one may be wrong and the others right: what is written stays until all of it is judged.
     if work.plan.is_listed() || work.places.current().is_some() {
         let words = said("worse and kept", &[("what", &words)]);
         return match places::repair(work, &words, true) {
-            Some(words) => Outcome::Next(words),
-            None => Outcome::Say { words, new: true },
+            Some(words) => TurnOutcome::Next(words),
+            None => TurnOutcome::Say { words, new: true },
         };
     }
     work.trial.put_back(log, draft);
-    Outcome::Failed(said("worse", &[("what", &words)]))
+    TurnOutcome::Failed(said("worse", &[("what", &words)]))
 }
 
 /// Goes on after a draft that makes nothing worse and is not all of it.
@@ -254,17 +254,17 @@ fn unfinished(
     log: &mut Log<'_>,
     draft: &ChangeSet,
     (rule, reason): (&str, &str),
-) -> Outcome {
+) -> TurnOutcome {
     let is_listed = work.plan.is_listed();
     if work.plan.task.kind() == Kind::Fix && !work.trial.is_best() && !is_listed {
         // Drafts of a fix are alternatives: each starts from the code as it was, or where a part is done.
         work.trial.put_back(log, draft);
-        return Outcome::Failed(said("not it", &[("what", reason)]));
+        return TurnOutcome::Failed(said("not it", &[("what", reason)]));
     }
     if rule == NO_NEW_TEST
         && let Some(words) = form::tests_next(work)
     {
-        return Outcome::Next(words);
+        return TurnOutcome::Next(words);
     }
     let words = said("written", &[("what", reason)]);
     let next = places::next(work, &words);
@@ -274,13 +274,13 @@ fn unfinished(
         next => next,
     };
     match next {
-        Some(words) => Outcome::Next(words),
-        None => Outcome::Say { words, new: true },
+        Some(words) => TurnOutcome::Next(words),
+        None => TurnOutcome::Say { words, new: true },
     }
 }
 
 /// Puts a far smaller change of the search in the place of a draft that passes. Returns nothing where the draft stays.
-fn try_smaller(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -> Option<Outcome> {
+fn try_smaller(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -> Option<TurnOutcome> {
     let (context, plan, trial) = (work.context, &work.plan, &mut *work.trial);
     let search = work.search.as_mut()?;
     let mut files = draft.files.iter();
@@ -289,25 +289,25 @@ fn try_smaller(work: &mut Work<'_>, log: &mut Log<'_>, draft: &ChangeSet) -> Opt
     }
     trial.put_back(log, draft);
     if let Some(summary) = search.take(context, log, plan, trial) {
-        return Some(Outcome::End(Stopped::Done, summary));
+        return Some(TurnOutcome::End(Stopped::Done, summary));
     }
     if let Err(refusal) = trial.apply(context, log, plan, draft) {
-        return Some(Outcome::Refused(refusal));
+        return Some(TurnOutcome::Refused(refusal));
     }
     if matches!(trial.judge(context, log, plan), Verdict::Proven(_)) {
         return None;
     }
     trial.put_back(log, draft);
     let (words, new) = (said("passed once", &[]), true);
-    Some(Outcome::Say { words, new })
+    Some(TurnOutcome::Say { words, new })
 }
 
-fn run_tests(work: &mut Work<'_>, log: &mut Log<'_>) -> Outcome {
+fn run_tests(work: &mut Work<'_>, log: &mut Log<'_>) -> TurnOutcome {
     let words = tests_said(work.trial.check(work.context, log));
-    Outcome::Say { words, new: true }
+    TurnOutcome::Say { words, new: true }
 }
 
-fn finish(work: &mut Work<'_>, log: &mut Log<'_>, said: &str) -> Outcome {
+fn finish(work: &mut Work<'_>, log: &mut Log<'_>, said: &str) -> TurnOutcome {
     let verdict = work.trial.settled_verdict(work.context, log, &work.plan);
     match verdict {
         Verdict::Proven(proof) => {
@@ -323,27 +323,29 @@ fn finish(work: &mut Work<'_>, log: &mut Log<'_>, said: &str) -> Outcome {
             } else {
                 format!("; the model says: \"{quoted}\"")
             };
-            Outcome::End(Stopped::Done, format!("done: {proof}{words}"))
+            TurnOutcome::End(Stopped::Done, format!("done: {proof}{words}"))
         }
-        Verdict::Worse(reason) => Outcome::Refused(Refusal::new(TESTS_FAILING, reason, "")),
-        Verdict::Unfinished { rule, reason } => Outcome::Refused(Refusal::new(rule, reason, "")),
+        Verdict::Worse(reason) => TurnOutcome::Refused(Refusal::new(TESTS_FAILING, reason, "")),
+        Verdict::Unfinished { rule, reason } => {
+            TurnOutcome::Refused(Refusal::new(rule, reason, ""))
+        }
         Verdict::Unverified(reason) => {
-            Outcome::End(Stopped::Stuck, format!("unverified: {reason}"))
+            TurnOutcome::End(Stopped::Stuck, format!("unverified: {reason}"))
         }
     }
 }
 
-fn ask(context: &Context<'_>, log: &mut Log<'_>, question: &str) -> Outcome {
+fn ask(context: &Context<'_>, log: &mut Log<'_>, question: &str) -> TurnOutcome {
     let question = Question::new(question, []);
     match log.ask(&question) {
-        Some(answer) => Outcome::Say {
+        Some(answer) => TurnOutcome::Say {
             words: said("the user answers", &[("what", &answer)]),
             new: true,
         },
         None if context.cancel.stopped() => {
-            Outcome::End(Stopped::Interrupted, "interrupted".to_owned())
+            TurnOutcome::End(Stopped::Interrupted, "interrupted".to_owned())
         }
-        None => Outcome::End(Stopped::Question, question.render()),
+        None => TurnOutcome::End(Stopped::Question, question.render()),
     }
 }
 
@@ -353,13 +355,13 @@ pub(super) fn look(
     log: &mut Log<'_>,
     staged: &Staged,
     action: &Action,
-) -> Outcome {
+) -> TurnOutcome {
     match seen(context, staged, action) {
         Ok(words) => {
             tell_seen(log, action, &words);
-            Outcome::Say { words, new: true }
+            TurnOutcome::Say { words, new: true }
         }
-        Err(refusal) => Outcome::Refused(refusal),
+        Err(refusal) => TurnOutcome::Refused(refusal),
     }
 }
 

@@ -38,12 +38,12 @@ pub(super) struct Context<'a> {
     pub(super) read: SourceTree,
     /// The same without what no model on another machine is shown, where there is such a model.
     pub(super) without_credentials: OnceCell<SourceTree>,
-    pub(super) found: &'a Found,
+    pub(super) found: &'a LookedUp,
 }
 
 /// What is looked up once a run.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct LookedUp {
     installed: OnceCell<Installed>,
     suite: OnceCell<Option<Suite>>,
     /// The whole project, when the run keeps to a part of it.

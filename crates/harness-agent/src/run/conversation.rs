@@ -8,16 +8,16 @@ use crate::history::Step;
 use crate::model::{Card, Finish, Model, ModelError, Shape};
 use crate::plan::{Plan, Rung};
 use crate::reply::{self, Reading};
-use crate::run::act::{Outcome, repeated};
+use crate::run::act::{TurnOutcome, repeated};
 use crate::run::context::Context;
-use crate::run::cut::Cut;
+use crate::run::cut::CutReply;
 use crate::run::ending::Ended;
 use crate::run::event::EventKind;
 use crate::run::log::{Log, first_line};
 use crate::run::prompt::Opened;
 use crate::run::prompt::said::{self, said};
 use crate::run::result::Stopped;
-use crate::run::talk::{Talk, Turn};
+use crate::run::talk::{ModelTurn, Talk};
 use harness_code::request::kind::Kind;
 
 /// Turns without anything new after which a run is stuck.
@@ -38,13 +38,13 @@ const SAME_AGAIN: &str = "repeat.same_action";
 /// Carries out what replies ask for.
 pub(super) trait ReplyHandler {
     /// Carries out a reply that is a list of places, where one was asked for.
-    fn take_list(&mut self, log: &mut Log<'_>, reading: &Reading) -> Option<Outcome> {
+    fn take_list(&mut self, log: &mut Log<'_>, reading: &Reading) -> Option<TurnOutcome> {
         let _ = (log, reading);
         None
     }
 
     /// Carries a reply out; the same on the same state is not brought here again.
-    fn carry_out(&mut self, log: &mut Log<'_>, reading: &Reading) -> Outcome;
+    fn carry_out(&mut self, log: &mut Log<'_>, reading: &Reading) -> TurnOutcome;
 
     /// Returns what tells one state of the code from another.
     fn fingerprint(&self) -> String {
@@ -71,7 +71,7 @@ struct Progress {
     /// Turns in a row that brought nothing new.
     idle: u32,
     /// A reply that came in pieces.
-    cut: Cut,
+    cut: CutReply,
     /// What a draft came to that the model was not told, because another one was drawn from the same prompt.
     untold: Option<String>,
     knows_menu: bool,
@@ -201,11 +201,11 @@ impl<'m> Conversation<'m> {
                 self.talk.say(said::go_on());
                 continue;
             }
-            self.progress.cut = Cut::default();
+            self.progress.cut = CutReply::default();
             let reading = reply::read(&text);
             let mut step = step_of(log, reading.action.as_ref(), &turn);
             let outcome = self.carry_out(log, &reading, handler);
-            let is_answer = matches!(outcome, Outcome::End(Stopped::Done, _));
+            let is_answer = matches!(outcome, TurnOutcome::End(Stopped::Done, _));
             if self.rung == Rung::Answer && (is_answer || reading.action.is_none()) {
                 step.action = "answer".to_owned();
             }
@@ -237,7 +237,7 @@ impl<'m> Conversation<'m> {
         log: &mut Log<'_>,
         reading: &Reading,
         handler: &mut dyn ReplyHandler,
-    ) -> Outcome {
+    ) -> TurnOutcome {
         if let Some(outcome) = handler.take_list(log, reading) {
             return outcome;
         }
@@ -264,14 +264,14 @@ impl<'m> Conversation<'m> {
     fn told(
         &mut self,
         log: &mut Log<'_>,
-        outcome: Outcome,
+        outcome: TurnOutcome,
         number: u32,
         step: &mut Step,
     ) -> Result<Told, Ended> {
-        let failed = matches!(outcome, Outcome::Failed(_));
-        let next = matches!(outcome, Outcome::Next(_));
+        let failed = matches!(outcome, TurnOutcome::Failed(_));
+        let next = matches!(outcome, TurnOutcome::Next(_));
         let refused = match &outcome {
-            Outcome::Refused(refusal) => refusal.rule.as_str(),
+            TurnOutcome::Refused(refusal) => refusal.rule.as_str(),
             _ => "",
         };
         let is_same = refused == SAME_AGAIN;
@@ -284,7 +284,7 @@ impl<'m> Conversation<'m> {
         };
         let draws = may_draw && untold.is_none();
         let words = match outcome {
-            Outcome::Next(words) => {
+            TurnOutcome::Next(words) => {
                 self.progress.count(true);
                 let is_list = step.action == "reply";
                 step.result = if is_list { "Read." } else { "Written." }.to_owned();
@@ -293,17 +293,17 @@ impl<'m> Conversation<'m> {
                 }
                 words
             }
-            Outcome::Failed(words) => {
+            TurnOutcome::Failed(words) => {
                 self.progress.count(true);
                 step.result.clone_from(&words);
                 words
             }
-            Outcome::Say { words, new } => {
+            TurnOutcome::Say { words, new } => {
                 self.progress.count(new);
                 step.result.clone_from(&words);
                 words
             }
-            Outcome::Refused(refusal) => {
+            TurnOutcome::Refused(refusal) => {
                 // Different drafts from one prompt are one turn of the conversation; the same again is nothing new.
                 if !draws || is_same {
                     self.progress.count(false);
@@ -313,7 +313,7 @@ impl<'m> Conversation<'m> {
                 log.refuse(&refusal);
                 untold.unwrap_or_else(|| said("refused", &[("reason", &refusal.reason)]))
             }
-            Outcome::End(stopped, summary) => {
+            TurnOutcome::End(stopped, summary) => {
                 step.result.clone_from(&summary);
                 return Err(Ended::new(stopped, summary));
             }
@@ -381,7 +381,7 @@ pub(super) fn out_of_steps(context: &Context<'_>) -> Ended {
 }
 
 /// Returns the step of a turn, before anything came of it.
-fn step_of(log: &Log<'_>, action: Option<&Action>, turn: &Turn) -> Step {
+fn step_of(log: &Log<'_>, action: Option<&Action>, turn: &ModelTurn) -> Step {
     Step {
         number: log.history.next_number(),
         action: action.map_or("reply", Action::tool).to_owned(),
@@ -411,9 +411,9 @@ mod tests {
     /// Carries replies out by a list, and keeps what it was given.
     #[derive(Default)]
     struct Listed {
-        outcomes: VecDeque<Outcome>,
+        outcomes: VecDeque<TurnOutcome>,
         /// What a reply that was taken for a list comes to.
-        list: Option<Outcome>,
+        list: Option<TurnOutcome>,
         carried: Vec<String>,
         /// Whether each reply finds the code in another state.
         moves: bool,
@@ -425,11 +425,11 @@ mod tests {
     }
 
     impl ReplyHandler for Listed {
-        fn take_list(&mut self, _log: &mut Log<'_>, _reading: &Reading) -> Option<Outcome> {
+        fn take_list(&mut self, _log: &mut Log<'_>, _reading: &Reading) -> Option<TurnOutcome> {
             self.list.take()
         }
 
-        fn carry_out(&mut self, _log: &mut Log<'_>, reading: &Reading) -> Outcome {
+        fn carry_out(&mut self, _log: &mut Log<'_>, reading: &Reading) -> TurnOutcome {
             self.carried.push(match &reading.action {
                 Some(action) => action.tool().to_owned(),
                 None => reading.prose.clone(),
@@ -452,36 +452,36 @@ mod tests {
         }
     }
 
-    fn idle() -> Outcome {
-        Outcome::Say {
+    fn idle() -> TurnOutcome {
+        TurnOutcome::Say {
             words: "nothing there".to_owned(),
             new: false,
         }
     }
 
-    fn news() -> Outcome {
-        Outcome::Say {
+    fn news() -> TurnOutcome {
+        TurnOutcome::Say {
             words: "a file".to_owned(),
             new: true,
         }
     }
 
-    fn failed(words: &str) -> Outcome {
-        Outcome::Failed(words.to_owned())
+    fn failed(words: &str) -> TurnOutcome {
+        TurnOutcome::Failed(words.to_owned())
     }
 
-    fn end() -> Outcome {
-        Outcome::End(Stopped::Done, "it is done".to_owned())
+    fn end() -> TurnOutcome {
+        TurnOutcome::End(Stopped::Done, "it is done".to_owned())
     }
 
-    fn carrying(outcomes: impl IntoIterator<Item = Outcome>) -> Listed {
+    fn carrying(outcomes: impl IntoIterator<Item = TurnOutcome>) -> Listed {
         Listed {
             outcomes: outcomes.into_iter().collect(),
             ..Listed::default()
         }
     }
 
-    /// Turn by turn, in which every reply is told of.
+    /// ModelTurn by turn, in which every reply is told of.
     fn by_turns() -> Stage {
         Stage::new(
             &[("pricing.py", "def discount(total):\n    return total\n")],
@@ -654,7 +654,11 @@ mod tests {
         let refused = Refusal::new("draft.syntax", "line 2 is no Python", "pricing.py");
         let three = "```python\ndef discount(total, percent):\n    return 3\n```";
         let stage = Stage::pricing().replies([WRONG, three, WRONG, RIGHT]);
-        let outcomes = [failed("180 is not 210"), Outcome::Refused(refused), end()];
+        let outcomes = [
+            failed("180 is not 210"),
+            TurnOutcome::Refused(refused),
+            end(),
+        ];
         let came = held(&stage, &mut carrying(outcomes));
         let told = came.asked()[3];
         assert!(told.starts_with("180 is not 210"), "{told}");
@@ -664,7 +668,10 @@ mod tests {
     fn a_refusal_is_told_at_once_where_drafts_are_no_alternatives() {
         let refused = Refusal::new("draft.syntax", "line 2 is no Python", "pricing.py");
         let stage = by_turns().replies([WRONG, RIGHT]);
-        let came = held(&stage, &mut carrying([Outcome::Refused(refused), end()]));
+        let came = held(
+            &stage,
+            &mut carrying([TurnOutcome::Refused(refused), end()]),
+        );
         assert_eq!(came.asked()[1], "Refused: line 2 is no Python");
         assert_eq!(came.steps[0].refused, "draft.syntax");
     }
@@ -704,8 +711,8 @@ mod tests {
     #[test]
     fn the_next_part_is_asked_for_without_a_word_on_the_last() {
         let mut handler = carrying([
-            Outcome::Next("Now `tax`.".to_owned()),
-            Outcome::Next("Now its tests.".to_owned()),
+            TurnOutcome::Next("Now `tax`.".to_owned()),
+            TurnOutcome::Next("Now its tests.".to_owned()),
             end(),
         ]);
         let stage = Stage::pricing().replies(["pricing.py: tax: add it", RIGHT, WRONG]);
@@ -720,7 +727,7 @@ mod tests {
     #[test]
     fn a_list_is_taken_before_anything_is_carried_out() {
         let mut handler = Listed {
-            list: Some(Outcome::Next("Now `tax`.".to_owned())),
+            list: Some(TurnOutcome::Next("Now `tax`.".to_owned())),
             ..carrying([end()])
         };
         held(&by_turns().replies([LOOK, FIND]), &mut handler);

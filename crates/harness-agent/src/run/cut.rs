@@ -4,14 +4,14 @@ use crate::reply;
 
 /// A reply that came in pieces.
 #[derive(Default)]
-pub(super) struct Cut {
+pub(super) struct CutReply {
     pieces: u32,
     text: String,
     /// How long it was with the piece before.
     length: usize,
 }
 
-impl Cut {
+impl CutReply {
     /// So many more make a file of some hundred lines; a runaway reply ends here.
     const MOST_PIECES: u32 = 5;
 
@@ -37,19 +37,19 @@ impl Cut {
 
 #[cfg(test)]
 mod tests {
-    use super::Cut;
+    use super::CutReply;
 
     #[test]
     fn a_reply_goes_on_while_it_grows() {
-        let mut cut = Cut::default();
+        let mut cut = CutReply::default();
         let mut text = cut.whole("```python\ndef f():\n    a = 0\n");
-        for number in 1..=Cut::MOST_PIECES {
+        for number in 1..=CutReply::MOST_PIECES {
             assert!(cut.may_go_on(&text), "{number}");
             text = cut.whole(&format!("    b = {number}\n"));
         }
         assert!(!cut.may_go_on(&text));
         assert!(text.ends_with("b = 4\n    b = 5\n"), "{text}");
-        let mut cut = Cut::default();
+        let mut cut = CutReply::default();
         let text = cut.whole("```python\ndef f():\n    a = 0\n");
         assert!(cut.may_go_on(&text));
         let same = cut.whole("");

@@ -7,7 +7,7 @@ use harness_code::path::RelPath;
 use crate::action::Action;
 use crate::plan::Place;
 use crate::reply::Reading;
-use crate::run::act::{Outcome, act, go_on};
+use crate::run::act::{TurnOutcome, act, go_on};
 use crate::run::conversation::ReplyHandler;
 use crate::run::ending::Ended;
 use crate::run::evidence::Verdict;
@@ -111,7 +111,7 @@ impl<'r> Editing<'r> {
     }
 
     /// Turns to the first of the places. A draft that did not do alone may do together with the others.
-    fn begin_list(&mut self, log: &mut Log<'_>, places: Vec<Place>) -> Option<Outcome> {
+    fn begin_list(&mut self, log: &mut Log<'_>, places: Vec<Place>) -> Option<TurnOutcome> {
         self.listing = Listing::Written;
         self.lists += 1;
         if let Some(proven) = &mut self.proven {
@@ -123,13 +123,13 @@ impl<'r> Editing<'r> {
         match places::next_listed(work) {
             None if removal::may_be_taken(work).is_empty() => None,
             None => Some(go_on(work, log, &ChangeSet::default())),
-            Some(words) => Some(Outcome::Next(words)),
+            Some(words) => Some(TurnOutcome::Next(words)),
         }
     }
 
     /// Asks what is left once all listed places are written and proven, or where tests beside those that pass now fail
     /// as before.
-    fn review(&mut self, log: &Log<'_>, outcome: Outcome) -> Outcome {
+    fn review(&mut self, log: &Log<'_>, outcome: TurnOutcome) -> TurnOutcome {
         let Work {
             context,
             plan,
@@ -142,12 +142,12 @@ impl<'r> Editing<'r> {
             && has_steps
             && !plan.blames_tests();
         match outcome {
-            Outcome::End(Stopped::Done, summary) if may_ask && !self.is_tiny => {
+            TurnOutcome::End(Stopped::Done, summary) if may_ask && !self.is_tiny => {
                 let failing = trial.still_red();
                 let red = failing.iter().take(MOST_RED).map(|failure| failure.shown());
                 let red = red.collect::<Vec<_>>().join("\n");
                 if self.listing != Listing::Written && red.is_empty() {
-                    return Outcome::End(Stopped::Done, summary);
+                    return TurnOutcome::End(Stopped::Done, summary);
                 }
                 self.listing = Listing::Review;
                 let words = prompt::review(&trial.staged().diff(), trial.has_suite(), &red);
@@ -157,7 +157,7 @@ impl<'r> Editing<'r> {
                     red: failing.len(),
                     left: Vec::new(),
                 });
-                Outcome::Next(words)
+                TurnOutcome::Next(words)
             }
             outcome => outcome,
         }
@@ -165,7 +165,7 @@ impl<'r> Editing<'r> {
 }
 
 impl ReplyHandler for Editing<'_> {
-    fn take_list(&mut self, log: &mut Log<'_>, reading: &Reading) -> Option<Outcome> {
+    fn take_list(&mut self, log: &mut Log<'_>, reading: &Reading) -> Option<TurnOutcome> {
         let asked = self.listing;
         if matches!(asked, Listing::No | Listing::Over) {
             return None;
@@ -204,17 +204,17 @@ impl ReplyHandler for Editing<'_> {
                     true => Listing::ReviewAgain,
                     false => Listing::Again,
                 };
-                Some(Outcome::Next(prompt::places_again(&words)))
+                Some(TurnOutcome::Next(prompt::places_again(&words)))
             }
             Listed::Problems(..) | Listed::Nothing if is_review => {
                 let summary = self.proven.take().map(|proven| proven.summary);
-                Some(Outcome::End(Stopped::Done, summary.unwrap_or_default()))
+                Some(TurnOutcome::End(Stopped::Done, summary.unwrap_or_default()))
             }
             Listed::Problems(..) | Listed::Nothing => None,
         }
     }
 
-    fn carry_out(&mut self, log: &mut Log<'_>, reading: &Reading) -> Outcome {
+    fn carry_out(&mut self, log: &mut Log<'_>, reading: &Reading) -> TurnOutcome {
         let outcome = act(&mut self.work, log, reading);
         match reading.action {
             Some(_) => self.review(log, outcome),

@@ -50,7 +50,7 @@ use crate::model::Model;
 use crate::options::{AgentOptions, Checked, OptionsError};
 use crate::plan::Plan;
 use crate::record::{self, Past, Record};
-use crate::run::context::{Context, Found};
+use crate::run::context::{Context, LookedUp};
 use crate::run::ending::Ended;
 use crate::run::event::Listener;
 use crate::run::log::Log;
@@ -62,7 +62,7 @@ use harness_code::request::kind::Kind;
 
 /// What the caller wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked<'a> {
+pub(crate) enum Job<'a> {
     /// An answer that changes nothing.
     Answer(&'a str),
     /// A task, done.
@@ -74,11 +74,11 @@ pub(crate) enum Asked<'a> {
 }
 
 /// Everything a run is given.
-pub(crate) struct Order<'a> {
+pub(crate) struct RunInput<'a> {
     pub(crate) options: &'a AgentOptions,
     pub(crate) environment: &'a Environment,
     pub(crate) config: &'a UserConfig,
-    pub(crate) asked: Asked<'a>,
+    pub(crate) job: Job<'a>,
     pub(crate) listener: &'a mut dyn Listener,
     pub(crate) cancel: &'a Cancel,
     /// A model to use instead of the one that the options name.
@@ -86,42 +86,42 @@ pub(crate) struct Order<'a> {
 }
 
 /// Performs a run from what is asked to its result.
-pub(crate) fn perform(order: Order<'_>) -> Result<RunResult, OptionsError> {
-    let checked = order.options.check()?;
-    let project = open_project(&order, &checked)?;
-    let past = past(&order, &project)?;
-    let words = match (&past, order.asked) {
+pub(crate) fn perform(input: RunInput<'_>) -> Result<RunResult, OptionsError> {
+    let checked = input.options.check()?;
+    let project = open_project(&input, &checked)?;
+    let past = past(&input, &project)?;
+    let words = match (&past, input.job) {
         (Some(past), _) => &past.task,
-        (None, Asked::Answer(words) | Asked::Task(words)) => words,
-        (None, Asked::Again(_) | Asked::Proposed(_)) => "",
+        (None, Job::Answer(words) | Job::Task(words)) => words,
+        (None, Job::Again(_) | Job::Proposed(_)) => "",
     };
     let mut task = Request::read(words);
-    if matches!(order.asked, Asked::Answer(_)) {
+    if matches!(input.job, Job::Answer(_)) {
         task = task.with_kind(Kind::Question);
     }
-    let Some((tree, occurrences)) = read_project(&order, &checked, &task)? else {
+    let Some((tree, occurrences)) = read_project(&input, &checked, &task)? else {
         return Ok(RunResult::interrupted());
     };
-    let plan = Plan::make(&task, &tree, &occurrences, order.options, order.environment);
+    let plan = Plan::make(&task, &tree, &occurrences, input.options, input.environment);
     let run = RunId::new();
-    let home = order.environment.home.as_deref();
-    let record = Record::open(order.options, run.as_str(), home);
-    let mut log = Log::new(order.listener, &project, record);
+    let home = input.environment.home.as_deref();
+    let record = Record::open(input.options, run.as_str(), home);
+    let mut log = Log::new(input.listener, &project, record);
     let context = Context {
-        options: order.options,
-        environment: order.environment,
-        config: order.config,
-        cancel: order.cancel,
+        options: input.options,
+        environment: input.environment,
+        config: input.config,
+        cancel: input.cancel,
         project: &project,
         run: &run,
         files: &checked.files,
         past: past.as_ref(),
         read: tree,
         without_credentials: OnceCell::new(),
-        found: &Found::default(),
+        found: &LookedUp::default(),
     };
-    let limit = TimeLimit::start(order.options.seconds, order.cancel);
-    let mut resources = Resources::new(order.model, order.options.steps);
+    let limit = TimeLimit::start(input.options.seconds, input.cancel);
+    let mut resources = Resources::new(input.model, input.options.steps);
     let (plan, ended) = match context.cancel.stopped() {
         // The project may have taken long to read.
         true => (plan, Ended::interrupted()),
@@ -136,27 +136,27 @@ pub(crate) fn perform(order: Order<'_>) -> Result<RunResult, OptionsError> {
 }
 
 /// Opens the project, for writing only where that is asked for and allowed.
-fn open_project(order: &Order<'_>, checked: &Checked) -> Result<Project, OptionsError> {
-    if matches!(order.asked, Asked::Answer(words) | Asked::Task(words) if words.trim().is_empty()) {
+fn open_project(input: &RunInput<'_>, checked: &Checked) -> Result<Project, OptionsError> {
+    if matches!(input.job, Job::Answer(words) | Job::Task(words) if words.trim().is_empty()) {
         let hint = "say what should be done";
         return Err(OptionsError::new("task", "the task is empty", hint));
     }
-    let is_question = matches!(order.asked, Asked::Answer(_));
-    let access = match order.options.allow_writes && !is_question {
+    let is_question = matches!(input.job, Job::Answer(_));
+    let access = match input.options.allow_writes && !is_question {
         true => Access::Writing,
         false => Access::ReadOnly,
     };
     let project = Project::open(&checked.project, checked.scope.as_ref(), access)
         .map_err(|error| OptionsError::unreadable("project", error))?;
-    Ok(project.with_runner_options(runner_options(order.options, order.config)))
+    Ok(project.with_runner_options(runner_options(input.options, input.config)))
 }
 
 /// Returns the run of the past whose changes are made again, where that is asked for.
-fn past(order: &Order<'_>, project: &Project) -> Result<Option<Past>, OptionsError> {
-    let past = match order.asked {
-        Asked::Answer(_) | Asked::Task(_) => return Ok(None),
-        Asked::Again(run) => record::past(order.options, project, run),
-        Asked::Proposed(run) => record::proposed(project, run),
+fn past(input: &RunInput<'_>, project: &Project) -> Result<Option<Past>, OptionsError> {
+    let past = match input.job {
+        Job::Answer(_) | Job::Task(_) => return Ok(None),
+        Job::Again(run) => record::past(input.options, project, run),
+        Job::Proposed(run) => record::proposed(project, run),
     };
     past.map(Some).map_err(|error| {
         OptionsError::new("run", error.to_string(), "`harness last` lists the runs").because(error)
@@ -165,14 +165,14 @@ fn past(order: &Order<'_>, project: &Project) -> Result<Option<Past>, OptionsErr
 
 /// Reads the project and notes what it says of the task; nothing where the user stopped it.
 fn read_project(
-    order: &Order<'_>,
+    input: &RunInput<'_>,
     checked: &Checked,
     task: &Request,
 ) -> Result<Option<(SourceTree, TaskOccurrences)>, OptionsError> {
-    let hidden = order.config.hidden();
+    let hidden = input.config.hidden();
     let hint = "check the folder and its permissions";
     let hidden = hidden.map_err(|error| OptionsError::new("config", error, hint))?;
-    let (scope, stop) = (checked.scope.as_ref(), order.cancel.flag());
+    let (scope, stop) = (checked.scope.as_ref(), input.cancel.flag());
     let read = TaskOccurrences::read_hiding(&checked.project, scope, hidden, &stop, task);
     let (tree, occurrences) = match read {
         Ok(read) => read,

@@ -27,7 +27,7 @@ use crate::options::AgentOptions;
 use crate::plan::{Plan, Spot};
 use crate::question::Question;
 use crate::record::{Past, Record};
-use crate::run::context::{Context, Found};
+use crate::run::context::{Context, LookedUp};
 use crate::run::ending::Ended;
 use crate::run::event::{Event, EventKind, Listener};
 use crate::run::log::Log;
@@ -231,7 +231,7 @@ impl Stage {
             past: self.past.as_ref(),
             read: tree,
             without_credentials: OnceCell::new(),
-            found: &Found::default(),
+            found: &LookedUp::default(),
         };
         let mut resources = Resources::new(Some(Box::new(model)), self.options.steps);
         let value = act(&mut Scene {

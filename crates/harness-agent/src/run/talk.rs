@@ -46,7 +46,7 @@ pub(super) fn most_room(card: &Card, max_tokens: u32) -> Room {
 }
 
 /// What one turn brought.
-pub(super) struct Turn {
+pub(super) struct ModelTurn {
     pub(super) reply: Reply,
     pub(super) seconds: f64,
 }
@@ -195,7 +195,7 @@ impl<'m> Talk<'m> {
         &mut self,
         context: &Context<'_>,
         log: &mut Log<'_>,
-    ) -> Result<Turn, ModelError> {
+    ) -> Result<ModelTurn, ModelError> {
         self.make_fit(log)?;
         let request = Request {
             messages: self.messages.clone(),
@@ -267,7 +267,7 @@ impl<'m> Talk<'m> {
             role: Role::Assistant,
             content: reply.text.clone(),
         });
-        Ok(Turn { reply, seconds })
+        Ok(ModelTurn { reply, seconds })
     }
 
     /// Adds up what a reply cost, and tells what the engine has to say.

@@ -13,7 +13,7 @@ use crate::env::Environment;
 use crate::model::address::Address;
 use crate::model::card::{self, Facts};
 use crate::model::chat::reply::{Cut, Incoming};
-use crate::model::http::{Call, Client, Head, Route, Trouble};
+use crate::model::http::{Call, Client, Head, HostAddress, Trouble};
 use crate::model::trouble::{Backoff, said, sleep};
 use crate::model::{
     Abilities, Card, Heard, Host, Model, ModelError, Reply, Request, TINY_PARAMETERS, outbound,
@@ -123,7 +123,7 @@ pub(crate) enum Next {
 #[derive(Debug)]
 pub(crate) struct Server<'a> {
     client: &'a Client,
-    route: &'a Route,
+    route: &'a HostAddress,
     /// The path of its base address.
     pub(crate) base: &'a str,
     token: Option<String>,
@@ -165,7 +165,7 @@ impl Server<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct KnownModel {
     pub(crate) card: Card,
-    route: Route,
+    route: HostAddress,
     /// Whether the model may think, where the server says so.
     pub(crate) thinks: Option<bool>,
     /// The window that the model is loaded with right now.
@@ -284,12 +284,12 @@ impl<P: Protocol> ChatClient<P> {
     }
 
     /// Judges where calls go.
-    fn look(&self, cancel: &Cancel) -> Result<Route, ModelError> {
+    fn look(&self, cancel: &Cancel) -> Result<HostAddress, ModelError> {
         let route = self.client.look(cancel);
         route.map_err(|trouble| self.unanswered(&trouble))
     }
 
-    fn server<'a>(&'a self, route: &'a Route, cancel: &'a Cancel) -> Server<'a> {
+    fn server<'a>(&'a self, route: &'a HostAddress, cancel: &'a Cancel) -> Server<'a> {
         Server {
             client: &self.client,
             route,
@@ -304,7 +304,7 @@ impl<P: Protocol> ChatClient<P> {
     }
 
     /// Asks a server on another machine about its model, once it has taken a prompt; for the runs to come.
-    fn probe_later(&mut self, route: &Route, cancel: &Cancel) {
+    fn probe_later(&mut self, route: &HostAddress, cancel: &Cancel) {
         if !self.probe_after_first_reply {
             return;
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::model::chat::Protocol;
 use crate::model::gather::{self, Flow, Gather};
-use crate::model::http::{Answer, Limits, Trouble};
+use crate::model::http::{Limits, Response, Trouble};
 use crate::model::trouble::said;
 use crate::model::{Finish, Heard, Reply, Request};
 
@@ -61,7 +61,7 @@ impl<'a> Incoming<'a> {
     pub(crate) fn read(
         &mut self,
         protocol: &impl Protocol,
-        answer: &mut Answer,
+        answer: &mut Response,
         limits: Limits,
     ) -> Result<(), Cut> {
         let mut pending = String::new();

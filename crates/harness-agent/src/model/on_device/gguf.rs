@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// What is worth knowing before a model is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct WeightsFacts {
     /// The model's own name.
     pub(crate) name: Option<String>,
     /// The longest conversation it was trained for, in tokens.
@@ -28,7 +28,7 @@ const LONGEST_TEXT: u64 = 1 << 20;
 const LONGEST_LIST: u64 = 1 << 24;
 
 /// Reads the head of a file. An error says that it is no GGUF file, in words for a person.
-pub(crate) fn read(path: &Path) -> Result<Facts, String> {
+pub(crate) fn read(path: &Path) -> Result<WeightsFacts, String> {
     let broken = |error: io::Error| match error.kind() {
         io::ErrorKind::UnexpectedEof => {
             "it ends too early; it may not be downloaded whole".to_owned()
@@ -46,9 +46,9 @@ pub(crate) fn read(path: &Path) -> Result<Facts, String> {
     let mut head = Head {
         reader: BufReader::with_capacity(64 << 10, file),
     };
-    let mut facts = Facts {
+    let mut facts = WeightsFacts {
         bytes: facts.len(),
-        ..Facts::default()
+        ..WeightsFacts::default()
     };
     head.read(&mut facts).map_err(broken)?;
     Ok(facts)
@@ -87,7 +87,7 @@ impl Shape {
 }
 
 impl<R: Read + Seek> Head<R> {
-    fn read(&mut self, facts: &mut Facts) -> io::Result<()> {
+    fn read(&mut self, facts: &mut WeightsFacts) -> io::Result<()> {
         if self.bytes::<4>()? != *b"GGUF" {
             return Err(wrong("it is not a GGUF file"));
         }
@@ -114,7 +114,7 @@ impl<R: Read + Seek> Head<R> {
         &mut self,
         key: &str,
         kind: u32,
-        facts: &mut Facts,
+        facts: &mut WeightsFacts,
         shape: &mut Shape,
     ) -> io::Result<()> {
         match (key, kind) {
@@ -267,8 +267,8 @@ pub(crate) mod tests {
         out
     }
 
-    fn facts(bytes: &[u8]) -> io::Result<Facts> {
-        let mut facts = Facts::default();
+    fn facts(bytes: &[u8]) -> io::Result<WeightsFacts> {
+        let mut facts = WeightsFacts::default();
         Head {
             reader: BufReader::new(Cursor::new(bytes)),
         }
@@ -278,7 +278,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_head_tells_window_and_memory() {
-        let expected = Facts {
+        let expected = WeightsFacts {
             name: Some("Tiny".to_owned()),
             window: Some(8192),
             bytes_per_token: Some(30 * 3 * 128 * 2),

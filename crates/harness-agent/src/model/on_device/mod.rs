@@ -36,7 +36,7 @@ const LONGEST_START: Duration = Duration::from_secs(15 * 60);
 pub struct OnDevice {
     weights: Weights,
     runtime: Runtime,
-    facts: gguf::Facts,
+    facts: gguf::WeightsFacts,
     logs: PathBuf,
     running: Option<Arc<Running>>,
     talk: Option<Remote>,
@@ -80,7 +80,7 @@ impl OnDevice {
                     "get them again, or name another GGUF file with --model",
                 )
             })?,
-            Weights::Mlx(_) => gguf::Facts::default(),
+            Weights::Mlx(_) => gguf::WeightsFacts::default(),
         };
         let runtime = Runtime::find(&weights, environment)?;
         Ok(OnDevice {

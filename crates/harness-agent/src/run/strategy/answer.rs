@@ -9,7 +9,7 @@ use harness_code::tree::SourceTree;
 use crate::action::Action;
 use crate::plan::{MOST_CODE, Plan, Rung};
 use crate::reply::Reading;
-use crate::run::act::{self, Outcome as Turn};
+use crate::run::act::{self, TurnOutcome};
 use crate::run::context::Context;
 use crate::run::conversation::{Conversation, ReplyHandler};
 use crate::run::ending::Ended;
@@ -150,27 +150,27 @@ struct Looking<'r> {
 }
 
 impl ReplyHandler for Looking<'_> {
-    fn carry_out(&mut self, log: &mut Log<'_>, reading: &Reading) -> Turn {
+    fn carry_out(&mut self, log: &mut Log<'_>, reading: &Reading) -> TurnOutcome {
         let answer = match &reading.action {
             // Code in a fence belongs to an answer; only a named file would be a change.
             Some(Action::Edit { path, .. }) if path.is_empty() => &reading.prose,
             Some(Action::Done { summary }) if !summary.is_empty() => summary,
             Some(action) if action.needs_writing() => {
-                return Turn::Refused(act::read_only_refusal(action));
+                return TurnOutcome::Refused(act::read_only_refusal(action));
             }
             Some(action) => return act::look(self.context, log, &Staged::default(), action),
             None => &reading.prose,
         };
         if !answer.trim().is_empty() {
-            return Turn::End(Stopped::Done, answer.clone());
+            return TurnOutcome::End(Stopped::Done, answer.clone());
         }
         self.empty += 1;
         match self.empty {
-            1 => Turn::Say {
+            1 => TurnOutcome::Say {
                 words: said("empty answer", &[]),
                 new: false,
             },
-            _ => Turn::End(Stopped::Stuck, "the model gave no answer".to_owned()),
+            _ => TurnOutcome::End(Stopped::Stuck, "the model gave no answer".to_owned()),
         }
     }
 }

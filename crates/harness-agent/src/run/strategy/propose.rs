@@ -2,7 +2,7 @@
 
 use crate::plan::Plan;
 use crate::reply::Reading;
-use crate::run::act::{self, Outcome as Turn};
+use crate::run::act::{self, TurnOutcome};
 use crate::run::context::Context;
 use crate::run::conversation::{Conversation, ReplyHandler};
 use crate::run::ending::{Attempt, Ended};
@@ -70,7 +70,7 @@ struct Proposing<'r> {
 }
 
 impl ReplyHandler for Proposing<'_> {
-    fn carry_out(&mut self, log: &mut Log<'_>, reading: &Reading) -> Turn {
+    fn carry_out(&mut self, log: &mut Log<'_>, reading: &Reading) -> TurnOutcome {
         let writing = reading.action.iter().find(|action| action.needs_writing());
         let draft = writing.and_then(|action| act::refused_draft(self.context, self.plan, action));
         if let Some(draft) = draft {
