@@ -129,16 +129,16 @@ ROWS = [
         (SERVER + "doorkeeper.rs", "    if !host_is_here {", "    if !host_is_here && hosts.is_empty() {"),
     ], "test_server.py test_what_a_page_can_cause_is_refused"),
     (26, "a server that may not write runs", [
-        (SERVER + "routes.rs", "    if !server.agent.allow_writes {", "    if !server.agent.allow_writes && server.port == 0 {"),
+        (SERVER + "work.rs", "        match server.options().allow_writes {\n            true => Ok(MayWrite),", "        match server.options().allow_writes || server.port != 0 {\n            true => Ok(MayWrite),"),
     ], "test_server_read_only.py test_no_byte_changes_and_no_trace_is_left"),
     (26, "a read-only server leaves records", [
-        (SERVER + "routes.rs", "options.keep_no_record |= !server.agent.allow_writes && options.record.is_none();", "options.allow_writes |= server.port != 0;"),
+        (SERVER + "tasks.rs", "    options.keep_no_record |= !server.options().allow_writes && options.record.is_none();", "    options.allow_writes |= server.port != 0;"),
     ], "test_server_read_only.py test_no_program_is_started_and_nothing_is_opened_for_writing"),
     (27, "bodies of a gigabyte are read", [
         (SERVER + "body.rs", "const MOST_BYTES: usize = 1024 * 1024;", "const MOST_BYTES: usize = 1024 * 1024 * 1024;"),
     ], "test_server_wire.py test_sizes"),
     (28, "a run goes on when its client is gone", [
-        (SERVER + "work.rs", "        self.cancel.stop();\n        self.queue", "        self.queue"),
+        (SERVER + "work.rs", "        self.cancel.stop();\n        locked(&self.queue.running)", "        locked(&self.queue.running)"),
     ], "test_server_leaving.py test_an_answer_that_comes_too_late_changes_nothing"),
     (29, "what a task says is markup", [
         (SERVER + "page.rs", "'<' => html.push_str(\"&lt;\"),", "'<' => html.push('<'),"),
