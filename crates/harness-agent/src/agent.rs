@@ -97,7 +97,7 @@ impl Agent {
         }
     }
 
-    /// Returns the models that the engine has, in its own input.
+    /// Returns the models that the engine has, in its own order.
     pub fn models(&self, cancel: &Cancel) -> Result<Vec<Available>, ModelError> {
         checkup::available(&self.options, &self.environment, cancel)
     }
@@ -230,7 +230,7 @@ impl Agent {
         }
     }
 
-    /// Says whether what a run writes could be committed. Job before the run.
+    /// Says whether what a run writes could be committed. Asked before the run.
     pub fn ready_to_commit(&self) -> Result<(), OptionsError> {
         let project = self.options.check()?.project;
         let ready = commit::repository(&self.environment, &project);

@@ -186,22 +186,12 @@ impl<'m> Conversation<'m> {
                 // What was left out may be read again.
                 self.progress.seen.clear();
             }
-            let text = self.progress.cut.whole(&turn.reply.text);
-            // An answer that was cut is an answer.
-            let is_cut = turn.reply.finish == Finish::Length && self.rung != Rung::Answer;
-            if is_cut && self.progress.cut.may_go_on(&text) {
-                let step = step_of(log, None, &turn);
-                log.push(Step {
-                    result: said::go_on().to_owned(),
-                    ..step
-                });
-                if context.cancel.stopped() {
-                    return Ended::interrupted();
+            let Some(text) = self.whole_reply(log, &turn) else {
+                match context.cancel.stopped() {
+                    true => return Ended::interrupted(),
+                    false => continue,
                 }
-                self.talk.say(said::go_on());
-                continue;
-            }
-            self.progress.cut = CutReply::default();
+            };
             let reading = reply::read(&text);
             let mut step = step_of(log, reading.action.as_ref(), &turn);
             let outcome = self.carry_out(log, &reading, handler);
@@ -229,6 +219,24 @@ impl<'m> Conversation<'m> {
             self.go_on(number, &reading, told, handler);
         }
         out_of_steps(context)
+    }
+
+    /// Returns a reply with the pieces that came before it; nothing where it was cut and its rest is asked for.
+    fn whole_reply(&mut self, log: &mut Log<'_>, turn: &ModelTurn) -> Option<String> {
+        let text = self.progress.cut.whole(&turn.reply.text);
+        // An answer that was cut is an answer.
+        let is_cut = turn.reply.finish == Finish::Length && self.rung != Rung::Answer;
+        if !(is_cut && self.progress.cut.may_go_on(&text)) {
+            self.progress.cut = CutReply::default();
+            return Some(text);
+        }
+        let step = step_of(log, None, turn);
+        log.push(Step {
+            result: said::go_on().to_owned(),
+            ..step
+        });
+        self.talk.say(said::go_on());
+        None
     }
 
     /// Carries a reply out; the same on the same state is refused.
@@ -481,7 +489,7 @@ mod tests {
         }
     }
 
-    /// ModelTurn by turn, in which every reply is told of.
+    /// Turn by turn, in which every reply is told of.
     fn by_turns() -> Stage {
         Stage::new(
             &[("pricing.py", "def discount(total):\n    return total\n")],
@@ -514,6 +522,22 @@ mod tests {
 
     fn held(stage: &Stage, handler: &mut Listed) -> Came<Ended> {
         held_with(stage, handler, None)
+    }
+
+    #[test]
+    fn what_left_the_window_may_be_looked_at_again() {
+        // Each is about a quarter of the longest prompt.
+        let code = "x = 1\n".repeat(900);
+        let seen = || TurnOutcome::Say {
+            words: format!("pricing.py:\n```python\n{code}```"),
+            new: true,
+        };
+        let stage = by_turns().replies([LOOK, FIND, MAP, "Action: read\nPath: a.py\n", LOOK]);
+        let mut handler = carrying([seen(), seen(), seen(), seen(), end()]);
+        let came = held(&stage, &mut handler);
+        assert!(came.requests.len() > 4, "{}", came.requests.len());
+        assert_eq!(came.rules(), [""; 0]);
+        assert_eq!(handler.carried, ["read", "search", "map", "read", "read"]);
     }
 
     /// Returns how many messages each request had more than the first.

@@ -198,3 +198,99 @@ fn meet(
     );
     Ok(card)
 }
+
+#[cfg(test)]
+mod tests {
+    use harness_code::edit::{ChangeSet, FileChange};
+    use harness_code::path::RelPath;
+
+    use super::*;
+    use crate::run::scripted_tests::{PRICING, Scene, Stage};
+
+    const MENDED: &str =
+        "def discount(total, percent):\n    return total - total * percent / 100\n";
+
+    /// Takes the project, stages a change of it where one is given, and ends the run.
+    fn close(scene: &mut Scene<'_, '_>, text: Option<&str>, ended: Ended) -> Ending {
+        let (context, plan) = (scene.context, scene.plan);
+        let trial = scene.resources.trial(context, scene.log, plan).unwrap();
+        if let Some(text) = text {
+            let change = FileChange {
+                path: RelPath::parse(PRICING.0).unwrap(),
+                before: Some(PRICING.1.to_owned()),
+                after: Some(text.to_owned()),
+            };
+            let change = ChangeSet::from(vec![change]);
+            trial.apply(context, scene.log, plan, &change).unwrap();
+            trial.broke = Some("test_discount fails now".to_owned());
+        }
+        let resources = std::mem::replace(scene.resources, Resources::new(None, 1));
+        resources.close(context, scene.log, plan, ended)
+    }
+
+    #[test]
+    fn only_what_is_proven_reaches_the_disk() {
+        for (stopped, on_disk) in [(Stopped::Done, MENDED), (Stopped::Stuck, PRICING.1)] {
+            let stage = Stage::pricing();
+            let ended = Ended::new(stopped, "as told");
+            let came = stage.play(|scene| close(scene, Some(MENDED), ended));
+            let was_written = stopped == Stopped::Done;
+            assert_eq!(came.value.stopped, stopped);
+            assert_eq!(came.value.writes.is_empty(), !was_written);
+            assert_eq!(stage.on_disk(PRICING.0), on_disk);
+        }
+    }
+
+    #[test]
+    fn where_nothing_changed_nobody_is_asked() {
+        let mut stage = Stage::pricing();
+        stage.options.confirm = true;
+        let done = || Ended::new(Stopped::Done, "nothing fails");
+        let came = stage.play(|scene| close(scene, None, done()));
+        let ending = came.value;
+        assert_eq!(
+            (ending.stopped, ending.summary.as_str()),
+            (Stopped::Done, "nothing fails")
+        );
+        // A change waits for somebody who decides.
+        let came = stage.play(|scene| close(scene, Some(MENDED), done()));
+        assert_eq!(came.value.stopped, Stopped::Question);
+        assert_eq!(stage.on_disk(PRICING.0), PRICING.1);
+    }
+
+    #[test]
+    fn what_drafts_broke_is_told_of_drafts_only() {
+        let ended = |is_of_drafts| Ended {
+            is_of_drafts,
+            ..Ended::new(Stopped::Stuck, "nothing new")
+        };
+        let summary = |is_of_drafts| {
+            let stage = Stage::pricing();
+            let came = stage.play(|scene| close(scene, Some(MENDED), ended(is_of_drafts)));
+            (came.value.stopped, came.value.summary)
+        };
+        let broke = "the change was taken back: test_discount fails now";
+        assert_eq!(summary(true), (Stopped::Broke, broke.to_owned()));
+        assert_eq!(summary(false), (Stopped::Stuck, "nothing new".to_owned()));
+    }
+
+    #[test]
+    fn an_engine_is_asked_what_it_is_once() {
+        let stage = Stage::pricing().without_engine();
+        let came = stage.play(|scene| {
+            let mut asked = || scene.resources.engine(scene.context, scene.log).err();
+            [asked(), asked()].map(|error| error.map(|ended| (ended.stopped, ended.summary)))
+        });
+        let missing = Some((Stopped::Engine, "no model server answers".to_owned()));
+        assert_eq!(came.value, [missing.clone(), missing]);
+        let stage = Stage::pricing().replies([""]);
+        let came = stage.play(|scene| {
+            for _ in 0..2 {
+                assert!(scene.resources.engine(scene.context, scene.log).is_ok());
+            }
+            scene.resources.has_engine()
+        });
+        assert!(came.value);
+        assert_eq!(came.told(EventKind::Engine).len(), 1);
+    }
+}
