@@ -28,6 +28,9 @@ const MOST_NAMES: usize = 8;
 
 /// How a kind of server is spoken to. What one server minds is learned from its refusals.
 pub(crate) trait Protocol: Send {
+    /// What facts of a server are kept under: two protocols ask the same server for different ones.
+    const NAME: &str;
+
     /// Whether we choose the window that a model is loaded with.
     const CHOOSES_WINDOW: bool;
 
@@ -299,8 +302,9 @@ impl<P: Protocol> ChatClient<P> {
         }
     }
 
-    fn name_in_cache(&self) -> String {
-        card::by_host(&self.client.address().url(""), &self.model)
+    pub(crate) fn name_in_cache(&self) -> String {
+        let host = format!("{} {}", P::NAME, self.client.address().url(""));
+        card::by_host(&host, &self.model)
     }
 
     /// Asks a server on another machine about its model, once it has taken a prompt; for the runs to come.

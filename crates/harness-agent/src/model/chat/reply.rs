@@ -226,8 +226,9 @@ impl<'a> Incoming<'a> {
         };
         let is_full = finish == Finish::Length
             && !ran_past
-            && self.reply_tokens > 0
-            && self.reply_tokens < u64::from(request.max_tokens);
+            // Whose window is known to be ours, its pieces are count enough.
+            && (self.reply_tokens > 0 || window.is_some())
+            && reply_tokens < u64::from(request.max_tokens);
         let was_cut = window.is_some_and(|window| {
             prompt_tokens > 0
                 && prompt_tokens < request.characters() / MOST_CHARACTERS_PER_TOKEN

@@ -81,6 +81,7 @@ impl Local {
 }
 
 impl Protocol for Ollama {
+    const NAME: &str = "ollama";
     const CHOOSES_WINDOW: bool = true;
 
     fn path(&self, base: &str) -> String {

@@ -393,17 +393,14 @@ fn a_prompt_that_was_cut_is_reported() {
 
 #[test]
 fn a_full_window_is_reported() {
-    let fault = chat(|_| {
-        page(
-            200,
-            "application/x-ndjson",
-            &(piece("Hello") + &end("length")),
-        )
-    });
-    assert_eq!(
-        ask(&fault),
-        "Hello Length Some(\"the window of 4096 tokens was full before the reply was\")"
-    );
+    let uncounted = json!({"done": true, "done_reason": "length"}).to_string() + "\n";
+    for end in [end("length"), uncounted] {
+        let fault = chat(move |_| page(200, "application/x-ndjson", &(piece("Hello") + &end)));
+        assert_eq!(
+            ask(&fault),
+            "Hello Length Some(\"the window of 4096 tokens was full before the reply was\")"
+        );
+    }
 }
 
 #[test]

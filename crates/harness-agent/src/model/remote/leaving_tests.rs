@@ -5,6 +5,7 @@ use super::*;
 use crate::cancel::Cancel;
 use crate::model::chat::UNKNOWN_WINDOW;
 use crate::model::fault::{Act, Fault, json};
+use crate::model::local::Local;
 use crate::model::{Hearing, Model};
 use crate::skip::skip;
 
@@ -109,7 +110,7 @@ fn every_kind_is_refused_in_every_place_by_every_engine_that_sends() {
         local_host: Some(format!("{ip}:{port}")),
         ..Environment::default()
     };
-    let local = crate::model::local::Local::with_limits("tiny", &environment, QUICK).unwrap();
+    let local = Local::with_limits("tiny", &environment, QUICK).unwrap();
     let mut engines: Vec<Box<dyn Model>> = vec![Box::new(remote)];
     if fault.is_some() {
         engines.push(Box::new(local));
@@ -221,4 +222,16 @@ fn another_machine_is_asked_about_its_model_after_the_first_prompt_and_never_aga
     assert_eq!(windows, [UNKNOWN_WINDOW, 4096, 4096]);
     let paths: Vec<String> = fault.asked().into_iter().map(|asked| asked.path).collect();
     assert_eq!(paths, [CHAT, "/v1/models", CHAT, CHAT]);
+}
+
+#[test]
+fn facts_of_one_protocol_are_none_of_the_other() {
+    let environment = Environment {
+        local_host: Some("http://box:11434".to_owned()),
+        base_url: Some("http://box:11434".to_owned()),
+        ..Environment::default()
+    };
+    let local = Local::new("m", &environment).unwrap();
+    let remote = Remote::new("m", &environment).unwrap();
+    assert_ne!(local.name_in_cache(), remote.name_in_cache());
 }

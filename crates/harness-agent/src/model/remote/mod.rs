@@ -93,6 +93,7 @@ impl Remote {
 }
 
 impl Protocol for Completions {
+    const NAME: &str = "completions";
     const CHOOSES_WINDOW: bool = false;
 
     fn path(&self, base: &str) -> String {
