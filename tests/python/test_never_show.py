@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from harness import Agent, AgentOptions
-from serving import PROGRAM
+from serving import PROGRAM, Served
 
 VALUE = "seven-blue-horses"
 LOOKS = [
@@ -63,6 +63,19 @@ def test_what_is_listed_is_in_no_prompt_search_or_map(project, engine, never_sho
         ("path.never_show", "AGENTS.md"),
     ]
     assert "`private/plan.py` is never shown: the user's `never_show` has `private/`" in result.refusals[0]
+
+
+def test_what_is_listed_while_a_server_runs_is_hidden_from_then_on(project, engine, never_show):
+    never_show("private/")
+    model = engine("It returns a number.")
+    with Served(project) as server:
+        ask = {"task": "what are the rules?"}
+        assert server.call("POST", "/v1/ask", ask)[0] == 200
+        assert VALUE in json.dumps(model.requests)
+        model.requests.clear()
+        never_show("private/", "/AGENTS.md")
+        assert server.call("POST", "/v1/ask", ask)[0] == 200
+        assert model.requests and VALUE not in json.dumps(model.requests)
 
 
 def test_what_is_listed_is_not_changed_by_a_model(project, engine, never_show):

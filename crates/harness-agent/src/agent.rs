@@ -91,9 +91,10 @@ impl Agent {
     /// Returns the same agent with other settings.
     #[must_use]
     pub fn with_options(&self, options: AgentOptions) -> Agent {
+        // The user's file is read again: what it hides from now on is shown to no model by a server that runs already.
         Agent {
-            options,
-            ..self.clone()
+            stop: self.stop.clone(),
+            ..Agent::new(options)
         }
     }
 
