@@ -333,13 +333,19 @@ fn looks_binary(bytes: &[u8]) -> bool {
 }
 
 /// Returns where the line begins that a place of a text lies in.
-pub(crate) fn line_start(text: &str, at: usize) -> usize {
+pub fn line_start(text: &str, at: usize) -> usize {
     let newline = text.get(..at).and_then(|before| before.rfind('\n'));
     newline.map_or(0, |newline| newline + 1)
 }
 
+/// Returns where the line ends that a place of a text lies in, behind its newline.
+pub fn line_end(text: &str, at: usize) -> usize {
+    let newline = text.get(at..).and_then(|rest| rest.find('\n'));
+    newline.map_or(text.len(), |newline| at + newline + 1)
+}
+
 /// Returns whether a word is one of a list of words, written as one text with spaces between them.
-pub(crate) fn is_among(list: &str, word: &str) -> bool {
+pub fn is_among(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
