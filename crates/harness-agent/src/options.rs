@@ -1,7 +1,6 @@
 //! What a caller may set: the settings, their defaults, and the check that names a wrong field. Reads no environment.
 
 use std::error::Error;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -18,7 +17,10 @@ pub(crate) const DEFAULT_STEPS: u32 = 20;
 pub(crate) const DEFAULT_MAX_TOKENS: u32 = 700;
 
 /// Where the model runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, strum::Display, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Engine {
     /// A local model server with Ollama's API.
     #[default]
@@ -35,11 +37,7 @@ impl Engine {
 
     /// Returns the word users write.
     pub fn name(self) -> &'static str {
-        match self {
-            Engine::Local => "local",
-            Engine::OnDevice => "on-device",
-            Engine::Remote => "remote",
-        }
+        self.into()
     }
 
     /// Returns the other word that is accepted for it.
@@ -49,12 +47,6 @@ impl Engine {
             Engine::OnDevice => "mlx",
             Engine::Remote => "openai",
         }
-    }
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name())
     }
 }
 

@@ -3,64 +3,31 @@
 use std::process::ExitCode;
 
 use harness_agent::Stopped;
+use strum::VariantArray;
 
-/// How the program ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the program ends, with the number that a shell sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub enum Exit {
     /// Done.
-    Done,
+    Done = 0,
     /// Ended without success.
-    Failed,
+    Failed = 1,
     /// Usage or bad input.
-    Usage,
+    Usage = 2,
     /// A question needs an answer.
-    Question,
+    Question = 3,
     /// The engine cannot be used.
-    Engine,
+    Engine = 4,
     /// Refused to send.
-    NotSent,
+    NotSent = 5,
     /// Interrupted.
-    Interrupted,
+    Interrupted = 130,
 }
 
 impl Exit {
-    /// Every code, in the order that the reference shows them.
-    pub const ALL: [Exit; 7] = [
-        Exit::Done,
-        Exit::Failed,
-        Exit::Usage,
-        Exit::Question,
-        Exit::Engine,
-        Exit::NotSent,
-        Exit::Interrupted,
-    ];
-
     /// Returns the number.
     pub fn code(self) -> u8 {
-        match self {
-            Exit::Done => 0,
-            Exit::Failed => 1,
-            Exit::Usage => 2,
-            Exit::Question => 3,
-            Exit::Engine => 4,
-            Exit::NotSent => 5,
-            Exit::Interrupted => 130,
-        }
-    }
-
-    /// Returns what it means, for the reference.
-    pub fn about(self) -> &'static str {
-        match self {
-            Exit::Done => "done",
-            Exit::Failed => "ended without success",
-            Exit::Usage => "usage or bad input: no such folder, unknown skill, unknown engine",
-            Exit::Question => "a question needs an answer",
-            Exit::Engine => {
-                "the engine cannot be used: unreachable, no such model, no base address or token, bad reply"
-            }
-            Exit::NotSent => "refused to send",
-            Exit::Interrupted => "interrupted",
-        }
+        self as u8
     }
 
     /// Returns the code for the way a run stopped.

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, Command, CommandFactory};
 use harness::cli::args::Arguments;
 use harness::exit::Exit;
-use harness_agent::env::VARIABLES;
 use harness_agent::{Engine, EventKind, Route, RunResult, Stopped, TestResult};
 use harness_code::report::brief::Brief;
 use harness_code::report::layout::Layout;
+use strum::VariantArray;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -135,11 +135,25 @@ harness layout --fail-at 50 --format sarif --output layout.sarif > /dev/null
 ```
 "#;
 
+fn meaning(exit: Exit) -> &'static str {
+    match exit {
+        Exit::Done => "done",
+        Exit::Failed => "ended without success",
+        Exit::Usage => "usage or bad input: no such folder, unknown skill, unknown engine",
+        Exit::Question => "a question needs an answer",
+        Exit::Engine => {
+            "the engine cannot be used: unreachable, no such model, no base address or token, bad reply"
+        }
+        Exit::NotSent => "refused to send",
+        Exit::Interrupted => "interrupted",
+    }
+}
+
 #[test]
 fn exit_codes() {
-    let rows: String = Exit::ALL
+    let rows: String = Exit::VARIANTS
         .iter()
-        .map(|exit| format!("| {} | {} |\n", exit.code(), exit.about()))
+        .map(|exit| format!("| {} | {} |\n", exit.code(), meaning(*exit)))
         .collect();
     let after = format!(
         "\nA message says what is wrong; the line after it, `hint:`, says what to do. `layout --fail-at WEIGHT` ends with 1 for a finding of that weight; without the option findings are no failure.\n\n{EXIT_EXAMPLES}"
@@ -152,35 +166,59 @@ fn exit_codes() {
 }
 
 #[test]
-fn environment() {
-    let rows: String = VARIABLES
-        .iter()
-        .map(|known| format!("| `{}` | {} |\n", known.name, cell(known.about)))
-        .collect();
-    let intro = "Settings come from flags, then the environment, then the user's own config file. Nothing inside a project can change the engine, the host, the limits or whether writes are allowed.\n\n";
-    check(
-        "environment.md",
-        "Environment",
-        &format!("{intro}| variable | meaning |\n|---|---|\n{rows}"),
-    );
+fn every_variable_that_is_read_has_its_line() {
+    let page = root().join("docs/reference/environment.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let reader = include_str!("../../harness-agent/src/env.rs");
+    let calls = reader.split("text(\"").chain(reader.split("path(\""));
+    let names = calls
+        .filter_map(|rest| rest.split_once("\")"))
+        .map(|(name, _)| name);
+    let is_variable = |name: &&str| {
+        !name.is_empty() && !name.contains(|c: char| !c.is_ascii_uppercase() && c != '_')
+    };
+    let names: Vec<&str> = names.filter(is_variable).collect();
+    assert!(names.len() > 15, "{names:?}");
+    for name in names {
+        // Where a program looks for others, and where the user lives, is no setting.
+        let is_usual = ["PATH", "HOME", "USERPROFILE"].contains(&name);
+        assert!(
+            is_usual || page.contains(name),
+            "{name} stands on no line of {page}"
+        );
+    }
+}
+
+/// Returns each word of an enum with what it means, as its schema has them.
+fn meanings<T: schemars::JsonSchema>() -> Vec<(String, String)> {
+    let schema = schemars::schema_for!(T);
+    let words = schema
+        .get("oneOf")
+        .and_then(|words| words.as_array())
+        .unwrap();
+    let text = |word: &serde_json::Value, key: &str| word[key].as_str().unwrap().to_owned();
+    let meaning = |word| {
+        let about = text(word, "description");
+        let about = about.trim_end_matches('.');
+        (
+            text(word, "const"),
+            format!("{}{}", about[..1].to_lowercase(), &about[1..]),
+        )
+    };
+    words.iter().map(meaning).collect()
 }
 
 #[test]
 fn results() {
-    let stopped: String = Stopped::ALL
-        .iter()
-        .map(|stopped| {
-            format!(
-                "| `{}` | {} | {} |\n",
-                stopped.name(),
-                stopped.about(),
-                Exit::of(*stopped).code()
-            )
-        })
+    let codes = Stopped::VARIANTS.iter().map(|one| Exit::of(*one).code());
+    let stopped: String = meanings::<Stopped>()
+        .into_iter()
+        .zip(codes)
+        .map(|((name, about), code)| format!("| `{name}` | {about} | {code} |\n"))
         .collect();
-    let events: String = EventKind::ALL
-        .iter()
-        .map(|kind| format!("| `{}` | {} |\n", kind.name(), kind.about()))
+    let events: String = meanings::<EventKind>()
+        .into_iter()
+        .map(|(name, about)| format!("| `{name}` | {about} |\n"))
         .collect();
     let engines: String = Engine::ALL
         .iter()

@@ -43,7 +43,8 @@ pub fn open(
 }
 
 /// Who says a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Role {
     /// The rules of the conversation.
     System,
@@ -56,11 +57,7 @@ pub enum Role {
 impl Role {
     /// Returns the word that chat servers use.
     pub fn name(self) -> &'static str {
-        match self {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Assistant => "assistant",
-        }
+        self.into()
     }
 }
 

@@ -4,6 +4,7 @@ use harness_code::locate::{self, Located};
 use harness_code::mention::Mentions;
 use schemars::JsonSchema;
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 use crate::plan::{FEW_NAMED, SHORT_TASK};
 use crate::question::Question;
@@ -11,8 +12,9 @@ use crate::secret;
 use harness_code::request::Request;
 
 /// The cheapest way that may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Rung {
     /// The user must choose first.
     Question,
@@ -29,13 +31,7 @@ pub enum Rung {
 impl Rung {
     /// Returns the word that people are shown.
     pub fn name(self) -> &'static str {
-        match self {
-            Rung::Question => "question",
-            Rung::Fix => "fix",
-            Rung::Rewrite => "rewrite",
-            Rung::Loop => "loop",
-            Rung::Answer => "answer",
-        }
+        self.into()
     }
 }
 

@@ -5,14 +5,17 @@ use std::time::Instant;
 use harness_code::edit::FileChange;
 use harness_hands::lock::Holder;
 use harness_hands::suite::running::Running;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use strum::IntoStaticStr;
 
 use crate::question::Question;
 
 /// What kind of progress an event is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum EventKind {
     /// The run began.
     Started,
@@ -34,7 +37,7 @@ pub enum EventKind {
     Refused,
     /// A file was written.
     Wrote,
-    /// Tests ran.
+    /// Tests begin, ran, or one of them takes long.
     Tests,
     /// Changes were taken back.
     Undone,
@@ -43,49 +46,9 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Every kind, in the order of a run.
-    pub const ALL: [EventKind; 13] = [
-        EventKind::Started,
-        EventKind::Located,
-        EventKind::Question,
-        EventKind::Fixed,
-        EventKind::Engine,
-        EventKind::Sent,
-        EventKind::Reply,
-        EventKind::Action,
-        EventKind::Refused,
-        EventKind::Wrote,
-        EventKind::Tests,
-        EventKind::Undone,
-        EventKind::Finished,
-    ];
-
-    /// Returns what it means, for the reference.
-    pub fn about(self) -> &'static str {
-        self.words().1
-    }
-
     /// Returns the word that callers see.
     pub fn name(self) -> &'static str {
-        self.words().0
-    }
-
-    fn words(self) -> (&'static str, &'static str) {
-        match self {
-            EventKind::Started => ("started", "the run began"),
-            EventKind::Located => ("located", "the place was found"),
-            EventKind::Question => ("question", "the user must choose"),
-            EventKind::Fixed => ("fixed", "a certain fix was found without a model"),
-            EventKind::Engine => ("engine", "the engine was looked at"),
-            EventKind::Sent => ("sent", "a prompt went out"),
-            EventKind::Reply => ("reply", "a reply came in"),
-            EventKind::Action => ("action", "the reply was understood as an action"),
-            EventKind::Refused => ("refused", "something was refused"),
-            EventKind::Wrote => ("wrote", "a file was written"),
-            EventKind::Tests => ("tests", "tests begin, ran, or one of them takes long"),
-            EventKind::Undone => ("undone", "changes were taken back"),
-            EventKind::Finished => ("finished", "the run ended"),
-        }
+        self.into()
     }
 }
 

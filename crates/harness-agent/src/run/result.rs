@@ -3,14 +3,18 @@
 use harness_hands::suite::{Failure, SuiteReport};
 use schemars::JsonSchema;
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::dialogue::{asked, how_to_undo};
 use crate::goal::Goal;
 use crate::history::{Refusal, Step};
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, JsonSchema, Serialize, VariantArray,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Stopped {
     /// The task is finished, and the evidence says so.
     Done,
@@ -18,7 +22,7 @@ pub enum Stopped {
     Question,
     /// The step budget is spent.
     Steps,
-    /// Several turns brought nothing new.
+    /// Several turns brought nothing new, or nothing could be proven.
     Stuck,
     /// The change made the suite worse and was taken back.
     Broke,
@@ -33,47 +37,9 @@ pub enum Stopped {
 }
 
 impl Stopped {
-    /// Every value, in the order that the reference shows them.
-    pub const ALL: [Stopped; 9] = [
-        Stopped::Done,
-        Stopped::Question,
-        Stopped::Steps,
-        Stopped::Stuck,
-        Stopped::Broke,
-        Stopped::Engine,
-        Stopped::Refused,
-        Stopped::Busy,
-        Stopped::Interrupted,
-    ];
-
-    /// Returns what it means, for the reference.
-    pub fn about(self) -> &'static str {
-        self.words().1
-    }
-
     /// Returns the word that callers see.
     pub fn name(self) -> &'static str {
-        self.words().0
-    }
-
-    fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Stopped::Done => ("done", "the task is finished, and the evidence says so"),
-            Stopped::Question => ("question", "the user must choose first"),
-            Stopped::Steps => ("steps", "the step budget is spent"),
-            Stopped::Stuck => (
-                "stuck",
-                "several turns brought nothing new, or nothing could be proven",
-            ),
-            Stopped::Broke => (
-                "broke",
-                "the change made the suite worse and was taken back",
-            ),
-            Stopped::Engine => ("engine", "the engine could not be used"),
-            Stopped::Refused => ("refused", "the prompt may not be sent"),
-            Stopped::Busy => ("busy", "another run holds the project"),
-            Stopped::Interrupted => ("interrupted", "the user stopped it"),
-        }
+        self.into()
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 use crate::imports::ImportGraph;
 use crate::path::RelPath;
@@ -62,8 +63,9 @@ pub struct Module {
 }
 
 /// How large a project is, which decides how much of it can be shown at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
 pub enum Size {
     /// Up to 5,000 lines: a small model's window holds most of it.
     Small,
@@ -84,11 +86,7 @@ impl Size {
 
     /// Returns the word for it.
     pub fn name(self) -> &'static str {
-        match self {
-            Size::Small => "small",
-            Size::Medium => "medium",
-            Size::Large => "large",
-        }
+        self.into()
     }
 }
 

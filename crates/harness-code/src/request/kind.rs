@@ -1,7 +1,10 @@
 //! The kinds of tasks.
 
+use strum::IntoStaticStr;
+
 /// What a task asks for.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, IntoStaticStr, PartialEq)]
+#[strum(serialize_all = "lowercase")]
 pub enum Kind {
     /// Wants an answer, never a change.
     Question,
@@ -28,13 +31,6 @@ impl Kind {
 
     /// Returns the word that people and programs are shown.
     pub fn name(self) -> &'static str {
-        match self {
-            Kind::Question => "question",
-            Kind::Fix => "fix",
-            Kind::Rename => "rename",
-            Kind::Add => "add",
-            Kind::Tests => "tests",
-            Kind::Change => "change",
-        }
+        self.into()
     }
 }

@@ -114,7 +114,7 @@ impl Handler {
     fn tools(&self) -> impl Iterator<Item = ToolName> {
         let allow_writes = self.options().allow_writes;
         let offered = move |tool: &ToolName| allow_writes || !tool.needs_writes();
-        ToolName::ALL.into_iter().filter(offered)
+        ToolName::VARIANTS.iter().copied().filter(offered)
     }
 
     fn options(&self) -> &AgentOptions {
@@ -365,7 +365,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let known = |tool: &ToolName| tool.name() == parameters.name;
-        let Some(tool) = ToolName::ALL.into_iter().find(known) else {
+        let Some(tool) = ToolName::VARIANTS.iter().copied().find(known) else {
             let message = format!("there is no tool `{}`", text::clean(&parameters.name));
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, None));
         };

@@ -9,11 +9,13 @@ use rmcp::handler::server::tool::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::request::{ModelInput, ReportInput, RouteInput, RunInput, UndoInput};
 
-/// A tool that clients may call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A tool that clients may call; those that only read come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum ToolName {
     Ask,
     Brief,
@@ -25,28 +27,9 @@ pub(super) enum ToolName {
 }
 
 impl ToolName {
-    /// Every tool, those that only read first.
-    pub(super) const ALL: [ToolName; 7] = [
-        ToolName::Ask,
-        ToolName::Brief,
-        ToolName::Layout,
-        ToolName::Route,
-        ToolName::Run,
-        ToolName::Tests,
-        ToolName::Undo,
-    ];
-
     /// Returns the word that clients write.
     pub(super) fn name(self) -> &'static str {
-        match self {
-            ToolName::Ask => "ask",
-            ToolName::Brief => "brief",
-            ToolName::Layout => "layout",
-            ToolName::Route => "route",
-            ToolName::Run => "run",
-            ToolName::Tests => "tests",
-            ToolName::Undo => "undo",
-        }
+        self.into()
     }
 
     /// Returns whether it changes files or starts programs.
@@ -153,7 +136,7 @@ mod tests {
 
     #[test]
     fn every_tool_says_what_it_takes_and_gives() {
-        for tool in ToolName::ALL {
+        for &tool in ToolName::VARIANTS {
             let definition = tool.definition();
             let output = definition.output_schema.unwrap();
             assert_eq!(output["type"], "object", "{tool:?}");
