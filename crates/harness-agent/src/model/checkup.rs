@@ -240,7 +240,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::fault::{Fault, json as answer, page};
+    use crate::model::fault_tests::{Fault, json as answer, page};
 
     fn seen(findings: &[Finding], engine: Engine) -> Vec<String> {
         let own = findings.iter().filter(|one| one.engine == engine);

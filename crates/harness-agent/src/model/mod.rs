@@ -5,7 +5,7 @@ pub(crate) mod card;
 pub(crate) mod chat;
 pub mod checkup;
 #[cfg(test)]
-pub(crate) mod fault;
+pub(crate) mod fault_tests;
 pub(crate) mod gather;
 pub(crate) mod http;
 pub(crate) mod local;

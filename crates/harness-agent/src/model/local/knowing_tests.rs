@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::tests::{ask, engine, good, request};
 use super::*;
-use crate::model::fault::{Asked, Fault, json as answer, page};
+use crate::model::fault_tests::{Asked, Fault, json as answer, page};
 use crate::model::{Abilities, Hearing, Model};
 
 #[test]

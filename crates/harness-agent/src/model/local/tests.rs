@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::fault::{
+use crate::model::fault_tests::{
     Act, Asked, Fault, chunk, chunked_head, json as answer, page, stream_head,
 };
 use crate::model::{Finish, Hearing, Message, Model, Shape};

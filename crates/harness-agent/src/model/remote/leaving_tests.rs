@@ -4,7 +4,7 @@ use super::tests::{CHAT, QUICK, chat, engine, engine_at, good, request, told};
 use super::*;
 use crate::cancel::Cancel;
 use crate::model::chat::UNKNOWN_WINDOW;
-use crate::model::fault::{Act, Fault, json};
+use crate::model::fault_tests::{Act, Fault, json};
 use crate::model::local::Local;
 use crate::model::{Hearing, Model};
 use crate::skip::skip;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::cancel::Cancel;
-use crate::model::fault::{
+use crate::model::fault_tests::{
     Act, Asked, Fault, chunk, chunked_head, json as answer, page, stream_head,
 };
 use crate::model::{Finish, Hearing, Message, Model, Reply, Shape};
