@@ -295,7 +295,7 @@ FIGURES = [
     ("2 seconds", "crates/harness-hands/src/suite/usual.rs", "AGAIN: f64 = 2.0"),
     ("2 minutes", "crates/harness-hands/src/suite/usual.rs", "LEAST_SUITE: Duration = Duration::from_secs(120)"),
     ("3 seconds", "crates/harness-hands/src/suite/running.rs", "WORTH_TELLING: Duration = Duration::from_secs(3)"),
-    ("5 seconds", "crates/harness-agent/src/run/trial/first_tests.rs", "SLOW: f64 = 5.0"),
+    ("5 seconds", "crates/harness-agent/src/run/trial/first.rs", "SLOW: f64 = 5.0"),
     ("2,048 tokens", "crates/harness-agent/tests/window.rs", "(2048, 700)"),
     ("0.08 seconds", "crates/harness-agent/src/run/search/hunt.rs", "SHORTEST_TRY: f64 = 0.08"),
     ("0.4 seconds", "crates/harness-agent/src/run/search/mod.rs", "HEAD_START: Duration = Duration::from_millis(400)"),

@@ -29,7 +29,7 @@ use crate::run::trial::staging::DroppedDefinition;
 use harness_code::request::kind::Kind;
 
 mod closing;
-mod first_tests;
+mod first;
 mod looks;
 pub(super) mod staging;
 

@@ -5,7 +5,7 @@ mod answer;
 mod certain_fix;
 mod clarify;
 mod propose;
-mod red_tests;
+mod red;
 mod replay;
 mod rewrite;
 mod search;
@@ -54,7 +54,7 @@ const STRATEGIES: [&dyn Strategy; 10] = [
     &clarify::Clarify,
     &answer::Answer,
     &propose::Propose,
-    &red_tests::RedTests,
+    &red::RedTests,
     &trace::Trace,
     &rewrite::Rewrite,
     &tool_loop::ToolLoop,
