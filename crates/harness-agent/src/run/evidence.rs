@@ -7,7 +7,6 @@ use std::ops::RangeInclusive;
 use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
-use harness_code::symbols::{self, Definition};
 use harness_code::tree::{self, SourceTree};
 use harness_hands::suite::{COMMAND, Failure, Lines, Outcome, SuiteReport, UNBUILT};
 
@@ -330,22 +329,11 @@ impl Evidence<'_> {
     /// Returns the definitions that are new or others than before.
     fn changed_definitions(&self) -> Vec<Target> {
         let changed = |change: &FileChange| -> Vec<Target> {
-            let texts = |content: &str| -> Vec<(Target, String)> {
-                let definitions = symbols::definitions(change.language(), content).into_iter();
-                let target = |one: Definition| {
-                    let target = Target::of(&change.path, &one);
-                    (target, content[one.span()].to_owned())
-                };
-                definitions.map(target).collect()
-            };
-            let before = texts(change.old_text());
-            let is_known = |target: &Target, text: &String| {
-                let mut known = before.iter();
-                known.any(|(other, known)| other.name == target.name && known == text)
-            };
-            let after = texts(change.new_text()).into_iter();
-            let new = after.filter(|(target, text)| !is_known(target, text));
-            new.map(|(target, _)| target).collect()
+            let altered = change.altered();
+            altered
+                .iter()
+                .map(|one| Target::of(&change.path, one))
+                .collect()
         };
         self.changes.iter().flat_map(changed).collect()
     }

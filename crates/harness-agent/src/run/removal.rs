@@ -74,31 +74,21 @@ pub(super) fn is_whole_fix(work: &Work<'_>) -> bool {
 fn copied(work: &Work<'_>) -> Vec<Spot> {
     let (context, trial) = (work.context, &*work.trial);
     let staged = trial.staged().changes();
-    let tops = |language: Language, text: &str| -> Vec<(String, String)> {
-        let definitions = symbols::definitions(language, text);
-        let is_code = |one: &&Definition| one.kind != DefinitionKind::Variable;
-        let tops = definitions.iter().filter(|one| one.parent.is_none());
-        tops.filter(is_code)
-            .map(|one| (one.name().to_owned(), text[one.span()].to_owned()))
-            .collect()
-    };
+    let is_code = |one: &Definition| one.parent.is_none() && one.kind != DefinitionKind::Variable;
     let mut found = Vec::new();
     for change in staged.iter().filter(|one| !tree::is_test(&one.path)) {
-        let before = change.old_text();
-        let old = tops(change.language(), before);
-        for (name, text) in tops(change.language(), change.new_text()) {
+        for new in change.brought().into_iter().filter(is_code) {
+            let (name, text) = (new.name(), change.new_text().get(new.span()));
             let homes = context
                 .whole_tree()
                 .definitions()
                 .filter(|(file, one)| one.name() == name && !file.test && file.path != change.path);
-            let spots = homes.filter_map(|(file, _)| trial.place(context, &file.path, &name));
+            let spots = homes.filter_map(|(file, _)| trial.place(context, &file.path, name));
             let is_copy = |spot: &Spot| {
                 let there = trial.content(context, &spot.path).unwrap_or_default();
-                there.get(spot.span.clone()) == Some(text.as_str())
+                there.get(spot.span.clone()) == text
             };
-            if !old.iter().any(|(known, _)| *known == name) {
-                found.extend(spots.filter(is_copy));
-            }
+            found.extend(spots.filter(is_copy));
         }
     }
     found
@@ -155,13 +145,8 @@ fn may_go(work: &Work<'_>, going: &[Spot], spot: &Spot) -> bool {
             || plan.task.speaks_of(name)
             || staged.iter().any(|one| has_successor(one, spot));
     }
-    let has_moved = |change: &FileChange| {
-        let before = change.old_text();
-        change.path != spot.path
-            && defines(change.language(), change.new_text(), &spot.name)
-            && !defines(change.language(), before, &spot.name)
-    };
-    let target = staged.iter().find(|change| has_moved(change));
+    let has_moved = |change: &FileChange| change.path != spot.path && change.brings(&spot.name);
+    let target = staged.iter().find(|one| has_moved(one));
     let is_meant = plan.task.speaks_of(name)
         || is_whole_fix
         || target.is_some()
@@ -174,7 +159,7 @@ fn may_go(work: &Work<'_>, going: &[Spot], spot: &Spot) -> bool {
         // Another file that defines the name means its own unless it imports it, and one that imports it from its new
         // place means that.
         let is_own = *path != spot.path
-            && (defines(Language::of(path), text, name) && !imports(text, "", name)
+            && (symbols::defines(Language::of(path), text, name) && !imports(text, "", name)
                 || target.is_some_and(|target| imports(text, target.path.stem(), name)));
         // What Python imports from the new place may be used as before, but not by its name in a text.
         let is_imported = *path == spot.path
@@ -255,11 +240,6 @@ fn imports(text: &str, module: &str, name: &str) -> bool {
     let has = |line: &str, word: &str| word.is_empty() || whole_words(line, word).next().is_some();
     text.lines()
         .any(|line| has(line, "import") && has(line, module) && has(line, name))
-}
-
-fn defines(language: Language, text: &str, qualified: &str) -> bool {
-    let definitions = symbols::definitions(language, text);
-    definitions.iter().any(|one| *one.qualified == *qualified)
 }
 
 /// Which uses of a name count.

@@ -231,20 +231,9 @@ pub(super) fn summary(changes: &[FileChange], proof: &str) -> String {
 }
 
 fn described(change: &FileChange) -> String {
-    let old = change.old_text();
-    let before = harness_code::symbols::definitions(change.language(), old);
-    let names: Vec<String> =
-        harness_code::symbols::definitions(change.language(), change.new_text())
-            .iter()
-            .filter(|new| {
-                !before.iter().any(|known| {
-                    known.qualified == new.qualified
-                        && old.get(known.span()) == change.new_text().get(new.span())
-                })
-            })
-            .map(|new| format!("`{}`", new.qualified))
-            .take(3)
-            .collect();
+    let altered = change.altered();
+    let names = altered.iter().take(3);
+    let names: Vec<String> = names.map(|one| format!("`{}`", one.qualified)).collect();
     if names.is_empty() {
         return change.path.to_string();
     }

@@ -40,6 +40,33 @@ impl FileChange {
         new
     }
 
+    /// Says whether a definition of this qualified name is new.
+    pub fn brings(&self, qualified: &str) -> bool {
+        self.brought()
+            .iter()
+            .any(|one| *one.qualified == *qualified)
+    }
+
+    /// Returns the definitions that are new or others than before.
+    pub fn altered(&self) -> Vec<Definition> {
+        let (before, after) = (self.old_text(), self.new_text());
+        let known = symbols::definitions(self.language(), before);
+        let mut new = symbols::definitions(self.language(), after);
+        new.retain(|one| {
+            let same = |old: &Definition| {
+                old.qualified == one.qualified && before.get(old.span()) == after.get(one.span())
+            };
+            !known.iter().any(same)
+        });
+        new
+    }
+
+    /// Says whether there are more definitions than before.
+    pub fn adds_definition(&self) -> bool {
+        let count = |text: &str| symbols::definitions(self.language(), text).len();
+        count(self.new_text()) > self.before.as_deref().map_or(0, count)
+    }
+
     /// Returns the change as a unified diff.
     pub fn diff(&self) -> String {
         let (before, after) = (self.before.as_deref(), self.after.as_deref());

@@ -317,6 +317,12 @@ pub fn definitions(language: Language, content: &str) -> Vec<Definition> {
     read(language, content).definitions
 }
 
+/// Says whether `content` defines what this qualified name says.
+pub fn defines(language: Language, content: &str, qualified: &str) -> bool {
+    let mut definitions = definitions(language, content).into_iter();
+    definitions.any(|one| *one.qualified == *qualified)
+}
+
 /// Says whether `content` is free of syntax errors: exactly for Python, as far as the grammar tells for others.
 pub fn parses(language: Language, content: &str) -> bool {
     syntax_errors(language, content) == 0

@@ -11,7 +11,7 @@ use harness_code::symbols::{self, Definition};
 use harness_code::text::whole_words;
 
 use super::code::is_seen;
-use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, has_word, last_part};
+use super::{Asked, Missing, NOT_ADDED, NOTHING_CHANGED, STILL_THERE, Target, has_word, last_part};
 use harness_code::request::addition::Noun;
 use harness_code::request::role::NameRole;
 
@@ -227,13 +227,20 @@ impl<'a> Asked<'a> {
             .find_map(|path| self.still_imported(path, name))
     }
 
+    /// Returns what a task names beside the first as what it does something to.
+    fn other_objects(&self, first: &str) -> impl Iterator<Item = &Target> {
+        let first = last_part(first).to_owned();
+        self.named.iter().filter(move |one| {
+            let name = one.last_name();
+            name != first && self.task.role_of(name) == NameRole::Object
+        })
+    }
+
     /// In "move a and b to c.py" both go there.
     fn missing_other_moves(&self, first: &str, to: &str) -> Option<Missing> {
-        let objects = self.named.iter().filter(|one| {
-            let name = one.last_name();
-            name != last_part(first) && self.task.role_of(name) == NameRole::Object
-        });
-        let mut open = objects.filter_map(|one| self.missing_move(one.last_name(), to));
+        let mut open = self
+            .other_objects(first)
+            .filter_map(|one| self.missing_move(one.last_name(), to));
         open.next()
     }
 
@@ -255,24 +262,16 @@ impl<'a> Asked<'a> {
 
     /// In "remove a and b" both go.
     pub(super) fn missing_other_removals(&self, first: &str) -> Option<Missing> {
-        let objects = self.named.iter().filter(|one| {
-            let name = one.last_name();
-            name != last_part(first) && self.task.role_of(name) == NameRole::Object
-        });
-        let mut open = objects.filter_map(|one| self.left_of(one.last_name()));
+        let mut open = self
+            .other_objects(first)
+            .filter_map(|one| self.left_of(one.last_name()));
         open.next()
     }
 
     /// Returns a definition that is still there though it should be gone, where other definitions share its name.
     fn still_defined(&self, name: &str) -> Option<Missing> {
         let meant = self.named.iter().filter(|one| one.last_name() == name);
-        let mut open = meant.filter(|one| {
-            let text = self.text_now(&one.path).unwrap_or_default();
-            let definitions = symbols::definitions(Language::of(&one.path), &text);
-            definitions
-                .iter()
-                .any(|known| *known.qualified == *one.name)
-        });
+        let mut open = meant.filter(|one| self.still_has(one));
         open.next().map(|one| {
             let words = format!("`{}` is still in `{}`: take it away", one.name, one.path);
             (STILL_THERE, words)

@@ -778,6 +778,13 @@ impl<'a> Asked<'a> {
         }
     }
 
+    /// Says whether a definition stands where it stood.
+    fn still_has(&self, target: &Target) -> bool {
+        let language = Language::of(&target.path);
+        self.text_now(&target.path)
+            .is_some_and(|text| symbols::defines(language, &text, &target.name))
+    }
+
     fn takes_away(&self, path: &RelPath) -> bool {
         let change = self.change_of(path);
         change.is_some_and(|change| change.after.is_none())
@@ -854,19 +861,9 @@ impl<'a> Asked<'a> {
 
     /// Says whether a definition is gone from its file, and another file has it that did not.
     fn has_moved(&self, target: &Target) -> bool {
-        let defines = |language: Language, text: &str| {
-            let definitions = symbols::definitions(language, text);
-            definitions.iter().any(|one| *one.qualified == *target.name)
-        };
-        let is_gone = self
-            .text_now(&target.path)
-            .is_none_or(|text| !defines(Language::of(&target.path), &text));
         let others = self.changes.iter().filter(|one| one.path != target.path);
         let mut others = others.filter(|one| !tree::is_test(&one.path));
-        is_gone
-            && others.any(|one| {
-                defines(one.language(), one.new_text()) && !defines(one.language(), one.old_text())
-            })
+        !self.still_has(target) && others.any(|one| one.brings(&target.name))
     }
 }
 
@@ -972,11 +969,7 @@ fn answers_where(task: &Request, changes: &[FileChange], qualified: &str) -> boo
     let Some((name, path)) = task.answer() else {
         return false;
     };
-    let adds = |change: &FileChange| {
-        let count = |text: &str| symbols::definitions(change.language(), text).len();
-        let before = change.before.as_deref().map_or(0, count);
-        change.path.as_str() == path && count(change.new_text()) > before
-    };
+    let adds = |change: &FileChange| change.path.as_str() == path && change.adds_definition();
     let wants_new = task.addition().is_some() || NEW_NOUNS.iter().any(|noun| has_word(title, noun));
     wants_new
         && task.parameter().is_none()
