@@ -1,18 +1,13 @@
 //! A task that asks for tests alone leaves the code as it is: tests say what it does.
 
-use harness_code::edit::FileChange;
 use harness_code::tree;
 
-use super::GuardContext;
+use super::GuardInput;
 use crate::history::Refusal;
-use harness_code::request::Request;
 use harness_code::request::kind::Kind;
 
-pub(super) fn check(
-    change: &FileChange,
-    task: &Request,
-    _facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let GuardInput { change, task, .. } = *input;
     let is_code = change.language().is_source() && !tree::is_test(&change.path);
     // Rust keeps tests behind the code of the same file.
     let code = |text: &str| {

@@ -1,10 +1,7 @@
 //! Code that was left out: a comment that stands for the rest is not the rest.
 
-use harness_code::edit::FileChange;
-
-use super::{GuardContext, added_lines};
+use super::{GuardInput, added_lines};
 use crate::history::Refusal;
-use harness_code::request::Request;
 
 /// What models write where they leave code out.
 const WORDS: [&str; 14] = [
@@ -24,11 +21,8 @@ const WORDS: [&str; 14] = [
     "previous code",
 ];
 
-pub(super) fn check(
-    change: &FileChange,
-    _task: &Request,
-    _facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let change = input.change;
     let lines = |content: &str| content.lines().count();
     let shrinks = change
         .before

@@ -10,15 +10,11 @@ use harness_code::scope::{Depth, Import, Source};
 use harness_code::stdlib;
 use harness_code::tree::SourceTree;
 
-use super::GuardContext;
+use super::{GuardContext, GuardInput};
 use crate::history::Refusal;
-use harness_code::request::Request;
 
-pub(super) fn check(
-    change: &FileChange,
-    _task: &Request,
-    facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let GuardInput { change, facts, .. } = *input;
     if change.language() != Language::Python {
         return None;
     }

@@ -7,16 +7,16 @@ use harness_code::language::Language;
 use harness_code::scope::{Depth, Guard, Source};
 use harness_code::symbols::{self, Definition};
 
-use super::GuardContext;
+use super::GuardInput;
 use crate::history::Refusal;
 use crate::plan::Spot;
-use harness_code::request::Request;
 
-pub(super) fn check(
-    change: &FileChange,
-    task: &Request,
-    facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let GuardInput {
+        change,
+        task,
+        facts,
+    } = *input;
     let before = change.before.as_deref()?;
     let after = symbols::definitions(change.language(), change.new_text());
     let known = symbols::definitions(change.language(), before);
@@ -75,10 +75,6 @@ fn imported(text: &str) -> BTreeSet<String> {
 /// Says whether another file of the same Go package brings a definition, which may then stand in no other: neither file
 /// is only for some platforms or for tests.
 fn has_it(other: &FileChange, change: &FileChange, old: &Definition) -> bool {
-    let defines = |text: &str| {
-        let all = symbols::definitions(Language::Go, text);
-        all.iter().any(|one| one.qualified == old.qualified)
-    };
     let is_built = |one: &FileChange| {
         let conditions = ["//go:build", "// +build"];
         let mut lines = one.new_text().lines();
@@ -92,16 +88,15 @@ fn has_it(other: &FileChange, change: &FileChange, old: &Definition) -> bool {
         && other.path != change.path
         && other.path.folder() == change.path.folder()
         && Language::of(&other.path) == Language::Go
-        && !defines(other.old_text())
-        && defines(other.new_text())
+        && other.brings(&old.qualified)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::cell::OnceCell;
-
     use harness_code::fix::Installed;
+    use harness_code::request::Request;
 
+    use super::super::GuardContext;
     use super::super::testing::{change, verdict};
     use super::*;
 
@@ -188,13 +183,15 @@ mod tests {
         let refused = |path: &str, before: &str| {
             let beside = [change(path, before, &format!("package a\n\n{code}"))];
             let facts = GuardContext {
-                tree: None,
-                installed: &installed,
                 beside: &beside,
-                may_go: &[],
-                resolver: OnceCell::new(),
+                ..GuardContext::of(None, &installed)
             };
-            check(&gone, &Request::read("faster f"), &facts).is_some()
+            let input = GuardInput {
+                change: &gone,
+                task: &Request::read("faster f"),
+                facts: &facts,
+            };
+            check(&input).is_some()
         };
         assert!(!refused("a/error.go", ""));
         for path in ["b/error.go", "a/error_test.go", "a/error_windows.go"] {

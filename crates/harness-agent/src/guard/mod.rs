@@ -44,6 +44,17 @@ pub(crate) struct GuardContext<'a> {
 }
 
 impl<'a> GuardContext<'a> {
+    /// Returns what is known where nothing else changes and nothing may go.
+    pub(crate) fn of(tree: Option<&'a SourceTree>, installed: &'a Installed) -> GuardContext<'a> {
+        GuardContext {
+            tree,
+            installed,
+            beside: &[],
+            may_go: &[],
+            resolver: OnceCell::new(),
+        }
+    }
+
     /// Returns what finds the files that imports lead to, where the project is known.
     fn resolver(&self) -> Option<&Resolver<'a>> {
         let tree = self.tree?;
@@ -58,8 +69,16 @@ impl<'a> GuardContext<'a> {
     }
 }
 
+/// A change, and what a guard may ask about it.
+#[derive(Clone, Copy)]
+pub(crate) struct GuardInput<'a, 'f> {
+    pub(crate) change: &'a FileChange,
+    pub(crate) task: &'a Request,
+    pub(crate) facts: &'a GuardContext<'f>,
+}
+
 /// A guard refuses a change or lets it pass. It judges the change, never what the file already was.
-type Guard = fn(&FileChange, &Request, &GuardContext<'_>) -> Option<Refusal>;
+type Guard = fn(&GuardInput<'_, '_>) -> Option<Refusal>;
 
 /// Asked in this order; the first refusal ends the question.
 const GUARDS: &[Guard] = &[
@@ -86,7 +105,12 @@ pub(crate) fn refusal(
     if change.after.is_none() {
         return removed::check(&change.path, task);
     }
-    GUARDS.iter().find_map(|guard| guard(change, task, facts))
+    let input = GuardInput {
+        change,
+        task,
+        facts,
+    };
+    GUARDS.iter().find_map(|guard| guard(&input))
 }
 
 /// Returns why a file may not change from one text to another, for callers that have only text.
@@ -102,26 +126,16 @@ pub fn refusal_of(
         before: Some(before.to_owned()),
         after: Some(after.to_owned()),
     };
-    let facts = GuardContext {
-        tree: Some(tree),
-        installed: &Installed::default(),
-        beside: &[],
-        may_go: &[],
-        resolver: OnceCell::new(),
-    };
-    refusal(&change, task, &facts)
+    refusal(
+        &change,
+        task,
+        &GuardContext::of(Some(tree), &Installed::default()),
+    )
 }
 
 /// Returns why a change may not happen, from the change alone.
 pub(crate) fn refusal_alone(change: &FileChange, task: &Request) -> Option<Refusal> {
-    let facts = GuardContext {
-        tree: None,
-        installed: &Installed::default(),
-        beside: &[],
-        may_go: &[],
-        resolver: OnceCell::new(),
-    };
-    refusal(change, task, &facts)
+    refusal(change, task, &GuardContext::of(None, &Installed::default()))
 }
 
 /// Returns the lines of `after` that `before` does not have as often.
@@ -148,8 +162,7 @@ pub(crate) mod testing {
     use harness_code::path::RelPath;
     use harness_code::tree::SourceTree;
 
-    use super::GuardContext;
-    use crate::history::Refusal;
+    use super::{Guard, GuardContext, GuardInput};
     use harness_code::request::Request;
 
     /// Returns a change of a file.
@@ -162,11 +175,7 @@ pub(crate) mod testing {
     }
 
     /// Returns the rule that refuses a change in an empty project, or `ok`.
-    pub(crate) fn verdict(
-        guard: fn(&FileChange, &Request, &GuardContext<'_>) -> Option<Refusal>,
-        task: &str,
-        change: &FileChange,
-    ) -> String {
+    pub(crate) fn verdict(guard: Guard, task: &str, change: &FileChange) -> String {
         verdict_in(&[], guard, task, change)
     }
 
@@ -177,7 +186,7 @@ pub(crate) mod testing {
     )]
     pub(crate) fn verdict_in(
         files: &[(&str, &str)],
-        guard: fn(&FileChange, &Request, &GuardContext<'_>) -> Option<Refusal>,
+        guard: Guard,
         task: &str,
         change: &FileChange,
     ) -> String {
@@ -190,15 +199,15 @@ pub(crate) mod testing {
         // One package is installed, so that it is known which are not.
         let packages = folder.path().join(".venv/lib/python3/site-packages");
         std::fs::create_dir_all(packages.join("numpy")).unwrap();
-        let facts = GuardContext {
-            tree: Some(&SourceTree::read(folder.path(), None).unwrap()),
-            installed: &Installed {
-                roots: vec![packages],
-            },
-            beside: &[],
-            may_go: &[],
-            resolver: std::cell::OnceCell::new(),
+        let tree = SourceTree::read(folder.path(), None).unwrap();
+        let installed = Installed {
+            roots: vec![packages],
         };
-        guard(change, &Request::read(task), &facts).map_or("ok".to_owned(), |refusal| refusal.rule)
+        let input = GuardInput {
+            change,
+            task: &Request::read(task),
+            facts: &GuardContext::of(Some(&tree), &installed),
+        };
+        guard(&input).map_or("ok".to_owned(), |refusal| refusal.rule)
     }
 }

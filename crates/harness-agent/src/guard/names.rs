@@ -6,15 +6,11 @@ use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::scope::{Unresolved, unresolved};
 
-use super::GuardContext;
+use super::GuardInput;
 use crate::history::Refusal;
-use harness_code::request::Request;
 
-pub(super) fn check(
-    change: &FileChange,
-    _task: &Request,
-    _facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let change = input.change;
     let missing = missing(change).into_iter().next()?;
     let (name, path) = (&missing.name, &change.path);
     let line = change.new_text()[..missing.span.start]

@@ -1,17 +1,11 @@
 //! A draft may not put a secret into a file.
 
-use harness_code::edit::FileChange;
-
-use super::{GuardContext, added_lines};
+use super::{GuardInput, added_lines};
 use crate::history::Refusal;
 use crate::secret;
-use harness_code::request::Request;
 
-pub(super) fn check(
-    change: &FileChange,
-    _task: &Request,
-    _facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let change = input.change;
     // A private key spans lines; looking at the added lines together finds it too.
     let added = added_lines(change).join("\n");
     let found = secret::find(&added).into_iter().next()?;

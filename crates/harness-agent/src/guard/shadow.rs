@@ -1,20 +1,19 @@
 //! A new module may not take the name of another one: imports all over would find it instead.
 
-use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
 use harness_code::stdlib;
 use harness_code::tree::SourceTree;
 
-use super::GuardContext;
+use super::GuardInput;
 use crate::history::Refusal;
-use harness_code::request::Request;
 
-pub(super) fn check(
-    change: &FileChange,
-    task: &Request,
-    facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let GuardInput {
+        change,
+        task,
+        facts,
+    } = *input;
     let path = &change.path;
     if change.before.is_some() || change.language() != Language::Python || task.names_path(path) {
         return None;

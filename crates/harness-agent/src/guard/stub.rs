@@ -5,9 +5,8 @@ use harness_code::language::Language;
 use harness_code::symbols::code::code_tokens;
 use harness_code::symbols::{self, Definition};
 
-use super::GuardContext;
+use super::GuardInput;
 use crate::history::Refusal;
-use harness_code::request::Request;
 
 /// Words of tasks for which a body without work is right.
 const MEANT: [&str; 14] = [
@@ -27,11 +26,8 @@ const MEANT: [&str; 14] = [
     "pass",
 ];
 
-pub(super) fn check(
-    change: &FileChange,
-    task: &Request,
-    _facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let GuardInput { change, task, .. } = *input;
     if MEANT.iter().any(|word| task.speaks_of(word)) {
         return None;
     }

@@ -1,17 +1,12 @@
 //! A file that parsed must still parse; a new one must parse at all.
 
-use harness_code::edit::FileChange;
 use harness_code::symbols;
 
-use super::GuardContext;
+use super::GuardInput;
 use crate::history::Refusal;
-use harness_code::request::Request;
 
-pub(super) fn check(
-    change: &FileChange,
-    _task: &Request,
-    _facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let change = input.change;
     let parses = |content: &str| symbols::parses(change.language(), content);
     let parsed_before = change.before.as_deref().is_none_or(parses);
     if !parsed_before || parses(change.new_text()) {

@@ -1,9 +1,7 @@
 //! Code does the same whether a test looks or not.
 
-use super::{GuardContext, added_lines};
+use super::{GuardInput, added_lines};
 use crate::history::Refusal;
-use harness_code::edit::FileChange;
-use harness_code::request::Request;
 use harness_code::tree;
 
 /// What code asks to know whether a test runs it, and what it would reach for to turn one.
@@ -25,11 +23,8 @@ const TURNED: [&str; 4] = [
     "pytest.raises =",
 ];
 
-pub(super) fn check(
-    change: &FileChange,
-    task: &Request,
-    _facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let GuardInput { change, task, .. } = *input;
     let path = &change.path;
     let is_code = change.language().is_source() && !tree::is_test(path);
     if !is_code || task.speaks_of("pytest") || task.speaks_of("unittest") {

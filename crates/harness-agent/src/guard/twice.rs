@@ -2,19 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use harness_code::edit::FileChange;
 use harness_code::language::Language;
 use harness_code::symbols::{self, Definition};
 
-use super::GuardContext;
+use super::GuardInput;
 use crate::history::Refusal;
-use harness_code::request::Request;
 
-pub(super) fn check(
-    change: &FileChange,
-    _task: &Request,
-    _facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let change = input.change;
     let old = counts(change.language(), change.old_text());
     let new = counts(change.language(), change.new_text());
     let twice = new

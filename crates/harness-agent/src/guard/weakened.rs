@@ -9,16 +9,13 @@ use harness_code::symbols;
 use harness_code::text::whole_words;
 use harness_code::tree;
 
-use super::GuardContext;
+use super::GuardInput;
 use crate::history::Refusal;
 use harness_code::request::Request;
 use harness_code::request::kind::Kind;
 
-pub(super) fn check(
-    change: &FileChange,
-    task: &Request,
-    _facts: &GuardContext<'_>,
-) -> Option<Refusal> {
+pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
+    let GuardInput { change, task, .. } = *input;
     let path = &change.path;
     if task.asks_to_change_test(path) {
         return None;

@@ -119,11 +119,9 @@ impl<'a> Context<'a> {
         may_go: &'s [Spot],
     ) -> GuardContext<'s> {
         GuardContext {
-            tree: Some(self.whole_tree()),
-            installed: self.installed(),
             beside,
             may_go,
-            resolver: OnceCell::new(),
+            ..GuardContext::of(Some(self.whole_tree()), self.installed())
         }
     }
 
