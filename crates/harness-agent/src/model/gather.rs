@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::model::{Finish, Heard, Hearing};
+use crate::model::{Heard, Hearing};
 
 /// Servers may count a token or two differently at the ends of a reply.
 const SLACK: u32 = 16;
@@ -15,15 +15,6 @@ const LINGER: Duration = Duration::from_millis(25);
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// Whether to read on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
-    /// More may come.
-    More,
-    /// The reply has its length; the connection can be ended.
-    Enough,
-}
-
 /// A reply that is still coming.
 pub(crate) struct Gather<'a> {
     heard: &'a mut Heard<'a>,
@@ -34,7 +25,8 @@ pub(crate) struct Gather<'a> {
     thought: usize,
     pieces: u32,
     max_tokens: u32,
-    calls: Vec<String>,
+    ran_past: bool,
+    call: Option<String>,
 }
 
 /// A reply put together.
@@ -48,6 +40,8 @@ pub(crate) struct Gathered {
     pub(crate) pieces: u32,
     /// Whether whoever listened had heard enough.
     pub(crate) satisfied: bool,
+    /// Whether it went on beyond its length.
+    pub(crate) ran_past: bool,
 }
 
 impl<'a> Gather<'a> {
@@ -61,7 +55,8 @@ impl<'a> Gather<'a> {
             thought: 0,
             pieces: 0,
             max_tokens,
-            calls: Vec::new(),
+            ran_past: false,
+            call: None,
         }
     }
 
@@ -73,35 +68,32 @@ impl<'a> Gather<'a> {
 
     /// Returns whether anything came yet.
     pub(crate) fn is_empty(&self) -> bool {
-        self.pieces == 0 && self.calls.is_empty()
+        self.pieces == 0 && self.call.is_none()
+    }
+
+    /// Returns whether it has its length, or its listener heard enough: the connection can be ended.
+    pub(crate) fn is_enough(&self) -> bool {
+        self.ran_past || self.satisfied.is_some()
     }
 
     /// Adds words.
-    pub(crate) fn say(&mut self, piece: &str) -> Flow {
-        if self.satisfied.is_some() {
-            return Flow::Enough;
-        }
-        if piece.is_empty() {
-            return Flow::More;
-        }
-        self.text.push_str(piece);
-        self.tell();
-        match (self.count(), self.satisfied) {
-            (_, Some(_)) | (Flow::Enough, _) => Flow::Enough,
-            (Flow::More, None) => Flow::More,
+    pub(crate) fn say(&mut self, piece: &str) {
+        if !self.is_enough() && !piece.is_empty() {
+            self.text.push_str(piece);
+            self.tell();
+            self.count();
         }
     }
 
     /// Adds thinking, which is counted and dropped.
-    pub(crate) fn think(&mut self, piece: &str) -> Flow {
-        if piece.is_empty() {
-            return Flow::More;
+    pub(crate) fn think(&mut self, piece: &str) {
+        if !self.is_enough() && !piece.is_empty() {
+            self.thought += piece.len();
+            self.count();
         }
-        self.thought += piece.len();
-        self.count()
     }
 
-    /// Adds a native tool call, as the JSON that replies are understood in.
+    /// Adds a native tool call, as the JSON that replies are understood in; the first one counts.
     pub(crate) fn call(&mut self, name: &str, arguments: &serde_json::Value) {
         let mut call = serde_json::Map::new();
         call.insert("tool".to_owned(), name.into());
@@ -113,54 +105,47 @@ impl<'a> Gather<'a> {
         if let serde_json::Value::Object(fields) = parsed {
             call.extend(fields.into_iter().filter(|(key, _)| key != "tool"));
         }
-        self.calls.push(serde_json::Value::Object(call).to_string());
+        self.call
+            .get_or_insert_with(|| serde_json::Value::Object(call).to_string());
     }
 
     /// Ends it.
     pub(crate) fn end(self) -> Gathered {
         let (answer, thought_aloud) = spoken(&self.text);
         let mut answer = answer.to_owned();
-        // What a model wrote beside a native call is its reasoning; the first call is the action.
-        if answer.trim().is_empty()
-            && let Some(call) = self.calls.first()
-        {
-            answer.clone_from(call);
-            let _: Hearing = (self.heard)(&answer);
-        } else if let Some(call) = self.calls.first() {
-            answer.push_str("\n\n");
-            answer.push_str(call);
+        // What a model wrote beside a native call is its reasoning; the call is the action.
+        match self.call {
+            Some(call) if answer.trim().is_empty() => {
+                answer = call;
+                let _: Hearing = (self.heard)(&answer);
+            }
+            Some(call) => answer.push_str(&format!("\n\n{call}")),
+            None => {}
         }
         Gathered {
             text: answer,
             thought: self.thought > 0 || thought_aloud,
             pieces: self.pieces,
             satisfied: self.satisfied.is_some(),
+            ran_past: self.ran_past && self.satisfied.is_none(),
         }
     }
 
-    fn count(&mut self) -> Flow {
+    fn count(&mut self) {
         self.pieces = self.pieces.saturating_add(1);
         let longest = (self.max_tokens as usize)
             .saturating_mul(BYTES_PER_TOKEN)
             .saturating_add(1024);
-        if self.text.len() > longest {
-            let mut end = longest;
-            while !self.text.is_char_boundary(end) {
-                end -= 1;
-            }
-            self.text.truncate(end);
-            return Flow::Enough;
-        }
-        let too_long =
-            self.pieces > self.max_tokens.saturating_add(SLACK) || self.thought > longest;
-        if too_long { Flow::Enough } else { Flow::More }
+        self.ran_past = self.text.len() > longest
+            || self.thought > longest
+            || self.pieces > self.max_tokens.saturating_add(SLACK);
+        self.text.truncate(self.text.floor_char_boundary(longest));
     }
 
     /// Tells what is surely not thinking.
     fn tell(&mut self) {
         let start = self.text.trim_start();
-        let may_think = OPEN
-            .starts_with(&start[..start.len().min(OPEN.len()).min(floor(start, OPEN.len()))])
+        let may_think = OPEN.starts_with(&start[..start.floor_char_boundary(OPEN.len())])
             || start.starts_with(OPEN);
         if may_think && !start.contains(CLOSE) {
             return;
@@ -175,15 +160,6 @@ impl<'a> Gather<'a> {
             self.told = self.text.len();
         }
     }
-}
-
-/// Returns the largest boundary of a character up to `at`.
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// Returns what is said after the thinking that some models write into their answer, and whether there was any.
@@ -204,16 +180,6 @@ fn spoken(text: &str) -> (&str, bool) {
         return (text[at + CLOSE.len()..].trim_start(), true);
     }
     (text, false)
-}
-
-/// Returns why a reply ended, from the server's own word for it.
-pub(crate) fn finish(word: Option<&str>, flow: Flow) -> Finish {
-    match (word, flow) {
-        (_, Flow::Enough) | (Some("length" | "max_tokens" | "model_length"), Flow::More) => {
-            Finish::Length
-        }
-        (Some(_) | None, Flow::More) => Finish::Stop,
-    }
 }
 
 #[cfg(test)]
@@ -263,11 +229,14 @@ mod tests {
     fn a_reply_that_runs_away_is_cut() {
         let mut hear = |_: &str| Hearing::On;
         let mut gather = Gather::new(10, &mut hear);
-        let pieces = (1..).find(|_| gather.say("a ") == Flow::Enough);
-        assert_eq!(pieces, Some(10 + SLACK + 1));
+        while !gather.is_enough() {
+            gather.say("a ");
+        }
+        assert_eq!(gather.end().pieces, 10 + SLACK + 1);
         let mut gather = Gather::new(10, &mut hear);
-        assert_eq!(gather.say(&"é".repeat(100_000)), Flow::Enough);
-        assert!(gather.end().text.len() <= 10 * BYTES_PER_TOKEN + 1024);
+        gather.say(&"é".repeat(100_000));
+        let gathered = gather.end();
+        assert!(gathered.ran_past && gathered.text.len() <= 10 * BYTES_PER_TOKEN + 1024);
     }
 
     #[test]

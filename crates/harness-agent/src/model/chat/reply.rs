@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::model::chat::Protocol;
-use crate::model::gather::{self, Flow, Gather};
+use crate::model::gather::Gather;
 use crate::model::http::{Limits, Response, Trouble};
 use crate::model::trouble::said;
 use crate::model::{Finish, Heard, Reply, Request};
@@ -36,8 +36,6 @@ pub(crate) struct Incoming<'a> {
     finish: Option<String>,
     /// Nothing follows.
     done: bool,
-    /// It ran past its length, or its listener heard enough.
-    enough: bool,
     prompt_tokens: u64,
     reply_tokens: u64,
     calls: BTreeMap<u64, (String, String)>,
@@ -50,7 +48,6 @@ impl<'a> Incoming<'a> {
             gather: Gather::new(max_tokens, heard),
             finish: None,
             done: false,
-            enough: false,
             prompt_tokens: 0,
             reply_tokens: 0,
             calls: BTreeMap::new(),
@@ -65,13 +62,13 @@ impl<'a> Incoming<'a> {
         limits: Limits,
     ) -> Result<(), Cut> {
         let mut pending = String::new();
-        while (!self.enough || self.gather.lingers()) && !self.done {
+        while (!self.gather.is_enough() || self.gather.lingers()) && !self.done {
             let line = match answer.line() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
                 Err(Trouble::Interrupted) => return Err(Cut::Trouble(Trouble::Interrupted)),
                 // The last word was said; only the count is missing.
-                Err(_) if self.finish.is_some() || self.enough => break,
+                Err(_) if self.finish.is_some() || self.gather.is_enough() => break,
                 Err(trouble) => return Err(Cut::Trouble(trouble)),
             };
             // A lone carriage return ends a line too.
@@ -122,13 +119,12 @@ impl<'a> Incoming<'a> {
     }
 
     fn end(&self) -> Result<(), Cut> {
-        if self.is_empty() && !self.done && !self.enough {
-            return Err(Cut::Garbled);
+        let is_whole = self.finish.is_some() || self.done || self.gather.is_enough();
+        match is_whole {
+            true => Ok(()),
+            false if self.is_empty() => Err(Cut::Garbled),
+            false => Err(Cut::Trouble(Trouble::Broken)),
         }
-        if self.finish.is_none() && !self.done && !self.enough {
-            return Err(Cut::Trouble(Trouble::Broken));
-        }
-        Ok(())
     }
 
     fn take(&mut self, protocol: &impl Protocol, value: &Value) -> Result<(), Cut> {
@@ -141,16 +137,12 @@ impl<'a> Incoming<'a> {
 
     /// Adds thinking, which is counted and dropped.
     pub(crate) fn think(&mut self, piece: &str) {
-        if !self.enough {
-            self.enough = self.gather.think(piece) == Flow::Enough;
-        }
+        self.gather.think(piece);
     }
 
     /// Adds words.
     pub(crate) fn say(&mut self, piece: &str) {
-        if !self.enough {
-            self.enough = self.gather.say(piece) == Flow::Enough;
-        }
+        self.gather.say(piece);
     }
 
     /// Adds a part of a native call: its name and arguments come at once or in pieces.
@@ -207,11 +199,12 @@ impl<'a> Incoming<'a> {
             self.gather.call(name, &Value::String(arguments.clone()));
         }
         let gathered = self.gather.end();
-        let ran_past = self.enough && !gathered.satisfied;
-        let finish = match (gathered.satisfied, ran_past) {
-            (true, _) => Finish::Stop,
-            (false, true) => gather::finish(self.finish.as_deref(), Flow::Enough),
-            (false, false) => gather::finish(self.finish.as_deref(), Flow::More),
+        let ran_past = gathered.ran_past;
+        let finish = match self.finish.as_deref() {
+            _ if gathered.satisfied => Finish::Stop,
+            _ if ran_past => Finish::Length,
+            Some("length" | "max_tokens" | "model_length") => Finish::Length,
+            Some(_) | None => Finish::Stop,
         };
         // A reply that was ended early has no last word: then about four characters are a token.
         let prompt_tokens = if gathered.satisfied && self.prompt_tokens == 0 {
