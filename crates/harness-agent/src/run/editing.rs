@@ -13,7 +13,7 @@ use crate::run::ending::Ended;
 use crate::run::evidence::Verdict;
 use crate::run::log::Log;
 use crate::run::places::{self, LEAST_STEPS, Listed};
-use crate::run::prompt;
+use crate::run::prompt::{self, said::said};
 use crate::run::removal;
 use crate::run::result::Stopped;
 use crate::run::staged::Staged;
@@ -204,7 +204,10 @@ impl ReplyHandler for Editing<'_> {
                     true => Listing::ReviewAgain,
                     false => Listing::Again,
                 };
-                Some(TurnOutcome::Next(prompt::places_again(&words)))
+                Some(TurnOutcome::Next(said(
+                    "places again",
+                    &[("problems", &words)],
+                )))
             }
             Listed::Problems(..) | Listed::Nothing if is_review => {
                 let summary = self.proven.take().map(|proven| proven.summary);

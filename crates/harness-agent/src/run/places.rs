@@ -99,6 +99,7 @@ pub(super) fn postponed(work: &mut Work<'_>, refusal: &Refusal) -> Option<String
 /// Returns the words that ask for one place, with its code as it is now: all of it anew where that fits a reply, else the
 /// lines that change.
 fn ask_for(work: &Work<'_>, spot: &Spot, reason: &str) -> Option<String> {
+    let reason = reason.trim_end();
     let (context, plan, trial) = (work.context, &work.plan, &*work.trial);
     let now = trial.place(context, &spot.path, &spot.name);
     let content = trial.content(context, &spot.path);
@@ -107,7 +108,12 @@ fn ask_for(work: &Work<'_>, spot: &Spot, reason: &str) -> Option<String> {
             let hints = format!("{}\n{reason}", plan.task.text());
             let shown = prompt::fenced(context.tree(), now, content, &hints, LONGEST_DEFINITION)?;
             if !plan::fits_reply(now, context.options.max_tokens) {
-                return Some(prompt::place_patch(reason, &shown, &spot.path));
+                let parts = [
+                    ("path", spot.path.as_str()),
+                    ("reason", reason),
+                    ("shown", &shown),
+                ];
+                return Some(said("place patch", &parts));
             }
             shown
         }
@@ -125,7 +131,10 @@ fn ask_for(work: &Work<'_>, spot: &Spot, reason: &str) -> Option<String> {
         "" => spot.path.as_str(),
         name => name,
     };
-    Some(prompt::place_next(reason, &shown, name))
+    Some(said(
+        "place next",
+        &[("name", name), ("reason", reason), ("shown", &shown)],
+    ))
 }
 
 /// What a list of places comes to.

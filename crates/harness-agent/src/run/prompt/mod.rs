@@ -32,7 +32,6 @@ const EXAMPLE_REPLY: &str = include_str!("../../../prompts/example_reply.md");
 const TESTS: &str = include_str!("../../../prompts/tests.md");
 const TESTS_TASK: &str = include_str!("../../../prompts/tests_task.md");
 const TESTS_REPLY: &str = include_str!("../../../prompts/tests_reply.md");
-const TESTS_NEXT: &str = include_str!("../../../prompts/tests_next.md");
 const NEW: &str = include_str!("../../../prompts/new.md");
 const NEW_TASK: &str = include_str!("../../../prompts/new_task.md");
 const NEW_REPLY: &str = include_str!("../../../prompts/new_reply.md");
@@ -43,10 +42,6 @@ const ANSWER: &str = include_str!("../../../prompts/answer.md");
 const OBJECT: &str = include_str!("../../../prompts/object.md");
 const READ_ONLY: &str = include_str!("../../../prompts/read_only.md");
 const PLACES: &str = include_str!("../../../prompts/places.md");
-const PLACES_AGAIN: &str = include_str!("../../../prompts/places_again.md");
-const PLACE_NEXT: &str = include_str!("../../../prompts/place_next.md");
-const PLACE_PATCH: &str = include_str!("../../../prompts/place_patch.md");
-const REVIEW: &str = include_str!("../../../prompts/review.md");
 
 /// The longest file that is shown because the user named it, in characters; it has a middle left out beyond.
 const LONGEST_FILE: usize = 6_000;
@@ -456,33 +451,8 @@ pub(in crate::run) fn tests_next(
     framework: &str,
     name: &str,
 ) -> String {
-    TESTS_NEXT
-        .trim_end()
-        .replace("{name}", name)
-        .replace("{there}", &tests_there(tree, home, framework))
-}
-
-/// Returns the words that ask for one place of several.
-pub(in crate::run) fn place_next(reason: &str, shown: &str, name: &str) -> String {
-    PLACE_NEXT
-        .trim_end()
-        .replace("{name}", name)
-        .replace("{reason}", reason.trim_end())
-        .replace("{shown}", shown)
-}
-
-/// Returns the words that ask for a part of one place of several, which is too long to be written anew.
-pub(in crate::run) fn place_patch(reason: &str, shown: &str, path: &RelPath) -> String {
-    PLACE_PATCH
-        .trim_end()
-        .replace("{path}", path.as_str())
-        .replace("{reason}", reason.trim_end())
-        .replace("{shown}", shown)
-}
-
-/// Returns the words that ask for a list of places again.
-pub(in crate::run) fn places_again(problems: &str) -> String {
-    PLACES_AGAIN.trim_end().replace("{problems}", problems)
+    let there = tests_there(tree, home, framework);
+    said("tests next", &[("name", name), ("there", &there)])
 }
 
 /// Returns the words that ask what of the task is left. `red` is how tests fail that failed before and may belong to it.
@@ -499,8 +469,10 @@ pub(in crate::run) fn review(diff: &str, is_tested: bool, red: &str) -> String {
             )
         }
     };
-    let words = REVIEW.trim_end().replace("{tested}", tested);
-    words.replace("{red}", &red).replace("{diff}", &diff)
+    said(
+        "review",
+        &[("tested", tested), ("red", &red), ("diff", &diff)],
+    )
 }
 
 /// Returns where a place is and how it begins, for one that is too long to show.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::said::{masked, observation, said, turn_to_place, unread, with_held_back};
-use super::{fenced, place_next, place_patch, places_again, review, tests_next};
+use super::{fenced, review, tests_next};
 use crate::config::Form;
 use crate::model::Card;
 use crate::plan::Plan;
@@ -148,9 +148,13 @@ fn courses() -> Vec<(&'static str, String)> {
         let spot = scene.plan.spots()[0].clone();
         let shown = fenced(tree, &spot, PRICING, "", 4_000).expect("the code");
         let turn = turn_to_place(&spot.path, &spot.name, "takes percents");
+        let shown = [("reason", turn.as_str()), ("shown", &shown)];
+        let name = [[("name", spot.name.as_str())].as_slice(), &shown].concat();
+        let path_there = [[("path", spot.path.as_str())].as_slice(), &shown].concat();
+        let (next, patch) = (said("place next", &name), said("place patch", &path_there));
         vec![
-            ("place_next", place_next(&turn, &shown, &spot.name)),
-            ("place_patch", place_patch(&turn, &shown, &spot.path)),
+            ("place_next", next),
+            ("place_patch", patch),
             (
                 "tests_next",
                 tests_next(tree, &path("test_pricing.py"), "unittest", "tax"),
@@ -170,9 +174,10 @@ fn courses() -> Vec<(&'static str, String)> {
     let not_it = said("not it", &[("what", FAILURE)]);
     let (_, held_back) = opened(&stage, Size::Tiny, Plan::clone);
     let held_back = held_back.expect("the code is kept back");
+    let again = said("places again", &[("problems", &problem)]);
     let mut said = came.value;
     said.extend([
-        ("places_again", places_again(&problem)),
+        ("places_again", again),
         ("review", review(&diff, true, "")),
         ("review_red", review(&diff, true, FAILURE)),
         ("menu", observation(&not_it, &["run".to_owned()], true)),
@@ -185,8 +190,9 @@ fn courses() -> Vec<(&'static str, String)> {
 
 /// Returns every sentence of `prompts/said.md` with something put in.
 fn sentences() -> String {
-    const PARTS: [(&str, &str); 12] = [
+    const PARTS: [(&str, &str); 18] = [
         ("class", "Box"),
+        ("diff", "+    return 180"),
         ("files", "\n- report.py: line"),
         ("lines", "report.py, line 5"),
         ("meant", "prices.py"),
@@ -194,7 +200,12 @@ fn sentences() -> String {
         ("names", "discount, tax"),
         ("next", "Now `tax` in pricing.py."),
         ("path", "pricing.py"),
+        ("problems", "pricing.py has no `dicount`"),
         ("reason", "`discount` must stay"),
+        ("red", "Red as before.\n"),
+        ("shown", "def discount(): ..."),
+        ("tested", ", and the tests pass"),
+        ("there", "They go into test_pricing.py."),
         ("tool", "fly"),
         ("what", "190 != 180"),
         ("why", "`tax` is not defined"),
