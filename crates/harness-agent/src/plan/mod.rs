@@ -235,7 +235,7 @@ impl Plan {
             rung: self.rung,
             question: self.question.clone(),
             fix: fix.and_then(|fix| fix::shown(tree, fix)),
-            files: self.located.files.iter().map(route::file).collect(),
+            files: self.located.files.clone(),
             definitions: route::definitions(&self.task, &self.mentions, &self.located),
             skills: self.skills.clone(),
             model: model.to_owned(),

@@ -1,6 +1,6 @@
 //! What `route` shows of a plan, to programs and to people.
 
-use harness_code::locate::{self, Located};
+use harness_code::locate::{DefinitionHit, FileHit, Located};
 use harness_code::mention::Mentions;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,32 +51,6 @@ pub struct PlannedFix {
     pub diff: String,
 }
 
-/// A file that the task may be about.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
-pub struct PlannedFile {
-    /// The file.
-    pub path: String,
-    /// How likely it is; only the order means something.
-    pub score: f64,
-    /// What speaks for it.
-    pub why: String,
-}
-
-/// A definition that the task may be about.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
-pub struct PlannedDefinition {
-    /// The file.
-    pub path: String,
-    /// The definition, as `Class.name`.
-    pub name: String,
-    /// Its first line.
-    pub line: u32,
-    /// How likely it is; only the order means something.
-    pub score: f64,
-    /// What speaks for it.
-    pub why: String,
-}
-
 /// Where a task would lead, before anything happens.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Route {
@@ -93,9 +67,9 @@ pub struct Route {
     /// A fix that needs no model.
     pub fix: Option<PlannedFix>,
     /// Files that the task may be about, best first.
-    pub files: Vec<PlannedFile>,
+    pub files: Vec<FileHit>,
     /// Definitions that the task may be about, best first.
-    pub definitions: Vec<PlannedDefinition>,
+    pub definitions: Vec<DefinitionHit>,
     /// Skills that would be loaded.
     pub skills: Vec<String>,
     /// The model that would be asked, or a suggestion of its size.
@@ -143,7 +117,7 @@ impl Route {
         });
         section(&mut text, "definitions", definitions, width);
         let files = self.files.iter();
-        let files = files.map(|hit| (hit.path.clone(), hit.why.as_str()));
+        let files = files.map(|hit| (hit.path.to_string(), hit.why.as_str()));
         section(&mut text, "files", files, width);
         text
     }
@@ -185,50 +159,31 @@ pub(super) fn goals(task: &Request) -> Vec<PlannedGoal> {
     goals.map(planned).collect()
 }
 
-pub(super) fn file(hit: &locate::FileHit) -> PlannedFile {
-    PlannedFile {
-        path: hit.path.to_string(),
-        score: hit.score,
-        why: hit.why.clone(),
-    }
-}
-
 /// Returns the definitions that a task may be about: what a short one names comes first, here as in a prompt.
 pub(super) fn definitions(
     task: &Request,
     mentions: &Mentions,
     located: &Located,
-) -> Vec<PlannedDefinition> {
+) -> Vec<DefinitionHit> {
     let is_short = mentions.definitions.len() <= FEW_NAMED && task.text().len() <= SHORT_TASK;
     let named = mentions.definitions.iter().filter(|_| is_short);
-    let mut all: Vec<PlannedDefinition> = named
-        .map(|hit| PlannedDefinition {
-            path: hit.path.to_string(),
+    let mut all: Vec<DefinitionHit> = named
+        .map(|hit| DefinitionHit {
+            path: hit.path.clone(),
             name: hit.qualified.clone(),
             line: hit.line,
             score: 1.0,
             why: "the task names it".to_owned(),
         })
         .collect();
-    for hit in located.definitions.iter().map(definition) {
-        let is_same = |one: &&mut PlannedDefinition| {
+    for hit in &located.definitions {
+        let is_same = |one: &&mut DefinitionHit| {
             (&one.path, &one.name, one.line) == (&hit.path, &hit.name, hit.line)
         };
         match all.iter_mut().find(is_same) {
-            Some(known) => known.why = hit.why,
-            None => all.push(hit),
+            Some(known) => known.why.clone_from(&hit.why),
+            None => all.push(hit.clone()),
         }
     }
     all
-}
-
-fn definition(hit: &locate::DefinitionHit) -> PlannedDefinition {
-    let (path, name) = (hit.path.to_string(), hit.name.clone());
-    PlannedDefinition {
-        path,
-        name,
-        line: hit.line,
-        score: hit.score,
-        why: hit.why.clone(),
-    }
 }

@@ -13,6 +13,8 @@ mod weights;
 mod words;
 
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::locate::hooks::{Hook, hooks};
 use crate::locate::index::Index;
@@ -45,27 +47,31 @@ pub struct Located {
     pub definitions: Vec<DefinitionHit>,
 }
 
-/// A file that was found.
-#[derive(Clone, Debug, PartialEq)]
+/// A file that the task may be about.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "PlannedFile")]
 pub struct FileHit {
-    /// Where it is.
+    /// The file.
+    #[schemars(with = "String")]
     pub path: RelPath,
-    /// One for the best, less for the others.
+    /// How likely it is; only the order means something.
     pub score: f64,
     /// What speaks for it.
     pub why: String,
 }
 
-/// A definition that was found.
-#[derive(Clone, Debug, PartialEq)]
+/// A definition that the task may be about.
+#[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
+#[schemars(rename = "PlannedDefinition")]
 pub struct DefinitionHit {
-    /// The file it is in.
+    /// The file.
+    #[schemars(with = "String")]
     pub path: RelPath,
-    /// Its name with the definitions around it.
+    /// The definition, as `Class.name`.
     pub name: String,
-    /// Its line, from 1.
+    /// Its first line.
     pub line: u32,
-    /// One for the best, less for the others.
+    /// How likely it is; only the order means something.
     pub score: f64,
     /// What speaks for it.
     pub why: String,

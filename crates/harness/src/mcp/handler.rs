@@ -16,6 +16,7 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use strum::VariantArray;
 use tokio::runtime::Handle;
 
 use crate::mcp::client::{Client, Teller};
