@@ -7,7 +7,7 @@ use harness_agent as agent;
 use pyo3::exceptions::{PyAttributeError, PyException};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyString, PyTuple};
 
 use crate::python_side;
 
@@ -34,7 +34,11 @@ use crate::python_side;
 #[pyclass(frozen, module = "harness")]
 pub(crate) struct AgentOptions {
     pub(crate) plain: agent::AgentOptions,
+    /// Called with an Event for every piece of progress.
+    #[pyo3(get)]
     pub(crate) on_event: Option<Py<PyAny>>,
+    /// Called with a Question when only the user can decide.
+    #[pyo3(get)]
     pub(crate) on_question: Option<Py<PyAny>>,
 }
 
@@ -82,8 +86,8 @@ impl AgentOptions {
 
     /// The folder the agent may read and write inside.
     #[getter]
-    fn project<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        path_object(py, &self.plain.project)
+    fn project(&self) -> &Path {
+        &self.plain.project
     }
 
     /// What is asked for, when a call names no task of its own.
@@ -112,8 +116,8 @@ impl AgentOptions {
 
     /// Skills to load; empty means choose from the task. A new list each time.
     #[getter]
-    fn skills<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, &self.plain.skills)
+    fn skills(&self) -> &[String] {
+        &self.plain.skills
     }
 
     /// The most model turns before a run stops.
@@ -136,12 +140,8 @@ impl AgentOptions {
 
     /// The file to which redacted turns are appended; None means `.harness/traces.jsonl` inside the project.
     #[getter]
-    fn record<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.plain
-            .record
-            .as_deref()
-            .map(|path| path_object(py, path))
-            .transpose()
+    fn record(&self) -> Option<&Path> {
+        self.plain.record.as_deref()
     }
 
     /// Whether to write no trace at all.
@@ -150,47 +150,29 @@ impl AgentOptions {
         self.plain.keep_no_record
     }
 
-    /// Called with an Event for every piece of progress.
-    #[getter]
-    fn on_event(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.on_event
-            .as_ref()
-            .map(|callable| callable.clone_ref(py))
-    }
-
-    /// Called with a Question when only the user can decide.
-    #[getter]
-    fn on_question(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.on_question
-            .as_ref()
-            .map(|callable| callable.clone_ref(py))
-    }
-
     /// The same settings with some of them changed.
     #[pyo3(signature = (**changes))]
     fn replace(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         changes: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<AgentOptions> {
-        let settings = self.fields(py)?;
+        let settings = fields(slf)?;
         if let Some(changes) = changes {
             settings.update(changes.as_mapping())?;
         }
-        AgentOptions::new(py, &PyTuple::empty(py), Some(&settings))
+        AgentOptions::new(slf.py(), &PyTuple::empty(slf.py()), Some(&settings))
     }
 
     #[pyo3(signature = (**changes))]
     fn __replace__(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         changes: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<AgentOptions> {
-        self.replace(py, changes)
+        AgentOptions::replace(slf, changes)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        shown("AgentOptions", &self.fields(py)?)
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        shown("AgentOptions", &fields(slf)?)
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -211,10 +193,9 @@ impl AgentOptions {
     }
 
     fn __getnewargs_ex__<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
-        Ok((PyTuple::empty(py), self.fields(py)?))
+        Ok((PyTuple::empty(slf.py()), fields(slf)?))
     }
 
     // A callback is often a method of the object that holds these settings: the collector must see the circle.
@@ -232,24 +213,12 @@ impl AgentOptions {
     }
 }
 
-impl AgentOptions {
-    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let fields = PyDict::new(py);
-        fields.set_item("project", self.project(py)?)?;
-        fields.set_item("task", self.task())?;
-        fields.set_item("model", self.model())?;
-        fields.set_item("engine", self.engine())?;
-        fields.set_item("scope", self.scope())?;
-        fields.set_item("skills", self.skills(py)?)?;
-        fields.set_item("steps", self.steps())?;
-        fields.set_item("max_tokens", self.max_tokens())?;
-        fields.set_item("allow_writes", self.allow_writes())?;
-        fields.set_item("record", self.record(py)?)?;
-        fields.set_item("keep_no_record", self.keep_no_record())?;
-        fields.set_item("on_event", self.on_event(py))?;
-        fields.set_item("on_question", self.on_question(py))?;
-        Ok(fields)
+fn fields<'py>(options: &Bound<'py, AgentOptions>) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(options.py());
+    for name in FIELDS {
+        fields.set_item(name, options.getattr(name)?)?;
     }
+    Ok(fields)
 }
 
 fn read(py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<AgentOptions> {
@@ -435,10 +404,6 @@ fn same(py: Python<'_>, one: Option<&Py<PyAny>>, other: Option<&Py<PyAny>>) -> P
         (Some(one), Some(other)) => one.bind(py).eq(other),
         (None, Some(_)) | (Some(_), None) => Ok(false),
     }
-}
-
-fn path_object<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyAny>> {
-    py.import("pathlib")?.getattr("Path")?.call1((path,))
 }
 
 fn unchangeable(name: &str) -> PyErr {
