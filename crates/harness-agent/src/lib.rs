@@ -11,6 +11,10 @@
 //! assert!(result.ok && result.summary.contains("the project has no tests"));
 //! ```
 
+// A file of tests that those of this crate and of others include speaks of it by its name.
+#[cfg(test)]
+extern crate self as harness_agent;
+
 pub mod action;
 mod agent;
 mod cancel;

@@ -1,8 +1,11 @@
 //! A test that passes and fails by chance neither takes a right change back nor proves a wrong one.
 #![expect(clippy::disallowed_methods, reason = "the test lays a project out")]
 
-use harness_agent::model::scripted::Scripted;
 use harness_agent::{Agent, AgentOptions, Cancel, Event, Listener, Question};
+
+#[path = "../../../tests/support/scripted.rs"]
+mod scripted;
+use scripted::Scripted;
 
 /// Fails every second time it runs on a state of the project: the first time on the new one, the second on the old.
 const FICKLE: &str = "import pathlib, unittest

@@ -7,9 +7,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use harness_agent::model::scripted::Scripted;
 use harness_agent::model::{self, Card, Model, ModelError, Reply, Request};
 use harness_agent::{Agent, AgentOptions, Cancel, Event, Listener, Question, RunResult};
+
+#[path = "../../../tests/support/scripted.rs"]
+mod scripted;
+use scripted::Scripted;
 
 /// Stands in every file that a model elsewhere must not see; no shape of a token gives it away.
 const VALUE: &str = "seven-blue-horses";

@@ -5,8 +5,11 @@
     reason = "the test lays a project out, and cannot go on without it"
 )]
 
-use harness_agent::model::scripted::Scripted;
 use harness_agent::{Agent, AgentOptions, Cancel, Event, Listener, Question, RunResult};
+
+#[path = "../../../tests/support/scripted.rs"]
+mod scripted;
+use scripted::Scripted;
 
 /// Gives its answers one after the other and keeps the questions.
 #[derive(Default)]

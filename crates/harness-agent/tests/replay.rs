@@ -8,8 +8,11 @@
 
 use std::path::Path;
 
-use harness_agent::model::scripted::Scripted;
 use harness_agent::{Agent, AgentOptions, Cancel, Nobody, RunResult};
+
+#[path = "../../../tests/support/scripted.rs"]
+mod scripted;
+use scripted::Scripted;
 
 /// Returns the options of a run that writes into the folder and leaves its record there.
 fn options(folder: &Path) -> AgentOptions {

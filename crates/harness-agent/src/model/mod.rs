@@ -13,7 +13,6 @@ pub mod on_device;
 pub mod outbound;
 pub(crate) mod proxy;
 pub(crate) mod remote;
-pub mod scripted;
 pub mod shape;
 pub(crate) mod trouble;
 pub(crate) mod usual;

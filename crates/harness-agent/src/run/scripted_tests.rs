@@ -19,7 +19,6 @@ use crate::cancel::Cancel;
 use crate::config::UserConfig;
 use crate::env::Environment;
 use crate::history::{Refusal, Step};
-use crate::model::scripted::Scripted;
 use crate::model::{
     Abilities, Card, Finish, Heard, Message, Model, ModelError, Reply, Request, Role,
 };
@@ -33,6 +32,10 @@ use crate::run::event::{Event, EventKind, Listener};
 use crate::run::log::Log;
 use crate::run::resources::Resources;
 use crate::run::strategy::{Outcome, Strategy};
+
+#[path = "../../../../tests/support/scripted.rs"]
+mod scripted;
+use scripted::Scripted;
 
 /// A discount that takes percents for money.
 pub(super) const PRICING: (&str, &str) = (

@@ -1,21 +1,21 @@
-//! A model whose replies are written down, for tests of the run itself. The last reply repeats.
+//! A model whose replies are written down, for tests of a run. The last reply repeats. Included by path.
 
-use crate::cancel::Cancel;
-use crate::model::{
+use harness_agent::Cancel;
+use harness_agent::model::{
     Abilities, Card, Finish, Heard, Hearing, Host, Model, ModelError, Reply, Request,
 };
 
 /// Plays replies from a list and keeps the requests it got.
 #[derive(Debug, Default)]
-pub struct Scripted {
+pub(crate) struct Scripted {
     replies: Vec<String>,
     /// Every request, in order.
-    pub requests: Vec<Request>,
+    pub(crate) requests: Vec<Request>,
 }
 
 impl Scripted {
     /// Returns a model that says these replies in order.
-    pub fn new<Words: Into<String>>(replies: impl IntoIterator<Item = Words>) -> Scripted {
+    pub(crate) fn new<Words: Into<String>>(replies: impl IntoIterator<Item = Words>) -> Scripted {
         Scripted {
             replies: replies.into_iter().map(Into::into).collect(),
             requests: Vec::new(),
