@@ -1,17 +1,12 @@
 //! Go by its grammar.
 
-use crate::language::grammar::{Grammar, Importing, NameAt, Rule, Shape, When};
+use crate::language::grammar::{Grammar, Importing, NameAt, Rule, Shape};
 
 pub(crate) const GRAMMAR: Grammar = Grammar {
     tables: || tree_sitter_go::LANGUAGE.into(),
     definitions: &[
         Rule::named("function_declaration", Shape::Function),
-        Rule {
-            node: "method_declaration",
-            shape: Shape::Function,
-            name: NameAt::Receiver,
-            when: When::Always,
-        },
+        Rule::named("method_declaration", Shape::Function).at(NameAt::Receiver),
         Rule::named("type_spec", Shape::Type),
         Rule::named("type_alias", Shape::Type),
         Rule::outside("const_spec", "name"),

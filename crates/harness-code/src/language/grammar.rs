@@ -50,20 +50,28 @@ impl Rule {
     /// A node that counts only with a body: without one it is a mention.
     pub(crate) const fn with_body(node: &'static str, shape: Shape) -> Rule {
         Rule {
-            node,
-            shape,
-            name: NameAt::Field("name"),
             when: When::Body,
+            ..Rule::named(node, shape)
         }
     }
 
     /// A variable that counts only outside functions.
     pub(crate) const fn outside(node: &'static str, name: &'static str) -> Rule {
+        Rule::named(node, Shape::Variable)
+            .at(NameAt::Field(name))
+            .outside_functions()
+    }
+
+    /// The same with its name elsewhere.
+    pub(crate) const fn at(self, name: NameAt) -> Rule {
+        Rule { name, ..self }
+    }
+
+    /// The same where it is not inside a function.
+    pub(crate) const fn outside_functions(self) -> Rule {
         Rule {
-            node,
-            shape: Shape::Variable,
-            name: NameAt::Field(name),
             when: When::OutsideFunctions,
+            ..self
         }
     }
 }
@@ -127,6 +135,23 @@ pub(crate) enum Importing {
     /// Rust's `mod name;`.
     RustMod,
 }
+
+/// What calls something in JavaScript and TypeScript.
+#[cfg(any(feature = "javascript", feature = "typescript"))]
+pub(crate) const SCRIPT_CALLS: &[(&str, &str)] = &[
+    ("call_expression", "function"),
+    ("new_expression", "constructor"),
+    ("jsx_opening_element", "name"),
+    ("jsx_self_closing_element", "name"),
+];
+
+/// What imports something in JavaScript and TypeScript.
+#[cfg(any(feature = "javascript", feature = "typescript"))]
+pub(crate) const SCRIPT_IMPORTS: &[(&str, Importing)] = &[
+    ("import_statement", Importing::JavaScript),
+    ("export_statement", Importing::JavaScript),
+    ("call_expression", Importing::Call(&["require", "import"])),
+];
 
 /// A file that takes longer is given up, whatever its work was.
 const PARSE_TIME: Duration = Duration::from_secs(3);

@@ -1,6 +1,6 @@
 //! JavaScript, JSX included, by its grammar.
 
-use crate::language::grammar::{Grammar, Importing, NameAt, Rule, Shape, When};
+use crate::language::grammar::{Grammar, NameAt, Rule, SCRIPT_CALLS, SCRIPT_IMPORTS, Shape};
 
 pub(crate) const GRAMMAR: Grammar = Grammar {
     tables: || tree_sitter_javascript::LANGUAGE.into(),
@@ -9,30 +9,11 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
         Rule::named("generator_function_declaration", Shape::Function),
         Rule::named("class_declaration", Shape::Type),
         Rule::named("method_definition", Shape::Function),
-        Rule {
-            node: "variable_declarator",
-            shape: Shape::Value,
-            name: NameAt::Field("name"),
-            when: When::OutsideFunctions,
-        },
-        Rule {
-            node: "field_definition",
-            shape: Shape::Value,
-            name: NameAt::Field("property"),
-            when: When::Always,
-        },
+        Rule::named("variable_declarator", Shape::Value).outside_functions(),
+        Rule::named("field_definition", Shape::Value).at(NameAt::Field("property")),
     ],
-    calls: &[
-        ("call_expression", "function"),
-        ("new_expression", "constructor"),
-        ("jsx_opening_element", "name"),
-        ("jsx_self_closing_element", "name"),
-    ],
-    imports: &[
-        ("import_statement", Importing::JavaScript),
-        ("export_statement", Importing::JavaScript),
-        ("call_expression", Importing::Call(&["require", "import"])),
-    ],
+    calls: SCRIPT_CALLS,
+    imports: SCRIPT_IMPORTS,
     names: &[
         "identifier",
         "property_identifier",

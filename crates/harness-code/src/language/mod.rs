@@ -29,6 +29,7 @@ mod typescript;
 use serde::Serialize;
 
 use crate::path::RelPath;
+use crate::text::is_among;
 
 /// The language of a file, told from its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -67,121 +68,38 @@ pub enum Language {
     Other,
 }
 
-/// One row of the table of languages.
-struct Row {
-    language: Language,
-    name: &'static str,
-    extensions: &'static [&'static str],
-}
-
-/// File names without a telling extension are in `by_name`.
-const LANGUAGES: &[Row] = &[
-    Row {
-        language: Language::Python,
-        name: "Python",
-        extensions: &["py", "pyi", "pyw"],
-    },
-    Row {
-        language: Language::Rust,
-        name: "Rust",
-        extensions: &["rs"],
-    },
-    Row {
-        language: Language::JavaScript,
-        name: "JavaScript",
-        extensions: &["js", "mjs", "cjs", "jsx"],
-    },
-    Row {
-        language: Language::TypeScript,
-        name: "TypeScript",
-        extensions: &["ts", "mts", "cts"],
-    },
-    Row {
-        language: Language::Tsx,
-        name: "TypeScript",
-        extensions: &["tsx"],
-    },
-    Row {
-        language: Language::Go,
-        name: "Go",
-        extensions: &["go"],
-    },
-    Row {
-        language: Language::Java,
-        name: "Java",
-        extensions: &["java"],
-    },
-    Row {
-        language: Language::C,
-        name: "C",
-        extensions: &["c", "h"],
-    },
-    Row {
-        language: Language::Cpp,
-        name: "C++",
-        extensions: &["cpp", "cc", "cxx", "hpp", "hh", "hxx"],
-    },
-    Row {
-        language: Language::Ruby,
-        name: "Ruby",
-        extensions: &["rb", "rake", "gemspec"],
-    },
-    Row {
-        language: Language::CSharp,
-        name: "C#",
-        extensions: &["cs"],
-    },
-    Row {
-        language: Language::Php,
-        name: "PHP",
-        extensions: &["php"],
-    },
-    Row {
-        language: Language::Shell,
-        name: "Shell",
-        extensions: &["sh", "bash", "zsh"],
-    },
-    Row {
-        language: Language::Prose,
-        name: "text",
-        extensions: &["md", "markdown", "rst", "txt", "adoc"],
-    },
-    Row {
-        language: Language::Config,
-        name: "configuration",
-        extensions: &[
-            "toml",
-            "json",
-            "jsonc",
-            "yaml",
-            "yml",
-            "cfg",
-            "ini",
-            "conf",
-            "properties",
-            "xml",
-            "gradle",
-            "kts",
-        ],
-    },
+/// Each language with the name that a person uses and the extensions of its files. File names without a telling
+/// extension are in `by_name`.
+const LANGUAGES: &[(Language, &str, &str)] = &[
+    (Language::Python, "Python", "py pyi pyw"),
+    (Language::Rust, "Rust", "rs"),
+    (Language::JavaScript, "JavaScript", "js mjs cjs jsx"),
+    (Language::TypeScript, "TypeScript", "ts mts cts"),
+    (Language::Tsx, "TypeScript", "tsx"),
+    (Language::Go, "Go", "go"),
+    (Language::Java, "Java", "java"),
+    (Language::C, "C", "c h"),
+    (Language::Cpp, "C++", "cpp cc cxx hpp hh hxx"),
+    (Language::Ruby, "Ruby", "rb rake gemspec"),
+    (Language::CSharp, "C#", "cs"),
+    (Language::Php, "PHP", "php"),
+    (Language::Shell, "Shell", "sh bash zsh"),
+    (Language::Prose, "text", "md markdown rst txt adoc"),
+    (
+        Language::Config,
+        "configuration",
+        "toml json jsonc yaml yml cfg ini conf properties xml gradle kts",
+    ),
 ];
 
 impl Language {
     /// Tells the language from the file's name.
     pub fn of(path: &RelPath) -> Language {
-        let Some(extension) = path.extension() else {
-            return by_name(path.file_name());
-        };
-        for row in LANGUAGES {
-            if row
-                .extensions
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(extension))
-            {
-                return row.language;
-            }
-        }
-        by_name(path.file_name())
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        LANGUAGES
+            .iter()
+            .find(|(_, _, extensions)| is_among(extensions, &extension))
+            .map_or_else(|| by_name(path.file_name()), |(language, ..)| *language)
     }
 
     /// Tells the language better with the text at hand: a header may be C++, a script may name its interpreter.
@@ -211,8 +129,8 @@ impl Language {
     pub fn name(self) -> &'static str {
         LANGUAGES
             .iter()
-            .find(|row| row.language == self)
-            .map_or("other", |row| row.name)
+            .find(|(language, ..)| *language == self)
+            .map_or("other", |(_, name, _)| name)
     }
 
     /// Says whether files of this language are programs: read, counted and searched for definitions.

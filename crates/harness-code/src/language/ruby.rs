@@ -1,6 +1,6 @@
 //! Ruby by its grammar.
 
-use crate::language::grammar::{Grammar, Importing, NameAt, Rule, Shape, When};
+use crate::language::grammar::{Grammar, Importing, Rule, Shape};
 
 pub(crate) const GRAMMAR: Grammar = Grammar {
     tables: || tree_sitter_ruby::LANGUAGE.into(),
@@ -9,12 +9,7 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
         Rule::named("singleton_method", Shape::Function),
         Rule::named("class", Shape::Type),
         Rule::named("module", Shape::Module),
-        Rule {
-            node: "assignment",
-            shape: Shape::Variable,
-            name: NameAt::Field("left"),
-            when: When::OutsideFunctions,
-        },
+        Rule::outside("assignment", "left"),
     ],
     calls: &[("call", "method")],
     imports: &[(

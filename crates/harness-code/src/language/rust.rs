@@ -1,6 +1,6 @@
 //! Rust by its grammar.
 
-use crate::language::grammar::{Grammar, Importing, NameAt, Rule, Shape, When};
+use crate::language::grammar::{Grammar, Importing, NameAt, Rule, Shape};
 
 pub(crate) const GRAMMAR: Grammar = Grammar {
     tables: || tree_sitter_rust::LANGUAGE.into(),
@@ -16,12 +16,7 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
         Rule::named("macro_definition", Shape::Macro),
         Rule::outside("const_item", "name"),
         Rule::outside("static_item", "name"),
-        Rule {
-            node: "impl_item",
-            shape: Shape::Scope,
-            name: NameAt::Field("type"),
-            when: When::Always,
-        },
+        Rule::named("impl_item", Shape::Scope).at(NameAt::Field("type")),
     ],
     calls: &[
         ("call_expression", "function"),

@@ -1,6 +1,6 @@
 //! TypeScript, with and without JSX, by its grammars.
 
-use crate::language::grammar::{Grammar, Importing, NameAt, Rule, Shape, When};
+use crate::language::grammar::{Grammar, Rule, SCRIPT_CALLS, SCRIPT_IMPORTS, Shape};
 
 pub(crate) const GRAMMAR: Grammar = Grammar {
     tables: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
@@ -28,30 +28,11 @@ const TABLE: Grammar = Grammar {
         Rule::named("abstract_method_signature", Shape::Function),
         Rule::named("internal_module", Shape::Module),
         Rule::with_body("module", Shape::Module),
-        Rule {
-            node: "variable_declarator",
-            shape: Shape::Value,
-            name: NameAt::Field("name"),
-            when: When::OutsideFunctions,
-        },
-        Rule {
-            node: "public_field_definition",
-            shape: Shape::Value,
-            name: NameAt::Field("name"),
-            when: When::Always,
-        },
+        Rule::named("variable_declarator", Shape::Value).outside_functions(),
+        Rule::named("public_field_definition", Shape::Value),
     ],
-    calls: &[
-        ("call_expression", "function"),
-        ("new_expression", "constructor"),
-        ("jsx_opening_element", "name"),
-        ("jsx_self_closing_element", "name"),
-    ],
-    imports: &[
-        ("import_statement", Importing::JavaScript),
-        ("export_statement", Importing::JavaScript),
-        ("call_expression", Importing::Call(&["require", "import"])),
-    ],
+    calls: SCRIPT_CALLS,
+    imports: SCRIPT_IMPORTS,
     names: &[
         "identifier",
         "property_identifier",
