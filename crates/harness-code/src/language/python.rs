@@ -1,7 +1,7 @@
 //! The one door to the Python parser. Parses anything, never overflows the stack, tells how it went.
 
-use ruff_python_ast::ModModule;
 use ruff_python_ast::token::TokenKind;
+use ruff_python_ast::{Expr, ModModule};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 
 /// A parsed module that is safe to walk on this thread, as long as it is walked inside [`with_module`].
@@ -55,6 +55,15 @@ fn on_stack<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
 /// Says whether `content` is Python without a syntax error.
 pub fn parses(content: &str) -> bool {
     with_module(content, |module| module.has_valid_syntax()).unwrap_or(false)
+}
+
+/// Says whether this is the test of `if TYPE_CHECKING`.
+pub(crate) fn is_type_checking(test: &Expr) -> bool {
+    match test {
+        Expr::Name(name) => name.id.as_str() == "TYPE_CHECKING",
+        Expr::Attribute(attribute) => attribute.attr.as_str() == "TYPE_CHECKING",
+        _ => false,
+    }
 }
 
 /// Returns an upper bound of the depth of the tree, read from the flat list of tokens.

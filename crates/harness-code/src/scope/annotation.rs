@@ -191,12 +191,4 @@ impl<'a> Builder<'a> {
             _ => None,
         }
     }
-
-    pub(super) fn is_type_checking(&mut self, test: &'a Expr) -> bool {
-        match test {
-            Expr::Name(name) => name.id.as_str() == "TYPE_CHECKING",
-            Expr::Attribute(node) => node.attr.as_str() == "TYPE_CHECKING",
-            _ => false,
-        }
-    }
 }

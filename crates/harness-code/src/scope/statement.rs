@@ -3,6 +3,8 @@
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
+use crate::language::python::is_type_checking;
+
 use super::build::{Builder, Deferred};
 use super::{BindingKind, Guard, Import, PatternUse, Role, ScopeKind, Store, SymbolId};
 
@@ -233,7 +235,7 @@ impl<'a> Builder<'a> {
     fn if_statement(&mut self, node: &'a ast::StmtIf) {
         self.expression(&node.test);
         let outer = self.guard;
-        if self.is_type_checking(&node.test) {
+        if is_type_checking(&node.test) {
             self.guard.0 |= Guard::TYPE_CHECKING;
         }
         self.branch(&node.body);

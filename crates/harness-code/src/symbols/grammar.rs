@@ -10,7 +10,7 @@ use crate::language::{self, Language};
 use crate::symbols::naming::{LONGEST_NAME, is_name, last_part, name_of};
 use crate::symbols::{
     Definition, DefinitionKind, Facts, ImportTime, NameCollector, NameId, SIGNATURE_LENGTH,
-    first_paragraph, one_line,
+    first_paragraph, one_line, sorted,
 };
 use crate::symbols::{comment, importing};
 
@@ -28,13 +28,11 @@ pub(super) fn facts(language: Language, content: &str) -> Option<Facts> {
             ..Facts::default()
         },
         around: Vec::new(),
-        module_calls: Vec::new(),
         comments: comment::Tracker::default(),
         attribute: None,
     };
     reader.walk(&tree);
     reader.facts.doc = reader.comments.file_doc(content);
-    reader.facts.calls = sorted(reader.module_calls);
     reader.facts.names = reader.names.finish();
     Some(reader.facts)
 }
@@ -159,7 +157,6 @@ struct Reader<'a, 't> {
     names: NameCollector<'a>,
     facts: Facts,
     around: Vec<Open>,
-    module_calls: Vec<NameId>,
     comments: comment::Tracker,
     /// The attributes right before the next node.
     attribute: Option<Attribute>,
@@ -203,10 +200,11 @@ impl<'a, 't> Reader<'a, 't> {
             {
                 Some(definition) => definition.calls = sorted(open.calls),
                 // What a scope or a nameless function calls belongs to what is around it.
-                None => match self.around.last_mut() {
-                    Some(outer) => outer.calls.extend(open.calls),
-                    None => self.module_calls.extend(open.calls),
-                },
+                None => {
+                    if let Some(outer) = self.around.last_mut() {
+                        outer.calls.extend(open.calls);
+                    }
+                }
             }
         }
     }
@@ -313,9 +311,8 @@ impl<'a, 't> Reader<'a, 't> {
             return;
         }
         let id = self.names.id(name);
-        match self.around.last_mut() {
-            Some(open) => open.calls.push(id),
-            None => self.module_calls.push(id),
+        if let Some(open) = self.around.last_mut() {
+            open.calls.push(id);
         }
     }
 
@@ -505,10 +502,4 @@ fn is_alone(declaration: &Node<'_>, node: &Node<'_>) -> bool {
         .filter(|child| child.kind_id() == node.kind_id())
         .take(2);
     alike.count() <= 1
-}
-
-fn sorted(mut calls: Vec<NameId>) -> Box<[NameId]> {
-    calls.sort_unstable();
-    calls.dedup();
-    calls.into()
 }

@@ -51,9 +51,6 @@ fn check(language: Language, content: &str, expected: &Expect) {
         );
         writeln!(seen, "{:?} import {module} {names:?} at {}", i.when, i.line).unwrap();
     }
-    if let Some(exports) = &facts.exports {
-        writeln!(seen, "exports={exports:?}").unwrap();
-    }
     if facts.broken {
         writeln!(seen, "broken").unwrap();
     }
@@ -527,7 +524,6 @@ fn imports_of_every_kind() {
             Guarded import fast [] at 6
             Typing import t [] at 10
             Later import later [] at 12
-            exports=["a", "b", "c"]
         "#]],
     );
 }

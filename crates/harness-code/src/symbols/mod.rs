@@ -28,8 +28,6 @@ pub struct Facts {
     pub definitions: Vec<Definition>,
     /// Every import statement, one entry a module.
     pub imports: Vec<Import>,
-    /// What `__all__` lists, when the file has one that can be read.
-    pub exports: Option<Box<[Box<str>]>>,
     /// The first paragraph of the file's own documentation.
     pub doc: Option<Box<str>>,
     /// Every name the file reads, calls or sets, attribute names included; each once.
@@ -38,8 +36,6 @@ pub struct Facts {
     pub dotted: Box<[Box<str>]>,
     /// Whether the file is meant to be started: Python's `if __name__ == "__main__"`.
     pub runnable: bool,
-    /// The names called outside any definition.
-    pub calls: Box<[NameId]>,
     /// Whether the parser found a syntax error. What could be read is here all the same.
     pub broken: bool,
 }
@@ -247,6 +243,13 @@ impl<'a> NameCollector<'a> {
             ends: ends.into(),
         }
     }
+}
+
+/// Returns what a definition calls, each name once.
+fn sorted(mut calls: Vec<NameId>) -> Box<[NameId]> {
+    calls.sort_unstable();
+    calls.dedup();
+    calls.into()
 }
 
 /// A file while it is being read: the text, what was found in it, and for Python the tree.

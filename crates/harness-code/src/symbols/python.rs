@@ -7,10 +7,10 @@ use ruff_python_ast::{Decorator, Expr, ExprContext, Stmt, StmtClassDef, StmtFunc
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
 
-use crate::language::python::Module;
+use crate::language::python::{Module, is_type_checking};
 use crate::symbols::{
     Definition, DefinitionKind, Facts, Import, ImportTime, ImportedName, Lines, NameCollector,
-    NameId, SIGNATURE_LENGTH, first_paragraph, one_line,
+    NameId, SIGNATURE_LENGTH, first_paragraph, one_line, sorted,
 };
 
 /// Reads the facts of a parsed module.
@@ -24,7 +24,6 @@ pub(super) fn facts(content: &str, module: &Module) -> Facts {
             ..Facts::default()
         },
         around: Vec::new(),
-        module_calls: Vec::new(),
         variables: FxHashSet::default(),
         dotted: FxHashSet::default(),
         when: ImportTime::Start,
@@ -35,7 +34,6 @@ pub(super) fn facts(content: &str, module: &Module) -> Facts {
     if reader.facts.broken {
         recovery::recover(content, module, &mut reader);
     }
-    reader.facts.calls = sorted(reader.module_calls);
     let mut dotted: Vec<Box<str>> = reader.dotted.into_iter().collect();
     dotted.sort_unstable();
     reader.facts.dotted = dotted.into();
@@ -63,7 +61,6 @@ struct Reader<'a> {
     names: NameCollector<'a>,
     facts: Facts,
     around: Vec<Open>,
-    module_calls: Vec<NameId>,
     /// Variables already seen, by the definition around them: only the first binding counts.
     variables: FxHashSet<(Option<u32>, &'a str)>,
     dotted: FxHashSet<Box<str>>,
@@ -286,20 +283,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn assignment(&mut self, target: &Expr, value: Option<&Expr>, whole: TextRange) {
-        self.variable(target, whole);
-        let at_top = self.around.is_empty();
-        if let (true, Expr::Name(name), Some(value)) = (at_top, target, value)
-            && name.id.as_str() == "__all__"
-            && let Some(exports) = listed(value)
-        {
-            self.facts.exports = Some(match self.facts.exports.take() {
-                Some(before) => before.into_iter().chain(exports).collect(),
-                None => exports.into(),
-            });
-        }
-    }
-
     fn import(&mut self, statement: &Stmt) {
         let line = self.lines.line(statement.start().to_u32());
         let when = self.when;
@@ -347,16 +330,16 @@ impl<'v> Visitor<'v> for Reader<'_> {
             Stmt::Import(_) | Stmt::ImportFrom(_) => self.import(statement),
             Stmt::Assign(assign) => {
                 for target in &assign.targets {
-                    self.assignment(target, Some(&assign.value), assign.range());
+                    self.variable(target, assign.range());
                 }
                 walk_stmt(self, statement);
             }
             Stmt::AnnAssign(assign) => {
-                self.assignment(&assign.target, assign.value.as_deref(), assign.range());
+                self.variable(&assign.target, assign.range());
                 walk_stmt(self, statement);
             }
             Stmt::AugAssign(assign) => {
-                self.assignment(&assign.target, Some(&assign.value), assign.range());
+                self.variable(&assign.target, assign.range());
                 walk_stmt(self, statement);
             }
             Stmt::TypeAlias(alias) => {
@@ -394,9 +377,8 @@ impl<'v> Visitor<'v> for Reader<'_> {
                 };
                 if let Some(called) = called {
                     let id = self.name(called);
-                    match self.around.last_mut() {
-                        Some(open) => open.calls.push(id),
-                        None => self.module_calls.push(id),
+                    if let Some(open) = self.around.last_mut() {
+                        open.calls.push(id);
                     }
                 }
                 walk_expr(self, expression);
@@ -452,12 +434,6 @@ fn header_after(content: &str, end: u32) -> u32 {
     end
 }
 
-fn sorted(mut calls: Vec<NameId>) -> Box<[NameId]> {
-    calls.sort_unstable();
-    calls.dedup();
-    calls.into()
-}
-
 /// Returns the first paragraph of the string that opens a body.
 fn docstring(body: &[Stmt]) -> Option<Box<str>> {
     let Some(Stmt::Expr(first)) = body.first() else {
@@ -467,34 +443,4 @@ fn docstring(body: &[Stmt]) -> Option<Box<str>> {
         return None;
     };
     first_paragraph(string.value.to_str())
-}
-
-fn is_type_checking(test: &Expr) -> bool {
-    match test {
-        Expr::Name(name) => name.id.as_str() == "TYPE_CHECKING",
-        Expr::Attribute(attribute) => attribute.attr.as_str() == "TYPE_CHECKING",
-        _ => false,
-    }
-}
-
-/// Returns the strings of a list or tuple, following `+` between them; `None` when anything else is in it.
-fn listed(value: &Expr) -> Option<Vec<Box<str>>> {
-    let elements = match value {
-        Expr::List(list) => &list.elts,
-        Expr::Tuple(tuple) => &tuple.elts,
-        Expr::BinOp(sum) => {
-            let mut left = listed(&sum.left)?;
-            left.extend(listed(&sum.right)?);
-            return Some(left);
-        }
-        _ => return None,
-    };
-    elements
-        .iter()
-        .map(|element| {
-            element
-                .as_string_literal_expr()
-                .map(|string| string.value.to_str().into())
-        })
-        .collect()
 }
