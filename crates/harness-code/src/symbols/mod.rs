@@ -9,7 +9,7 @@ mod grammar;
 mod importing;
 #[cfg(all(test, feature = "grammar"))]
 #[expect(clippy::unwrap_used, reason = "only tests are in there")]
-mod languages;
+mod languages_tests;
 #[cfg(feature = "grammar")]
 mod naming;
 mod python;
