@@ -1,5 +1,6 @@
 //! What each expression reads and binds.
 
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_interpolated_string_element};
 use ruff_python_ast::{self as ast, Expr};
 
 use super::build::{Builder, Deferred};
@@ -32,18 +33,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    pub(super) fn all(&mut self, expressions: &'a [Expr]) {
-        expressions
-            .iter()
-            .for_each(|expression| self.expression(expression));
-    }
-
-    pub(super) fn keywords(&mut self, keywords: &'a [ast::Keyword]) {
-        keywords
-            .iter()
-            .for_each(|keyword| self.expression(&keyword.value));
-    }
-
     fn inner(&mut self, expression: &'a Expr) {
         match expression {
             Expr::Attribute(node) => {
@@ -56,28 +45,8 @@ impl<'a> Builder<'a> {
                 self.expression(&node.value);
             }
             Expr::Call(node) => self.call(node),
-            Expr::BoolOp(node) => self.all(&node.values),
             Expr::BinOp(_) => self.binary(expression),
-            Expr::UnaryOp(node) => self.expression(&node.operand),
-            Expr::Compare(node) => {
-                self.expression(&node.left);
-                self.all(&node.comparators);
-            }
             Expr::Subscript(node) => self.subscript(node),
-            Expr::List(node) => self.all(&node.elts),
-            Expr::Tuple(node) => self.all(&node.elts),
-            Expr::Set(node) => self.all(&node.elts),
-            Expr::Dict(node) => {
-                for item in &node.items {
-                    self.optional(item.key.as_ref());
-                    self.expression(&item.value);
-                }
-            }
-            Expr::If(node) => {
-                self.expression(&node.test);
-                self.expression(&node.body);
-                self.expression(&node.orelse);
-            }
             Expr::Lambda(node) => self.lambda(node),
             Expr::Named(node) => self.walrus(node),
             Expr::ListComp(node) => self.comprehension(&node.generators, &[&node.elt]),
@@ -87,31 +56,7 @@ impl<'a> Builder<'a> {
                 Some(key) => self.comprehension(&node.generators, &[key, &node.value]),
                 None => self.comprehension(&node.generators, &[&node.value]),
             },
-            Expr::Await(node) => self.expression(&node.value),
-            Expr::Yield(node) => self.optional(node.value.as_deref()),
-            Expr::YieldFrom(node) => self.expression(&node.value),
-            Expr::Starred(node) => self.expression(&node.value),
-            Expr::Slice(node) => {
-                self.optional(node.lower.as_deref());
-                self.optional(node.upper.as_deref());
-                self.optional(node.step.as_deref());
-            }
-            Expr::FString(node) => node
-                .value
-                .elements()
-                .for_each(|element| self.interpolated(element)),
-            Expr::TString(node) => node
-                .value
-                .elements()
-                .for_each(|element| self.interpolated(element)),
-            Expr::Name(_)
-            | Expr::StringLiteral(_)
-            | Expr::BytesLiteral(_)
-            | Expr::NumberLiteral(_)
-            | Expr::BooleanLiteral(_)
-            | Expr::NoneLiteral(_)
-            | Expr::EllipsisLiteral(_)
-            | Expr::IpyEscapeCommand(_) => {}
+            _ => walk_expr(self, expression),
         }
     }
 
@@ -128,22 +73,6 @@ impl<'a> Builder<'a> {
             .into_iter()
             .rev()
             .for_each(|right| self.expression(right));
-    }
-
-    fn interpolated(&mut self, element: &'a ast::InterpolatedStringElement) {
-        let ast::InterpolatedStringElement::Interpolation(node) = element else {
-            return;
-        };
-        // Strings inside are values, whatever stands around them.
-        let annotation = std::mem::take(&mut self.in_annotation);
-        self.expression(&node.expression);
-        if let Some(format) = &node.format_spec {
-            format
-                .elements
-                .iter()
-                .for_each(|inner| self.interpolated(inner));
-        }
-        self.in_annotation = annotation;
     }
 
     fn lambda(&mut self, node: &'a ast::ExprLambda) {
@@ -187,7 +116,7 @@ impl<'a> Builder<'a> {
                 self.expression(&generator.iter);
             }
             self.target(&generator.target, BindingKind::Other);
-            self.all(&generator.ifs);
+            generator.ifs.iter().for_each(|test| self.expression(test));
         }
         elements.iter().for_each(|element| self.expression(element));
         self.scope = outer;
@@ -204,8 +133,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let annotation = std::mem::take(&mut self.in_annotation);
-        self.all(&node.arguments.args);
-        self.keywords(&node.arguments.keywords);
+        self.visit_arguments(&node.arguments);
         self.in_annotation = annotation;
     }
 
@@ -237,6 +165,23 @@ impl<'a> Builder<'a> {
             _ => false,
         };
         self.out.dynamic.module_names |= binds;
+    }
+}
+
+impl<'a> Visitor<'a> for Builder<'a> {
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        self.expression(expression);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'a ast::Pattern) {
+        self.pattern(pattern);
+    }
+
+    fn visit_interpolated_string_element(&mut self, element: &'a ast::InterpolatedStringElement) {
+        // Strings inside are values, whatever stands around them.
+        let annotation = std::mem::take(&mut self.in_annotation);
+        walk_interpolated_string_element(self, element);
+        self.in_annotation = annotation;
     }
 }
 

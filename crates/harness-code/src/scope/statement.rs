@@ -1,5 +1,6 @@
 //! What each statement binds and reads, in the order in which Python does it.
 
+use ruff_python_ast::visitor::{Visitor, walk_pattern, walk_stmt};
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
@@ -57,15 +58,6 @@ impl<'a> Builder<'a> {
                     self.branch(&case.body);
                 }
             }
-            Stmt::Return(node) => self.optional(node.value.as_deref()),
-            Stmt::Raise(node) => {
-                self.optional(node.exc.as_deref());
-                self.optional(node.cause.as_deref());
-            }
-            Stmt::Assert(node) => {
-                self.expression(&node.test);
-                self.optional(node.msg.as_deref());
-            }
             Stmt::Delete(node) => node.targets.iter().for_each(|target| self.delete(target)),
             Stmt::Global(node) => node.names.iter().for_each(|name| self.declare_global(name)),
             Stmt::Nonlocal(node) => node
@@ -73,7 +65,7 @@ impl<'a> Builder<'a> {
                 .iter()
                 .for_each(|name| self.declare_nonlocal(name)),
             Stmt::TypeAlias(node) => self.type_alias(node),
-            Stmt::Pass(_) | Stmt::Break(_) | Stmt::Continue(_) | Stmt::IpyEscapeCommand(_) => {}
+            _ => walk_stmt(self, statement),
         }
     }
 
@@ -346,8 +338,9 @@ impl<'a> Builder<'a> {
             self.scope = self.open(ScopeKind::TypeParameters, None);
             self.type_parameters(parameters);
         }
-        self.all(node.bases());
-        self.keywords(node.keywords());
+        if let Some(arguments) = &node.arguments {
+            self.visit_arguments(arguments);
+        }
         let inner = self.open(ScopeKind::Class(node), None);
         self.scope = inner;
         self.statements(&node.body);
@@ -456,47 +449,23 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn pattern(&mut self, pattern: &'a ast::Pattern) {
+    pub(super) fn pattern(&mut self, pattern: &'a ast::Pattern) {
         self.deeper(|walk| walk.pattern_inside(pattern));
     }
 
     fn pattern_inside(&mut self, pattern: &'a ast::Pattern) {
+        if let ast::Pattern::MatchClass(node) = pattern
+            && self.full()
+        {
+            let scope = self.scope;
+            self.out.patterns.push(PatternUse { node, scope });
+        }
+        walk_pattern(self, pattern);
         match pattern {
-            ast::Pattern::MatchValue(node) => self.expression(&node.value),
-            ast::Pattern::MatchSingleton(_) => {}
-            ast::Pattern::MatchSequence(node) => {
-                node.patterns.iter().for_each(|inner| self.pattern(inner));
-            }
-            ast::Pattern::MatchMapping(node) => {
-                node.keys.iter().for_each(|key| self.expression(key));
-                node.patterns.iter().for_each(|inner| self.pattern(inner));
-                self.captured(node.rest.as_ref());
-            }
-            ast::Pattern::MatchClass(node) => {
-                if self.full() {
-                    let scope = self.scope;
-                    self.out.patterns.push(PatternUse { node, scope });
-                }
-                self.expression(&node.cls);
-                node.arguments
-                    .patterns
-                    .iter()
-                    .for_each(|inner| self.pattern(inner));
-                node.arguments
-                    .keywords
-                    .iter()
-                    .for_each(|keyword| self.pattern(&keyword.pattern));
-            }
+            ast::Pattern::MatchMapping(node) => self.captured(node.rest.as_ref()),
             ast::Pattern::MatchStar(node) => self.captured(node.name.as_ref()),
-            ast::Pattern::MatchAs(node) => {
-                if let Some(inner) = &node.pattern {
-                    self.pattern(inner);
-                }
-                self.captured(node.name.as_ref());
-            }
-            ast::Pattern::MatchOr(node) => {
-                node.patterns.iter().for_each(|inner| self.pattern(inner));
-            }
+            ast::Pattern::MatchAs(node) => self.captured(node.name.as_ref()),
+            _ => {}
         }
     }
 
