@@ -6,7 +6,7 @@ pub mod kind;
 mod kind_of;
 mod languages;
 pub mod order;
-mod red_tests;
+mod red;
 pub mod rename;
 pub mod role;
 pub(crate) mod tokens;
