@@ -5,6 +5,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::path::RelPath;
+use crate::text::is_among;
 
 /// What is hidden in one project. Nothing is, unless somebody says so.
 #[derive(Clone, Debug, Default)]
@@ -72,70 +73,38 @@ impl Hidden {
 }
 
 /// Names of files that hold credentials by their meaning.
-const NAMES: &[&str] = &[
-    ".env",
-    ".envrc",
-    ".netrc",
-    "_netrc",
-    ".pypirc",
-    ".npmrc",
-    ".pgpass",
-    ".htpasswd",
-    ".dockercfg",
-    ".git-credentials",
-    "credentials.json",
-    "application_default_credentials.json",
-    "kubeconfig",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ecdsa_sk",
-    "id_ed25519",
-    "id_ed25519_sk",
-];
+const NAMES: &str = "\
+    .env .envrc .netrc _netrc .pypirc .npmrc .pgpass .htpasswd .dockercfg .git-credentials \
+    credentials.json application_default_credentials.json kubeconfig id_rsa id_dsa id_ecdsa \
+    id_ecdsa_sk id_ed25519 id_ed25519_sk";
 
 /// Endings of files that hold keys.
-const ENDINGS: &[&str] = &[
-    "pem",
-    "key",
-    "p12",
-    "pfx",
-    "jks",
-    "keystore",
-    "ppk",
-    "kdbx",
-    "kubeconfig",
-];
+const ENDINGS: &str = "pem key p12 pfx jks keystore ppk kdbx kubeconfig";
 
 /// Files that hold credentials where they lie.
-const PLACES: &[&str] = &[
-    ".aws/credentials",
-    ".docker/config.json",
-    ".git/config",
-    ".kube/config",
-];
+const PLACES: &str = ".aws/credentials .docker/config.json .git/config .kube/config";
 
 /// Words that mark a file as one to be copied and filled in.
-const SAMPLES: &[&str] = &["example", "sample", "template", "dist"];
+const SAMPLES: &str = "example sample template dist";
 
 /// Says whether a file holds credentials, from its path alone.
 pub fn holds_credentials(path: &RelPath) -> bool {
     let whole = path.as_str().to_ascii_lowercase();
     let name = whole.rsplit('/').next().unwrap_or(&whole);
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-    let in_place = PLACES.iter().any(|place| {
+    let in_place = PLACES.split_ascii_whitespace().any(|place| {
         let before = whole.strip_suffix(place);
         before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
     });
     let variables = name.strip_prefix(".env.").is_some_and(|rest| {
         let words = rest.split('.');
-        !words.into_iter().any(|word| SAMPLES.contains(&word))
+        !words.into_iter().any(|word| is_among(SAMPLES, word))
     });
     let service_account = ending == Some("json")
         && (name.replace(['-', '_'], "").contains("serviceaccount")
             || name.starts_with("client_secret"));
-    NAMES.contains(&name)
-        || ending.is_some_and(|ending| ENDINGS.contains(&ending))
+    is_among(NAMES, name)
+        || ending.is_some_and(|ending| is_among(ENDINGS, ending))
         || in_place
         || variables
         || service_account

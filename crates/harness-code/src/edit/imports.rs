@@ -10,26 +10,16 @@ use ruff_python_ast::Stmt;
 use crate::language::{self, grammar};
 use crate::language::{Language, python};
 use crate::symbols;
-use crate::text::{line_ending, line_start, with_line_ending};
+use crate::text::{is_among, line_ending, line_start, with_line_ending};
 
 /// Statements at the top of a file that bring names of other files.
-const IMPORTS: &[&str] = &[
-    "use_declaration",
-    "import_statement",
-    "import_declaration",
-    "preproc_include",
-    "using_directive",
-    "namespace_use_declaration",
-];
+const IMPORTS: &str = "\
+    use_declaration import_statement import_declaration preproc_include using_directive \
+    namespace_use_declaration";
 /// What may stand above the first import.
-const ABOVE: &[&str] = &[
-    "inner_attribute_item",
-    "package_declaration",
-    "hash_bang_line",
-    "php_tag",
-    "namespace_definition",
-    "declare_statement",
-];
+const ABOVE: &str = "\
+    inner_attribute_item package_declaration hash_bang_line php_tag namespace_definition \
+    declare_statement";
 
 /// A statement at the top of a file.
 struct Statement {
@@ -45,7 +35,7 @@ impl Statement {
             "mod_item" => own.trim_end().ends_with(';'),
             "export_statement" => own.contains(" from "),
             "lexical_declaration" | "variable_declaration" => own.contains("require("),
-            kind => IMPORTS.contains(&kind),
+            kind => is_among(IMPORTS, kind),
         }
     }
 }
@@ -287,7 +277,7 @@ fn is_head(content: &str, one: &Statement) -> bool {
         && !["///", "/**"].into_iter().any(is_own)
         && content[..one.span.start].lines().all(|line| !is_code(line));
     // A namespace with a body is no head: what it holds is inside.
-    ABOVE.contains(&one.kind.as_str()) && !text.contains('{')
+    is_among(ABOVE, &one.kind) && !text.contains('{')
         || is_note
         || text.trim_end_matches(';').trim_matches(['"', '\'']) == "use strict"
 }

@@ -52,23 +52,9 @@ fn beside(resolver: &Resolver<'_>, from: &RelPath, relative: &str) -> Option<u32
     resolver.number(path.ok()?.as_str())
 }
 
-/// Endings that may be left out, in the order in which bundlers try them.
-const SCRIPT_ENDINGS: &[&str] = &[
-    "",
-    ".ts",
-    ".tsx",
-    ".js",
-    ".jsx",
-    ".mjs",
-    ".cjs",
-    ".mts",
-    ".cts",
-    ".d.ts",
-    "/index.ts",
-    "/index.tsx",
-    "/index.js",
-    "/index.jsx",
-];
+/// Endings that may be left out, in the order in which bundlers try them; first comes none.
+const SCRIPT_ENDINGS: &str = "\
+    |.ts|.tsx|.js|.jsx|.mjs|.cjs|.mts|.cts|.d.ts|/index.ts|/index.tsx|/index.js|/index.jsx";
 
 fn javascript(
     resolver: &Resolver<'_>,
@@ -79,7 +65,7 @@ fn javascript(
     let is_relative =
         module.starts_with("./") || module.starts_with("../") || matches!(module, "." | "..");
     let found_at = |stem: &str| {
-        SCRIPT_ENDINGS.iter().find_map(|ending| {
+        SCRIPT_ENDINGS.split('|').find_map(|ending| {
             let name = format!("{stem}{ending}");
             if is_relative {
                 beside(resolver, from, &name)

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::mutate::bytes;
 use crate::scope::known::is_builtin;
+use crate::text::is_among;
 
 /// More of each than this is a crowd, not a sight.
 const MOST: usize = 40;
@@ -339,7 +340,7 @@ impl Visitor<'_> for Close<'_> {
             Expr::Call(call) => {
                 if let Expr::Attribute(attribute) = call.func.as_ref()
                     && let Expr::Name(owner) = attribute.value.as_ref()
-                    && CHANGERS.contains(&attribute.attr.as_str())
+                    && is_among(CHANGERS, &attribute.attr)
                 {
                     self.sight.note("changed", &owner.id);
                 }
@@ -351,17 +352,5 @@ impl Visitor<'_> for Close<'_> {
 }
 
 /// Methods that change what they are called on.
-const CHANGERS: &[&str] = &[
-    "add",
-    "append",
-    "clear",
-    "discard",
-    "extend",
-    "insert",
-    "pop",
-    "popleft",
-    "remove",
-    "setdefault",
-    "sort",
-    "update",
-];
+const CHANGERS: &str = "\
+    add append clear discard extend insert pop popleft remove setdefault sort update";

@@ -94,19 +94,9 @@ impl Size {
 const MODULES: usize = 12;
 
 /// Files where projects write down how they want to be worked on.
-const RULES: &[&str] = &[
-    "AGENTS.md",
-    "CLAUDE.md",
-    "GEMINI.md",
-    "CONVENTIONS.md",
-    "CONTRIBUTING.md",
-    "CONTRIBUTING.rst",
-    ".cursorrules",
-    ".github/copilot-instructions.md",
-    ".github/CONTRIBUTING.md",
-    "docs/CONTRIBUTING.md",
-    "STYLE.md",
-];
+const RULES: &str = "\
+    AGENTS.md CLAUDE.md GEMINI.md CONVENTIONS.md CONTRIBUTING.md CONTRIBUTING.rst .cursorrules \
+    .github/copilot-instructions.md .github/CONTRIBUTING.md docs/CONTRIBUTING.md STYLE.md";
 
 impl Brief {
     /// Makes the brief of a project.
@@ -361,7 +351,9 @@ fn without_underlines(doc: &str) -> String {
 }
 
 fn rules(tree: &SourceTree) -> Vec<RelPath> {
-    let paths = RULES.iter().filter_map(|name| RelPath::parse(name).ok());
+    let paths = RULES
+        .split_ascii_whitespace()
+        .filter_map(|name| RelPath::parse(name).ok());
     paths
         .filter(|path| path.under(tree.root()).is_file())
         .collect()

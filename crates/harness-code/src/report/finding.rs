@@ -14,7 +14,7 @@ use crate::report::manifest::{Manifest, manifests};
 use crate::report::{counted, grouped};
 use crate::symbols::code::code_tokens;
 use crate::symbols::{Definition, DefinitionKind};
-use crate::text::{Text, whole_words};
+use crate::text::{Text, is_among, whole_words};
 use crate::tree::{SourceFile, SourceTree};
 
 /// One thing that makes a project hard to read.
@@ -80,32 +80,9 @@ const FULL_FOLDER: usize = 30;
 const SMALL_MODULE: u32 = 60;
 
 /// Names that frameworks give to files in every package, and names that say nothing by convention.
-const USUAL_NAMES: &[&str] = &[
-    "__init__",
-    "__main__",
-    "admin",
-    "apps",
-    "conftest",
-    "forms",
-    "index",
-    "main",
-    "mod",
-    "lib",
-    "models",
-    "setup",
-    "signals",
-    "tests",
-    "types",
-    "urls",
-    "version",
-    "_version",
-    "views",
-    "settings",
-    "base",
-    "schema",
-    "serializers",
-    "tasks",
-];
+const USUAL_NAMES: &str = "\
+    __init__ __main__ admin apps conftest forms index main mod lib models setup signals tests \
+    types urls version _version views settings base schema serializers tasks";
 
 /// Returns every finding of a project, in no order.
 pub(super) fn all(tree: &SourceTree) -> Vec<Finding> {
@@ -328,27 +305,14 @@ fn unused(tree: &SourceTree, graph: &ImportGraph, findings: &mut Vec<Finding>) {
 
 /// Files that frameworks and tools find by their place or name.
 fn loaded_by_name(file: &SourceFile) -> bool {
-    const FOLDERS: &[&str] = &[
-        "migrations",
-        "commands",
-        "templatetags",
-        "docs",
-        "doc",
-        "examples",
-        "example",
-        "scripts",
-        "benchmarks",
-        "bench",
-        "tools",
-        "locale",
-        "bin",
-        "plugins",
-    ];
+    const FOLDERS: &str = "\
+        migrations commands templatetags docs doc examples example scripts benchmarks bench tools \
+        locale bin plugins";
     let in_folder = file
         .path
         .parent()
-        .is_some_and(|folder| folder.parts().any(|part| FOLDERS.contains(&part)));
-    in_folder || USUAL_NAMES.contains(&file.path.stem()) || file.path.extension() == Some("pyi")
+        .is_some_and(|folder| folder.parts().any(|part| is_among(FOLDERS, part)));
+    in_folder || is_among(USUAL_NAMES, file.path.stem()) || file.path.extension() == Some("pyi")
 }
 
 fn untested(tree: &SourceTree, graph: &ImportGraph, findings: &mut Vec<Finding>) {

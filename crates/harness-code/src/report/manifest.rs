@@ -278,24 +278,13 @@ fn console_scripts(value: &Expr) -> Vec<(String, String)> {
 }
 
 /// Names under which a project introduces itself.
-pub(super) const READMES: &[&str] = &[
-    "README.md",
-    "README.rst",
-    "README.txt",
-    "README",
-    "readme.md",
-    "Readme.md",
-    "README.markdown",
-];
+pub(super) const READMES: &str = "\
+    README.md README.rst README.txt README readme.md Readme.md README.markdown";
 
 /// Returns the first paragraph of prose in the README.
 pub(super) fn readme_about(tree: &SourceTree) -> Option<String> {
-    let read = |name: &&str| {
-        RelPath::parse(name)
-            .ok()
-            .and_then(|path| tree.text(&path).ok())
-    };
-    let text = READMES.iter().find_map(read)?;
+    let read = |name: &str| tree.text(&RelPath::parse(name).ok()?).ok();
+    let text = READMES.split_ascii_whitespace().find_map(read)?;
     first_prose(text.content())
 }
 

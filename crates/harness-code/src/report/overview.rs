@@ -280,7 +280,10 @@ fn best_sections(tree: &SourceTree, question: &Request) -> Vec<Section> {
         .filter(|word| word.len() > 2)
         .collect();
     let guides = ["CONTRIBUTING.md", "CONTRIBUTING.rst"];
-    let documents = READMES.iter().copied().chain(guides).chain(manifests());
+    let documents = READMES
+        .split_ascii_whitespace()
+        .chain(guides)
+        .chain(manifests());
     let mut sections: Vec<(usize, usize, Section)> = Vec::new();
     for path in documents.filter_map(|name| RelPath::parse(name).ok()) {
         let Ok(text) = tree.text(&path) else {
@@ -295,7 +298,7 @@ fn best_sections(tree: &SourceTree, question: &Request) -> Vec<Section> {
                     .filter(|stem| text.contains(stem.as_str()))
                     .count()
             };
-            let is_first = section.line == 1 && READMES.contains(&path.as_str());
+            let is_first = section.line == 1 && is_among(READMES, path.as_str());
             let score = count(&lower) + 2 * count(head) + if is_first { 100 } else { 0 };
             sections.push((score, sections.len(), section));
         }

@@ -219,17 +219,8 @@ impl Request {
         let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
         let first = (0..words.len()).find(|at| lower(*at) != "please")?;
         let skip = |from: usize| {
-            let fillers = [
-                "all",
-                "every",
-                "each",
-                "the",
-                "uses",
-                "occurrences",
-                "calls",
-                "of",
-            ];
-            (from..words.len()).find(|at| !fillers.contains(&lower(*at)))
+            let fillers = "all every each the uses occurrences calls of";
+            (from..words.len()).find(|at| !is_among(fillers, lower(*at)))
         };
         let at = skip(first + 1)?;
         let is_meant = match lower(first) {

@@ -135,45 +135,12 @@ fn gist(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Headings of issue templates, as they begin, lowercase: what stands there is nobody's wish.
-const TEMPLATE_HEADINGS: &[&str] = &[
-    "actual",
-    "additional",
-    "behavior",
-    "behaviour",
-    "bug description",
-    "bug report",
-    "bug summary",
-    "code for reproduction",
-    "code sample",
-    "context",
-    "current",
-    "describe",
-    "description",
-    "desired",
-    "details",
-    "environment",
-    "expected",
-    "how to",
-    "is your feature request",
-    "issue",
-    "minimal",
-    "operating system",
-    "problem",
-    "proposed",
-    "reproduc",
-    "screenshots",
-    "search before asking",
-    "steps to",
-    "summary",
-    "system info",
-    "to reproduce",
-    "version",
-    "what happened",
-    "what is the",
-    "what's wrong",
-    "what you",
-    "your environment",
-];
+const TEMPLATE_HEADINGS: &str = "\
+    actual|additional|behavior|behaviour|bug description|bug report|bug summary|\
+    code for reproduction|code sample|context|current|describe|description|desired|details|\
+    environment|expected|how to|is your feature request|issue|minimal|operating system|problem|\
+    proposed|reproduc|screenshots|search before asking|steps to|summary|system info|to reproduce|\
+    version|what happened|what is the|what's wrong|what you|your environment";
 
 /// The heading that a line is: `## Title`, `**Title**`.
 fn heading(line: &str) -> Option<&str> {
@@ -191,7 +158,7 @@ fn is_template_heading(line: &str) -> bool {
     let text = heading(line).unwrap_or(line).trim_end_matches(':');
     let lower = text.to_lowercase();
     let begins = TEMPLATE_HEADINGS
-        .iter()
+        .split('|')
         .any(|known| lower.starts_with(known));
     begins && (heading(line).is_some() || text.split_whitespace().count() <= 2)
 }

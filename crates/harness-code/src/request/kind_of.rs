@@ -247,17 +247,11 @@ fn names_anew(clause: &Clause) -> bool {
              is a misleading name|bad name|is misnamed|git mv|call it|call this|a proper name|\
              a better name",
     );
-    let english = clause.english();
-    let swapped = [
-        "_ should be _",
-        "_ has to become _",
-        "_ should become _",
-        "_ must become _",
-        "_ should be called",
-        "_ would be better",
-    ]
-    .iter()
-    .any(|shape| english.contains(&format!(" {shape} ")));
+    let swapped = clause.says(
+        "\
+             _ should be _|_ has to become _|_ should become _|_ must become _|_ should be called|\
+             _ would be better",
+    );
     let declared = clause.has("class function method module variable field constant parameter")
         && clause.says("has to become|should become|must become|becomes");
     // "Call it from main" wants a call.

@@ -68,56 +68,28 @@ pub(super) fn order(clause: &Clause, at: usize) -> Option<Kind> {
 }
 
 /// What Chinese and Japanese write without spaces, asked in this order.
-const UNSPACED: &[(Kind, &[&str])] = &[
-    (Kind::Rename, &["重命名", "改名为", "リネーム", "名前を"]),
+const UNSPACED: &[(Kind, &str)] = &[
+    (Kind::Rename, "重命名 改名为 リネーム 名前を"),
     (
         Kind::Question,
-        &[
-            "为什么",
-            "怎么",
-            "什么",
-            "哪里",
-            "哪个",
-            "吗",
-            "なぜ",
-            "どうして",
-            "どこ",
-            "何を",
-            "ですか",
-            "ますか",
-        ],
+        "为什么 怎么 什么 哪里 哪个 吗 なぜ どうして どこ 何を ですか ますか",
     ),
-    (
-        Kind::Tests,
-        &["写测试", "添加测试", "テストを書", "テストを追加"],
-    ),
-    (Kind::Fix, &["修复", "修正", "改正", "直して", "バグ"]),
-    (
-        Kind::Add,
-        &["添加", "增加", "实现", "创建", "追加", "実装", "作成"],
-    ),
+    (Kind::Tests, "写测试 添加测试 テストを書 テストを追加"),
+    (Kind::Fix, "修复 修正 改正 直して バグ"),
+    (Kind::Add, "添加 增加 实现 创建 追加 実装 作成"),
     (
         Kind::Change,
-        &[
-            "重构",
-            "リファクタ",
-            "删除",
-            "移除",
-            "简化",
-            "修改",
-            "替换",
-            "削除",
-            "変更",
-            "簡単に",
-        ],
+        "重构 リファクタ 删除 移除 简化 修改 替换 削除 変更 簡単に",
     ),
 ];
 
 /// Reads a sentence in a script that is written without spaces.
 pub(super) fn unspaced(text: &str) -> Option<Kind> {
     let line = text.lines().find(|line| !line.trim().is_empty())?;
-    let (kind, _) = UNSPACED
-        .iter()
-        .find(|(_, words)| words.iter().any(|word| line.contains(word)))?;
+    let (kind, _) = UNSPACED.iter().find(|(_, words)| {
+        words
+            .split_ascii_whitespace()
+            .any(|word| line.contains(word))
+    })?;
     Some(*kind)
 }

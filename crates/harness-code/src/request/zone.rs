@@ -88,11 +88,11 @@ impl<'a> Cutter<'a> {
             let heading = trimmed.trim_matches(['#', '*', ' ', ':']).to_lowercase();
             self.skipping = self.titled
                 && SKIPPED_SECTIONS
-                    .iter()
+                    .split('|')
                     .any(|section| heading.starts_with(section));
             if self.titled
                 && TEMPLATE_HEADINGS
-                    .iter()
+                    .split('|')
                     .any(|known| heading.starts_with(known))
             {
                 return;
@@ -175,71 +175,20 @@ fn is_heading(line: &str) -> bool {
 }
 
 /// Sections that say where something was seen and not what it is.
-const SKIPPED_SECTIONS: &[&str] = &[
-    "version",
-    "environment",
-    "system info",
-    "system information",
-    "system details",
-    "your environment",
-    "platform",
-    "installed packages",
-    "software version",
-    "operating system",
-    "output of pip",
-    "configuration and version",
-    "my version",
-    "package versions",
-    "os",
-    "checklist",
-    "are you willing",
-    "code of conduct",
-    "before submitting",
-];
+const SKIPPED_SECTIONS: &str = "\
+    version|environment|system info|system information|system details|your environment|platform|\
+    installed packages|software version|operating system|output of pip|configuration and version|\
+    my version|package versions|os|checklist|are you willing|code of conduct|before submitting";
 
 /// Headings of issue forms: the same words in every issue of a project.
-const TEMPLATE_HEADINGS: &[&str] = &[
-    "describe the bug",
-    "description",
-    "expected",
-    "actual",
-    "to reproduce",
-    "steps to reproduce",
-    "how to reproduce",
-    "reproduc",
-    "additional",
-    "what happened",
-    "what was expected",
-    "current behavio",
-    "bug report",
-    "bug summary",
-    "code for reproduction",
-    "code to reproduce",
-    "screenshots",
-    "is your feature request",
-    "is your proposal",
-    "describe the solution",
-    "describe alternatives",
-    "proposed",
-    "search before asking",
-    "what you expected",
-    "minimal",
-    "mcve",
-    "relevant log output",
-    "observed",
-    "dialect",
-    "problem description",
-    "steps/code",
-    "summary",
-    "describe your proposed",
-    "describe the workflow",
-    "describe what you want",
-    "describe the feature",
-    "configuration",
-    "command used",
-    "pylint output",
-    "describe the change",
-];
+const TEMPLATE_HEADINGS: &str = "\
+    describe the bug|description|expected|actual|to reproduce|steps to reproduce|how to reproduce|\
+    reproduc|additional|what happened|what was expected|current behavio|bug report|bug summary|\
+    code for reproduction|code to reproduce|screenshots|is your feature request|is your proposal|\
+    describe the solution|describe alternatives|proposed|search before asking|what you expected|\
+    minimal|mcve|relevant log output|observed|dialect|problem description|steps/code|summary|\
+    describe your proposed|describe the workflow|describe what you want|describe the feature|\
+    configuration|command used|pylint output|describe the change";
 
 /// A line of an interactive session.
 fn is_session(line: &str) -> bool {

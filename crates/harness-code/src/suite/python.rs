@@ -165,15 +165,8 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Files where projects say what they need, beside those that list what their tests need.
-const DECLARING: &[&str] = &[
-    "pyproject.toml",
-    "requirements.txt",
-    "Pipfile",
-    "setup.py",
-    "setup.cfg",
-    "tox.ini",
-    "noxfile.py",
-];
+const DECLARING: &str = "\
+    pyproject.toml requirements.txt Pipfile setup.py setup.cfg tox.ini noxfile.py";
 
 fn asking_for_pytest(project: &Project<'_>) -> Option<String> {
     let listed = test_files(project.tree);
@@ -182,7 +175,7 @@ fn asking_for_pytest(project: &Project<'_>) -> Option<String> {
         let text = project.text(name);
         text.is_some_and(|text| text.contains("pytest"))
     };
-    let mut files = DECLARING.iter().copied().chain(listed);
+    let mut files = DECLARING.split_ascii_whitespace().chain(listed);
     files.find(asks).map(str::to_owned)
 }
 

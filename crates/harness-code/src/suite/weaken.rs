@@ -6,32 +6,16 @@ use ruff_text_size::Ranged;
 use crate::language::{Language, python};
 use crate::symbols;
 use crate::symbols::code::python_tokens;
+use crate::text::is_among;
 
 /// Names that change which tests run, or how.
-const SETTINGS: [&str; 6] = [
-    "pytestmark",
-    "collect_ignore",
-    "collect_ignore_glob",
-    "pytest_plugins",
-    "__test__",
-    "__all__",
-];
+const SETTINGS: &str = "\
+    pytestmark collect_ignore collect_ignore_glob pytest_plugins __test__ __all__";
 
 /// Functions that run around every test of their file or class.
-const AROUND: [&str; 12] = [
-    "setUp",
-    "tearDown",
-    "setUpClass",
-    "tearDownClass",
-    "setUpModule",
-    "tearDownModule",
-    "setup_method",
-    "teardown_method",
-    "setup_function",
-    "setup_module",
-    "setup_class",
-    "load_tests",
-];
+const AROUND: &str = "\
+    setUp tearDown setUpClass tearDownClass setUpModule tearDownModule setup_method \
+    teardown_method setup_function setup_module setup_class load_tests";
 
 /// Returns what a change of a test file takes away or turns, as it is written there; nothing when it only adds tests.
 pub fn weakened(language: Language, before: &str, after: &str) -> Option<String> {
@@ -78,8 +62,8 @@ pub fn weakened(language: Language, before: &str, after: &str) -> Option<String>
         // Defined a second time, the first is never run.
         let hides = is_new && count(&old, &other.qualified) > 0;
         let around = is_new
-            && (AROUND.contains(&other.name())
-                || SETTINGS.contains(&other.name())
+            && (is_among(AROUND, other.name())
+                || is_among(SETTINGS, other.name())
                 || other.name().starts_with("pytest_")
                 || other.decorators.iter().any(|text| text.contains("autouse")));
         hides || around
@@ -152,7 +136,7 @@ fn new_statement(before: &str, after: &str) -> Option<String> {
                     let bound = old
                         .iter()
                         .any(|known| known.starts_with(&format!("{name} =")));
-                    !SETTINGS.contains(&name) && !bound
+                    !is_among(SETTINGS, name) && !bound
                 }
                 _ => false,
             }),

@@ -13,6 +13,7 @@ use crate::symbols::{
     first_paragraph, one_line, sorted,
 };
 use crate::symbols::{comment, importing};
+use crate::text::is_among;
 
 /// Reads the facts of a file; `None` when the language has no grammar here or the file could not be parsed in time.
 pub(super) fn facts(language: Language, content: &str) -> Option<Facts> {
@@ -59,24 +60,13 @@ enum Leaf {
 }
 
 /// Functions without a name, in all grammars.
-const ANONYMOUS: &[&str] = &[
-    "arrow_function",
-    "function_expression",
-    "generator_function",
-    "closure_expression",
-    "lambda_expression",
-    "func_literal",
-    "do_block",
-    "block_argument",
-    "lambda",
-    "anonymous_function",
-    "anonymous_function_creation_expression",
-    "anonymous_method_expression",
-    "static_initializer",
-];
+const ANONYMOUS: &str = "\
+    arrow_function function_expression generator_function closure_expression lambda_expression \
+    func_literal do_block block_argument lambda anonymous_function \
+    anonymous_function_creation_expression anonymous_method_expression static_initializer";
 
 /// Attributes stand before what they belong to.
-const ATTRIBUTES: &[&str] = &["attribute_item", "decorator"];
+const ATTRIBUTES: &str = "attribute_item decorator";
 
 /// Returns the actions of a grammar by the number of the node kind; made once a language.
 fn actions(language: Language, grammar: &'static Grammar) -> &'static [Action] {
@@ -97,11 +87,14 @@ fn actions(language: Language, grammar: &'static Grammar) -> &'static [Action] {
             (grammar.names, Leaf::Name),
             (grammar.comments, Leaf::Comment),
             (grammar.strings, Leaf::String),
-            (ATTRIBUTES, Leaf::Attribute),
-            (ANONYMOUS, Leaf::Anonymous),
         ];
         for (kinds, leaf) in leaves {
             for kind in kinds {
+                by_name.entry(kind).or_default().leaf = leaf;
+            }
+        }
+        for (kinds, leaf) in [(ATTRIBUTES, Leaf::Attribute), (ANONYMOUS, Leaf::Anonymous)] {
+            for kind in kinds.split_ascii_whitespace() {
                 by_name.entry(kind).or_default().leaf = leaf;
             }
         }
@@ -419,7 +412,7 @@ impl<'a, 't> Reader<'a, 't> {
             Shape::Module => DefinitionKind::Module,
             Shape::Macro => DefinitionKind::Macro,
             Shape::Value => match node.child_by_field_name("value") {
-                Some(value) if ANONYMOUS.contains(&value.kind()) => function,
+                Some(value) if is_among(ANONYMOUS, value.kind()) => function,
                 Some(_) | None => DefinitionKind::Variable,
             },
             // Ruby's only outer variables are constants; its other assignments are locals of a script.

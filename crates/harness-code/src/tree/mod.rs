@@ -15,7 +15,7 @@ use crate::language::Language;
 use crate::parallel::side_by_side;
 use crate::path::RelPath;
 use crate::symbols::{self, Definition, Facts, Reading};
-use crate::text::Text;
+use crate::text::{Text, is_among};
 use crate::tree::open::{read_inside, read_regular};
 use crate::tree::walk::{MOST_FILES, find};
 
@@ -392,37 +392,14 @@ fn is_generated(content: &str) -> bool {
 }
 
 /// Folders whose files show or build the project and are seldom what is wrong with it.
-const ASIDE: &[&str] = &[
-    "doc",
-    "docs",
-    "example",
-    "examples",
-    "tutorial",
-    "tutorials",
-    "benchmark",
-    "benchmarks",
-    "asv_bench",
-    "tools",
-    "scripts",
-    "script",
-    "bin",
-    "build_tools",
-    "extras",
-    "ci",
-    ".github",
-    "galleries",
-    "release",
-    "maint_tools",
-    "setup.py",
-    "externals",
-    "extern",
-    "packages",
-    "vendored",
-];
+const ASIDE: &str = "\
+    doc docs example examples tutorial tutorials benchmark benchmarks asv_bench tools scripts \
+    script bin build_tools extras ci .github galleries release maint_tools setup.py externals \
+    extern packages vendored";
 
 /// Says whether a file shows or builds the project rather than being it, from its path alone.
 pub fn is_aside(path: &RelPath) -> bool {
-    path.parts().any(|part| ASIDE.contains(&part))
+    path.parts().any(|part| is_among(ASIDE, part))
 }
 
 /// Says whether a file holds tests or helps them, from its path alone.

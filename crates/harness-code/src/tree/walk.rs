@@ -10,6 +10,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::open::read_inside;
 use crate::path::RelPath;
+use crate::text::is_among;
 
 /// More rules than this are no person's; those behind them are not read. Large repositories have a few hundred.
 const MOST_RULES: usize = 5_000;
@@ -21,30 +22,12 @@ const MARKS: [&str; 2] = ["pyvenv.cfg", "CACHEDIR.TAG"];
 const MARKED_DEPTH: usize = 3;
 
 /// Folders that hold what tools made or others wrote.
-const SKIPPED_FOLDERS: &[&str] = &[
-    "__pycache__",
-    "node_modules",
-    "bower_components",
-    "site-packages",
-    "vendor",
-    "_vendor",
-    "third_party",
-    "thirdparty",
-    "CVS",
-    "__pypackages__",
-    "htmlcov",
-    "DerivedData",
-];
+const SKIPPED_FOLDERS: &str = "\
+    __pycache__ node_modules bower_components site-packages vendor _vendor third_party thirdparty \
+    CVS __pypackages__ htmlcov DerivedData";
 
 /// Hidden folders that people write in; all others belong to tools.
-const KEPT_HIDDEN_FOLDERS: &[&str] = &[
-    ".github",
-    ".gitlab",
-    ".circleci",
-    ".ci",
-    ".agents",
-    ".claude",
-];
+const KEPT_HIDDEN_FOLDERS: &str = ".github .gitlab .circleci .ci .agents .claude";
 
 /// A folder to be walked, with the rules that hold in it.
 struct Folder {
@@ -172,9 +155,9 @@ fn is_wanted(entry: &DirEntry, depth: usize) -> bool {
         return false;
     };
     if name.starts_with('.') {
-        return KEPT_HIDDEN_FOLDERS.contains(&name);
+        return is_among(KEPT_HIDDEN_FOLDERS, name);
     }
-    if SKIPPED_FOLDERS.contains(&name)
+    if is_among(SKIPPED_FOLDERS, name)
         || name.ends_with(".egg-info")
         || name.ends_with(".dist-info")
     {
