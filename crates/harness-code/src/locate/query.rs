@@ -8,16 +8,6 @@ use crate::request::written::Name;
 use crate::request::zone::Zone;
 use crate::text::identifiers;
 
-/// How often a word stands in each kind of passage.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct ZoneCounts {
-    pub(crate) title: u16,
-    pub(crate) prose: u16,
-    pub(crate) inline: u16,
-    pub(crate) code: u16,
-    pub(crate) trace: u16,
-}
-
 /// The words of a task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QueryWords {
@@ -25,7 +15,8 @@ pub(crate) struct QueryWords {
     pub(crate) words: Vec<String>,
     /// Each word as the task first writes it, lowercase.
     pub(crate) shown: Vec<String>,
-    pub(crate) counts: Vec<ZoneCounts>,
+    /// How often each word stands in each kind of passage, in the order of `Zone`.
+    counts: Vec<[u16; 5]>,
     /// Two words that stand next to each other in sentences.
     pub(crate) pairs: Vec<(u16, u16)>,
     /// Whole runs of letters, lowercase, with the weightiest passage they stand in.
@@ -45,17 +36,6 @@ const MOST_WORDS: usize = 600;
 
 /// Pairs of words that are looked for; the first ones are said first.
 const MOST_PAIRS: usize = 400;
-
-/// Where a word stands tells how much it is meant.
-fn weight_of(zone: Zone) -> u8 {
-    match zone {
-        Zone::Title => 4,
-        Zone::Inline => 3,
-        Zone::Prose => 2,
-        Zone::Trace => 1,
-        Zone::Code => 0,
-    }
-}
 
 /// The piece of `token` that a stem was taken from.
 fn as_written(token: &str, stem: &str) -> String {
@@ -85,9 +65,7 @@ impl QueryWords {
             for token in tokens.filter(|token| !token.contains("://")) {
                 for run in identifiers(token) {
                     let zone = query.runs.entry(run.to_lowercase()).or_insert(passage.zone);
-                    if weight_of(passage.zone) > weight_of(*zone) {
-                        *zone = passage.zone;
-                    }
+                    *zone = passage.zone.max(*zone);
                 }
                 each_word(token, |word| {
                     if is_everyday(word) {
@@ -99,19 +77,12 @@ impl QueryWords {
                             known.insert(word.to_owned(), query.words.len());
                             query.words.push(word.to_owned());
                             query.shown.push(as_written(token, word));
-                            query.counts.push(ZoneCounts::default());
+                            query.counts.push([0; 5]);
                             query.words.len() - 1
                         }
                         None => return,
                     };
-                    let counts = &mut query.counts[at];
-                    let count = match passage.zone {
-                        Zone::Title => &mut counts.title,
-                        Zone::Prose => &mut counts.prose,
-                        Zone::Inline => &mut counts.inline,
-                        Zone::Code => &mut counts.code,
-                        Zone::Trace => &mut counts.trace,
-                    };
+                    let count = &mut query.counts[at][passage.zone as usize];
                     *count = count.saturating_add(1);
                     if let Some(before) = before.replace(at as u16) {
                         query.pair(before, at as u16, passage.zone);
@@ -151,16 +122,16 @@ impl QueryWords {
     /// Returns how much each word counts for this part of the task.
     pub(crate) fn weights(&self, part: TaskPart) -> Vec<f32> {
         let some = |count: u16| (1.0 + f32::from(count)).ln();
-        let weigh = |counts: &ZoneCounts| match part {
+        let weigh = |&[code, trace, prose, inline, title]: &[u16; 5]| match part {
             TaskPart::All => {
-                3.0 * some(counts.title)
-                    + some(counts.prose)
-                    + some(counts.inline)
-                    + 0.5 * some(counts.code)
-                    + 0.1 * some(counts.trace)
+                3.0 * some(title)
+                    + some(prose)
+                    + some(inline)
+                    + 0.5 * some(code)
+                    + 0.1 * some(trace)
             }
-            TaskPart::Title => some(counts.title),
-            TaskPart::Code => some(counts.code) + some(counts.inline) + some(counts.trace),
+            TaskPart::Title => some(title),
+            TaskPart::Code => some(code) + some(inline) + some(trace),
         };
         self.counts.iter().map(weigh).collect()
     }

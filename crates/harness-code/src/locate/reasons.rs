@@ -70,8 +70,8 @@ impl<'a> Reasons<'a> {
     fn named<'c>(&self, clues: impl Iterator<Item = &'c Clue>) -> Vec<String> {
         let mut clues: Vec<&Clue> = clues.collect();
         clues.sort_by(|one, other| {
-            strength(one)
-                .cmp(&strength(other))
+            one.kind
+                .cmp(&other.kind)
                 .then(other.share.total_cmp(&one.share))
         });
         let mut reasons: Vec<String> = Vec::new();
@@ -115,22 +115,6 @@ impl<'a> Reasons<'a> {
             .map(|&word| self.inputs.query.shown[word].as_str())
             .collect();
         (!shown.is_empty()).then(|| format!("speaks of {}", shown.join(", ")))
-    }
-}
-
-/// Sure reasons come first.
-fn strength(clue: &Clue) -> u8 {
-    match clue.kind {
-        ClueKind::Path => 0,
-        ClueKind::LastFrame => 1,
-        ClueKind::Qualified => 2,
-        ClueKind::Test => 3,
-        ClueKind::Defined => 4,
-        ClueKind::Module => 5,
-        ClueKind::Literal => 6,
-        ClueKind::Frame => 7,
-        ClueKind::Import => 8,
-        ClueKind::Plain => 9,
     }
 }
 

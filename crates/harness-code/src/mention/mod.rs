@@ -95,29 +95,29 @@ pub(crate) struct Clue {
     pub(crate) share: f32,
 }
 
-/// How a place is named.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+/// How a place is named; sure ways come first.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) enum ClueKind {
     /// A path.
     Path,
-    /// A dotted module.
-    Module,
-    /// An import in the task's code.
-    Import,
-    /// `Class.method`, `module.function`.
-    Qualified,
-    /// A name that looks like code, or stands in it.
-    Defined,
-    /// A plain word that is also a name.
-    Plain,
     /// A frame of a traceback; the last one of the project.
     LastFrame,
-    /// A frame of a traceback further out.
-    Frame,
+    /// `Class.method`, `module.function`.
+    Qualified,
     /// A test id.
     Test,
+    /// A name that looks like code, or stands in it.
+    Defined,
+    /// A dotted module.
+    Module,
     /// A quoted text or error message.
     Literal,
+    /// A frame of a traceback further out.
+    Frame,
+    /// An import in the task's code.
+    Import,
+    /// A plain word that is also a name.
+    Plain,
 }
 
 impl Mentions {

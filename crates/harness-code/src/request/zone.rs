@@ -1,18 +1,18 @@
 //! A task cut into passages: title, prose, code, traceback. Knows how people write issues; knows nothing of the project.
 
-/// What a passage of the task is.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+/// What a passage of the task is; what is meant the most comes last.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Zone {
-    /// The first line: what the task is about.
-    Title,
-    /// Sentences.
-    Prose,
-    /// What stands between backticks inside a sentence.
-    Inline,
     /// Lines of a program or a session.
     Code,
     /// Lines of a traceback and the error that ends it.
     Trace,
+    /// Sentences.
+    Prose,
+    /// What stands between backticks inside a sentence.
+    Inline,
+    /// The first line: what the task is about.
+    Title,
 }
 
 /// A piece of the task with its zone.
