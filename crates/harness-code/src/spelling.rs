@@ -33,11 +33,10 @@ pub(crate) fn nearness(wrong: &str, right: &str) -> Option<Nearness> {
     let same = same_letters(wrong, right);
     let short = wrong.chars().count() < SHORTEST || right.chars().count() < SHORTEST;
     match changed {
-        Some(Change::Slip | Change::Other) if same => Some(Nearness::Case),
+        Some(_) if same => Some(Nearness::Case),
         None if same => Some(Nearness::Written),
-        Some(Change::Slip) if !short => Some(Nearness::Slip),
-        Some(_) => Some(Nearness::Alike),
-        None => None,
+        Some(_) if short => Some(Nearness::Alike),
+        _ => changed,
     }
 }
 
@@ -75,13 +74,8 @@ fn may_be_one_change(wrong: &[u8], right: &[u8]) -> bool {
     wrong.len().max(right.len()) - start - end <= 8
 }
 
-/// The one change that turns a wrong name into the right one.
-enum Change {
-    Slip,
-    Other,
-}
-
-fn change(wrong: &[char], right: &[char]) -> Option<Change> {
+/// Says whether one change turns a wrong name into the right one, and whether it is a slip.
+fn change(wrong: &[char], right: &[char]) -> Option<Nearness> {
     let start = wrong
         .iter()
         .zip(right)
@@ -98,28 +92,20 @@ fn change(wrong: &[char], right: &[char]) -> Option<Change> {
     let right_middle = &right_rest[..right_rest.len() - end];
     match (wrong_middle, right_middle) {
         // Swapped.
-        ([a, b], [c, d]) if a == d && b == c => Some(slip_unless_digit(&[*a, *b])),
+        ([a, b], [c, d]) if a == d && b == c => slip_if(is_letter(*a) && is_letter(*b)),
         // Another letter.
         ([a], [b]) => {
             let vowels = is_vowel(*a) && is_vowel(*b) && wrong.len() >= WRITTEN_BY_EAR;
-            Some(if vowels || are_neighbours(*a, *b) {
-                Change::Slip
-            } else {
-                Change::Other
-            })
+            slip_if(vowels || are_neighbours(*a, *b))
         }
         // Left out.
-        ([], [missing]) => Some(slip_unless_digit(&[*missing])),
+        ([], [missing]) => slip_if(is_letter(*missing)),
         // One too many: a slip only when the key was hit twice. The common start takes the first of the two.
         ([extra], []) => {
             let doubled = start
                 .checked_sub(1)
                 .is_some_and(|before| wrong[before] == *extra);
-            Some(if doubled && extra.is_alphabetic() {
-                Change::Slip
-            } else {
-                Change::Other
-            })
+            slip_if(doubled && extra.is_alphabetic())
         }
         _ => None,
     }
@@ -132,16 +118,16 @@ fn is_vowel(letter: char) -> bool {
     matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u')
 }
 
+fn slip_if(is_slip: bool) -> Option<Nearness> {
+    Some(match is_slip {
+        true => Nearness::Slip,
+        false => Nearness::Alike,
+    })
+}
+
 /// `x1` and `x2` are two names; a digit is not hit by accident.
-fn slip_unless_digit(letters: &[char]) -> Change {
-    if letters
-        .iter()
-        .any(|letter| letter.is_ascii_digit() || *letter == '_')
-    {
-        Change::Other
-    } else {
-        Change::Slip
-    }
+fn is_letter(sign: char) -> bool {
+    !sign.is_ascii_digit() && sign != '_'
 }
 
 /// The letter rows of a keyboard; a neighbour is one key to the side, above or below.

@@ -23,20 +23,9 @@ pub(super) fn crates(tree: &SourceTree) -> Vec<Crate> {
     let mut crates: Vec<Crate> = manifests
         .filter_map(|file| {
             let text = tree.text(&file.path).ok()?;
-            let package = text.content().split("[package]").nth(1)?;
-            let name = package.lines().find_map(|line| {
-                line.trim()
-                    .strip_prefix("name")?
-                    .trim_start()
-                    .strip_prefix('=')
-            })?;
-            let name = name
-                .split('#')
-                .next()
-                .unwrap_or(name)
-                .trim()
-                .trim_matches(['"', '\''])
-                .replace('-', "_");
+            let manifest: toml::Table = text.content().parse().ok()?;
+            let name = manifest.get("package")?.get("name")?.as_str()?;
+            let name = name.replace('-', "_");
             let folder = file.path.folder();
             let source = if folder.is_empty() {
                 "src/".to_string()
