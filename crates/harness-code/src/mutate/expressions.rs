@@ -7,27 +7,27 @@ use ruff_python_ast::{
 
 use crate::mutate::piece::{Found, Piece};
 use crate::mutate::role::ExpressionRole;
-use crate::mutate::{bytes, table};
+use crate::mutate::table;
+use crate::scope::bytes;
 use crate::scope::known::is_builtin;
 use crate::{spelling, stdlib};
 
 /// Suspects one expression.
 pub(super) fn suspect(expr: &Expr, role: ExpressionRole, found: &mut Found<'_>) {
     values(expr, role, found);
-    let ask = |found: &mut Found<'_>, shape: &'static str, holes: &[(&'static str, &Expr)]| {
-        found.suspect(found.piece(shape, expr).role(role).codes(holes));
-    };
     match expr {
         Expr::Compare(inner) => comparison(inner, found),
         Expr::BinOp(inner) => binary(inner, found),
         Expr::BoolOp(inner) => clauses(inner, found),
         Expr::UnaryOp(inner) if inner.op == UnaryOp::Not => {
-            ask(found, "not", &[("operand", &inner.operand)]);
+            found.ask("not", expr, role, &[("operand", &inner.operand)]);
         }
-        Expr::BooleanLiteral(inner) => ask(found, if inner.value { "True" } else { "False" }, &[]),
-        Expr::NoneLiteral(_) => ask(found, "None", &[]),
-        Expr::List(inner) if inner.elts.is_empty() => ask(found, "[]", &[]),
-        Expr::Dict(inner) if inner.items.is_empty() => ask(found, "{}", &[]),
+        Expr::BooleanLiteral(inner) => {
+            found.ask(if inner.value { "True" } else { "False" }, expr, role, &[]);
+        }
+        Expr::NoneLiteral(_) => found.ask("None", expr, role, &[]),
+        Expr::List(inner) if inner.elts.is_empty() => found.ask("[]", expr, role, &[]),
+        Expr::Dict(inner) if inner.items.is_empty() => found.ask("{}", expr, role, &[]),
         Expr::NumberLiteral(inner) => number(expr, &inner.value, role, found),
         Expr::StringLiteral(inner) => {
             text(expr, role, found);
@@ -40,11 +40,8 @@ pub(super) fn suspect(expr: &Expr, role: ExpressionRole, found: &mut Found<'_>) 
         }
         Expr::If(inner) => {
             let (test, body, orelse) = (&inner.test, &inner.body, &inner.orelse);
-            ask(
-                found,
-                "ternary",
-                &[("test", test), ("body", body), ("orelse", orelse)],
-            );
+            let parts = [("test", &**test), ("body", body), ("orelse", orelse)];
+            found.ask("ternary", expr, role, &parts);
         }
         Expr::Slice(inner) => slice(expr, inner, found),
         Expr::Subscript(inner) => subscript(inner, found),
@@ -63,10 +60,12 @@ pub(super) fn suspect(expr: &Expr, role: ExpressionRole, found: &mut Found<'_>) 
         }
         Expr::Yield(inner) => {
             if let Some(value) = &inner.value {
-                ask(found, "yield", &[("value", value)]);
+                found.ask("yield", expr, role, &[("value", value)]);
             }
         }
-        Expr::YieldFrom(inner) => ask(found, "yield from", &[("value", &inner.value)]),
+        Expr::YieldFrom(inner) => {
+            found.ask("yield from", expr, role, &[("value", &inner.value)]);
+        }
         _ => {}
     }
 }
@@ -92,7 +91,7 @@ fn values(expr: &Expr, role: ExpressionRole, found: &mut Found<'_>) {
     let code = found.code(expr);
     // `NotImplemented` stands for nothing but itself.
     let is_plain = !code.contains('\n') && code != "NotImplemented";
-    let shapes: &[&str] = match expr {
+    let shapes: &[&'static str] = match expr {
         Expr::Compare(_) => &["comparison"],
         Expr::BooleanLiteral(_) => &[],
         _ if !is_plain => &["any"],
@@ -108,12 +107,7 @@ fn values(expr: &Expr, role: ExpressionRole, found: &mut Found<'_>) {
         _ => &["any"],
     };
     for shape in shapes {
-        found.suspect(
-            found
-                .piece(*shape, expr)
-                .role(role)
-                .codes(&[("code", expr)]),
-        );
+        found.ask(shape, expr, role, &[("code", expr)]);
     }
 }
 
@@ -325,11 +319,8 @@ fn subscript(inner: &ExprSubscript, found: &mut Found<'_>) {
         ExprContext::Load => "subscript",
         _ => "stored subscript",
     };
-    found.suspect(
-        found
-            .piece(shape, inner)
-            .codes(&[("owner", owner), ("key", key)]),
-    );
+    let parts = [("owner", owner), ("key", key)];
+    found.suspect(found.piece(shape, inner).codes(&parts));
     if let Expr::Tuple(pair) = key
         && let [first, second] = pair.elts.as_slice()
     {

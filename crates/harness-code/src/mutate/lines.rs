@@ -1,11 +1,14 @@
 //! Whole lines: one too many, two in the wrong order, one in the wrong block, one that is missing.
 
+use std::ops::Range;
+
 use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 
-use crate::mutate::bytes;
 use crate::mutate::kind::MutationKind;
 use crate::mutate::piece::Found;
 use crate::mutate::role::{Block, bodies};
+use crate::scope::bytes;
+use crate::text::line_start;
 
 /// Suspects statements in a row.
 pub(super) fn body(body: &[Stmt], block: Block, found: &mut Found<'_>) {
@@ -16,7 +19,12 @@ pub(super) fn body(body: &[Stmt], block: Block, found: &mut Found<'_>) {
             indent(stmt, next, found);
         }
         dedent(stmt, found);
-        reset(stmt, index, body, block, found);
+        if let Some(before) = index.checked_sub(1).and_then(|at| body.get(at)) {
+            reset_in_loop(before, stmt, found);
+        }
+        if block.of_loop && index == 0 {
+            set_before_loop(body, found);
+        }
     }
     let Some(last) = body.last() else { return };
     let leaves = matches!(last, Stmt::Return(_) | Stmt::Raise(_));
@@ -73,13 +81,11 @@ fn stands_twice(found: &Found<'_>, stmt: &Stmt) -> bool {
     near.matches(found.code(stmt)).count() > 1
 }
 
-fn drop_one(body: &[Stmt], stmt: &Stmt, found: &mut Found<'_>) {
+fn drop_one(body: &[Stmt], stmt: &Stmt, found: &mut Found<'_>) -> Option<()> {
     if is_docstring(stmt) {
-        return;
+        return None;
     }
-    let Some((lines, indent)) = found.whole_lines(stmt) else {
-        return;
-    };
+    let (lines, indent) = found.whole_lines(stmt)?;
     let text = if body.len() == 1 {
         format!("{indent}pass{}", found.newline())
     } else {
@@ -88,126 +94,87 @@ fn drop_one(body: &[Stmt], stmt: &Stmt, found: &mut Found<'_>) {
     let follows_itself = body
         .windows(2)
         .any(|pair| bytes(&pair[1]) == bytes(stmt) && found.code(&pair[0]) == found.code(stmt));
-    if follows_itself {
-        found.add(MutationKind::StatementSurplus, 0.9, lines, text);
-        return;
-    }
-    match stmt {
+    let (kind, prior) = match stmt {
+        _ if follows_itself => (MutationKind::StatementSurplus, 0.9),
         // One that stands there twice, such as an accumulator set again in its loop, may be one too many; without any
         // other its work is lost.
         Stmt::Assign(_) | Stmt::Expr(_) if stands_twice(found, stmt) => {
-            found.add(MutationKind::StatementSurplus, 0.25, lines, text);
+            (MutationKind::StatementSurplus, 0.25)
         }
-        Stmt::Assign(_) | Stmt::Expr(_) => {
-            found.add(MutationKind::Statement, 0.12, lines, text);
-            found.last_is_destructive();
-        }
+        Stmt::Assign(_) | Stmt::Expr(_) => (MutationKind::Statement, 0.12),
         Stmt::AugAssign(_) | Stmt::Delete(_) | Stmt::Break(_) | Stmt::Continue(_) => {
-            found.add(MutationKind::StatementSurplus, 0.2, lines, text);
+            (MutationKind::StatementSurplus, 0.2)
         }
         // The body without its condition is a condition too many; the whole of it is a branch.
-        Stmt::If(inner) if inner.elif_else_clauses.is_empty() => {
-            found.add(MutationKind::Branch, 0.12, lines, text);
-            found.last_is_destructive();
-        }
+        Stmt::If(inner) if inner.elif_else_clauses.is_empty() => (MutationKind::Branch, 0.12),
         Stmt::Return(_)
         | Stmt::Raise(_)
         | Stmt::For(_)
         | Stmt::While(_)
         | Stmt::Try(_)
-        | Stmt::With(_) => {
-            found.add(MutationKind::Statement, 0.06, lines, text);
-            found.last_is_destructive();
-        }
-        _ => {}
+        | Stmt::With(_) => (MutationKind::Statement, 0.06),
+        _ => return None,
+    };
+    found.add(kind, prior, lines, text);
+    if kind != MutationKind::StatementSurplus {
+        found.last_is_destructive();
     }
+    Some(())
 }
 
-fn swap(one: &Stmt, other: &Stmt, found: &mut Found<'_>) {
+fn swap(one: &Stmt, other: &Stmt, found: &mut Found<'_>) -> Option<()> {
     if is_docstring(one) {
-        return;
+        return None;
     }
-    let (Some((first, _)), Some((second, _))) = (found.whole_lines(one), found.whole_lines(other))
-    else {
-        return;
-    };
-    let (Some(top), Some(middle), Some(bottom)) = (
-        found.content.get(first.clone()),
-        found.content.get(first.end..second.start),
-        found.content.get(second.clone()),
-    ) else {
-        return;
-    };
+    let (first, _) = found.whole_lines(one)?;
+    let (second, _) = found.whole_lines(other)?;
+    let top = found.content.get(first.clone())?;
+    let middle = found.content.get(first.end..second.start)?;
+    let bottom = found.content.get(second.clone())?;
     if !bottom.ends_with('\n') {
-        return;
+        return None;
     }
     let prior = if matches!(other, Stmt::Return(_)) {
         0.08
     } else {
         0.25
     };
-    found.add(
-        MutationKind::StatementOrder,
-        prior,
-        first.start..second.end,
-        format!("{bottom}{middle}{top}"),
-    );
+    let (lines, text) = (first.start..second.end, format!("{bottom}{middle}{top}"));
+    found.add(MutationKind::StatementOrder, prior, lines, text);
+    Some(())
+}
+
+/// Returns the last block of a statement that defines nothing.
+fn last_block(stmt: &Stmt) -> Option<&[Stmt]> {
+    let mut last = None;
+    bodies(stmt, &mut |body| {
+        last = Some(body).filter(|body| !body.is_empty()).or(last)
+    });
+    last.filter(|_| !matches!(stmt, Stmt::FunctionDef(_) | Stmt::ClassDef(_)))
 }
 
 /// The statement behind a block belongs into it.
-fn indent(block: &Stmt, next: &Stmt, found: &mut Found<'_>) {
-    let mut inner: Vec<&[Stmt]> = Vec::new();
-    bodies(block, &mut |body| {
-        if !body.is_empty() {
-            inner.push(body);
-        }
-    });
-    let Some(last) = inner.last().and_then(|body| body.last()) else {
-        return;
-    };
-    if matches!(block, Stmt::FunctionDef(_) | Stmt::ClassDef(_)) {
-        return;
-    }
-    let (Some((_, deep)), Some((lines, shallow))) =
-        (found.whole_lines(last), found.whole_lines(next))
-    else {
-        return;
-    };
-    if let Some(text) = moved(found, &lines, shallow, deep) {
-        found.add(MutationKind::Indentation, 0.35, lines, text);
-    }
+fn indent(block: &Stmt, next: &Stmt, found: &mut Found<'_>) -> Option<()> {
+    let (_, deep) = found.whole_lines(last_block(block)?.last()?)?;
+    let (lines, shallow) = found.whole_lines(next)?;
+    let text = moved(found, &lines, shallow, deep)?;
+    found.add(MutationKind::Indentation, 0.35, lines, text);
+    Some(())
 }
 
 /// The last statement of a block belongs behind it.
-fn dedent(block: &Stmt, found: &mut Found<'_>) {
-    if matches!(block, Stmt::FunctionDef(_) | Stmt::ClassDef(_)) {
-        return;
-    }
-    let mut inner: Vec<&[Stmt]> = Vec::new();
-    bodies(block, &mut |body| {
-        if !body.is_empty() {
-            inner.push(body);
-        }
-    });
-    let Some([_, .., last]) = inner.last() else {
-        return;
+fn dedent(block: &Stmt, found: &mut Found<'_>) -> Option<()> {
+    let [_, .., last] = last_block(block)? else {
+        return None;
     };
-    let (Some((_, shallow)), Some((lines, deep))) =
-        (found.whole_lines(block), found.whole_lines(last))
-    else {
-        return;
-    };
-    if let Some(text) = moved(found, &lines, deep, shallow) {
-        found.add(MutationKind::Indentation, 0.4, lines, text);
-    }
+    let (_, shallow) = found.whole_lines(block)?;
+    let (lines, deep) = found.whole_lines(last)?;
+    let text = moved(found, &lines, deep, shallow)?;
+    found.add(MutationKind::Indentation, 0.4, lines, text);
+    Some(())
 }
 
-fn moved(
-    found: &Found<'_>,
-    lines: &std::ops::Range<usize>,
-    from: &str,
-    to: &str,
-) -> Option<String> {
+fn moved(found: &Found<'_>, lines: &Range<usize>, from: &str, to: &str) -> Option<String> {
     let text = found.content.get(lines.clone())?;
     if text.contains("\"\"\"") || text.contains("'''") {
         return None;
@@ -220,69 +187,40 @@ fn moved(
         .collect()
 }
 
-/// Moves a plain statement to the beginning of a loop, in front of it or behind it: an accumulator in the wrong place.
-fn reset(stmt: &Stmt, index: usize, body: &[Stmt], block: Block, found: &mut Found<'_>) {
-    if let Stmt::For(_) | Stmt::While(_) = stmt {
-        // What is set just before a loop may have to be set anew in each round.
-        let Some(before @ Stmt::Assign(_)) = index.checked_sub(1).and_then(|at| body.get(at))
-        else {
-            return;
-        };
-        let mut first = None;
-        bodies(stmt, &mut |inner| first = first.or(inner.first()));
-        let Some(first) = first else { return };
-        let (Some((lines, shallow)), Some((inner, deep)), Some((whole, _))) = (
-            found.whole_lines(before),
-            found.whole_lines(first),
-            found.whole_lines(stmt),
-        ) else {
-            return;
-        };
-        let (Some(text), Some(head), Some(tail)) = (
-            moved(found, &lines, shallow, deep),
-            found.content.get(lines.end..inner.start),
-            found.content.get(inner.start..whole.end),
-        ) else {
-            return;
-        };
-        found.add(
-            MutationKind::ResetInLoop,
-            0.2,
-            lines.start..whole.end,
-            format!("{head}{text}{tail}"),
-        );
-        return;
+/// What is set just before a loop may have to be set anew in each round: an accumulator in the wrong place.
+fn reset_in_loop(before: &Stmt, stmt: &Stmt, found: &mut Found<'_>) -> Option<()> {
+    let (Stmt::Assign(_), Stmt::For(_) | Stmt::While(_)) = (before, stmt) else {
+        return None;
+    };
+    let mut first = None;
+    bodies(stmt, &mut |inner| first = first.or(inner.first()));
+    let (lines, shallow) = found.whole_lines(before)?;
+    let (inner, deep) = found.whole_lines(first?)?;
+    let (whole, _) = found.whole_lines(stmt)?;
+    let text = moved(found, &lines, shallow, deep)?;
+    let head = found.content.get(lines.end..inner.start)?;
+    let tail = found.content.get(inner.start..whole.end)?;
+    let (lines, text) = (lines.start..whole.end, format!("{head}{text}{tail}"));
+    found.add(MutationKind::ResetInLoop, 0.2, lines, text);
+    Some(())
+}
+
+/// And what is set first in each round may belong before the loop: its header stands one line above.
+fn set_before_loop(body: &[Stmt], found: &mut Found<'_>) -> Option<()> {
+    let [first @ Stmt::Assign(_), _, ..] = body else {
+        return None;
+    };
+    let (lines, deep) = found.whole_lines(first)?;
+    let above = found.content.get(..lines.start)?.trim_end();
+    let start = line_start(above, above.len());
+    let word = above.get(start..)?.trim_start();
+    if !word.starts_with("for ") && !word.starts_with("while ") {
+        return None;
     }
-    if block.of_loop && index == 0 && body.len() > 1 && matches!(stmt, Stmt::Assign(_)) {
-        // And what is set first in each round may belong before the loop: its header stands one line above.
-        let Some((lines, deep)) = found.whole_lines(stmt) else {
-            return;
-        };
-        let header = found
-            .content
-            .get(..lines.start)
-            .map(str::trim_end)
-            .and_then(|text| {
-                let start = text.rfind('\n').map_or(0, |at| at + 1);
-                let line = text.get(start..)?;
-                let indent = line.get(..line.len() - line.trim_start().len())?;
-                let word = line.trim_start();
-                let is_loop = word.starts_with("for ") || word.starts_with("while ");
-                is_loop.then_some((start, indent))
-            });
-        let Some((start, shallow)) = header else {
-            return;
-        };
-        if let (Some(text), Some(head)) = (
-            moved(found, &lines, deep, shallow),
-            found.content.get(start..lines.start),
-        ) {
-            found.add(
-                MutationKind::ResetInLoop,
-                0.3,
-                start..lines.end,
-                format!("{text}{head}"),
-            );
-        }
-    }
+    let shallow = above.get(start..above.len() - word.len())?;
+    let text = moved(found, &lines, deep, shallow)?;
+    let head = found.content.get(start..lines.start)?;
+    let (lines, text) = (start..lines.end, format!("{text}{head}"));
+    found.add(MutationKind::ResetInLoop, 0.3, lines, text);
+    Some(())
 }

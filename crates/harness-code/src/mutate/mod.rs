@@ -21,11 +21,10 @@ use std::ops::Range;
 use ruff_python_ast::comparable::ComparableStmt;
 use ruff_python_ast::visitor::{Visitor, walk_body, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, Number, Operator, Stmt};
-use ruff_text_size::Ranged;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::language::python;
-use crate::text::line_start;
+use crate::text::{line_end, line_start};
 
 pub use draft::hunks;
 pub use kind::MutationKind;
@@ -101,10 +100,7 @@ const PADDED: f32 = 0.3;
 fn distinct(content: &str, span: &Range<usize>, found: Vec<Mutation>) -> Vec<Mutation> {
     let start = line_start(content, span.start);
     // Lines may be added behind the last one.
-    let end = content
-        .get(span.end..)
-        .and_then(|rest| rest.find('\n'))
-        .map_or(content.len(), |at| span.end + at + 1);
+    let end = line_end(content, span.end);
     let Some(piece) = content.get(start..end) else {
         return Vec::new();
     };
@@ -145,8 +141,9 @@ struct Program {
     padding: usize,
 }
 
+/// Reads a text that is one definition with its own indentation; nothing when it does not parse.
 /// Returns what tells one definition from another whatever their layout; nothing when it does not parse.
-/// The text is one definition with its own indentation.
+/// The text is one definition with its own indentation. Benches tell by it which suspect is the right one.
 pub fn fingerprint(piece: &str) -> Option<u64> {
     program(piece).map(|program| program.print)
 }
@@ -236,10 +233,4 @@ impl Visitor<'_> for Idle {
         }
         walk_expr(self, expr);
     }
-}
-
-/// Returns the bytes of a node.
-fn bytes(node: &impl Ranged) -> Range<usize> {
-    let range = node.range();
-    range.start().to_usize()..range.end().to_usize()
 }

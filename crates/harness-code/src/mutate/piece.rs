@@ -6,11 +6,13 @@ use std::ops::Range;
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
+use crate::mutate::Mutation;
 use crate::mutate::kind::MutationKind;
 use crate::mutate::role::ExpressionRole;
 use crate::mutate::sight::Sight;
 use crate::mutate::table::{self, MutationRule, Part};
-use crate::mutate::{Mutation, bytes};
+use crate::scope::bytes;
+use crate::text::{line_end, line_start};
 
 /// One piece of code: its shape, its parts, and names that could stand in it.
 pub(super) struct Piece<'a> {
@@ -170,6 +172,17 @@ impl<'a> Found<'a> {
         }
     }
 
+    /// Adds what the table suspects of a node with these parts.
+    pub(super) fn ask(
+        &mut self,
+        shape: &'static str,
+        node: &impl Ranged,
+        role: ExpressionRole,
+        parts: &[(&'static str, &Expr)],
+    ) {
+        self.suspect(self.piece(shape, node).role(role).codes(parts));
+    }
+
     fn apply(&mut self, rule: &MutationRule, prior: f32, piece: &Piece<'a>, target: Range<usize>) {
         let replaced = self.content.get(target.clone()).unwrap_or_default();
         if stands_already(&rule.template, replaced) {
@@ -283,20 +296,15 @@ impl<'a> Found<'a> {
     /// Returns the whole lines of a statement that has its lines for itself, and its indentation.
     pub(super) fn whole_lines(&self, stmt: &Stmt) -> Option<(Range<usize>, &'a str)> {
         let span = bytes(stmt);
-        let start = self
-            .content
-            .get(..span.start)?
-            .rfind('\n')
-            .map_or(0, |at| at + 1);
+        let start = line_start(self.content, span.start);
         let indent = self.content.get(start..span.start)?;
         if !indent.chars().all(|c| c == ' ' || c == '\t') {
             return None;
         }
-        let rest = self.content.get(span.end..)?;
-        let line_end = rest.find('\n').map_or(rest.len(), |at| at + 1);
-        let tail = rest.get(..line_end)?.trim();
+        let end = line_end(self.content, span.end);
+        let tail = self.content.get(span.end..end)?.trim();
         let alone = tail.is_empty() || tail.starts_with('#');
-        alone.then_some((start..span.end + line_end, indent))
+        alone.then_some((start..end, indent))
     }
 
     /// Returns how a line ends in this file.

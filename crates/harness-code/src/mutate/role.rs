@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ruff_python_ast::{ExceptHandler, Stmt};
 
-use crate::mutate::bytes;
+use crate::scope::bytes;
 
 /// What an expression is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

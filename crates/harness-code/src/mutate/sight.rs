@@ -5,7 +5,7 @@ use ruff_python_ast::{Expr, ExprContext, Parameters, Stmt, StmtFunctionDef};
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
-use crate::mutate::bytes;
+use crate::scope::bytes;
 use crate::scope::known::is_builtin;
 use crate::text::is_among;
 

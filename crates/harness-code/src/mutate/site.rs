@@ -1,6 +1,8 @@
 //! The walk over one definition: every piece with the role it plays.
 
-use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
+use ruff_python_ast::visitor::{
+    Visitor, walk_comprehension, walk_elif_else_clause, walk_except_handler, walk_expr, walk_stmt,
+};
 use ruff_python_ast::{Comprehension, Decorator, ElifElseClause, ExceptHandler, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashMap;
@@ -69,15 +71,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
                 return;
             }
             Stmt::ClassDef(class) => return self.block(&class.body, false, false),
-            Stmt::If(inner) => {
-                self.role(&inner.test, ExpressionRole::Condition);
-                self.visit_expr(&inner.test);
-                self.block(&inner.body, false, false);
-                for clause in &inner.elif_else_clauses {
-                    self.visit_elif_else_clause(clause);
-                }
-                return;
-            }
+            Stmt::If(inner) => self.role(&inner.test, ExpressionRole::Condition),
             Stmt::While(inner) => {
                 self.role(&inner.test, ExpressionRole::Condition);
                 self.visit_expr(&inner.test);
@@ -93,19 +87,6 @@ impl<'a> Visitor<'a> for Walk<'a> {
                 self.block(&inner.body, true, false);
                 self.loops -= 1;
                 return self.block(&inner.orelse, false, false);
-            }
-            Stmt::Try(inner) => {
-                self.block(&inner.body, false, false);
-                for handler in &inner.handlers {
-                    let ExceptHandler::ExceptHandler(handler) = handler;
-                    if let Some(type_) = &handler.type_ {
-                        statements::caught(type_, &mut self.found);
-                        self.visit_expr(type_);
-                    }
-                    self.block(&handler.body, false, false);
-                }
-                self.block(&inner.orelse, false, false);
-                return self.block(&inner.finalbody, false, false);
             }
             Stmt::Return(inner) => {
                 if let Some(value) = &inner.value {
@@ -131,9 +112,16 @@ impl<'a> Visitor<'a> for Walk<'a> {
     fn visit_elif_else_clause(&mut self, clause: &'a ElifElseClause) {
         if let Some(test) = &clause.test {
             self.role(test, ExpressionRole::Condition);
-            self.visit_expr(test);
         }
-        self.block(&clause.body, false, false);
+        walk_elif_else_clause(self, clause);
+    }
+
+    fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
+        let ExceptHandler::ExceptHandler(inner) = handler;
+        if let Some(type_) = &inner.type_ {
+            statements::caught(type_, &mut self.found);
+        }
+        walk_except_handler(self, handler);
     }
 
     fn visit_comprehension(&mut self, part: &'a Comprehension) {
@@ -142,7 +130,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
         for test in &part.ifs {
             self.role(test, ExpressionRole::Condition);
         }
-        ruff_python_ast::visitor::walk_comprehension(self, part);
+        walk_comprehension(self, part);
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {

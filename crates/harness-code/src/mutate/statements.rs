@@ -3,42 +3,40 @@
 use ruff_python_ast::{Expr, Stmt, StmtAssign, StmtAugAssign, StmtIf, StmtRaise, StmtReturn};
 
 use crate::mutate::piece::Found;
-use crate::mutate::{bytes, table};
+use crate::mutate::table;
+use crate::scope::bytes;
 
 /// Suspects one statement.
 pub(super) fn suspect(stmt: &Stmt, found: &mut Found<'_>) {
-    match stmt {
-        Stmt::Return(inner) => returned(inner, found),
-        Stmt::Expr(inner) => match inner.value.as_ref() {
-            Expr::Yield(value) => {
-                if let Some(value) = &value.value {
-                    found.suspect(
-                        found
-                            .piece("yield statement", stmt)
-                            .codes(&[("value", value)]),
-                    );
-                }
-            }
-            Expr::YieldFrom(value) => {
+    let shape = match stmt {
+        Stmt::Return(inner) => return returned(inner, found),
+        Stmt::Expr(inner) => {
+            let value = match inner.value.as_ref() {
+                Expr::Yield(inner) => inner.value.as_deref(),
+                Expr::YieldFrom(inner) => Some(inner.value.as_ref()),
+                Expr::Call(_) => return found.suspect(found.piece("call statement", stmt)),
+                _ => None,
+            };
+            if let Some(value) = value {
                 found.suspect(
                     found
                         .piece("yield statement", stmt)
-                        .codes(&[("value", &value.value)]),
+                        .codes(&[("value", value)]),
                 );
             }
-            Expr::Call(_) => found.suspect(found.piece("call statement", stmt)),
-            _ => {}
-        },
-        Stmt::Break(_) => found.suspect(found.piece("break", stmt)),
-        Stmt::Continue(_) => found.suspect(found.piece("continue", stmt)),
-        Stmt::Pass(_) => found.suspect(found.piece("pass", stmt)),
-        Stmt::Assert(_) => found.suspect(found.piece("assert", stmt)),
-        Stmt::Raise(inner) => raised(inner, found),
-        Stmt::If(inner) => branches(inner, found),
-        Stmt::Assign(inner) => assigned(inner, found),
-        Stmt::AugAssign(inner) => augmented(inner, found),
-        _ => {}
-    }
+            return;
+        }
+        Stmt::Break(_) => "break",
+        Stmt::Continue(_) => "continue",
+        Stmt::Pass(_) => "pass",
+        Stmt::Assert(_) => "assert",
+        Stmt::Raise(inner) => return raised(inner, found),
+        Stmt::If(inner) => return branches(inner, found),
+        Stmt::Assign(inner) => return assigned(inner, found),
+        Stmt::AugAssign(inner) => return augmented(inner, found),
+        _ => return,
+    };
+    found.suspect(found.piece(shape, stmt));
 }
 
 /// Suspects what a handler catches.
