@@ -6,7 +6,7 @@ use ruff_text_size::Ranged;
 use super::imports::with_imports;
 use crate::language::{Language, python};
 use crate::symbols::code::code_tokens;
-use crate::text::{line_ending, with_line_ending};
+use crate::text::{line_end, line_ending, with_line_ending};
 
 /// Returns `content` with the imports and new constants that stand beside the definitions of `code`.
 ///
@@ -72,25 +72,20 @@ pub(super) fn with_constants(language: Language, content: &str, code: &str) -> O
     {
         return None;
     }
-    let line_end = |statement: &Stmt| {
-        let at = usize::from(statement.end());
-        content[at..]
-            .find('\n')
-            .map_or(content.len(), |newline| at + newline + 1)
-    };
+    let below_line = |statement: &Stmt| line_end(content, statement.end().into());
     let (at, blank_lines) = python::with_module(content, |module| {
         let body = &module.syntax().body;
         let top = Anchors::of(body, content).imports_end;
         let mut place = (top, usize::from(top > 0));
         let below = body.iter().skip_while(|one| usize::from(one.end()) <= top);
         for one in below.clone().take_while(|one| is_constant(one)) {
-            place = (line_end(one), 0);
+            place = (below_line(one), 0);
         }
         let used = code_tokens(language, code);
         let is_used = |name: &String| used.iter().any(|token| token.text == **name);
         let one_of = |one: &&Stmt| bound(std::slice::from_ref(*one)).iter().any(is_used);
         for one in below.filter(one_of) {
-            let below_it = (line_end(one), if is_constant(one) { 0 } else { 2 });
+            let below_it = (below_line(one), if is_constant(one) { 0 } else { 2 });
             place = if below_it.0 > place.0 {
                 below_it
             } else {
@@ -131,14 +126,9 @@ struct Anchors {
 
 impl Anchors {
     fn of(body: &[Stmt], content: &str) -> Anchors {
-        let line_end = |at: usize| {
-            content[at..]
-                .find('\n')
-                .map_or(content.len(), |newline| at + newline + 1)
-        };
         let documented = body.first().filter(|first| is_text(first));
         let start = match documented {
-            Some(first) => line_end(first.end().into()),
+            Some(first) => line_end(content, first.end().into()),
             None => first_code_line(content),
         };
         // Imports below the first definition belong to what stands around them.
@@ -148,7 +138,7 @@ impl Anchors {
             .filter(|statement| matches!(statement, Stmt::Import(_) | Stmt::ImportFrom(_)))
             .last();
         Anchors {
-            imports_end: top.map_or(start, |last| line_end(last.end().into())),
+            imports_end: top.map_or(start, |last| line_end(content, last.end().into())),
             future: start,
             has_imports: top.is_some(),
             is_documented: documented.is_some(),

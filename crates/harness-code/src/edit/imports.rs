@@ -10,7 +10,7 @@ use ruff_python_ast::Stmt;
 use crate::language::{self, grammar};
 use crate::language::{Language, python};
 use crate::symbols;
-use crate::text::{is_among, line_ending, line_start, with_line_ending};
+use crate::text::{is_among, line_end, line_ending, line_start, with_line_ending};
 
 /// Statements at the top of a file that bring names of other files.
 const IMPORTS: &str = "\
@@ -109,11 +109,10 @@ fn repeated(language: Language, before: &str, text: &str) -> Option<Range<usize>
 /// Returns the lines of a statement, where nothing else stands on them.
 fn whole_lines(text: &str, span: Range<usize>) -> Option<Range<usize>> {
     let start = line_start(text, span.start);
-    let rest = text[span.end..].find('\n');
     let end = match text[span.clone()].ends_with('\n') {
         // Some grammars count the end of the line in.
         true => span.end,
-        false => rest.map_or(text.len(), |at| span.end + at + 1),
+        false => line_end(text, span.end),
     };
     let around = [&text[start..span.start], &text[span.end..end]].concat();
     around.trim().is_empty().then_some(start..end)
@@ -217,11 +216,9 @@ fn with_import(language: Language, content: &str, kind: &str, import: &str) -> O
     }
     let below = |at: usize| {
         let end = known[at].span.end;
-        let is_line = content[..end].ends_with('\n');
-        let rest = &content[end..];
-        match is_line {
+        match content[..end].ends_with('\n') {
             true => end,
-            false => end + rest.find('\n').map_or(rest.len(), |newline| newline + 1),
+            false => line_end(content, end),
         }
     };
     let same: Vec<usize> = places

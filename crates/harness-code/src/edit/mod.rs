@@ -17,7 +17,7 @@ use similar::{
 
 use crate::language::Language;
 use crate::path::RelPath;
-use crate::text::line_start;
+use crate::text::{line_end, line_start};
 
 pub use change::{ChangeSet, FileChange};
 pub use companions::with_companions;
@@ -84,8 +84,7 @@ pub fn lines_of(language: Language, content: &str, span: &Range<usize>) -> Optio
         }
         start = above;
     }
-    let rest = &content[span.end..];
-    let end = span.end + rest.find('\n').map_or(rest.len(), |at| at + 1);
+    let end = line_end(content, span.end);
     let indent = |line: &str| line.len() - line.trim_start().len();
     let next = content[end..].lines().find(|line| !line.trim().is_empty());
     let own = content[start..].lines().next().map_or(0, indent);

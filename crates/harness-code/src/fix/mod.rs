@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 
 use crate::edit::Edit;
 use crate::path::RelPath;
+use crate::text::{line_end, line_start};
 
 pub use finding::MisspellingRequest;
 pub use go_imports::go_imports;
@@ -106,15 +107,12 @@ pub enum Answer {
 pub(crate) fn place(path: &RelPath, content: &str, offset: usize) -> Place {
     let before = content.get(..offset).unwrap_or(content);
     let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
-    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let end = content[start..]
-        .find('\n')
-        .map_or(content.len(), |length| start + length);
-    let text = content[start..end].trim().to_string();
+    let at = before.len();
+    let text = &content[line_start(content, at)..line_end(content, at)];
     Place {
         path: path.clone(),
         line: u32::try_from(line).unwrap_or(u32::MAX),
-        text,
+        text: text.trim().to_string(),
     }
 }
 

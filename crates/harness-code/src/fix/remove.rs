@@ -10,7 +10,7 @@ use crate::language::Language;
 use crate::path::RelPath;
 use crate::symbols::code::{CodeToken, code_tokens};
 use crate::symbols::{self, Definition, DefinitionKind};
-use crate::text::{line_start, whole_words};
+use crate::text::{line_end, line_start, whole_words};
 use crate::tree::{SourceFile, SourceTree};
 
 /// What should be gone.
@@ -93,8 +93,8 @@ fn removal(tree: &SourceTree, home: &SourceFile, one: &Definition) -> Option<Edi
     let text = tree.text(&home.path).ok()?;
     let content = text.content();
     let span = one.span();
-    let (start, _) = line_around(content, span.start);
-    let (_, end) = line_around(content, span.end.saturating_sub(1));
+    let start = line_start(content, span.start);
+    let end = line_end(content, span.end.saturating_sub(1));
     let is_alone =
         content[start..span.start].is_empty() && content[span.end..end].trim().is_empty();
     let above = content[..start].strip_suffix('\n').unwrap_or_default();
@@ -107,13 +107,6 @@ fn removal(tree: &SourceTree, home: &SourceFile, one: &Definition) -> Option<Edi
         range: edit::lines_of(home.language, content, &span)?,
         text: String::new(),
     })
-}
-
-/// Returns the bytes of the line around a place, with its end.
-fn line_around(content: &str, at: usize) -> (usize, usize) {
-    let start = line_start(content, at);
-    let end = content[at..].find('\n');
-    (start, end.map_or(content.len(), |end| at + end + 1))
 }
 
 /// Returns the splices that take a name out of imports from its home and out of `__all__`.
@@ -203,7 +196,7 @@ fn is_in_all(tokens: &[CodeToken], at: usize) -> bool {
 /// the whole import where it is the only one. What else stands there is not certain.
 fn entry(content: &str, tokens: &[CodeToken], at: usize) -> Option<Range<usize>> {
     let own = tokens[at].range.clone();
-    let (start, end) = line_around(content, own.start);
+    let (start, end) = (line_start(content, own.start), line_end(content, own.start));
     let line = content[start..end].trim();
     let text = |at: Option<usize>| {
         at.and_then(|at| tokens.get(at))

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::path::RelPath;
 use crate::report::{clipped, counted};
 use crate::symbols::{Definition, DefinitionKind};
+use crate::text::line_start;
 use crate::tree::{SourceFile, SourceTree};
 
 /// Returns a map of a file, a folder or (`None`) the project, in at most `longest` characters.
@@ -112,8 +113,7 @@ fn outline(file: &SourceFile, longest: usize) -> String {
     }
     let text = outlined(file, Detail::OuterOnly);
     let cut = text.floor_char_boundary(longest.saturating_sub(20).min(text.len()));
-    let whole = text[..cut].rfind('\n').map_or(0, |newline| newline + 1);
-    format!("{}... and more\n", &text[..whole])
+    format!("{}... and more\n", &text[..line_start(&text, cut)])
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
