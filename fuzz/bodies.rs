@@ -16,7 +16,7 @@ use harness_code::request::Request;
 use harness_code::search::{Query, glob, search};
 use harness_code::suite::{SuiteEnvironment, detect};
 use harness_code::symbols::{parses, read_with};
-use harness_code::text::Text;
+use harness_code::text::{Text, line_ending, with_line_ending};
 use harness_code::tree::SourceTree;
 
 /// Every language that has a reader.
@@ -58,7 +58,7 @@ pub fn text(data: &[u8]) {
     let Ok(text) = Text::decode(data) else { return };
     assert_eq!(text.encode(text.content()).ok().as_deref(), Some(data));
     assert_eq!(Text::from_bytes(data.to_vec()).ok().as_ref(), Some(&text));
-    text.adapt("a\nb\r\nc\r");
+    with_line_ending("a\nb\r\nc\r", line_ending(text.content()));
 }
 
 /// Symbols: spans lie inside the text, on characters, around the name.

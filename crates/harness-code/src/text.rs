@@ -179,26 +179,6 @@ impl Text {
             Clothes::Declared(encoding) => encode_exactly(encoding, content),
         }
     }
-
-    /// Returns the name of the encoding, for messages.
-    pub fn encoding(&self) -> &'static str {
-        match self.clothes {
-            Clothes::Utf8 { .. } => "UTF-8",
-            Clothes::Utf16 { .. } => "UTF-16",
-            Clothes::Latin1 => "Latin-1",
-            Clothes::Declared(encoding) => encoding.name(),
-        }
-    }
-
-    /// Returns the line ending that most lines use; `\n` where there is none.
-    pub fn line_ending(&self) -> LineEnding {
-        line_ending(&self.content)
-    }
-
-    /// Returns `snippet` with this file's line endings.
-    pub fn adapt(&self, snippet: &str) -> String {
-        with_line_ending(snippet, self.line_ending()).into_owned()
-    }
 }
 
 /// Returns the line ending that most lines of `content` use; `\n` where there is none.
@@ -372,31 +352,31 @@ mod tests {
     use proptest::prelude::*;
 
     #[track_caller]
-    fn check(bytes: &[u8], content: &str, encoding: &str) {
+    fn check(bytes: &[u8], content: &str, clothes: Clothes) {
         let text = Text::decode(bytes).unwrap();
         assert_eq!(text.content(), content);
-        assert_eq!(text.encoding(), encoding);
+        assert_eq!(text.clothes, clothes);
         assert_eq!(text.encode(content).unwrap(), bytes, "bytes survive");
     }
 
     #[test]
     fn encodings_survive_a_round_trip() {
-        check(b"a = 1\n", "a = 1\n", "UTF-8");
-        check(b"\xef\xbb\xbfa\r\nb", "a\r\nb", "UTF-8");
-        check(b"caf\xe9\n", "caf\u{e9}\n", "Latin-1");
+        check(b"a = 1\n", "a = 1\n", Clothes::Utf8 { bom: false });
+        check(b"\xef\xbb\xbfa\r\nb", "a\r\nb", Clothes::Utf8 { bom: true });
+        check(b"caf\xe9\n", "caf\u{e9}\n", Clothes::Latin1);
         check(
             b"# coding: latin-1\nx = '\xe9\x85'\n",
             "# coding: latin-1\nx = '\u{e9}\u{85}'\n",
-            "Latin-1",
+            Clothes::Latin1,
         );
         check(
             b"# -*- coding: cp1251 -*-\nx = '\xcf'\n",
             "# -*- coding: cp1251 -*-\nx = 'П'\n",
-            "windows-1251",
+            Clothes::Declared(encoding_rs::WINDOWS_1251),
         );
-        check(b"\xff\xfea\0\n\0", "a\n", "UTF-16");
-        check(b"\xfe\xff\0a\0\n", "a\n", "UTF-16");
-        check(b"", "", "UTF-8");
+        check(b"\xff\xfea\0\n\0", "a\n", Clothes::Utf16 { little: true });
+        check(b"\xfe\xff\0a\0\n", "a\n", Clothes::Utf16 { little: false });
+        check(b"", "", Clothes::Utf8 { bom: false });
     }
 
     #[test]
@@ -428,7 +408,7 @@ mod tests {
         assert_eq!(line_ending("a\rb\r"), LineEnding::Cr);
         assert_eq!(line_ending("a"), LineEnding::Lf);
         assert_eq!(
-            Text::decode(b"a\r\nb").unwrap().adapt("x\ny\r\n"),
+            with_line_ending("x\ny\r\n", line_ending("a\r\nb")),
             "x\r\ny\r\n"
         );
     }
