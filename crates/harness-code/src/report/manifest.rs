@@ -1,11 +1,11 @@
 //! What a project says of itself: its name, what it is, and how it is started. Read from manifests and the README.
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::Expr;
 use serde_json::Value as Json;
-use toml::Table;
+use toml::{Table, Value};
 
-use crate::language::python;
 use crate::path::RelPath;
+use crate::suite::manifest::{ini, inside, texts, with_setup};
 use crate::tree::SourceTree;
 
 /// What the manifests say.
@@ -57,15 +57,8 @@ pub(super) fn manifests() -> impl Iterator<Item = &'static str> {
     READERS.iter().map(|(name, _)| *name)
 }
 
-fn text_at<'a>(table: &'a Table, path: &[&str]) -> Option<&'a str> {
-    table_at(table, path.split_last()?.1)?
-        .get(*path.last()?)?
-        .as_str()
-}
-
-fn table_at<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Table> {
-    path.iter()
-        .try_fold(table, |table, key| table.get(*key)?.as_table())
+fn text_at<'t>(table: &'t Table, path: &str) -> Option<&'t str> {
+    inside(table, path)?.as_str()
 }
 
 fn owned(text: Option<&str>) -> Option<String> {
@@ -79,23 +72,23 @@ fn pyproject(content: &str) -> Manifest {
     };
     let mut scripts = Vec::new();
     for path in [
-        &["project", "scripts"][..],
-        &["project", "gui-scripts"],
-        &["tool", "poetry", "scripts"],
+        "project.scripts",
+        "project.gui-scripts",
+        "tool.poetry.scripts",
     ] {
-        let entries = table_at(&table, path).into_iter().flatten();
+        let entries = inside(&table, path).and_then(Value::as_table);
+        let entries = entries.into_iter().flatten();
         scripts.extend(
             entries.filter_map(|(name, target)| Some((name.clone(), target.as_str()?.to_string()))),
         );
     }
     Manifest {
         name: owned(
-            text_at(&table, &["project", "name"])
-                .or_else(|| text_at(&table, &["tool", "poetry", "name"])),
+            text_at(&table, "project.name").or_else(|| text_at(&table, "tool.poetry.name")),
         ),
         about: owned(
-            text_at(&table, &["project", "description"])
-                .or_else(|| text_at(&table, &["tool", "poetry", "description"])),
+            text_at(&table, "project.description")
+                .or_else(|| text_at(&table, "tool.poetry.description")),
         ),
         scripts,
     }
@@ -118,8 +111,8 @@ fn cargo(content: &str) -> Manifest {
         Some((bin.get("name")?.as_str()?.to_string(), path.to_string()))
     });
     Manifest {
-        name: owned(text_at(&table, &["package", "name"])),
-        about: owned(text_at(&table, &["package", "description"])),
+        name: owned(text_at(&table, "package.name")),
+        about: owned(text_at(&table, "package.description")),
         scripts: scripts.collect(),
     }
 }
@@ -173,80 +166,37 @@ fn pom(content: &str) -> Manifest {
     }
 }
 
-/// An ini file as setuptools reads it: sections, keys, and indented continuation lines.
 fn setup_cfg(content: &str) -> Manifest {
-    let mut manifest = Manifest::default();
-    let (mut section, mut key) = (String::new(), String::new());
-    for line in content.lines() {
-        let trimmed = line.trim();
-        if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
-            continue;
-        }
-        if let Some(name) = trimmed
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-        {
-            section = name.to_string();
-            key.clear();
-            continue;
-        }
-        let continues = line.starts_with([' ', '\t']);
-        let Some((left, right)) = trimmed.split_once('=') else {
-            continue;
-        };
-        let (left, right) = (left.trim(), right.trim());
-        if !continues {
-            key = left.to_string();
-        }
-        match (section.as_str(), left) {
-            ("metadata", "name") if !right.starts_with("attr:") => {
-                manifest.name = owned(Some(right));
-            }
-            ("metadata", "description" | "summary") if !right.starts_with("file:") => {
-                manifest.about = owned(Some(right));
-            }
-            ("options.entry_points" | "entry_points", _)
-                if continues && key == "console_scripts" =>
-            {
-                manifest.scripts.push((left.to_string(), right.to_string()));
-            }
-            (_, _) => {}
-        }
+    // What lies in another file or in the code is not known.
+    let said = |key: &str, elsewhere: &str| {
+        let value = ini(content, "metadata", key).into_iter().next();
+        owned(
+            value
+                .as_deref()
+                .filter(|value| !value.starts_with(elsewhere)),
+        )
+    };
+    let scripts = ["options.entry_points", "entry_points"]
+        .into_iter()
+        .flat_map(|section| ini(content, section, "console_scripts"));
+    Manifest {
+        name: said("name", "attr:"),
+        about: said("description", "file:").or_else(|| said("summary", "file:")),
+        scripts: scripts.filter_map(|line| script(&line)).collect(),
     }
-    manifest
 }
 
 /// The keywords of the call `setup(...)` that are plain strings.
 fn setup_py(content: &str) -> Manifest {
-    let read = python::with_module(content, |module| {
+    let read = with_setup(content, |_, call| {
         let mut manifest = Manifest::default();
-        for statement in module.suite() {
-            let Stmt::Expr(statement) = statement else {
-                continue;
-            };
-            let Some(call) = statement.value.as_call_expr() else {
-                continue;
-            };
-            let is_setup = match &*call.func {
-                Expr::Name(name) => name.id.as_str() == "setup",
-                Expr::Attribute(attribute) => attribute.attr.as_str() == "setup",
-                _ => false,
-            };
-            if !is_setup {
-                continue;
-            }
-            for keyword in &*call.arguments.keywords {
-                let Some(name) = &keyword.arg else { continue };
-                let text = keyword
-                    .value
-                    .as_string_literal_expr()
-                    .map(|string| string.value.to_str());
-                match name.as_str() {
-                    "name" => manifest.name = owned(text),
-                    "description" => manifest.about = owned(text),
-                    "entry_points" => manifest.scripts = console_scripts(&keyword.value),
-                    _ => {}
-                }
+        for keyword in &call.arguments.keywords {
+            let text = || owned(texts(&keyword.value).first().map(String::as_str));
+            match keyword.arg.as_ref().map(|name| name.as_str()) {
+                Some("name") => manifest.name = text(),
+                Some("description") => manifest.about = text(),
+                Some("entry_points") => manifest.scripts = console_scripts(&keyword.value),
+                _ => {}
             }
         }
         manifest
@@ -258,23 +208,19 @@ fn console_scripts(value: &Expr) -> Vec<(String, String)> {
     let Expr::Dict(dict) = value else {
         return Vec::new();
     };
-    let is_console = |key: &Option<Expr>| {
-        key.as_ref()
-            .and_then(|key| key.as_string_literal_expr())
-            .is_some_and(|key| key.value.to_str() == "console_scripts")
-    };
+    let is_console = |key: &Expr| texts(key) == ["console_scripts"];
     let lists = dict
         .items
         .iter()
-        .filter(|item| is_console(&item.key))
-        .filter_map(|item| item.value.as_list_expr());
-    let strings = lists
-        .flat_map(|list| list.elts.iter())
-        .filter_map(|element| element.as_string_literal_expr());
-    let pairs = strings.filter_map(|string| string.value.to_str().split_once('='));
-    pairs
-        .map(|(name, target)| (name.trim().to_string(), target.trim().to_string()))
-        .collect()
+        .filter(|item| item.key.as_ref().is_some_and(is_console));
+    let lines = lists.flat_map(|item| texts(&item.value));
+    lines.filter_map(|line| script(&line)).collect()
+}
+
+/// `name = module:function`.
+fn script(line: &str) -> Option<(String, String)> {
+    let (name, target) = line.split_once('=')?;
+    Some((name.trim().to_owned(), target.trim().to_owned()))
 }
 
 /// Names under which a project introduces itself.

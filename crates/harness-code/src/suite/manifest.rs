@@ -3,10 +3,12 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use ruff_python_ast::Expr;
+use ruff_python_ast::{Expr, ExprCall, Stmt};
 use toml::{Table, Value};
 
-pub(super) fn inside<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
+use crate::language::python;
+
+pub(crate) fn inside<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     let value = table.get(first)?;
     if rest.is_empty() {
@@ -16,13 +18,13 @@ pub(super) fn inside<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
     }
 }
 
-pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
+pub(crate) fn strings(value: Option<&Value>) -> Vec<String> {
     let items = value.and_then(Value::as_array).into_iter().flatten();
     items.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// Returns the names of the values in a part of a file of sections.
-pub(super) fn keys(text: &str, section: &str) -> Vec<String> {
+pub(crate) fn keys(text: &str, section: &str) -> Vec<String> {
     let start = format!("[{section}]");
     let lines = text.lines().skip_while(|line| line.trim_end() != start);
     let lines = lines.skip(1).take_while(|line| !line.starts_with('['));
@@ -32,10 +34,15 @@ pub(super) fn keys(text: &str, section: &str) -> Vec<String> {
 }
 
 /// Returns the lines of a value in a file of sections, as `setup.cfg` and `tox.ini` are.
-pub(super) fn ini(text: &str, section: &str, key: &str) -> Vec<String> {
+pub(crate) fn ini(text: &str, section: &str, key: &str) -> Vec<String> {
     let (mut is_inside, mut is_value, mut found) = (false, false, Vec::new());
     for line in text.lines() {
         let is_indented = line.starts_with([' ', '\t']);
+        let trimmed = line.trim_start();
+        // A value goes on behind them.
+        if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
+            continue;
+        }
         let line = line.split(" #").next().unwrap_or_default();
         if let Some(name) = line
             .strip_prefix('[')
@@ -57,13 +64,13 @@ pub(super) fn ini(text: &str, section: &str, key: &str) -> Vec<String> {
 }
 
 /// Returns a distribution's name in the one spelling that indexes use.
-pub(super) fn normal(name: &str) -> String {
+pub(crate) fn normal(name: &str) -> String {
     let parts = name.split(['-', '_', '.']).filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("-").to_lowercase()
 }
 
 /// Returns the distribution that a requirement names.
-pub(super) fn distribution(text: &str) -> Option<String> {
+pub(crate) fn distribution(text: &str) -> Option<String> {
     static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[|[<>=!~@(,]|$)").ok()
     });
@@ -71,8 +78,23 @@ pub(super) fn distribution(text: &str) -> Option<String> {
     Some(normal(name.trim_end_matches('.')))
 }
 
+/// Reads the call of `setup` in a `setup.py`, with the statements around it.
+pub(crate) fn with_setup<T>(text: &str, read: impl FnOnce(&[Stmt], &ExprCall) -> T) -> Option<T> {
+    let is_setup = |call: &&ExprCall| match &*call.func {
+        Expr::Name(name) => name.id.as_str() == "setup",
+        Expr::Attribute(attribute) => attribute.attr.as_str() == "setup",
+        _ => false,
+    };
+    python::with_module(text, |module| {
+        let statements = module.suite().iter().filter_map(Stmt::as_expr_stmt);
+        let mut calls = statements.filter_map(|statement| statement.value.as_call_expr());
+        Some(read(module.suite(), calls.find(is_setup)?))
+    })
+    .flatten()
+}
+
 /// Returns the texts of a list in Python code.
-pub(super) fn texts(value: &Expr) -> Vec<String> {
+pub(crate) fn texts(value: &Expr) -> Vec<String> {
     let one = |value: &Expr| match value {
         Expr::StringLiteral(text) => Some(text.value.to_str().to_owned()),
         _ => None,

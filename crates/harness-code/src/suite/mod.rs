@@ -4,7 +4,7 @@
 mod automation;
 pub mod compiler;
 mod environments;
-mod manifest;
+pub(crate) mod manifest;
 mod pytest;
 mod python;
 mod requirements;

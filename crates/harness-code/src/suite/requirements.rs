@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{Expr, ExprCall, Stmt};
 use toml::{Table, Value};
 
 use crate::path::RelPath;
 use crate::suite::automation::{self, Asked};
-use crate::suite::manifest::{distribution, ini, inside, keys, normal, strings, texts};
+use crate::suite::manifest::{distribution, ini, inside, keys, normal, strings, texts, with_setup};
 use crate::suite::pytest::Settings;
 use crate::tree::SourceTree;
 
@@ -284,17 +284,10 @@ impl Requirements {
     /// Reads what is written as plain lists; what `setup.py` computes is found out by building it.
     fn read_setup_py(&mut self, text: &str) {
         self.is_package = true;
-        let Ok(module) = ruff_python_parser::parse_module(text) else {
-            return;
-        };
-        let body = &module.syntax().body;
-        let call = body.iter().find_map(|statement| match statement {
-            Stmt::Expr(inner) => match &*inner.value {
-                Expr::Call(call) => Some(call),
-                _ => None,
-            },
-            _ => None,
-        });
+        with_setup(text, |body, call| self.read_setup_call(body, call));
+    }
+
+    fn read_setup_call(&mut self, body: &[Stmt], call: &ExprCall) {
         let assigned = |name: &str| {
             body.iter().find_map(|statement| match statement {
                 Stmt::Assign(assign) => match assign.targets.first() {
@@ -310,10 +303,7 @@ impl Requirements {
                 other => texts(other),
             }
         };
-        for keyword in call
-            .into_iter()
-            .flat_map(|call| call.arguments.keywords.iter())
-        {
+        for keyword in &call.arguments.keywords {
             match keyword.arg.as_ref().map(|name| name.as_str()) {
                 Some("name") if self.package.is_none() => {
                     self.package = texts(&keyword.value).into_iter().next();
@@ -556,7 +546,7 @@ mod tests {
 
     #[test]
     fn older_files_are_read_too() {
-        let setup = "from setuptools import setup\nneeds = ['six']\nsetup(name='a', install_requires=needs,\n    \
+        let setup = "from setuptools import setup\nprint('a')\nneeds = ['six']\nsetup(name='a', install_requires=needs,\n    \
             extras_require={'tests': ['pytest', 'mock>=2']})\n";
         check(&[("setup.py", setup)], "mock pytest six", "tests", "");
         let cfg = "[metadata]\nname = a\n[options]\ninstall_requires =\n    click>=8  # ui\n    attrs; python_version<'3'\n\
@@ -565,7 +555,7 @@ mod tests {
         check(
             &[(
                 "tox.ini",
-                "[testenv]\ndeps =\n    -rx.txt\n    pytest\n    py39: mock\ncommands = pytest\n",
+                "[testenv]\ndeps =\n    -rx.txt\n\n# why\n    pytest\n    py39: mock\ncommands = pytest\n",
             )],
             "pytest",
             "",
