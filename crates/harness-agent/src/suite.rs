@@ -78,41 +78,12 @@ fn with_known<T>(
 
 /// Returns the suite that a command runs.
 fn commanded(command: Vec<String>, why: &str) -> Suite {
-    let says = |word: &str| {
-        let is_it = |known: &String| {
-            Path::new(known)
-                .file_stem()
-                .is_some_and(|stem| stem == word)
-        };
-        command.iter().any(is_it)
-    };
-    let known = [
-        ("pytest", Runner::Pytest),
-        ("unittest", Runner::Unittest),
-        ("cargo", Runner::Cargo),
-        ("go", Runner::Go),
-        ("npm", Runner::Npm),
-        ("pnpm", Runner::Pnpm),
-        ("yarn", Runner::Yarn),
-        ("bun", Runner::Bun),
-        ("mvn", Runner::Maven),
-        ("mvnw", Runner::Maven),
-        ("gradle", Runner::Gradle),
-        ("gradlew", Runner::Gradle),
-        ("phpunit", Runner::Phpunit),
-        ("rspec", Runner::Rspec),
-        ("rake", Runner::Rake),
-        ("dotnet", Runner::Dotnet),
-        ("make", Runner::Make),
-    ];
-    let runner = known.iter().find(|(word, _)| says(word));
-    let runner = runner.map_or(Runner::Other, |(_, runner)| *runner);
     let first = command.first().map_or("", String::as_str);
     let is_python = Path::new(first)
         .file_stem()
         .is_some_and(|stem| stem.to_string_lossy().starts_with("python"));
     Suite {
-        runner,
+        runner: Runner::of_command(&command),
         interpreter: is_python.then(|| first.to_owned()),
         interpreter_why: is_python.then(|| why.to_owned()),
         missing: Vec::new(),

@@ -95,49 +95,75 @@ pub enum Runner {
     Other,
 }
 
+/// Each runner with its name, the programs that start it, and the languages whose code it tests.
+const RUNNERS: &[(Runner, &str, &str, &[Language])] = &[
+    (Runner::Pytest, "pytest", "pytest", &[Language::Python]),
+    (
+        Runner::Unittest,
+        "unittest",
+        "unittest",
+        &[Language::Python],
+    ),
+    (Runner::Cargo, "cargo", "cargo", &[Language::Rust]),
+    (Runner::Go, "go", "go", &[Language::Go]),
+    (Runner::Npm, "npm", "npm", SCRIPTS),
+    (Runner::Pnpm, "pnpm", "pnpm", SCRIPTS),
+    (Runner::Yarn, "yarn", "yarn", SCRIPTS),
+    (Runner::Bun, "bun", "bun", SCRIPTS),
+    (Runner::Maven, "maven", "mvn mvnw", &[Language::Java]),
+    (
+        Runner::Gradle,
+        "gradle",
+        "gradle gradlew",
+        &[Language::Java],
+    ),
+    (Runner::Phpunit, "phpunit", "phpunit", &[Language::Php]),
+    (Runner::Rspec, "rspec", "rspec", &[Language::Ruby]),
+    (Runner::Rake, "rake", "rake", &[Language::Ruby]),
+    // A command that names `ctest` is any command: the build in front of it may be all of it.
+    (Runner::Ctest, "ctest", "", &[Language::C, Language::Cpp]),
+    (Runner::Dotnet, "dotnet", "dotnet", &[Language::CSharp]),
+    (Runner::Make, "make", "make", &[]),
+];
+const SCRIPTS: &[Language] = &[Language::JavaScript, Language::TypeScript, Language::Tsx];
+
 impl Runner {
+    fn row(self) -> Option<&'static (Runner, &'static str, &'static str, &'static [Language])> {
+        RUNNERS.iter().find(|(runner, ..)| *runner == self)
+    }
+
     /// Returns the name a person uses.
     pub fn name(self) -> &'static str {
-        match self {
-            Runner::Pytest => "pytest",
-            Runner::Unittest => "unittest",
-            Runner::Cargo => "cargo",
-            Runner::Go => "go",
-            Runner::Npm => "npm",
-            Runner::Pnpm => "pnpm",
-            Runner::Yarn => "yarn",
-            Runner::Bun => "bun",
-            Runner::Maven => "maven",
-            Runner::Gradle => "gradle",
-            Runner::Phpunit => "phpunit",
-            Runner::Rspec => "rspec",
-            Runner::Rake => "rake",
-            Runner::Ctest => "ctest",
-            Runner::Dotnet => "dotnet",
-            Runner::Make => "make",
-            Runner::Other => "other",
-        }
+        self.row().map_or("other", |(_, name, ..)| name)
+    }
+
+    /// Returns the languages whose code it tests.
+    fn languages(self) -> &'static [Language] {
+        self.row().map_or(&[], |(.., languages)| languages)
+    }
+
+    /// Returns what the words of a command start.
+    pub fn of_command(command: &[String]) -> Runner {
+        let stems: Vec<_> = command
+            .iter()
+            .filter_map(|word| Path::new(word).file_stem())
+            .collect();
+        let is_there = |program: &str| stems.iter().any(|stem| *stem == program);
+        let mut known = RUNNERS.iter();
+        let known =
+            known.find(|(_, _, programs, _)| programs.split_ascii_whitespace().any(is_there));
+        known.map_or(Runner::Other, |(runner, ..)| *runner)
     }
 
     /// Says whether it runs tests of a language; a script of the project may run any.
     pub fn runs(self, language: Language) -> bool {
         match self {
-            Runner::Pytest | Runner::Unittest => language == Language::Python,
-            Runner::Cargo => language == Language::Rust,
-            Runner::Go => language == Language::Go,
-            Runner::Npm | Runner::Pnpm | Runner::Yarn | Runner::Bun => matches!(
-                language,
-                Language::JavaScript | Language::TypeScript | Language::Tsx
-            ),
+            Runner::Make | Runner::Other => true,
             Runner::Maven | Runner::Gradle => !matches!(
                 language,
                 Language::Python | Language::Rust | Language::Go | Language::JavaScript
             ),
-            Runner::Phpunit => language == Language::Php,
-            Runner::Rspec | Runner::Rake => language == Language::Ruby,
-            Runner::Ctest => matches!(language, Language::C | Language::Cpp),
-            Runner::Dotnet => language == Language::CSharp,
-            Runner::Make | Runner::Other => true,
+            _ => self.languages().contains(&language),
         }
     }
 }
@@ -187,16 +213,11 @@ const DETECTORS: &[fn(&Project<'_>) -> Option<Candidate>] = &[
 /// Returns how the project's tests are run, or `None` when it has none that we can tell.
 pub fn detect(tree: &SourceTree, environment: &SuiteEnvironment<'_>) -> Option<Suite> {
     let project = Project { tree, environment };
-    let mut best: Option<Candidate> = None;
-    for candidate in DETECTORS.iter().filter_map(|detector| detector(&project)) {
-        if best
-            .as_ref()
-            .is_none_or(|best| candidate.lines > best.lines)
-        {
-            best = Some(candidate);
-        }
-    }
-    best.map(|candidate| candidate.suite)
+    // Of equals the last one is taken.
+    let candidates = DETECTORS.iter().rev().filter_map(|detect| detect(&project));
+    candidates
+        .max_by_key(|candidate| candidate.lines)
+        .map(|candidate| candidate.suite)
         .or_else(|| tool::make(&project))
 }
 

@@ -1,6 +1,5 @@
 //! Suites that a language's own tool runs, each told from its manifest.
 
-use crate::language::Language;
 use crate::path::RelPath;
 use crate::suite::{Candidate, Project, Runner, Suite};
 use crate::tree::SourceFile;
@@ -12,7 +11,6 @@ struct Found<'a> {
     arguments: &'a [&'a str],
     folder: Option<RelPath>,
     why: String,
-    languages: &'a [Language],
 }
 
 impl Found<'_> {
@@ -30,7 +28,7 @@ impl Found<'_> {
         };
         Candidate {
             suite,
-            lines: project.lines_in(self.languages),
+            lines: project.lines_in(self.runner.languages()),
         }
     }
 }
@@ -58,7 +56,6 @@ pub(super) fn cargo(project: &Project<'_>) -> Option<Candidate> {
             arguments,
             folder,
             why,
-            languages: &[Language::Rust],
         }
         .candidate(project),
     )
@@ -76,7 +73,6 @@ pub(super) fn go(project: &Project<'_>) -> Option<Candidate> {
             arguments,
             folder,
             why,
-            languages: &[Language::Go],
         }
         .candidate(project),
     )
@@ -90,7 +86,6 @@ const MANAGERS: &[(Runner, &str, &[&str])] = &[
 ];
 
 pub(super) fn node(project: &Project<'_>) -> Option<Candidate> {
-    let languages = &[Language::JavaScript, Language::TypeScript, Language::Tsx];
     let folder = project.folder_of("package.json")?;
     let manifest = inside(folder.as_ref(), "package.json");
     let package: serde_json::Value = serde_json::from_str(&project.text(&manifest)?).ok()?;
@@ -103,7 +98,7 @@ pub(super) fn node(project: &Project<'_>) -> Option<Candidate> {
         .iter()
         .find(|(_, name, locks)| declared.starts_with(name) || locks.iter().any(locked));
     let (runner, name) = manager.map_or((Runner::Npm, "npm"), |(runner, name, _)| (*runner, name));
-    let is_test = |file: &SourceFile| file.test && languages.contains(&file.language);
+    let is_test = |file: &SourceFile| file.test && runner.languages().contains(&file.language);
     let arguments: &[&str] = match (runner, has_script) {
         (Runner::Bun, true) => &["run", "test"],
         (Runner::Bun, false) if project.tree.files().iter().any(is_test) => &["test"],
@@ -121,7 +116,6 @@ pub(super) fn node(project: &Project<'_>) -> Option<Candidate> {
             arguments,
             folder,
             why,
-            languages,
         }
         .candidate(project),
     )
@@ -138,7 +132,6 @@ pub(super) fn maven(project: &Project<'_>) -> Option<Candidate> {
             arguments: &["-B", "test"],
             folder,
             why,
-            languages: &[Language::Java],
         }
         .candidate(project),
     )
@@ -163,7 +156,6 @@ pub(super) fn gradle(project: &Project<'_>) -> Option<Candidate> {
             arguments: &["test"],
             folder,
             why,
-            languages: &[Language::Java],
         }
         .candidate(project),
     )
@@ -231,7 +223,6 @@ pub(super) fn ruby(project: &Project<'_>) -> Option<Candidate> {
             arguments,
             folder,
             why,
-            languages: &[Language::Ruby],
         }
         .candidate(project),
     )
@@ -251,7 +242,6 @@ pub(super) fn php(project: &Project<'_>) -> Option<Candidate> {
             arguments: &[],
             folder,
             why,
-            languages: &[Language::Php],
         }
         .candidate(project),
     )
@@ -283,7 +273,6 @@ pub(super) fn dotnet(project: &Project<'_>) -> Option<Candidate> {
             arguments: &["test"],
             folder,
             why,
-            languages: &[Language::CSharp],
         }
         .candidate(project),
     )
@@ -301,7 +290,6 @@ pub(super) fn ctest(project: &Project<'_>) -> Option<Candidate> {
         arguments: &[],
         folder,
         why: format!("`{manifest}` has tests"),
-        languages: &[Language::C, Language::Cpp],
     };
     has_tests.then(|| found.candidate(project))
 }
@@ -328,7 +316,6 @@ pub(super) fn make(project: &Project<'_>) -> Option<Suite> {
             arguments: &[target],
             folder: None,
             why,
-            languages: &[],
         }
         .candidate(project)
         .suite,
