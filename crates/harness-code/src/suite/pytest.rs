@@ -3,66 +3,41 @@
 use toml::{Table, Value};
 
 use crate::suite::manifest::{ini, inside, strings};
+use crate::text::is_among;
 
-/// Options and settings of pytest that a plugin brings, with that plugin.
+/// Plugins of pytest with the options and settings that they bring.
 const PLUGINS: &[(&str, &str)] = &[
-    ("--cov", "pytest-cov"),
-    ("--no-cov", "pytest-cov"),
-    ("-n", "pytest-xdist"),
-    ("--numprocesses", "pytest-xdist"),
-    ("--dist", "pytest-xdist"),
-    ("--asyncio-mode", "pytest-asyncio"),
-    ("asyncio_mode", "pytest-asyncio"),
-    ("--timeout", "pytest-timeout"),
-    ("timeout", "pytest-timeout"),
-    ("--benchmark", "pytest-benchmark"),
-    ("--reruns", "pytest-rerunfailures"),
-    ("--ds", "pytest-django"),
-    ("DJANGO_SETTINGS_MODULE", "pytest-django"),
-    ("--doctest-plus", "pytest-doctestplus"),
-    ("--random-order", "pytest-random-order"),
-    ("--mypy", "pytest-mypy"),
-    ("--flake8", "pytest-flake8"),
-    ("--black", "pytest-black"),
-    ("--ruff", "pytest-ruff"),
-    ("--html", "pytest-html"),
-    ("--disable-socket", "pytest-socket"),
-    ("--snapshot", "syrupy"),
-    ("--hypothesis", "hypothesis"),
-    ("env", "pytest-env"),
-    ("mock_use_standalone_module", "pytest-mock"),
-    ("qt_api", "pytest-qt"),
+    ("pytest-cov", "--cov --no-cov"),
+    ("pytest-xdist", "-n --numprocesses --dist"),
+    ("pytest-asyncio", "--asyncio-mode asyncio_mode"),
+    ("pytest-timeout", "--timeout timeout"),
+    ("pytest-benchmark", "--benchmark"),
+    ("pytest-rerunfailures", "--reruns"),
+    ("pytest-django", "--ds DJANGO_SETTINGS_MODULE"),
+    ("pytest-doctestplus", "--doctest-plus"),
+    ("pytest-random-order", "--random-order"),
+    ("pytest-mypy", "--mypy"),
+    ("pytest-flake8", "--flake8"),
+    ("pytest-black", "--black"),
+    ("pytest-ruff", "--ruff"),
+    ("pytest-html", "--html"),
+    ("pytest-socket", "--disable-socket"),
+    ("syrupy", "--snapshot"),
+    ("hypothesis", "--hypothesis"),
+    ("pytest-env", "env"),
+    ("pytest-mock", "mock_use_standalone_module"),
+    ("pytest-qt", "qt_api"),
 ];
 
 /// Plugins that report, spread or limit tests: every test runs without them.
-const DISPENSABLE: &[&str] = &[
-    "pytest-cov",
-    "pytest-xdist",
-    "pytest-timeout",
-    "pytest-rerunfailures",
-    "pytest-random-order",
-    "pytest-mypy",
-    "pytest-flake8",
-    "pytest-black",
-    "pytest-ruff",
-    "pytest-html",
-    "pytest-socket",
-];
+const DISPENSABLE: &str = "\
+    pytest-cov pytest-xdist pytest-timeout pytest-rerunfailures pytest-random-order pytest-mypy \
+    pytest-flake8 pytest-black pytest-ruff pytest-html pytest-socket";
 
 /// Options of those that take no value.
-const WITHOUT_VALUE: &[&str] = &[
-    "--no-cov",
-    "--no-cov-on-fail",
-    "--cov-append",
-    "--cov-branch",
-    "--random-order",
-    "--mypy",
-    "--flake8",
-    "--black",
-    "--ruff",
-    "--self-contained-html",
-    "--disable-socket",
-];
+const WITHOUT_VALUE: &str = "\
+    --no-cov --no-cov-on-fail --cov-append --cov-branch --random-order --mypy --flake8 --black \
+    --ruff --self-contained-html --disable-socket";
 
 /// What the first file that configures pytest tells it; pytest reads no other.
 #[derive(Debug, Default)]
@@ -139,7 +114,9 @@ impl Settings {
     fn of_ini(content: &str, section: &str) -> Option<Settings> {
         let head = format!("[{section}]");
         content.lines().find(|line| line.trim_end() == head)?;
-        let keys = PLUGINS.iter().map(|(word, _)| *word);
+        let keys = PLUGINS
+            .iter()
+            .flat_map(|(_, words)| words.split_ascii_whitespace());
         let is_set = |key: &&str| !key.starts_with('-') && !ini(content, section, key).is_empty();
         Some(Settings {
             why: None,
@@ -150,15 +127,12 @@ impl Settings {
 
     /// Returns the plugins that they use.
     pub(super) fn plugins(&self) -> Vec<String> {
-        let words = || self.keys.iter().chain(&self.options);
-        let is_used = |(option, _): &&(&str, &str)| words().any(|word| is_of(word, option));
-        let mut found: Vec<String> = PLUGINS
+        let said = || self.keys.iter().chain(&self.options);
+        let is_said = |known: &str| said().any(|word| is_of(word, known));
+        let used = PLUGINS
             .iter()
-            .filter(is_used)
-            .map(|(_, plugin)| (*plugin).to_owned())
-            .collect();
-        found.dedup();
-        found
+            .filter(|(_, words)| words.split_ascii_whitespace().any(is_said));
+        used.map(|(plugin, _)| (*plugin).to_owned()).collect()
     }
 
     /// Returns the options without those of plugins that are missing and that no test needs, as one text that pytest
@@ -168,7 +142,7 @@ impl Settings {
         let mut options = self.options.iter().map(String::as_str).peekable();
         while let Some(option) = options.next() {
             let plugin = plugin_of(option).filter(|plugin| {
-                DISPENSABLE.contains(plugin) && missing.iter().any(|name| name == plugin)
+                is_among(DISPENSABLE, plugin) && missing.iter().any(|name| name == plugin)
             });
             let Some(plugin) = plugin else {
                 kept.push(option);
@@ -176,7 +150,7 @@ impl Settings {
             };
             left_out.push(plugin);
             let takes_value = !option.contains('=')
-                && !WITHOUT_VALUE.contains(&option)
+                && !is_among(WITHOUT_VALUE, option)
                 && (option.starts_with("--") || option.len() == 2);
             if takes_value {
                 options.next_if(|value| !value.starts_with('-'));
@@ -198,9 +172,10 @@ fn words(text: &str) -> Vec<String> {
 
 /// Returns the plugin that an option comes from.
 fn plugin_of(option: &str) -> Option<&'static str> {
-    let options = PLUGINS.iter().filter(|(known, _)| known.starts_with('-'));
-    let mut found = options.filter(|(known, _)| is_of(option, known));
-    found.next().map(|(_, plugin)| *plugin)
+    let is_it = |known: &str| known.starts_with('-') && is_of(option, known);
+    let mut plugins = PLUGINS.iter();
+    let found = plugins.find(|(_, words)| words.split_ascii_whitespace().any(is_it));
+    found.map(|(plugin, _)| *plugin)
 }
 
 /// Says whether a word is an option of the table, with or without its value, or a setting.
