@@ -112,10 +112,14 @@ impl Requirements {
 
     /// Returns everything that is asked for, as pip reads it, without the project itself.
     pub fn without_project(&self) -> Vec<String> {
+        self.foreign().cloned().collect()
+    }
+
+    fn foreign(&self) -> impl Iterator<Item = &String> {
         let own = self.package.as_deref().map(normal);
         let all = [&self.runtime, &self.listed, &self.tests, &self.plugins];
-        let foreign = |text: &&String| own.is_none() || distribution(text) != own;
-        all.into_iter().flatten().filter(foreign).cloned().collect()
+        let is_foreign = move |text: &&String| own.is_none() || distribution(text) != own;
+        all.into_iter().flatten().filter(is_foreign)
     }
 
     /// Returns the versions that the project's lock file settles, as pip's constraints, without the project itself.
@@ -148,12 +152,8 @@ impl Requirements {
             }
         }
         // Where there are several, the newest is the one for newer Pythons.
-        let numbers = |version: &&str| -> Vec<u64> {
-            let parts = version.split('.');
-            parts.map_while(|part| part.parse().ok()).collect()
-        };
         let settled = versions.into_iter().filter_map(|(name, known)| {
-            let version = known.into_iter().max_by_key(numbers)?;
+            let version = known.into_iter().max_by_key(|version| numbers(version))?;
             Some(format!("{name}=={version}"))
         });
         settled.collect()
@@ -161,15 +161,8 @@ impl Requirements {
 
     /// Returns the names that must be installed, in one spelling: those that hold everywhere, without the project itself.
     pub fn names(&self) -> Vec<String> {
-        let own = self.package.as_deref().map(normal);
-        let all = [&self.runtime, &self.tests, &self.listed, &self.plugins]
-            .into_iter()
-            .flatten();
-        let mut names: Vec<String> = all
-            .filter(|text| !text.contains(';'))
-            .filter_map(|text| distribution(text))
-            .filter(|name| Some(name) != own.as_ref())
-            .collect();
+        let everywhere = self.foreign().filter(|text| !text.contains(';'));
+        let mut names: Vec<String> = everywhere.filter_map(|text| distribution(text)).collect();
         names.sort();
         names.dedup();
         names
@@ -415,30 +408,12 @@ fn poetry_list(value: Option<&Value>) -> Vec<String> {
 /// Returns a version as pip reads it: `^1.2` is `>=1.2,<2`, `~1.2` is `>=1.2,<1.3`, `*` is any.
 fn pip_version(text: &str) -> String {
     let text = text.trim();
-    let numbers = |text: &str| -> Vec<u64> {
-        text.split('.')
-            .map_while(|part| part.parse().ok())
-            .collect()
-    };
     if let Some(least) = text.strip_prefix('^') {
-        let mut next = numbers(least);
-        let at = next
-            .iter()
-            .position(|number| *number > 0)
-            .unwrap_or(next.len().saturating_sub(1));
-        next.truncate(at + 1);
-        if let Some(last) = next.last_mut() {
-            *last += 1;
-        }
-        return format!(">={least},<{}", joined(&next));
+        let first = numbers(least).iter().position(|number| *number > 0);
+        return up_to_next(least, first.map_or(usize::MAX, |first| first + 1));
     }
     if let Some(least) = text.strip_prefix('~').filter(|rest| !rest.starts_with('=')) {
-        let mut next = numbers(least);
-        next.truncate(2);
-        if let Some(last) = next.last_mut() {
-            *last += 1;
-        }
-        return format!(">={least},<{}", joined(&next));
+        return up_to_next(least, 2);
     }
     match text {
         "*" | "" => String::new(),
@@ -447,12 +422,20 @@ fn pip_version(text: &str) -> String {
     }
 }
 
-fn joined(numbers: &[u64]) -> String {
-    numbers
-        .iter()
-        .map(u64::to_string)
-        .collect::<Vec<_>>()
-        .join(".")
+/// Returns the versions from one on in which this many numbers stay, the last of them aside.
+fn up_to_next(least: &str, kept: usize) -> String {
+    let mut next = numbers(least);
+    next.truncate(kept);
+    if let Some(last) = next.last_mut() {
+        *last += 1;
+    }
+    let next: Vec<String> = next.iter().map(u64::to_string).collect();
+    format!(">={least},<{}", next.join("."))
+}
+
+fn numbers(version: &str) -> Vec<u64> {
+    let parts = version.split('.');
+    parts.map_while(|part| part.parse().ok()).collect()
 }
 
 /// Returns the requirements of a file of requirements; options and other files are pip's affair.
