@@ -38,10 +38,7 @@ impl<'s> Renaming<'_, 's> {
                     "`{}` means something else where `{}` is used",
                     self.new, self.old
                 );
-                return Err(Stop::Refuse(
-                    reason,
-                    self.places(file, [occurrence.span.into()]),
-                ));
+                return self.refused_at(reason, file, occurrence.span);
             }
             // A name that is looked up through the scope would stop there from now on.
             let mut visible = scopes.visible_from(occurrence.scope);
@@ -53,10 +50,7 @@ impl<'s> Renaming<'_, 's> {
                         "`{}` would shadow another `{}` that is used there",
                         self.new, self.new
                     );
-                    return Err(Stop::Refuse(
-                        reason,
-                        self.places(file, [occurrence.span.into()]),
-                    ));
+                    return self.refused_at(reason, file, occurrence.span);
                 }
             }
         }

@@ -39,18 +39,13 @@ impl<'s> Renaming<'_, 's> {
             }
         }
         self.check_dispatched(&family)?;
-        let unknown = self.settled(unknown, |renaming| {
+        self.rename_unknown(unknown, |renaming| {
             let other = renaming.defined_elsewhere(&family)?;
             Some(format!(
                 "what `.{}` belongs to is not known, and {other} has one too",
                 renaming.old
             ))
-        });
-        for (id, span) in unknown {
-            let file = self.program.file(id).ok_or(Stop::Nothing)?;
-            self.check_parsed(&file)?;
-            self.edit(&file, span)?;
-        }
+        })?;
         self.doubt(Owner::Family(&family));
         Ok(())
     }
@@ -165,10 +160,7 @@ impl<'s> Renaming<'_, 's> {
                     "`__match_args__` names `{}`, which patterns use by position",
                     self.old
                 );
-                return Err(Stop::Refuse(
-                    reason,
-                    self.places(file, [member.span.into()]),
-                ));
+                return self.refused_at(reason, file, member.span);
             }
         }
         Ok(())

@@ -300,7 +300,7 @@ impl<'s> Renaming<'_, 's> {
                 "`{}` stands in a string that is put together from pieces",
                 self.old
             );
-            return Err(Stop::Refuse(reason, self.places(file, [span])));
+            return self.refused_at(reason, file, span);
         }
         if self.program.path(file.id).is_none() {
             return Err(Stop::because(format!(
@@ -338,6 +338,16 @@ impl<'s> Renaming<'_, 's> {
                 .iter()
                 .any(|(start, end)| span.start <= *start && *end <= span.end)
         })
+    }
+
+    /// Refuses for what stands at a place.
+    pub(super) fn refused_at(
+        &self,
+        reason: String,
+        file: &File<'s>,
+        span: impl Into<Range<usize>>,
+    ) -> Step<()> {
+        Err(Stop::Refuse(reason, self.places(file, [span.into()])))
     }
 
     pub(super) fn places(

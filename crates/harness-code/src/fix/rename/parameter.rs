@@ -295,10 +295,10 @@ impl<'s> Renaming<'_, 's> {
     /// The new keyword must not be taken in the same call.
     fn check_new_keyword(&self, file: &Rc<File<'s>>, call: &ast::ExprCall) -> Step<()> {
         match keyword_of(call, self.new) {
-            Some(name) => Err(Stop::Refuse(
-                format!("a call passes `{}` already", self.new),
-                self.places(file, [name.range.into()]),
-            )),
+            Some(name) => {
+                let reason = format!("a call passes `{}` already", self.new);
+                self.refused_at(reason, file, name.range)
+            }
             None => Ok(()),
         }
     }
@@ -322,10 +322,7 @@ impl<'s> Renaming<'_, 's> {
             return self.edit(other, named.range);
         }
         let reason = format!("a call hands the function on together with `{}`", self.old);
-        Err(Stop::Refuse(
-            reason,
-            self.places(other, [named.range.into()]),
-        ))
+        self.refused_at(reason, other, named.range)
     }
 
     /// Methods that override this one are called by the same keywords.

@@ -44,13 +44,15 @@ impl<'s> Renaming<'_, 's> {
         if file.source.is_whole() {
             return Ok(());
         }
-        let path = self
-            .program
-            .path(file.id)
-            .map_or(String::new(), ToString::to_string);
+        let path = self.path_of(file);
         Err(Stop::because(format!(
             "`{path}` does not parse, so not every use can be found"
         )))
+    }
+
+    fn path_of(&self, file: &File<'s>) -> String {
+        let path = self.program.path(file.id);
+        path.map_or(String::new(), ToString::to_string)
     }
 
     /// Two definitions of one name that follow each other are two things; overloads and properties are one.
@@ -177,10 +179,8 @@ impl<'s> Renaming<'_, 's> {
                 .alias
                 .is_some_and(|alias| file.text(alias) != import.member.unwrap_or_default());
             if !own && !renamed {
-                return Err(Stop::Refuse(
-                    format!("`{}` is also imported from elsewhere", self.old),
-                    self.places(file, [binding.span.into()]),
-                ));
+                let reason = format!("`{}` is also imported from elsewhere", self.old);
+                return self.refused_at(reason, file, binding.span);
             }
         }
         Ok(())
@@ -276,10 +276,7 @@ impl<'s> Renaming<'_, 's> {
             }
         }
         if clashes && used {
-            let path = self
-                .program
-                .path(file.id)
-                .map_or(String::new(), ToString::to_string);
+            let path = self.path_of(file);
             return Err(Stop::because(format!(
                 "`{path}` gets the name through a star import and has a `{}` of its own",
                 self.new
@@ -321,16 +318,10 @@ impl<'s> Renaming<'_, 's> {
                 }
             }
         }
-        let unknown = self.settled(unknown, |renaming| {
+        self.rename_unknown(unknown, |renaming| {
             let reason = || format!("what `.{}` belongs to is not known", renaming.old);
             renaming.is_attribute_elsewhere(homes).then(reason)
-        });
-        for (id, span) in unknown {
-            let file = self.program.file(id).ok_or(Stop::Nothing)?;
-            self.check_parsed(&file)?;
-            self.edit(&file, span)?;
-        }
-        Ok(())
+        })
     }
 
     fn is_attribute_elsewhere(&self, homes: &[FileId]) -> bool {

@@ -13,8 +13,8 @@ use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
 
-use super::Renaming;
 use super::family::{Belongs, Owner};
+use super::{Renaming, Step, Stop};
 use crate::fix::members::{FIELD_DECORATORS, is_decorated, last_name};
 use crate::fix::program::File;
 use crate::fix::resolved::{ClassRef, FileId, ResolvedModule, Value};
@@ -201,6 +201,20 @@ impl<'r, 's> Renaming<'r, 's> {
         let doubt = self.unknown_uses(reason, &uses);
         self.note(doubt);
         Vec::new()
+    }
+
+    /// Renames the uses whose owner nobody knows, as far as they are settled.
+    pub(super) fn rename_unknown(
+        &mut self,
+        uses: Vec<(FileId, Range<usize>)>,
+        something_else: impl FnOnce(&Self) -> Option<String>,
+    ) -> Step<()> {
+        for (id, span) in self.settled(uses, something_else) {
+            let file = self.program.file(id).ok_or(Stop::Nothing)?;
+            self.check_parsed(&file)?;
+            self.edit(&file, span)?;
+        }
+        Ok(())
     }
 
     /// `getattr(x, "name")`, `patch.object(x, "name")`, a key of a record.
