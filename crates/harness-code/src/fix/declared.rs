@@ -4,6 +4,7 @@ use ruff_python_ast::Expr;
 
 use super::finding::{Search, is_quoted};
 use crate::path::RelPath;
+use crate::text::is_among;
 use crate::tree::SourceTree;
 
 /// Files in which a project declares names to its linters, as TOML.
@@ -82,22 +83,18 @@ fn split(text: &str) -> impl Iterator<Item = String> {
 impl Search<'_, '_> {
     /// Whether some file of the project puts a name among the builtins: `builtins.name = ...`, or by a string.
     pub(crate) fn is_added_builtin(&self, name: &str) -> bool {
-        let sources = self.program.sources;
-        let holds = |id: usize, word: &str| {
-            memchr::memmem::find(sources.text(id).as_bytes(), word.as_bytes()).is_some()
+        let may_add = |text: &str| {
+            text.contains(name) && (text.contains("__builtin") || text.contains("builtins"))
         };
-        self.program.ids().any(|id| {
-            if !(holds(id, "__builtin") || holds(id, "builtins")) || !holds(id, name) {
-                return false;
-            }
-            let Some(file) = self.program.file(id) else {
-                return false;
-            };
-            let set = file.scopes.stores.iter().any(|store| {
+        let ids = self.program.sources.where_text(may_add).into_iter();
+        let mut files = ids.filter_map(|id| self.program.file(id));
+        files.any(|file| {
+            let mut stores = file.scopes.stores.iter();
+            let is_set = stores.any(|store| {
                 store.node.attr.as_str() == name
-                    && matches!(store.node.value.as_ref(), Expr::Name(owner) if matches!(owner.id.as_str(), "builtins" | "__builtin__" | "__builtins__"))
+                    && matches!(store.node.value.as_ref(), Expr::Name(owner) if is_among("builtins __builtin__ __builtins__", &owner.id))
             });
-            set || is_quoted(&file, name)
+            is_set || is_quoted(&file, name)
         })
     }
 }

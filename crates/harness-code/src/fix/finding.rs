@@ -184,12 +184,7 @@ impl<'s> Search<'_, 's> {
 
     /// Whether something holds for a file whose text has the name.
     fn in_holding(&self, name: &str, holds: impl Fn(&File<'s>) -> bool) -> bool {
-        let finder = memchr::memmem::Finder::new(name);
-        self.program.ids().any(|id| {
-            let text = self.program.sources.text(id);
-            finder.find(text.as_bytes()).is_some()
-                && self.program.file(id).is_some_and(|file| holds(&file))
-        })
+        self.program.files_holding(name).any(|file| holds(&file))
     }
 }
 
