@@ -144,7 +144,7 @@ pub(super) fn replaced(
             Ok(Some(spliced(content, only.clone(), &text)))
         }
         several => {
-            let line = |place: &Range<usize>| content[..place.start].matches('\n').count() + 1;
+            let line = |place: &Range<usize>| super::line_of(content, place.start);
             Err(PassageProblem::Several(several.iter().map(line).collect()))
         }
     }

@@ -102,7 +102,7 @@ impl Layout {
                 counted(folder.lines, "line"),
                 counted(folder.files, "file")
             );
-            let _ = writeln!(text, "  {}  {sizes}", pad(&clipped(&label, column), column));
+            let _ = writeln!(text, "  {:<column$}  {sizes}", clipped(&label, column));
         }
         if self.tree.len() > SHOWN_FOLDERS {
             let _ = writeln!(
@@ -138,11 +138,6 @@ impl Layout {
 /// A screen holds about this many folders and findings together.
 const SHOWN_FOLDERS: usize = 14;
 const SHOWN_FINDINGS: usize = 12;
-
-fn pad(text: &str, column: usize) -> String {
-    let length = text.chars().count();
-    format!("{text}{}", " ".repeat(column.saturating_sub(length)))
-}
 
 fn folders(tree: &SourceTree) -> Vec<Folder> {
     let mut sizes: BTreeMap<String, (u64, u64)> = BTreeMap::new();
