@@ -103,7 +103,7 @@ impl RelPath {
 
     /// Returns the folder as text, empty directly under the project.
     pub fn folder(&self) -> &str {
-        self.0.rfind('/').map_or("", |slash| &self.0[..slash])
+        folder_of(&self.0)
     }
 
     /// Appends `more`, which may step back with `..` as long as it stays inside the project.
@@ -188,6 +188,20 @@ impl TryFrom<String> for RelPath {
 impl From<RelPath> for String {
     fn from(path: RelPath) -> String {
         path.0.into()
+    }
+}
+
+/// Returns the folder that a path lies in, as text; empty for the project's own.
+pub(crate) fn folder_of(path: &str) -> &str {
+    path.rfind('/').map_or("", |slash| &path[..slash])
+}
+
+/// Returns the path of what lies in a folder; the project's own folder is empty.
+pub(crate) fn within(folder: &str, rest: &str) -> String {
+    match (folder.is_empty(), rest.is_empty()) {
+        (true, _) => rest.to_owned(),
+        (false, true) => folder.to_owned(),
+        (false, false) => format!("{folder}/{rest}"),
     }
 }
 

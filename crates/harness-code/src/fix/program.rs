@@ -16,7 +16,7 @@ use super::resolved::{ClassRef, FileId, Lineage, ResolvedModule, Value};
 use super::{Place, place};
 use crate::language::Language;
 use crate::parallel::side_by_side;
-use crate::path::RelPath;
+use crate::path::{RelPath, folder_of, within};
 use crate::scope::{Depth, Import, Scopes, Source, SymbolId};
 use crate::stdlib;
 use crate::text::Text;
@@ -106,6 +106,8 @@ pub(crate) struct File<'s> {
     pub(crate) scopes: Scopes<'s>,
     /// The dotted package that relative imports start from.
     pub(crate) package: String,
+    /// Whether it is the `__init__.py` of that package.
+    is_package: bool,
     members: OnceLock<super::members::Members<'s>>,
 }
 
@@ -204,13 +206,9 @@ impl<'s> Program<'s> {
 
     /// The folder (with a slash) that the outermost package around a file lies in.
     fn package_top(&self, path: &str) -> String {
-        let mut folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        while !folder.is_empty()
-            && self
-                .by_path
-                .contains_key(format!("{folder}/__init__.py").as_str())
-        {
-            folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let mut folder = folder_of(path);
+        while !folder.is_empty() && self.is_package(folder) {
+            folder = folder_of(folder);
         }
         if folder.is_empty() {
             String::new()
@@ -219,14 +217,16 @@ impl<'s> Program<'s> {
         }
     }
 
+    fn is_package(&self, folder: &str) -> bool {
+        self.by_path
+            .contains_key(within(folder, "__init__.py").as_str())
+    }
+
     fn is_inside_package(&self, folder: &str) -> bool {
         let mut folder = folder.trim_end_matches('/');
         while let Some((outer, _)) = folder.rsplit_once('/') {
             folder = outer;
-            if self
-                .by_path
-                .contains_key(format!("{folder}/__init__.py").as_str())
-            {
+            if self.is_package(folder) {
                 return true;
             }
         }
@@ -234,7 +234,7 @@ impl<'s> Program<'s> {
     }
 
     fn add_folders(&mut self, path: &str) {
-        let mut folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let mut folder = folder_of(path);
         while !folder.is_empty() {
             let dotted = folder
                 .strip_prefix("src/")
@@ -244,7 +244,7 @@ impl<'s> Program<'s> {
                 break;
             }
             self.folders.insert(dotted, folder.to_string());
-            folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder);
+            folder = folder_of(folder);
         }
     }
 
@@ -284,7 +284,7 @@ impl<'s> Program<'s> {
     }
 
     fn read(&self, id: FileId) -> Option<File<'s>> {
-        let (source, name, init) = match self.path(id) {
+        let (source, name, is_package) = match self.path(id) {
             Some(path) => {
                 let name = self
                     .names_of(path.as_str())
@@ -304,7 +304,7 @@ impl<'s> Program<'s> {
                 (self.sources.outside(slot, &path)?, name, init)
             }
         };
-        let package = if init {
+        let package = if is_package {
             name
         } else {
             name.rsplit_once('.')
@@ -315,6 +315,7 @@ impl<'s> Program<'s> {
             source,
             scopes: source.scopes(Depth::Full),
             package,
+            is_package,
             members: OnceLock::new(),
         })
     }
@@ -370,7 +371,7 @@ impl<'s> Program<'s> {
             return true;
         };
         let at_top = self.path(*id).is_some_and(|path| path.folder().is_empty());
-        *id == from || (at_top && self.by_path.contains_key("__init__.py"))
+        *id == from || (at_top && self.is_package(""))
     }
 
     /// A module of the project by its dotted name.
@@ -378,13 +379,11 @@ impl<'s> Program<'s> {
         let beside = self.path(from).map(|path| path.folder().to_string());
         // A script finds the modules beside it first.
         if let Some(folder) = &beside
-            && !self
-                .by_path
-                .contains_key(in_folder(folder, "__init__.py").as_str())
+            && !self.is_package(folder)
         {
             let path = name.replace('.', "/");
             for file in [format!("{path}.py"), format!("{path}/__init__.py")] {
-                if let Some(&id) = self.by_path.get(in_folder(folder, &file).as_str()) {
+                if let Some(&id) = self.by_path.get(within(folder, &file).as_str()) {
                     return Some(ResolvedModule::File(id));
                 }
             }
@@ -452,16 +451,7 @@ impl<'s> Program<'s> {
         let dotted = match module {
             ResolvedModule::File(id) => {
                 let file = self.file(*id)?;
-                let init = match self.path(*id) {
-                    Some(path) => path.as_str().ends_with("__init__.py"),
-                    None => self
-                        .outside
-                        .borrow()
-                        .get(id - self.sources.paths.len())?
-                        .0
-                        .ends_with("__init__.py"),
-                };
-                if !init {
+                if !file.is_package {
                     return None;
                 }
                 format!("{}.{name}", file.package)
@@ -564,13 +554,5 @@ impl<'s> Program<'s> {
             }
         }
         names
-    }
-}
-
-fn in_folder(folder: &str, file: &str) -> String {
-    if folder.is_empty() {
-        file.to_string()
-    } else {
-        format!("{folder}/{file}")
     }
 }

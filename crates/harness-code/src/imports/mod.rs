@@ -2,7 +2,7 @@
 
 mod by_path;
 pub mod circle;
-mod python;
+pub(crate) mod python;
 mod rust;
 
 use rustc_hash::FxHashMap;

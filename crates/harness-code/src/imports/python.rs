@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::imports::{Outcome, Resolver};
 use crate::language::Language;
-use crate::path::RelPath;
+use crate::path::{RelPath, folder_of, within};
 use crate::symbols::Import;
 use crate::tree::{SourceFile, SourceTree};
 
@@ -38,11 +38,11 @@ impl Roots {
             last = Some(folder);
             let mut up = folder;
             while !up.is_empty() && python_folders.insert(up) {
-                up = parent(up);
+                up = folder_of(up);
             }
             let mut top = folder;
             while !top.is_empty() && by_path.contains_key(format!("{top}/__init__.py").as_str()) {
-                top = parent(top);
+                top = folder_of(top);
             }
             // A folder of scripts is a root for its own files only; see `starts`.
             if top != folder {
@@ -113,10 +113,6 @@ impl Roots {
 /// Says whether a file can be imported: source, or what source is compiled to.
 fn is_module(file: &SourceFile) -> bool {
     file.language == Language::Python || matches!(file.path.extension(), Some("so" | "pyd" | "pyx"))
-}
-
-fn parent(folder: &str) -> &str {
-    folder.rfind('/').map_or("", |slash| &folder[..slash])
 }
 
 /// Where a module name leads.
@@ -199,30 +195,15 @@ pub(super) fn module(resolver: &Resolver<'_>, from: &RelPath, module: &str, leve
 
 /// Returns the path that a module would have, without an ending; `None` when it is not of this project.
 fn base_path(resolver: &Resolver<'_>, from: &RelPath, module: &str, level: u8) -> Option<String> {
-    let rest = module.replace('.', "/");
     if level > 0 {
-        let mut folder = from.folder();
-        for _ in 1..level {
-            if folder.is_empty() {
-                return None;
-            }
-            folder = parent(folder);
-        }
-        return Some(match (folder.is_empty(), rest.is_empty()) {
-            (true, _) => rest,
-            (false, true) => folder.to_string(),
-            (false, false) => format!("{folder}/{rest}"),
-        });
+        return relative(from, module, level);
     }
+    let rest = module.replace('.', "/");
     let top = module.split('.').next().unwrap_or(module);
     let starts = resolver.python.tops.get(top);
     let own_folder = from.folder();
     let beside = |ending: &str| {
-        let sibling = if own_folder.is_empty() {
-            format!("{top}{ending}")
-        } else {
-            format!("{own_folder}/{top}{ending}")
-        };
+        let sibling = within(own_folder, &format!("{top}{ending}"));
         resolver.by_path.contains_key(sibling.as_str())
     };
     // A script finds its neighbours first; inside a package that would be Python 2.
@@ -230,11 +211,7 @@ fn base_path(resolver: &Resolver<'_>, from: &RelPath, module: &str, level: u8) -
         .by_path
         .contains_key(format!("{own_folder}/__init__.py").as_str());
     if is_script && (beside(".py") || beside("/__init__.py")) {
-        return Some(if own_folder.is_empty() {
-            rest
-        } else {
-            format!("{own_folder}/{rest}")
-        });
+        return Some(within(own_folder, &rest));
     }
     let roots = starts?
         .iter()
@@ -259,14 +236,22 @@ fn base_path(resolver: &Resolver<'_>, from: &RelPath, module: &str, level: u8) -
     best.map(|(_, _, _, root)| format!("{root}{rest}"))
 }
 
+/// Returns the path, without an ending, that a relative import leads to: one dot is the folder of the file itself.
+pub(crate) fn relative(from: &RelPath, module: &str, dots: u8) -> Option<String> {
+    let mut folder = from.folder();
+    for _ in 1..dots {
+        if folder.is_empty() {
+            return None;
+        }
+        folder = folder_of(folder);
+    }
+    Some(within(folder, &module.replace('.', "/")))
+}
+
 fn at(resolver: &Resolver<'_>, base: &str) -> Module {
     for ending in ["/__init__.py", ".py", ".pyi", "/__init__.pyi"] {
-        let path = if base.is_empty() {
-            ending.trim_start_matches('/').to_string()
-        } else {
-            format!("{base}{ending}")
-        };
-        if let Some(number) = resolver.number(&path) {
+        let path = format!("{base}{ending}");
+        if let Some(number) = resolver.number(path.trim_start_matches('/')) {
             return Module::File(number);
         }
     }
@@ -277,7 +262,7 @@ fn at(resolver: &Resolver<'_>, base: &str) -> Module {
         return Module::Compiled;
     }
     // A part of a real package that is not there is missing; anything else may be installed beside it.
-    let package = parent(base);
+    let package = folder_of(base);
     let in_package =
         !package.is_empty() && resolver.number(&format!("{package}/__init__.py")).is_some();
     if in_package {

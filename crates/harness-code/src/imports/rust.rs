@@ -1,7 +1,7 @@
 //! Rust's modules inside a project: `mod`, `use crate::`, `self::`, `super::`, and the crates of a workspace.
 
 use crate::imports::{Outcome, Resolver};
-use crate::path::RelPath;
+use crate::path::{RelPath, within};
 use crate::symbols::Import;
 use crate::tree::{SourceFile, SourceTree};
 
@@ -26,12 +26,7 @@ pub(super) fn crates(tree: &SourceTree) -> Vec<Crate> {
             let manifest: toml::Table = text.content().parse().ok()?;
             let name = manifest.get("package")?.get("name")?.as_str()?;
             let name = name.replace('-', "_");
-            let folder = file.path.folder();
-            let source = if folder.is_empty() {
-                "src/".to_string()
-            } else {
-                format!("{folder}/src/")
-            };
+            let source = within(file.path.folder(), "src/");
             Some(Crate { name, source })
         })
         .collect();

@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::imports::python;
 use crate::language::Language;
+use crate::path::{folder_of, within};
 use crate::symbols::{Definition, DefinitionKind};
 use crate::tree::{SourceFile, SourceTree};
 
@@ -152,24 +154,9 @@ impl<'t> Project<'t> {
         if level == 0 {
             return self.module(module);
         }
-        let path = &self.file(from).path;
-        let mut folder: Vec<&str> = path.parts().collect();
-        for _ in 0..level {
-            folder.pop()?;
-        }
-        let mut target = folder.join("/");
-        for part in module.split('.').filter(|part| !part.is_empty()) {
-            if !target.is_empty() {
-                target.push('/');
-            }
-            target.push_str(part);
-        }
-        let package = if target.is_empty() {
-            "__init__.py".to_owned()
-        } else {
-            format!("{target}/__init__.py")
-        };
-        [format!("{target}.py"), package, format!("{target}.pyi")]
+        let base = python::relative(&self.file(from).path, module, level)?;
+        let package = within(&base, "__init__.py");
+        [format!("{base}.py"), package, format!("{base}.pyi")]
             .iter()
             .find_map(|path| self.exact(path))
     }
@@ -311,7 +298,7 @@ fn module_name(file: &SourceFile, packages: &rustc_hash::FxHashSet<&str>) -> Str
     let folder = file.path.folder();
     let mut top = folder;
     while !top.is_empty() && packages.contains(top) {
-        top = top.rsplit_once('/').map_or("", |(above, _)| above);
+        top = folder_of(top);
     }
     let within = path
         .get(top.len()..)
