@@ -62,20 +62,7 @@ pub(super) fn cargo(project: &Project<'_>) -> Option<Candidate> {
 }
 
 pub(super) fn go(project: &Project<'_>) -> Option<Candidate> {
-    let folder = project.folder_of("go.mod")?;
-    let why = format!("`{}`", inside(folder.as_ref(), "go.mod"));
-    let program = project.program("go");
-    let arguments = &["test", "./..."];
-    Some(
-        Found {
-            runner: Runner::Go,
-            command: vec![program],
-            arguments,
-            folder,
-            why,
-        }
-        .candidate(project),
-    )
+    told(project, Runner::Go, "go.mod", &[], &["go", "test", "./..."])
 }
 
 /// Package managers of Node beside npm, with the files that they write.
@@ -122,43 +109,20 @@ pub(super) fn node(project: &Project<'_>) -> Option<Candidate> {
 }
 
 pub(super) fn maven(project: &Project<'_>) -> Option<Candidate> {
-    let folder = project.folder_of("pom.xml")?;
-    let why = format!("`{}`", inside(folder.as_ref(), "pom.xml"));
-    let command = own_or(project, folder.as_ref(), MAVEN_WRAPPER, "mvn");
-    Some(
-        Found {
-            runner: Runner::Maven,
-            command,
-            arguments: &["-B", "test"],
-            folder,
-            why,
-        }
-        .candidate(project),
-    )
+    let tool = &["mvn", "-B", "test"];
+    told(project, Runner::Maven, "pom.xml", MAVEN_WRAPPER, tool)
 }
 
 pub(super) fn gradle(project: &Project<'_>) -> Option<Candidate> {
-    let build = [
-        "build.gradle",
-        "build.gradle.kts",
-        "settings.gradle",
-        "settings.gradle.kts",
-    ];
-    let (name, folder) = build
-        .iter()
-        .find_map(|name| Some((name, project.folder_of(name)?)))?;
-    let why = format!("`{}`", inside(folder.as_ref(), name));
-    let command = own_or(project, folder.as_ref(), GRADLE_WRAPPER, "gradle");
-    Some(
-        Found {
-            runner: Runner::Gradle,
-            command,
-            arguments: &["test"],
-            folder,
-            why,
-        }
-        .candidate(project),
-    )
+    let builds = "build.gradle build.gradle.kts settings.gradle settings.gradle.kts";
+    let tool = &["gradle", "test"];
+    told(project, Runner::Gradle, builds, GRADLE_WRAPPER, tool)
+}
+
+pub(super) fn php(project: &Project<'_>) -> Option<Candidate> {
+    let settings = "phpunit.xml phpunit.xml.dist";
+    let installed = &["php", "vendor/bin/phpunit"];
+    told(project, Runner::Phpunit, settings, installed, &["phpunit"])
 }
 
 const MAVEN_WRAPPER: &[&str] = if cfg!(windows) {
@@ -172,23 +136,35 @@ const GRADLE_WRAPPER: &[&str] = if cfg!(windows) {
     &["sh", "gradlew"]
 };
 
-/// Returns how the project's own script is started, where it has one, else the tool itself. A program of the system reads
-/// the script, since none is started that lies in the project.
-fn own_or(
+/// Returns the suite of a tool that the first of some manifests tells. The project's own script starts it where there is
+/// one, else the tool itself. A program of the system reads the script, since none is started that lies in the project.
+fn told(
     project: &Project<'_>,
-    folder: Option<&RelPath>,
+    runner: Runner,
+    manifests: &str,
     own: &[&str],
-    tool: &str,
-) -> Vec<String> {
-    match own {
-        [reader, words @ .., script] if project.has(&inside(folder, script)) => {
+    tool: &[&str],
+) -> Option<Candidate> {
+    let mut manifests = manifests.split_ascii_whitespace();
+    let (name, folder) = manifests.find_map(|name| Some((name, project.folder_of(name)?)))?;
+    let (tool, arguments) = tool.split_first()?;
+    let command = match own {
+        [reader, words @ .., script] if project.has(&inside(folder.as_ref(), script)) => {
             let words = words.iter().chain([script]).map(|word| (*word).to_owned());
             std::iter::once(project.program(reader))
                 .chain(words)
                 .collect()
         }
         _ => vec![project.program(tool)],
-    }
+    };
+    let found = Found {
+        runner,
+        command,
+        arguments,
+        why: format!("`{}`", inside(folder.as_ref(), name)),
+        folder,
+    };
+    Some(found.candidate(project))
 }
 
 pub(super) fn ruby(project: &Project<'_>) -> Option<Candidate> {
@@ -221,25 +197,6 @@ pub(super) fn ruby(project: &Project<'_>) -> Option<Candidate> {
             runner,
             command: vec![program],
             arguments,
-            folder,
-            why,
-        }
-        .candidate(project),
-    )
-}
-
-pub(super) fn php(project: &Project<'_>) -> Option<Candidate> {
-    let (name, folder) = ["phpunit.xml", "phpunit.xml.dist"]
-        .iter()
-        .find_map(|name| Some((name, project.folder_of(name)?)))?;
-    let why = format!("`{}`", inside(folder.as_ref(), name));
-    let installed = &["php", "vendor/bin/phpunit"];
-    let command = own_or(project, folder.as_ref(), installed, "phpunit");
-    Some(
-        Found {
-            runner: Runner::Phpunit,
-            command,
-            arguments: &[],
             folder,
             why,
         }
