@@ -127,6 +127,12 @@ impl<'s> Program<'s> {
         })
     }
 
+    /// Whether a class is one of these, or inherits from one.
+    pub(crate) fn is_a(&self, class: ClassRef, bases: &[ClassRef]) -> bool {
+        let lineage = self.lineage(class);
+        lineage.classes.iter().any(|base| bases.contains(base))
+    }
+
     /// Whether a class of the standard library defines or inherits a member.
     pub(crate) fn standard_has(&self, class: ClassRef, name: &str) -> bool {
         self.lineage(class)

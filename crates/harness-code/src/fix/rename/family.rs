@@ -58,8 +58,7 @@ impl Renaming<'_, '_> {
                 .filter(|other| !own.contains(other))
                 .partition(|other| {
                     // Two classes without a common base become one family in a class that inherits from both.
-                    let joined =
-                        |class: &ClassRef| self.program.lineage(*class).classes.contains(other);
+                    let joined = |class: &ClassRef| self.program.is_a(*class, &[*other]);
                     self.are_related(member, *other)
                         || twins.contains(other)
                         || below.iter().any(joined)
@@ -91,7 +90,7 @@ impl Renaming<'_, '_> {
                     let inherits = inner.node.arguments.is_some()
                         && below != class
                         && !found.contains(&below)
-                        && self.program.lineage(below).classes.contains(&class);
+                        && self.program.is_a(below, &[class]);
                     if inherits {
                         found.push(below);
                         let name = inner.node.name.to_string();

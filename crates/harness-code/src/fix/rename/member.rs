@@ -104,13 +104,7 @@ impl<'s> Renaming<'_, 's> {
         for file in self.program.files_holding(self.new) {
             for scope in file.members().classes.keys() {
                 let class = ClassRef::Read(file.id, *scope);
-                if self
-                    .program
-                    .lineage(class)
-                    .classes
-                    .iter()
-                    .any(|base| family.own.contains(base))
-                {
+                if self.program.is_a(class, &family.own) {
                     seen.push(class);
                 }
             }
@@ -196,26 +190,20 @@ impl<'s> Renaming<'_, 's> {
     pub(super) fn belongs(&self, value: &Value, family: &Family) -> Belongs {
         match value {
             Value::Class(class) | Value::Instance(class) | Value::Super(class) => {
-                let lineage = self.program.lineage(*class);
-                if lineage.classes.iter().any(|base| family.own.contains(base)) {
+                if self.program.is_a(*class, &family.own) {
                     return Belongs::Owner;
                 }
-                if lineage
-                    .classes
-                    .iter()
-                    .any(|base| family.others.contains(base))
+                let is_standard = matches!(class, ClassRef::Standard(..));
+                if self.program.is_a(*class, &family.others)
                     || self.program.standard_has(*class, self.old)
+                    || is_standard && !self.program.lineage(*class).open
                 {
-                    return Belongs::Other;
-                }
-                if matches!(class, ClassRef::Standard(..)) && !lineage.open {
                     return Belongs::Other;
                 }
                 // A mixin: what it uses, its subclasses define.
                 let below = |classes: &[ClassRef]| {
-                    classes
-                        .iter()
-                        .any(|below| self.program.lineage(*below).classes.contains(class))
+                    let mut classes = classes.iter();
+                    classes.any(|below| self.program.is_a(*below, &[*class]))
                 };
                 match (below(&family.own), below(&family.others)) {
                     (true, false) => Belongs::Owner,

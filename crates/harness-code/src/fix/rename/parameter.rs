@@ -252,6 +252,10 @@ impl<'s> Renaming<'_, 's> {
         class: Option<ClassRef>,
         name: &str,
     ) -> Option<bool> {
+        let holds = |called: &ClassRef| {
+            let member = self.program.find_member(*called, name);
+            class.is_some() && member.map(|(holder, _)| holder) == class
+        };
         match callee {
             Value::Function(id, scope) => {
                 if (*id, *scope) == (file.id, body) {
@@ -269,24 +273,8 @@ impl<'s> Renaming<'_, 's> {
                 let same = matches!(other.scopes.kind(*scope), Some(ScopeKind::Function(node)) if node.name.as_str() == name);
                 Some(related && same)
             }
-            Value::Class(called) => {
-                let makers = ["__init__", "__new__"];
-                let Some(maker) = makers.into_iter().find(|maker| *maker == name) else {
-                    return Some(false);
-                };
-                let holder = self
-                    .program
-                    .find_member(*called, maker)
-                    .map(|(holder, _)| holder);
-                Some(holder.is_some() && holder == class)
-            }
-            Value::Instance(called) => {
-                let holder = self
-                    .program
-                    .find_member(*called, "__call__")
-                    .map(|(holder, _)| holder);
-                Some(name == "__call__" && holder.is_some() && holder == class)
-            }
+            Value::Class(called) => Some(matches!(name, "__init__" | "__new__") && holds(called)),
+            Value::Instance(called) => Some(name == "__call__" && holds(called)),
             Value::Module(_) | Value::Super(_) | Value::Standard => Some(false),
             Value::Unknown => None,
         }

@@ -375,8 +375,7 @@ impl<'s> Renaming<'_, 's> {
     }
 
     pub(super) fn are_related(&self, one: ClassRef, other: ClassRef) -> bool {
-        self.program.lineage(one).classes.contains(&other)
-            || self.program.lineage(other).classes.contains(&one)
+        self.program.is_a(one, &[other]) || self.program.is_a(other, &[one])
     }
 }
 

@@ -155,9 +155,8 @@ impl<'s> Renaming<'_, 's> {
 
     /// Whether what holds for a class can hold for the family: it inherits from it, or `self` may be of the family.
     pub(super) fn is_kin(&self, class: ClassRef, family: &Family) -> bool {
-        let above = |own: &ClassRef| self.program.lineage(*own).classes.contains(&class);
-        let below = self.program.lineage(class);
-        below.classes.iter().any(|base| family.own.contains(base))
+        let above = |own: &ClassRef| self.program.is_a(*own, &[class]);
+        self.program.is_a(class, &family.own)
             || matches!(class, ClassRef::Read(..)) && family.own.iter().any(above)
     }
 
