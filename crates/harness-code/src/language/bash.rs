@@ -9,8 +9,8 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
         Rule::outside("variable_assignment", "name"),
     ],
     calls: &[("command", "name")],
-    imports: &[("command", Importing::Call(&["source", "."]))],
-    names: &["variable_name", "command_name"],
-    comments: &["comment"],
-    strings: &["string", "raw_string"],
+    imports: &[("command", Importing::Call("source ."))],
+    names: "variable_name command_name",
+    comments: "comment",
+    strings: "string raw_string",
 };

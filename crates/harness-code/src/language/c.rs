@@ -17,7 +17,7 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
     ],
     calls: &[("call_expression", "function")],
     imports: &[("preproc_include", Importing::Field("path"))],
-    names: &["identifier", "type_identifier", "field_identifier"],
-    comments: &["comment"],
-    strings: &["string_literal"],
+    names: "identifier type_identifier field_identifier",
+    comments: "comment",
+    strings: "string_literal",
 };

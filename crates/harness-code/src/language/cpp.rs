@@ -21,12 +21,7 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
     ],
     calls: &[("call_expression", "function"), ("new_expression", "type")],
     imports: &[("preproc_include", Importing::Field("path"))],
-    names: &[
-        "identifier",
-        "type_identifier",
-        "field_identifier",
-        "namespace_identifier",
-    ],
-    comments: &["comment"],
-    strings: &["string_literal", "raw_string_literal"],
+    names: "identifier type_identifier field_identifier namespace_identifier",
+    comments: "comment",
+    strings: "string_literal raw_string_literal",
 };

@@ -22,15 +22,8 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
         ("invocation_expression", "function"),
         ("object_creation_expression", "type"),
     ],
-    imports: &[(
-        "using_directive",
-        Importing::Words(&["global", "using", "static"]),
-    )],
-    names: &["identifier"],
-    comments: &["comment"],
-    strings: &[
-        "string_literal",
-        "verbatim_string_literal",
-        "interpolated_string_expression",
-    ],
+    imports: &[("using_directive", Importing::Words("global using static"))],
+    names: "identifier",
+    comments: "comment",
+    strings: "string_literal verbatim_string_literal interpolated_string_expression",
 };

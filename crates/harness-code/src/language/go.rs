@@ -14,12 +14,7 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
     ],
     calls: &[("call_expression", "function")],
     imports: &[("import_spec", Importing::Field("path"))],
-    names: &[
-        "identifier",
-        "type_identifier",
-        "field_identifier",
-        "package_identifier",
-    ],
-    comments: &["comment"],
-    strings: &["interpreted_string_literal", "raw_string_literal"],
+    names: "identifier type_identifier field_identifier package_identifier",
+    comments: "comment",
+    strings: "interpreted_string_literal raw_string_literal",
 };

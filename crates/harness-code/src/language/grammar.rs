@@ -16,12 +16,12 @@ pub(crate) struct Grammar {
     pub(crate) calls: &'static [(&'static str, &'static str)],
     /// Nodes that import something.
     pub(crate) imports: &'static [(&'static str, Importing)],
-    /// Leaves that are names.
-    pub(crate) names: &'static [&'static str],
+    /// Leaves that are names, with blanks between them as in all lists of words here.
+    pub(crate) names: &'static str,
     /// Nodes that are comments.
-    pub(crate) comments: &'static [&'static str],
+    pub(crate) comments: &'static str,
     /// Nodes that are strings.
-    pub(crate) strings: &'static [&'static str],
+    pub(crate) strings: &'static str,
 }
 
 /// A node that defines something.
@@ -125,11 +125,11 @@ pub(crate) enum Importing {
     /// The module is the text of this field, quotes aside.
     Field(&'static str),
     /// The module is the node's own text without these words and the final semicolon.
-    Words(&'static [&'static str]),
+    Words(&'static str),
     /// JavaScript's `import {a as b} from "m"`.
     JavaScript,
     /// A call of one of these functions with a string.
-    Call(&'static [&'static str]),
+    Call(&'static str),
     /// Rust's `use` trees.
     RustUse,
     /// Rust's `mod name;`.
@@ -150,7 +150,7 @@ pub(crate) const SCRIPT_CALLS: &[(&str, &str)] = &[
 pub(crate) const SCRIPT_IMPORTS: &[(&str, Importing)] = &[
     ("import_statement", Importing::JavaScript),
     ("export_statement", Importing::JavaScript),
-    ("call_expression", Importing::Call(&["require", "import"])),
+    ("call_expression", Importing::Call("require import")),
 ];
 
 /// A file that takes longer is given up, whatever its work was.

@@ -20,11 +20,8 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
         ("method_invocation", "name"),
         ("object_creation_expression", "type"),
     ],
-    imports: &[(
-        "import_declaration",
-        Importing::Words(&["import", "static"]),
-    )],
-    names: &["identifier", "type_identifier"],
-    comments: &["line_comment", "block_comment"],
-    strings: &["string_literal"],
+    imports: &[("import_declaration", Importing::Words("import static"))],
+    names: "identifier type_identifier",
+    comments: "line_comment block_comment",
+    strings: "string_literal",
 };

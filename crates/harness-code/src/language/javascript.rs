@@ -14,13 +14,9 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
     ],
     calls: SCRIPT_CALLS,
     imports: SCRIPT_IMPORTS,
-    names: &[
-        "identifier",
-        "property_identifier",
-        "shorthand_property_identifier",
-        "shorthand_property_identifier_pattern",
-        "private_property_identifier",
-    ],
-    comments: &["comment"],
-    strings: &["string", "template_string"],
+    names: "\
+        identifier property_identifier shorthand_property_identifier \
+        shorthand_property_identifier_pattern private_property_identifier",
+    comments: "comment",
+    strings: "string template_string",
 };

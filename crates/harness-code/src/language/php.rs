@@ -21,20 +21,14 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
     imports: &[
         (
             "namespace_use_declaration",
-            Importing::Words(&["use", "function", "const"]),
+            Importing::Words("use function const"),
         ),
-        ("require_expression", Importing::Words(&["require"])),
-        (
-            "require_once_expression",
-            Importing::Words(&["require_once"]),
-        ),
-        ("include_expression", Importing::Words(&["include"])),
-        (
-            "include_once_expression",
-            Importing::Words(&["include_once"]),
-        ),
+        ("require_expression", Importing::Words("require")),
+        ("require_once_expression", Importing::Words("require_once")),
+        ("include_expression", Importing::Words("include")),
+        ("include_once_expression", Importing::Words("include_once")),
     ],
-    names: &["name"],
-    comments: &["comment"],
-    strings: &["string", "encapsed_string"],
+    names: "name",
+    comments: "comment",
+    strings: "string encapsed_string",
 };

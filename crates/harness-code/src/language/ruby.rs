@@ -12,16 +12,8 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
         Rule::outside("assignment", "left"),
     ],
     calls: &[("call", "method")],
-    imports: &[(
-        "call",
-        Importing::Call(&["require", "require_relative", "load"]),
-    )],
-    names: &[
-        "identifier",
-        "constant",
-        "instance_variable",
-        "simple_symbol",
-    ],
-    comments: &["comment"],
-    strings: &["string"],
+    imports: &[("call", Importing::Call("require require_relative load"))],
+    names: "identifier constant instance_variable simple_symbol",
+    comments: "comment",
+    strings: "string",
 };

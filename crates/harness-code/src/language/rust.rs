@@ -26,12 +26,7 @@ pub(crate) const GRAMMAR: Grammar = Grammar {
         ("use_declaration", Importing::RustUse),
         ("mod_item", Importing::RustMod),
     ],
-    names: &[
-        "identifier",
-        "type_identifier",
-        "field_identifier",
-        "shorthand_field_identifier",
-    ],
-    comments: &["line_comment", "block_comment"],
-    strings: &["string_literal", "raw_string_literal"],
+    names: "identifier type_identifier field_identifier shorthand_field_identifier",
+    comments: "line_comment block_comment",
+    strings: "string_literal raw_string_literal",
 };

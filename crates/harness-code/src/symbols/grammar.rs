@@ -87,13 +87,10 @@ fn actions(language: Language, grammar: &'static Grammar) -> &'static [Action] {
             (grammar.names, Leaf::Name),
             (grammar.comments, Leaf::Comment),
             (grammar.strings, Leaf::String),
+            (ATTRIBUTES, Leaf::Attribute),
+            (ANONYMOUS, Leaf::Anonymous),
         ];
         for (kinds, leaf) in leaves {
-            for kind in kinds {
-                by_name.entry(kind).or_default().leaf = leaf;
-            }
-        }
-        for (kinds, leaf) in [(ATTRIBUTES, Leaf::Attribute), (ANONYMOUS, Leaf::Anonymous)] {
             for kind in kinds.split_ascii_whitespace() {
                 by_name.entry(kind).or_default().leaf = leaf;
             }

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use crate::language::grammar::Importing;
 use crate::symbols::{Import, ImportTime, ImportedName};
+use crate::text::is_among;
 
 /// Appends what one import statement imports.
 pub(super) fn read(
@@ -74,10 +75,10 @@ pub(super) fn read(
 }
 
 /// Returns what follows the words that begin an import statement.
-fn after_words<'c>(statement: &'c str, words: &[&str]) -> &'c str {
+fn after_words<'c>(statement: &'c str, words: &str) -> &'c str {
     let mut rest = statement.trim().trim_end_matches(';').trim();
     while let Some(shorter) = words
-        .iter()
+        .split_ascii_whitespace()
         .find_map(|word| rest.strip_prefix(word))
         .filter(|rest| !rest.starts_with(char::is_alphanumeric))
     {
@@ -87,13 +88,13 @@ fn after_words<'c>(statement: &'c str, words: &[&str]) -> &'c str {
 }
 
 /// Returns the module that one of these functions is called with, unless it is computed.
-fn called_with(content: &str, node: &Node<'_>, functions: &[&str]) -> Option<String> {
+fn called_with(content: &str, node: &Node<'_>, functions: &str) -> Option<String> {
     let text = |node: Node<'_>| content.get(node.byte_range()).unwrap_or("");
     let called = ["function", "method", "name"]
         .iter()
         .find_map(|field| node.child_by_field_name(field))
         .map(text)
-        .filter(|called| functions.contains(called))?;
+        .filter(|called| is_among(functions, called))?;
     let arguments = node.child_by_field_name("arguments");
     let first = arguments
         .and_then(|arguments| arguments.named_child(0))
