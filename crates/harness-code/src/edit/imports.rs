@@ -282,19 +282,8 @@ fn is_head(content: &str, one: &Statement) -> bool {
 /// Says whether a line at the top of a file is more than a comment or a word on the whole of it.
 fn is_code(line: &str) -> bool {
     let line = line.trim();
-    let signs = [
-        "//",
-        "/*",
-        "*",
-        "#!",
-        "<?",
-        "package ",
-        "namespace ",
-        "declare",
-        "'use",
-        "\"use",
-    ];
-    !line.is_empty() && !signs.into_iter().any(|sign| line.starts_with(sign))
+    let signs = "//|/*|*|#!|<?|package |namespace |declare|'use|\"use";
+    !line.is_empty() && !signs.split('|').any(|sign| line.starts_with(sign))
 }
 
 /// Returns what an import brings, with where it comes from; all of its text where that is not understood.

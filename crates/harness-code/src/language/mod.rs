@@ -161,20 +161,12 @@ impl Language {
 
 /// Words that start a line only in C++.
 fn looks_like_cpp(content: &str) -> bool {
-    let marks = [
-        "class ",
-        "namespace ",
-        "template<",
-        "template <",
-        "public:",
-        "private:",
-        "protected:",
-        "using ",
-    ];
-    content
-        .lines()
-        .take(400)
-        .any(|line| marks.iter().any(|mark| line.trim_start().starts_with(mark)))
+    let marks = "class |namespace |template<|template <|public:|private:|protected:|using ";
+    content.lines().take(400).any(|line| {
+        marks
+            .split('|')
+            .any(|mark| line.trim_start().starts_with(mark))
+    })
 }
 
 /// Reads `#!/usr/bin/env python3` and the like.

@@ -5,18 +5,9 @@ use super::{PassageProblem, bytes_of, merge, several_lines, spliced};
 use crate::text::line_ending;
 
 /// Words that stand for code which was left out, in a comment.
-const WORDS: [&str; 10] = [
-    "existing",
-    "rest of",
-    "unchanged",
-    "remaining",
-    "omitted",
-    "same as",
-    "as before",
-    "other code",
-    "previous code",
-    "more code",
-];
+const WORDS: &str = "\
+    existing|rest of|unchanged|remaining|omitted|same as|as before|other code|previous code|\
+    more code";
 
 /// Places a passage with a middle left out; nothing when it has none.
 pub(super) fn results(
@@ -50,7 +41,7 @@ fn stands_for_others(line: &str) -> bool {
             .is_empty();
     let dotted = words.starts_with("...") || words.ends_with("...");
     only_dots && words.contains("...")
-        || comment.is_some() && dotted && WORDS.iter().any(|known| words.contains(known))
+        || comment.is_some() && dotted && WORDS.split('|').any(|known| words.contains(known))
 }
 
 /// A passage in parts: each stands once, in this order; what lies between them stays or goes with the new text.

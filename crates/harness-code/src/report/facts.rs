@@ -4,6 +4,7 @@ use crate::mention::{Mentions, NamedDefinition};
 use crate::path::RelPath;
 use crate::request::Request;
 use crate::symbols::Definition;
+use crate::text::is_among;
 use crate::tree::{SourceFile, SourceTree};
 
 /// Something that was read off the code.
@@ -41,7 +42,7 @@ impl Wanted {
     fn read(question: &Request) -> Wanted {
         let words: Vec<String> = question.words().map(str::to_lowercase).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let says = |known: &[&str]| words.iter().any(|word| known.contains(word));
+        let says = |known: &str| words.iter().any(|word| is_among(known, word));
         // "what does X call" asks for what X calls, every other use of the word for who calls X.
         let calls = words
             .windows(2)
@@ -49,22 +50,11 @@ impl Wanted {
             && words
                 .last()
                 .is_some_and(|last| matches!(*last, "call" | "use"));
-        let callers = !calls
-            && says(&[
-                "call", "calls", "called", "caller", "callers", "use", "uses", "used", "usage",
-                "usages", "depends", "invokes", "invoked",
-            ]);
-        let returns = says(&["return", "returns", "returned", "result", "yield", "yields"]);
-        let place = says(&[
-            "where",
-            "defined",
-            "defines",
-            "definition",
-            "declared",
-            "located",
-            "implemented",
-            "signature",
-        ]);
+        let calling = "\
+            call calls called caller callers use uses used usage usages depends invokes invoked";
+        let callers = !calls && says(calling);
+        let returns = says("return returns returned result yield yields");
+        let place = says("where defined defines definition declared located implemented signature");
         Wanted {
             place: place || callers || calls || returns,
             callers,

@@ -33,58 +33,48 @@ paquete programa proyecto aplicação pacote projeto applicazione libreria pacch
 programma project aplikacja biblioteka pakiet program projekt библиотека пакет программа проект";
 
 /// What is asked about, with the keys of manifests that say it.
-const TOPICS: &[(&str, &[&str])] = &[
+const TOPICS: &[(&str, &str)] = &[
     (
         "minimum minimal newest oldest python node rust go java ruby php edition support supported supports version \
 versions versionen unterstützt wersje versiones versioni versies версии",
-        &[
-            "requires-python",
-            "python_requires",
-            "python",
-            "rust-version",
-            "edition",
-            "go",
-            "engines",
-            "php",
-            "maven.compiler.release",
-        ],
+        "requires-python python_requires python rust-version edition go engines php maven.compiler.release",
     ),
     (
         "licence license licenced licensed lizenz licencia licença licenza licentie licencja лицензия",
-        &["license", "license-files"],
+        "license license-files",
     ),
     (
         "dependencies dependency depend depends external needs packages requirements require requires third party \
 abhängigkeiten dépendances dependencias dependências dipendenze afhankelijkheden zależności зависимости",
-        &["dependencies", "install_requires", "require", "requires"],
+        "dependencies install_requires require requires",
     ),
     (
         "author authors maintainer maintainers maintained maintains wrote autor autoren auteur autores autori",
-        &["authors", "author", "maintainers", "maintainer"],
+        "authors author maintainers maintainer",
     ),
     (
         "cli command commands console entry point points begin begins invoke launch launched start started starts \
 startet gestartet lancer iniciar",
-        &["scripts", "console_scripts", "bin", "main"],
+        "scripts console_scripts bin main",
     ),
     (
         "check checked checks ci execute executed suite test tested testing tests coverage run ran runs running \
 ausgeführt ausführen laufen lauft tests testen essais exécuter pruebas ejecutan ejecutar testes executar prove eseguire \
 testy uruchomić тесты запустить",
-        &[],
+        "",
     ),
     (
         "build builds built compile compiled contribute contributing deploy develop development docs documentation \
 install installed installation setup set up usage use used example examples getting guide quickstart tutorial \
 installieren benutzen installer utiliser instalar usar installare usare installeren zainstalować установить",
-        &[],
+        "",
     ),
     (
         "architecture built files folder folders language languages large layout lines long big modules organised \
 organized parts structure structured size style goal idea status name called purpose what's feature features changelog \
 changes changed change history last latest lately newest past earlier previous previously recent recently undo undone \
 did happened aufgebaut aufbau architektur",
-        &[],
+        "",
     ),
 ];
 
@@ -149,7 +139,7 @@ pub fn project_facts(tree: &SourceTree, suite: Option<&Suite>, question: &Reques
     let keys: Vec<&str> = TOPICS
         .iter()
         .filter(|(topic, _)| asks(topic))
-        .flat_map(|(_, keys)| keys.iter().copied())
+        .flat_map(|(_, keys)| keys.split_ascii_whitespace())
         .collect();
     let mut found: Vec<Fact> = manifests()
         .filter_map(|name| RelPath::parse(name).ok())

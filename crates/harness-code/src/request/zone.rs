@@ -228,16 +228,9 @@ pub(crate) fn error_message(line: &str) -> Option<(&str, &str)> {
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
     let is_kind = name.starts_with(|c: char| c.is_ascii_uppercase())
-        && [
-            "Error",
-            "Exception",
-            "Warning",
-            "DoesNotExist",
-            "Interrupt",
-            "Exit",
-        ]
-        .iter()
-        .any(|end| name.ends_with(end));
+        && "Error Exception Warning DoesNotExist Interrupt Exit"
+            .split_ascii_whitespace()
+            .any(|end| name.ends_with(end));
     (is_name && is_kind && (!message.is_empty() || kind.contains("Error")))
         .then_some((name, message.trim()))
 }

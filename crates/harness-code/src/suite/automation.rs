@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use crate::path::RelPath;
 use crate::suite::manifest::{distribution, ini, inside, strings, texts};
+use crate::text::is_among;
 
 /// One thing to install.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,15 +90,8 @@ impl Visitor<'_> for Calls {
 }
 
 /// Options of pip that take the next word.
-const OPTIONS: [&str; 6] = [
-    "-r",
-    "-c",
-    "-e",
-    "--requirement",
-    "--constraint",
-    "--editable",
-];
-const FLAGS: [&str; 5] = ["-U", "--upgrade", "-q", "--quiet", "--pre"];
+const OPTIONS: &str = "-r -c -e --requirement --constraint --editable";
+const FLAGS: &str = "-U --upgrade -q --quiet --pre";
 
 fn installed(call: &ExprCall) -> Vec<Asked> {
     // What is no text holds its place, so that the option before it takes nothing else.
@@ -105,10 +99,10 @@ fn installed(call: &ExprCall) -> Vec<Asked> {
         none if none.is_empty() => vec![String::new()],
         some => some,
     });
-    let mut words = words.filter(|word| !FLAGS.contains(&word.as_str()));
+    let mut words = words.filter(|word| !is_among(FLAGS, word));
     let mut found = Vec::new();
     while let Some(word) = words.next() {
-        if OPTIONS.contains(&word.as_str()) {
+        if is_among(OPTIONS, &word) {
             let named = words.next().unwrap_or_default();
             found.extend(asked(&format!("{word} {named}")));
         } else if word.starts_with('-') {

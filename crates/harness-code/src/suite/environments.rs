@@ -218,13 +218,8 @@ fn managed(project: &Project<'_>) -> Vec<(PathBuf, String)> {
     let conda = conda
         .as_deref()
         .and_then(|text| text.lines().find_map(|line| line.strip_prefix("name:")));
-    for base in [
-        "miniconda3",
-        "anaconda3",
-        "miniforge3",
-        "mambaforge",
-        "micromamba",
-    ] {
+    let bases = "miniconda3 anaconda3 miniforge3 mambaforge micromamba";
+    for base in bases.split_ascii_whitespace() {
         let folder = conda.map(|name| home.join(base).join("envs").join(name.trim()));
         found.extend(folder.map(|folder| (folder, "conda's environment".to_owned())));
     }

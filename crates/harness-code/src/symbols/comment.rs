@@ -79,15 +79,9 @@ impl Tracker {
                 .trim_start_matches(['/', '*', ' '])
                 .starts_with("Package ");
         let head: String = text.chars().take(600).collect::<String>().to_lowercase();
-        let is_licence = [
-            "copyright",
-            "license",
-            "licence",
-            "spdx-",
-            "all rights reserved",
-        ]
-        .iter()
-        .any(|word| head.contains(word));
+        let is_licence = "copyright|license|licence|spdx-|all rights reserved"
+            .split('|')
+            .any(|word| head.contains(word));
         if is_licence || !(stands_apart || is_meant) {
             return None;
         }
