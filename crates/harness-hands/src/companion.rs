@@ -18,17 +18,8 @@ const LAST_WAIT: Duration = Duration::from_secs(3);
 /// Logs older than this are taken away when a new one is begun.
 const OLD: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Parts of names of variables that hold what is secret; such a variable is not handed on.
-const SECRET_NAMES: &[&str] = &[
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "API_KEY",
-    "ACCESS_KEY",
-    "PRIVATE_KEY",
-    "CREDENTIAL",
-    "AUTH",
-];
+const SECRET_NAMES: &str = "\
+    TOKEN SECRET PASSWORD PASSWD API_KEY ACCESS_KEY PRIVATE_KEY CREDENTIAL AUTH";
 
 /// A program to start beside us.
 #[derive(Clone, Debug)]
@@ -75,7 +66,10 @@ impl Companion {
             .stderr(output);
         for (name, _) in crate::environment::all() {
             let upper = name.to_string_lossy().to_ascii_uppercase();
-            if SECRET_NAMES.iter().any(|part| upper.contains(part)) {
+            if SECRET_NAMES
+                .split_ascii_whitespace()
+                .any(|part| upper.contains(part))
+            {
                 command.env_remove(&name);
             }
         }

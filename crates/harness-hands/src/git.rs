@@ -1,11 +1,11 @@
 //! A commit of exactly what a run wrote, made with git's plumbing: nothing that the repository configures is started.
 
-use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use harness_code::path::RelPath;
+use harness_code::text::is_among;
 
 use crate::environment;
 
@@ -60,28 +60,13 @@ pub struct Repository {
 }
 
 /// What a repository may configure to be started, or to be fetched, switched off.
-const SWITCHED_OFF: [&str; 5] = [
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "commit.gpgsign=false",
-    "protocol.allow=never",
-    "user.useConfigOnly=true",
-];
+const SWITCHED_OFF: &str = "\
+    core.hooksPath=/dev/null core.fsmonitor=false commit.gpgsign=false protocol.allow=never \
+    user.useConfigOnly=true";
 /// What git inherits: where it finds the user's own settings, and who the user is.
-const INHERITED: [&str; 12] = [
-    "PATH",
-    "HOME",
-    "XDG_CONFIG_HOME",
-    "USERPROFILE",
-    "APPDATA",
-    "SYSTEMROOT",
-    "GIT_AUTHOR_NAME",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_COMMITTER_NAME",
-    "GIT_COMMITTER_EMAIL",
-    "EMAIL",
-    "TMPDIR",
-];
+const INHERITED: &str = "\
+    PATH HOME XDG_CONFIG_HOME USERPROFILE APPDATA SYSTEMROOT GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL \
+    GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL EMAIL TMPDIR";
 /// Files in `.git` that say that something is half done, and what.
 const HALF_DONE: [(&str, &str); 6] = [
     ("MERGE_HEAD", "a merge"),
@@ -317,16 +302,13 @@ impl Repository {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.git);
         command.arg("--literal-pathspecs").arg("-C").arg(&self.top);
-        for setting in SWITCHED_OFF {
+        for setting in SWITCHED_OFF.split_ascii_whitespace() {
             command.args(["-c", setting]);
         }
         command.args(words).env_clear();
-        let is_inherited = |name: &OsStr| INHERITED.iter().any(|one| name == OsStr::new(one));
-        command.envs(
-            environment::all()
-                .into_iter()
-                .filter(|(name, _)| is_inherited(name)),
-        );
+        let mut inherited = environment::all();
+        inherited.retain(|(name, _)| name.to_str().is_some_and(|name| is_among(INHERITED, name)));
+        command.envs(inherited);
         command
             .env("LC_ALL", "C")
             .env("GIT_NO_LAZY_FETCH", "1")

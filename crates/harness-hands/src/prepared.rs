@@ -36,34 +36,11 @@ const STEP: Limits = Limits {
 
 /// Settings of package managers that a step is given, since they say where packages come from. They may hold a password
 /// for the index, which the packages' own build code can then see, as with pip itself.
-const INDEX: &[&str] = &[
-    "PIP_INDEX_URL",
-    "PIP_EXTRA_INDEX_URL",
-    "PIP_TRUSTED_HOST",
-    "PIP_CERT",
-    "PIP_FIND_LINKS",
-    "PIP_NO_INDEX",
-    "UV_INDEX_URL",
-    "UV_DEFAULT_INDEX",
-    "UV_INDEX",
-    "UV_FIND_LINKS",
-    "UV_NO_INDEX",
-    "UV_NATIVE_TLS",
-    "HTTPS_PROXY",
-    "HTTP_PROXY",
-    "NO_PROXY",
-    "https_proxy",
-    "http_proxy",
-    "no_proxy",
-    "REQUESTS_CA_BUNDLE",
-    "NPM_CONFIG_REGISTRY",
-    "npm_config_registry",
-    "NODE_EXTRA_CA_CERTS",
-    "GOPROXY",
-    "GONOSUMDB",
-    "GOPRIVATE",
-    "GOSUMDB",
-];
+const INDEX: &str = "\
+    PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST PIP_CERT PIP_FIND_LINKS PIP_NO_INDEX \
+    UV_INDEX_URL UV_DEFAULT_INDEX UV_INDEX UV_FIND_LINKS UV_NO_INDEX UV_NATIVE_TLS HTTPS_PROXY \
+    HTTP_PROXY NO_PROXY https_proxy http_proxy no_proxy REQUESTS_CA_BUNDLE NPM_CONFIG_REGISTRY \
+    npm_config_registry NODE_EXTRA_CA_CERTS GOPROXY GONOSUMDB GOPRIVATE GOSUMDB";
 
 /// One command on the way to an environment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -460,8 +437,8 @@ fn step_variables<'s>(step: &'s PrepareStep, cache: &Path) -> Vec<(&'s str, OsSt
     ];
     let told = step.variables.iter();
     variables.extend(told.map(|(name, value)| (name.as_str(), value.into())));
-    for name in INDEX {
-        variables.extend(environment::value(name).map(|value| (*name, value)));
+    for name in INDEX.split_ascii_whitespace() {
+        variables.extend(environment::value(name).map(|value| (name, value)));
     }
     variables
 }

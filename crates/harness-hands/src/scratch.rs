@@ -7,33 +7,18 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use harness_code::path::RelPath;
+use harness_code::text::is_among;
 
 use crate::door::{Door, reason};
 
 /// Folders that are not copied: records, installed packages, caches and what is built anew.
-const LEFT_OUT: &[&str] = &[
-    ".git",
-    ".hg",
-    ".svn",
-    ".jj",
-    ".harness",
-    ".venv",
-    "venv",
-    ".tox",
-    ".nox",
-    "node_modules",
-    "__pycache__",
-    ".mypy_cache",
-    ".pytest_cache",
-    ".ruff_cache",
-    ".hypothesis",
-    "target",
-    ".gradle",
-];
+const LEFT_OUT: &str = "\
+    .git .hg .svn .jj .harness .venv venv .tox .nox node_modules __pycache__ .mypy_cache \
+    .pytest_cache .ruff_cache .hypothesis target .gradle";
 
 /// Those of them that tests cannot do without; a copy leads to the project's own, which tests may only read.
 #[cfg(unix)]
-const SEEN_THROUGH_LINKS: &[&str] = &[".venv", "venv", "node_modules"];
+const SEEN_THROUGH_LINKS: &str = ".venv venv node_modules";
 
 /// A larger project is not copied: it would take longer than the copy is worth.
 const LARGEST: u64 = 1024 * 1024 * 1024;
@@ -461,7 +446,11 @@ fn relative(root: &Path, full: &Path) -> Option<RelPath> {
 }
 
 fn is_left_out(name: &std::ffi::OsStr, full: &Path) -> bool {
-    LEFT_OUT.iter().any(|left| name == *left) || full.join("pyvenv.cfg").is_file()
+    is_in(LEFT_OUT, name) || full.join("pyvenv.cfg").is_file()
+}
+
+fn is_in(list: &str, name: &std::ffi::OsStr) -> bool {
+    name.to_str().is_some_and(|name| is_among(list, name))
 }
 
 /// What tells whether a file was touched without reading it: its length and its times. A program cannot set the time
@@ -486,7 +475,7 @@ fn stamps(root: &Path) -> BTreeMap<RelPath, Stamp> {
                 if !is_left_out(&name, &full) {
                     folders.push(full);
                 }
-            } else if !LEFT_OUT.iter().any(|left| name == *left)
+            } else if !is_in(LEFT_OUT, &name)
                 && let Some(path) = relative(root, &full)
             {
                 found.insert(path, stamp(&metadata));
@@ -642,7 +631,7 @@ fn copy_link(from: &Path, to: &Path) {
 fn see_through(from: &Path, to: &Path) {
     let name = from.file_name().unwrap_or_default();
     let is_environment = from.join("pyvenv.cfg").is_file();
-    if is_environment || SEEN_THROUGH_LINKS.iter().any(|seen| name == *seen) {
+    if is_environment || is_in(SEEN_THROUGH_LINKS, name) {
         let _ = std::os::unix::fs::symlink(from, to);
     }
 }

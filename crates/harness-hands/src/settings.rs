@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use harness_code::path::RelPath;
+use harness_code::text::is_among;
 
 use crate::backup;
 use crate::door::folder::Folder;
@@ -13,26 +14,12 @@ use crate::door::{Door, DoorError, reason};
 use crate::write::{self, Place};
 
 /// Every file that may be written here, each read by one editor. All other paths are refused.
-pub const FILES: &[&str] = &[
-    ".vscode/tasks.json",
-    ".vscode/mcp.json",
-    ".zed/tasks.json",
-    ".zed/settings.json",
-    ".cursor/mcp.json",
-    ".cursor/rules/harness.mdc",
-    ".windsurf/rules/harness.md",
-    ".continue/models/harness.yaml",
-    ".continue/mcpServers/harness.yaml",
-    ".helix/config.toml",
-    ".junie/mcp/mcp.json",
-    ".clinerules/harness.md",
-    ".nvim.lua",
-    ".dir-locals-2.el",
-    ".run/harness-brief.run.xml",
-    ".run/harness-ask.run.xml",
-    ".run/harness-run.run.xml",
-    ".run/harness-serve.run.xml",
-];
+pub const FILES: &str = "\
+    .vscode/tasks.json .vscode/mcp.json .zed/tasks.json .zed/settings.json .cursor/mcp.json \
+    .cursor/rules/harness.mdc .windsurf/rules/harness.md .continue/models/harness.yaml \
+    .continue/mcpServers/harness.yaml .helix/config.toml .junie/mcp/mcp.json \
+    .clinerules/harness.md .nvim.lua .dir-locals-2.el .run/harness-brief.run.xml \
+    .run/harness-ask.run.xml .run/harness-run.run.xml .run/harness-serve.run.xml";
 
 /// Why a settings file was not read or written. The file is as it was before.
 #[derive(Debug, thiserror::Error)]
@@ -222,7 +209,7 @@ impl Settings {
 }
 
 fn check(path: &RelPath) -> Result<(), SettingsError> {
-    if FILES.contains(&path.as_str()) {
+    if is_among(FILES, path.as_str()) {
         return Ok(());
     }
     Err(SettingsError::Unknown(path.clone()))

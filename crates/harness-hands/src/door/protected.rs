@@ -2,6 +2,7 @@
 //! to git and the harness, what a tool installed, and what makes other programs run things.
 
 use harness_code::path::RelPath;
+use harness_code::text::is_among;
 
 use crate::door::request::is_invisible;
 use crate::door::{Door, Kind, PROTECTED, Trespass};
@@ -17,225 +18,103 @@ pub enum Protection {
 
 /// Folders that are protected with all they hold, whatever lies above them.
 const FOLDERS: &[(&str, &str)] = &[
-    (".git", "the repository's own records"),
-    ("git~1", "the repository's own records"),
-    (".hg", "the repository's own records"),
-    (".svn", "the repository's own records"),
-    (".bzr", "the repository's own records"),
-    (".jj", "the repository's own records"),
-    (".harness", "the harness's own records"),
-    (".venv", "a virtual environment"),
-    ("venv", "a virtual environment"),
-    ("__pypackages__", "installed packages"),
-    ("site-packages", "installed packages"),
-    ("node_modules", "installed packages"),
-    (".tox", "a virtual environment"),
-    (".nox", "a virtual environment"),
-    (".conda", "a virtual environment"),
-    (".direnv", "shell configuration"),
-    (".vscode", "editor configuration"),
-    (".idea", "editor configuration"),
-    (".zed", "editor configuration"),
-    (".fleet", "editor configuration"),
-    (".helix", "editor configuration"),
-    (".run", "editor configuration"),
-    (".nvim", "editor configuration"),
-    (".devcontainer", "editor configuration"),
-    (".cursor", "agent configuration"),
-    (".windsurf", "agent configuration"),
-    (".claude", "agent configuration"),
-    (".codex", "agent configuration"),
-    (".gemini", "agent configuration"),
-    (".agents", "agent configuration"),
-    (".continue", "agent configuration"),
-    (".cline", "agent configuration"),
-    (".clinerules", "agent configuration"),
-    (".junie", "agent configuration"),
-    (".roo", "agent configuration"),
-    (".kiro", "agent configuration"),
-    (".opencode", "agent configuration"),
-    (".circleci", "configuration of the build service"),
-    (".buildkite", "configuration of the build service"),
-    (".teamcity", "configuration of the build service"),
-    (".woodpecker", "configuration of the build service"),
-    (".ci", "configuration of the build service"),
-    (".husky", "a git hook"),
-    (".githooks", "a git hook"),
-    (".cargo", "configuration of the build"),
-    (".mvn", "configuration of the build"),
+    (
+        "the repository's own records",
+        ".git git~1 .hg .svn .bzr .jj",
+    ),
+    ("the harness's own records", ".harness"),
+    ("a virtual environment", ".venv venv .tox .nox .conda"),
+    (
+        "installed packages",
+        "__pypackages__ site-packages node_modules",
+    ),
+    ("shell configuration", ".direnv"),
+    (
+        "editor configuration",
+        ".vscode .idea .zed .fleet .helix .run .nvim .devcontainer",
+    ),
+    (
+        "agent configuration",
+        ".cursor .windsurf .claude .codex .gemini .agents .continue .cline .clinerules .junie .roo \
+         .kiro .opencode",
+    ),
+    (
+        "configuration of the build service",
+        ".circleci .buildkite .teamcity .woodpecker .ci",
+    ),
+    ("a git hook", ".husky .githooks"),
+    ("configuration of the build", ".cargo .mvn"),
 ];
 
 /// Files that are protected by their name, in any folder.
 const FILES: &[(&str, &str)] = &[
-    (".gitattributes", "git configuration"),
-    (".gitmodules", "git configuration"),
-    (".gitconfig", "git configuration"),
-    (".lfsconfig", "git configuration"),
-    (".pre-commit-config.yaml", "a git hook"),
-    (".pre-commit-config.yml", "a git hook"),
-    ("lefthook.yml", "a git hook"),
-    (".lefthook.yml", "a git hook"),
-    (".cursorrules", "agent configuration"),
-    (".windsurfrules", "agent configuration"),
-    (".clinerules", "agent configuration"),
-    (".roomodes", "agent configuration"),
-    (".mcp.json", "agent configuration"),
-    ("mcp.json", "agent configuration"),
-    ("opencode.json", "agent configuration"),
-    (".devcontainer.json", "editor configuration"),
-    (".vimrc", "editor configuration"),
-    (".exrc", "editor configuration"),
-    (".nvimrc", "editor configuration"),
-    (".nvim.lua", "editor configuration"),
-    (".lvimrc", "editor configuration"),
-    (".dir-locals.el", "editor configuration"),
-    (".gitlab-ci.yml", "configuration of the build service"),
-    (".travis.yml", "configuration of the build service"),
-    ("azure-pipelines.yml", "configuration of the build service"),
     (
-        "bitbucket-pipelines.yml",
-        "configuration of the build service",
+        "git configuration",
+        ".gitattributes .gitmodules .gitconfig .lfsconfig",
     ),
-    ("appveyor.yml", "configuration of the build service"),
-    (".appveyor.yml", "configuration of the build service"),
-    (".drone.yml", "configuration of the build service"),
-    (".woodpecker.yml", "configuration of the build service"),
-    ("jenkinsfile", "configuration of the build service"),
-    (".bashrc", "shell configuration"),
-    (".bash_profile", "shell configuration"),
-    (".bash_login", "shell configuration"),
-    (".bash_aliases", "shell configuration"),
-    (".profile", "shell configuration"),
-    (".zshrc", "shell configuration"),
-    (".zshenv", "shell configuration"),
-    (".zprofile", "shell configuration"),
-    (".zlogin", "shell configuration"),
-    (".envrc", "shell configuration"),
-    (".env", "shell configuration"),
-    (".tool-versions", "shell configuration"),
-    (".mise.toml", "shell configuration"),
-    ("mise.toml", "shell configuration"),
-    (".npmrc", "configuration of a package tool"),
-    (".yarnrc", "configuration of a package tool"),
-    (".yarnrc.yml", "configuration of a package tool"),
-    (".pnpmfile.cjs", "configuration of a package tool"),
-    (".pypirc", "configuration of a package tool"),
-    ("pip.conf", "configuration of a package tool"),
-    (".netrc", "configuration of a package tool"),
-    ("sitecustomize.py", "code that Python runs at every start"),
-    ("usercustomize.py", "code that Python runs at every start"),
+    (
+        "a git hook",
+        ".pre-commit-config.yaml .pre-commit-config.yml lefthook.yml .lefthook.yml",
+    ),
+    (
+        "agent configuration",
+        ".cursorrules .windsurfrules .clinerules .roomodes .mcp.json mcp.json opencode.json",
+    ),
+    (
+        "editor configuration",
+        ".devcontainer.json .vimrc .exrc .nvimrc .nvim.lua .lvimrc .dir-locals.el",
+    ),
+    (
+        "configuration of the build service",
+        ".gitlab-ci.yml .travis.yml azure-pipelines.yml bitbucket-pipelines.yml appveyor.yml \
+         .appveyor.yml .drone.yml .woodpecker.yml jenkinsfile",
+    ),
+    (
+        "shell configuration",
+        ".bashrc .bash_profile .bash_login .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin \
+         .envrc .env .tool-versions .mise.toml mise.toml",
+    ),
+    (
+        "configuration of a package tool",
+        ".npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc pip.conf .netrc",
+    ),
+    (
+        "code that Python runs at every start",
+        "sitecustomize.py usercustomize.py",
+    ),
 ];
 
 /// Build and test configuration: changed only when the task names the file.
-const CONFIGURATION: &[&str] = &[
-    "agents.md",
-    "claude.md",
-    "gemini.md",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "tox.ini",
-    "noxfile.py",
-    "pytest.toml",
-    ".pytest.toml",
-    "pytest.ini",
-    ".pytest.ini",
-    ".coveragerc",
-    "manifest.in",
-    "pipfile",
-    "pipfile.lock",
-    "poetry.lock",
-    "uv.lock",
-    "pdm.lock",
-    "uv.toml",
-    "environment.yml",
-    "makefile",
-    "gnumakefile",
-    "cmakelists.txt",
-    "justfile",
-    ".justfile",
-    "taskfile.yml",
-    "meson.build",
-    "package.json",
-    "package-lock.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "pnpm-workspace.yaml",
-    "bun.lockb",
-    "deno.json",
-    "tsconfig.json",
-    ".mocharc.json",
-    ".mocharc.js",
-    ".mocharc.cjs",
-    ".mocharc.yml",
-    ".babelrc",
-    "cargo.toml",
-    "cargo.lock",
-    "build.rs",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-    "go.mod",
-    "go.sum",
-    "go.work",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "settings.gradle",
-    "settings.gradle.kts",
-    "gradle.properties",
-    "gradlew",
-    "gradlew.bat",
-    "mvnw",
-    "mvnw.cmd",
-    "gemfile",
-    "gemfile.lock",
-    "rakefile",
-    "composer.json",
-    "composer.lock",
-    "dockerfile",
-    "docker-compose.yml",
-    "docker-compose.yaml",
-    "compose.yml",
-    "compose.yaml",
-    "build",
-    "build.bazel",
-    "workspace",
-    "module.bazel",
-    ".python-version",
-    ".nvmrc",
-];
+const CONFIGURATION: &str = "\
+    agents.md claude.md gemini.md pyproject.toml setup.py setup.cfg tox.ini noxfile.py pytest.toml \
+    .pytest.toml pytest.ini .pytest.ini .coveragerc manifest.in pipfile pipfile.lock poetry.lock \
+    uv.lock pdm.lock uv.toml environment.yml makefile gnumakefile cmakelists.txt justfile \
+    .justfile taskfile.yml meson.build package.json package-lock.json yarn.lock pnpm-lock.yaml \
+    pnpm-workspace.yaml bun.lockb deno.json tsconfig.json .mocharc.json .mocharc.js .mocharc.cjs \
+    .mocharc.yml .babelrc cargo.toml cargo.lock build.rs rust-toolchain rust-toolchain.toml go.mod \
+    go.sum go.work pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts \
+    gradle.properties gradlew gradlew.bat mvnw mvnw.cmd gemfile gemfile.lock rakefile \
+    composer.json composer.lock dockerfile docker-compose.yml docker-compose.yaml compose.yml \
+    compose.yaml build build.bazel workspace module.bazel .python-version .nvmrc";
 
 /// Stems whose `name.config.*` files are configuration: `jest.config.js`, `vite.config.ts`.
-const CONFIGURED: &[&str] = &[
-    "jest",
-    "vitest",
-    "vite",
-    "webpack",
-    "rollup",
-    "babel",
-    "karma",
-    "playwright",
-    "cypress",
-    "eslint",
-    "postcss",
-    "next",
-    "nuxt",
-    "svelte",
-    "ava",
-];
+const CONFIGURED: &str = "\
+    jest vitest vite webpack rollup babel karma playwright cypress eslint postcss next nuxt svelte \
+    ava";
 
 /// Says whether and why a path is protected, by its name alone.
 pub fn protection(path: &RelPath) -> Option<(Protection, &'static str)> {
     let folded: Vec<String> = path.parts().map(fold).collect();
     let always = |why| Some((Protection::Always, why));
-    for part in &folded {
-        if let Some((_, why)) = FOLDERS.iter().find(|(name, _)| name == part) {
-            return always(*why);
-        }
-    }
+    let in_list = |list: &[(&'static str, &str)], name: &str| {
+        let found = list.iter().find(|(_, names)| is_among(names, name));
+        found.map(|(why, _)| *why)
+    };
     let name = folded.last()?.as_str();
-    if let Some((_, why)) = FILES.iter().find(|(file, _)| *file == name) {
-        return always(*why);
+    let mut folders = folded.iter();
+    let folder = folders.find_map(|part| in_list(FOLDERS, part));
+    if let Some(why) = folder.or_else(|| in_list(FILES, name)) {
+        return always(why);
     }
     if is_backup(name) {
         return always("a backup copy");
@@ -253,12 +132,12 @@ pub fn protection(path: &RelPath) -> Option<(Protection, &'static str)> {
     if in_github && matches!(folded[1].as_str(), "workflows" | "actions") {
         return always("configuration of the build service");
     }
-    let is_configuration = CONFIGURATION.contains(&name)
+    let is_configuration = is_among(CONFIGURATION, name)
         || (name.starts_with("requirements") && name.ends_with(".txt"))
         || (name.starts_with("tsconfig.") && name.ends_with(".json"))
         || name.ends_with(".csproj")
         || name.ends_with(".sln")
-        || CONFIGURED.iter().any(|stem| {
+        || CONFIGURED.split_ascii_whitespace().any(|stem| {
             name.strip_prefix(stem)
                 .is_some_and(|rest| rest.starts_with(".config."))
         });

@@ -4,75 +4,26 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use harness_code::text::is_among;
+
 use crate::environment;
 
 /// The variable by which a process of ours is known wherever it hangs in the tree.
 pub(crate) const MARK: &str = "HARNESS_STARTED";
 
 /// Names that tests need and that hold no secret. Everything else stays with the user.
-const KEPT: &[&str] = &[
-    "PATH",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "TERM",
-    "COLUMNS",
-    "LINES",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "CONDA_DEFAULT_ENV",
-    "PYENV_VERSION",
-    "PYENV_ROOT",
-    "PYTHONPATH",
-    "PYTHONHASHSEED",
-    "PYTHONUTF8",
-    "PYTHONIOENCODING",
-    "PYTHONWARNINGS",
-    "DJANGO_SETTINGS_MODULE",
-    "GOPATH",
-    "GOROOT",
-    "GOFLAGS",
-    "GOMODCACHE",
-    "JAVA_HOME",
-    "MAVEN_HOME",
-    "M2_HOME",
-    "GRADLE_HOME",
-    "NODE_PATH",
-    "NODE_ENV",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "RUSTFLAGS",
-    "RUST_BACKTRACE",
-    "LD_LIBRARY_PATH",
-    "DYLD_LIBRARY_PATH",
-    "DYLD_FALLBACK_LIBRARY_PATH",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "XDG_DATA_DIRS",
-    "NIX_PATH",
-    "NIX_SSL_CERT_FILE",
-    "NIX_LD",
-    "NIX_LD_LIBRARY_PATH",
-    "DEVELOPER_DIR",
-    "SDKROOT",
-    "CI",
-    // Windows starts almost nothing without these.
-    "SYSTEMROOT",
-    "SYSTEMDRIVE",
-    "WINDIR",
-    "COMSPEC",
-    "PATHEXT",
-    "NUMBER_OF_PROCESSORS",
-    "PROCESSOR_ARCHITECTURE",
-    "PROGRAMFILES",
-    "PROGRAMFILES(X86)",
-    "PROGRAMDATA",
-    "USERNAME",
-];
+const KEPT: &str = "\
+    PATH LANG LANGUAGE TZ TERM COLUMNS LINES USER LOGNAME SHELL VIRTUAL_ENV CONDA_PREFIX \
+    CONDA_DEFAULT_ENV PYENV_VERSION PYENV_ROOT PYTHONPATH PYTHONHASHSEED PYTHONUTF8 \
+    PYTHONIOENCODING PYTHONWARNINGS DJANGO_SETTINGS_MODULE GOPATH GOROOT GOFLAGS GOMODCACHE \
+    JAVA_HOME MAVEN_HOME M2_HOME GRADLE_HOME NODE_PATH NODE_ENV CARGO_HOME RUSTUP_HOME \
+    RUSTUP_TOOLCHAIN RUSTFLAGS RUST_BACKTRACE LD_LIBRARY_PATH DYLD_LIBRARY_PATH \
+    DYLD_FALLBACK_LIBRARY_PATH SSL_CERT_FILE SSL_CERT_DIR XDG_DATA_DIRS NIX_PATH NIX_SSL_CERT_FILE \
+    NIX_LD NIX_LD_LIBRARY_PATH DEVELOPER_DIR SDKROOT CI";
+/// Windows starts almost nothing without these.
+const KEPT_ON_WINDOWS: &str = "\
+    SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE \
+    PROGRAMFILES PROGRAMFILES(X86) PROGRAMDATA USERNAME";
 
 /// Returns the environment of a program: what is kept of ours, a home and a temporary folder of its
 /// own, and what its caller adds.
@@ -110,7 +61,7 @@ pub(crate) fn is_kept(name: &OsStr) -> bool {
     } else {
         name.to_string()
     };
-    KEPT.contains(&name.as_str()) || name.starts_with("LC_")
+    is_among(KEPT, &name) || is_among(KEPT_ON_WINDOWS, &name) || name.starts_with("LC_")
 }
 
 /// Returns a value that no other started program of this machine has.

@@ -329,7 +329,7 @@ pub(super) fn arguments(
     match mode {
         Mode::Pytest => {
             let mut arguments = after(command, "pytest");
-            arguments.extend(PYTEST.iter().map(ToString::to_string));
+            arguments.extend(PYTEST.split_ascii_whitespace().map(String::from));
             arguments.push(format!("cache_dir={}", cache.display()));
             arguments.extend(select::for_pytest(&wanted, folder));
             Ok((arguments, Vec::new()))
@@ -344,16 +344,8 @@ pub(super) fn arguments(
 }
 
 /// Everything runs, whatever the project's own settings cut short; the cache is not theirs.
-const PYTEST: &[&str] = &[
-    "-q",
-    "--color=no",
-    "--tb=short",
-    "--maxfail=0",
-    "--continue-on-collection-errors",
-    "-p",
-    "no:randomly",
-    "-o",
-];
+const PYTEST: &str = "\
+    -q --color=no --tb=short --maxfail=0 --continue-on-collection-errors -p no:randomly -o";
 
 enum Failed {
     Runner(RunnerError),

@@ -456,16 +456,9 @@ const JSON_REPORTS: &[(&str, &str)] = &[
 ];
 
 /// Where programs that manage versions of Node and its tools keep them, below the user's home.
-const NODE_PLACES: &[&str] = &[
-    ".nvm/versions",
-    ".volta",
-    ".fnm",
-    ".local/share/fnm",
-    ".local/share/pnpm",
-    ".local/share/mise/installs",
-    ".asdf/installs",
-    ".cache/node/corepack",
-];
+const NODE_PLACES: &str = "\
+    .nvm/versions .volta .fnm .local/share/fnm .local/share/pnpm .local/share/mise/installs \
+    .asdf/installs .cache/node/corepack";
 
 fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> Plan {
     let package = read_file(&folder.join("package.json")).unwrap_or_default();
@@ -539,7 +532,7 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
     }
     let home = environment::home();
     let places = NODE_PLACES
-        .iter()
+        .split_ascii_whitespace()
         .filter_map(|place| Some(home.as_ref()?.join(place)));
     plan.readable = places.filter(|place| place.exists()).collect();
     plan

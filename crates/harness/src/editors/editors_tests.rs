@@ -490,7 +490,8 @@ fn the_list_of_hands_is_the_list_of_kits() {
     let mut ours: Vec<&str> = list().iter().flat_map(|kit| kit.files.clone()).collect();
     ours.sort_unstable();
     ours.dedup();
-    let mut allowed = harness_hands::settings::FILES.to_vec();
+    let allowed = harness_hands::settings::FILES.split_ascii_whitespace();
+    let mut allowed: Vec<&str> = allowed.collect();
     allowed.sort_unstable();
     assert_eq!(ours, allowed);
 }

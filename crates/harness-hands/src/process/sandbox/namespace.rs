@@ -11,6 +11,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use harness_code::text::is_among;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change};
 use rustix::process::{getegid, geteuid};
@@ -219,7 +220,10 @@ fn stand_ins(
     confinement: &Confinement,
     mut shared: Vec<PathBuf>,
 ) -> io::Result<Vec<(CString, CString)>> {
-    let system: Vec<PathBuf> = places::SYSTEM.iter().map(PathBuf::from).collect();
+    let system: Vec<PathBuf> = places::SYSTEM
+        .split_ascii_whitespace()
+        .map(PathBuf::from)
+        .collect();
     // A home folder inside a temporary one is hidden with it.
     shared.extend(
         environment::home().filter(|home| !shared.iter().any(|place| home.starts_with(place))),
@@ -291,12 +295,14 @@ fn clear_way(stand_in: &Path, rest: &Path) -> io::Result<()> {
 /// Returns what lies at the top and is not the system's own: homes, data, other disks.
 fn closed_places() -> Vec<PathBuf> {
     // Each of these has a wall of its own, or none that a program could do without.
-    const OWN_WALLS: &[&str] = &["/etc", "/dev", "/proc", "/sys", "/run", "/tmp"];
+    const OWN_WALLS: &str = "/etc /dev /proc /sys /run /tmp";
     let entries = std::fs::read_dir("/").into_iter().flatten().flatten();
     entries
         .map(|entry| entry.path())
-        .filter(|path| path.to_str().is_some_and(|text| !OWN_WALLS.contains(&text)))
-        .filter(|path| !places::SYSTEM.iter().any(|place| path == Path::new(place)))
+        .filter(|path| {
+            let is_open = |path| !is_among(OWN_WALLS, path) && !is_among(places::SYSTEM, path);
+            path.to_str().is_some_and(is_open)
+        })
         // A link that leads nowhere cannot be covered and shows nothing.
         .filter(|path| path.exists())
         .collect()
