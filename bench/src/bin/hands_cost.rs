@@ -209,8 +209,9 @@ fn edits(folder: &Path, bytes: usize, rounds: u32) -> ([f64; 2], [f64; 2]) {
         .begin(&RunId::new(), "bench", waiting)
         .unwrap();
     let edit = cost(rounds, || {
+        let was = text(round);
         round += 1;
-        run.replace(&path, &text(round)).unwrap();
+        run.settle(&path, Some(&was), Some(&text(round))).unwrap();
     });
     run.finish(&Ending::default()).unwrap();
     (plain, edit)

@@ -55,18 +55,6 @@ impl From<Trespass> for WriteError {
 }
 
 impl WriteError {
-    /// Returns the rule that was broken, when the path may not be changed at all.
-    pub fn trespass(&self) -> Option<&Trespass> {
-        match self {
-            WriteError::Door(error) => error.trespass(),
-            WriteError::Lock(_)
-            | WriteError::Exists(_)
-            | WriteError::ChangedMeanwhile(_)
-            | WriteError::Disk { .. }
-            | WriteError::NotRestored { .. } => None,
-        }
-    }
-
     pub(crate) fn disk(path: &RelPath, source: io::Error) -> WriteError {
         if write::is_changed_meanwhile(&source) {
             return WriteError::ChangedMeanwhile(path.clone());
@@ -158,28 +146,8 @@ impl Transaction {
         protected::check(&self.whole, path, &self.named)
     }
 
-    /// Replaces the bytes of a file that is there.
-    pub fn replace(&mut self, path: &RelPath, bytes: &[u8]) -> Result<(), WriteError> {
-        self.check(path)?;
-        self.replace_unchecked(path, bytes, None)
-    }
-
-    /// Makes a new file, and the folders it needs.
-    pub fn create(&mut self, path: &RelPath, bytes: &[u8]) -> Result<(), WriteError> {
-        self.check(path)?;
-        self.create_unchecked(path, bytes, &Place::New { mode: 0o666 })
-    }
-
-    /// Replaces the bytes of a file, or makes it.
-    pub fn put(&mut self, path: &RelPath, bytes: &[u8]) -> Result<(), WriteError> {
-        self.check(path)?;
-        match self.whole.metadata(path)? {
-            Some(_) => self.replace_unchecked(path, bytes, None),
-            None => self.create_unchecked(path, bytes, &Place::New { mode: 0o666 }),
-        }
-    }
-
     /// Makes a file hold these bytes, or takes it away, as long as it is what it was when the change was thought of.
+    /// A new file gets the folders that it needs.
     pub fn settle(
         &mut self,
         path: &RelPath,
@@ -188,24 +156,16 @@ impl Transaction {
     ) -> Result<(), WriteError> {
         self.check(path)?;
         match (was, wanted) {
-            (Some(was), Some(wanted)) => self.replace_expected(path, wanted, None, Some(was)),
-            (None, Some(wanted)) => {
-                self.create_unchecked(path, wanted, &Place::New { mode: 0o666 })
-            }
+            (Some(was), Some(wanted)) => self.replace(path, wanted, None, Some(was)),
+            (None, Some(wanted)) => self.create(path, wanted, &Place::New { mode: 0o666 }),
             (Some(was), None) => {
                 if self.whole.read(path)? != was {
                     return Err(WriteError::ChangedMeanwhile(path.clone()));
                 }
-                self.remove_unchecked(path)
+                self.remove(path)
             }
             (None, None) => Ok(()),
         }
-    }
-
-    /// Removes a file.
-    pub fn remove(&mut self, path: &RelPath) -> Result<(), WriteError> {
-        self.check(path)?;
-        self.remove_unchecked(path)
     }
 
     /// Gives a file another path, making the folders it needs.
@@ -250,14 +210,6 @@ impl Transaction {
             }
         }
         changed
-    }
-
-    /// Returns the bytes a file had before the run, or `None` when it was not there or not touched.
-    pub fn original(&self, path: &RelPath) -> Result<Option<Vec<u8>>, WriteError> {
-        match self.firsts().remove(path) {
-            Some((Was::File { digest, .. }, _)) => Ok(Some(self.journal.image(&digest)?)),
-            Some((Was::Absent | Was::Folder, _)) | None => Ok(None),
-        }
     }
 
     /// Puts every byte back as it was before the run, and takes the run's `.bak` files away. What somebody else wrote
@@ -361,7 +313,7 @@ impl Transaction {
         }
         let backups = std::mem::replace(&mut self.backups, Backups::None);
         let done = match (wanted, &now) {
-            (Was::Absent, _) => self.remove_unchecked(path),
+            (Was::Absent, _) => self.remove(path),
             (Was::File { digest, mode, .. }, here) => {
                 let bytes = match images.get(digest) {
                     Some(bytes) => Ok(bytes.clone()),
@@ -369,9 +321,9 @@ impl Transaction {
                 };
                 match bytes {
                     Ok(bytes) if *here == Was::Absent => {
-                        self.create_unchecked(path, &bytes, &Place::Exact { mode: *mode })
+                        self.create(path, &bytes, &Place::Exact { mode: *mode })
                     }
-                    Ok(bytes) => self.replace_unchecked(path, &bytes, Some(*mode)),
+                    Ok(bytes) => self.replace(path, &bytes, Some(*mode), None),
                     Err(error) => Err(error.into()),
                 }
             }
@@ -381,16 +333,8 @@ impl Transaction {
         done
     }
 
-    fn replace_unchecked(
-        &mut self,
-        path: &RelPath,
-        bytes: &[u8],
-        mode: Option<u32>,
-    ) -> Result<(), WriteError> {
-        self.replace_expected(path, bytes, mode, None)
-    }
-
-    fn replace_expected(
+    /// Replaces the bytes of a file, and its mode where one is given, as long as it holds what is `expected`.
+    fn replace(
         &mut self,
         path: &RelPath,
         bytes: &[u8],
@@ -430,7 +374,7 @@ impl Transaction {
             .map_err(|error| WriteError::disk(path, error))
     }
 
-    fn create_unchecked(
+    fn create(
         &mut self,
         path: &RelPath,
         bytes: &[u8],
@@ -455,7 +399,7 @@ impl Transaction {
         })
     }
 
-    fn remove_unchecked(&mut self, path: &RelPath) -> Result<(), WriteError> {
+    fn remove(&mut self, path: &RelPath) -> Result<(), WriteError> {
         let folder = self.whole.folder_of(path)?;
         let (bytes, seen) = folder.read_with(path.file_name(), path)?;
         self.keep_backup(&folder, path, &bytes, &seen)?;

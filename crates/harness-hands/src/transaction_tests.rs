@@ -68,6 +68,20 @@ fn path(text: &str) -> RelPath {
     RelPath::parse(text).unwrap()
 }
 
+/// Makes a file hold these bytes, whatever it holds now.
+fn put(run: &mut Transaction, name: &str, bytes: &[u8]) -> Result<(), WriteError> {
+    let was = std::fs::read(run.whole.root().join(name)).ok();
+    run.settle(&path(name), was.as_deref(), Some(bytes))
+}
+
+/// Returns the rule that a path broke.
+fn rule(error: &WriteError) -> Option<&'static str> {
+    match error {
+        WriteError::Door(error) => error.trespass().map(|trespass| trespass.rule),
+        _ => None,
+    }
+}
+
 /// Every file outside `.harness` with its mode and bytes, one a line.
 fn shown(root: &Path) -> String {
     tree(root)
@@ -110,10 +124,9 @@ fn done() -> Ending {
 fn a_changed_file_keeps_the_first_original_beside_it() {
     let bench = bench(&[("a.py", "one\r\n")]);
     let mut run = bench.begin();
-    run.replace(&path("a.py"), b"two\r\n").unwrap();
-    run.replace(&path("a.py"), b"three\r\n").unwrap();
+    put(&mut run, "a.py", b"two\r\n").unwrap();
+    put(&mut run, "a.py", b"three\r\n").unwrap();
     assert_eq!(run.writes(), [path("a.py")]);
-    assert_eq!(run.original(&path("a.py")).unwrap().unwrap(), b"one\r\n");
     run.finish(&done()).unwrap();
     bench.shows(&expect![[r#"
         a.py "three\r\n"
@@ -129,7 +142,7 @@ fn a_backup_that_is_there_is_never_overwritten() {
         ("a.py.bak.1", "mine too"),
     ]);
     let mut run = bench.begin();
-    run.replace(&path("a.py"), b"two").unwrap();
+    put(&mut run, "a.py", b"two").unwrap();
     run.finish(&done()).unwrap();
     bench.shows(&expect![[r#"
         a.py "two"
@@ -150,10 +163,10 @@ fn everything_is_taken_back() {
     let bench = bench(&[("a.py", "one"), ("old.py", "old"), ("gone.py", "gone")]);
     let before = tree(bench.folder.path());
     let mut run = bench.begin();
-    run.replace(&path("a.py"), b"two").unwrap();
-    run.create(&path("new/deep/b.py"), b"new").unwrap();
+    put(&mut run, "a.py", b"two").unwrap();
+    put(&mut run, "new/deep/b.py", b"new").unwrap();
     run.rename(&path("old.py"), &path("new/old.py")).unwrap();
-    run.remove(&path("gone.py")).unwrap();
+    run.settle(&path("gone.py"), Some(b"gone"), None).unwrap();
     let changed = ["a.py", "gone.py", "new/deep/b.py", "new/old.py", "old.py"].map(path);
     assert_eq!(run.writes(), changed);
     bench.shows(&expect![[r#"
@@ -175,9 +188,9 @@ fn everything_is_taken_back() {
 fn a_take_back_leaves_what_somebody_saved_meanwhile() {
     let bench = bench(&[("a.py", "one"), ("b.py", "one")]);
     let mut run = bench.begin();
-    run.replace(&path("a.py"), b"two").unwrap();
-    run.replace(&path("b.py"), b"two").unwrap();
-    run.create(&path("new.py"), b"new").unwrap();
+    put(&mut run, "a.py", b"two").unwrap();
+    put(&mut run, "b.py", b"two").unwrap();
+    put(&mut run, "new.py", b"new").unwrap();
     std::fs::write(bench.folder.path().join("a.py"), "two and mine").unwrap();
     std::fs::write(bench.folder.path().join("new.py"), "mine").unwrap();
     let theirs = run.take_back().unwrap();
@@ -215,8 +228,8 @@ fn a_change_is_settled_only_on_what_it_was_made_from() {
 fn an_undo_can_be_undone() {
     let bench = bench(&[("a.py", "one")]);
     let mut run = bench.begin();
-    run.replace(&path("a.py"), b"two").unwrap();
-    run.create(&path("b/c.py"), b"new").unwrap();
+    put(&mut run, "a.py", b"two").unwrap();
+    put(&mut run, "b/c.py", b"new").unwrap();
     let id = run.run().clone();
     run.finish(&done()).unwrap();
     let after = tree(bench.folder.path());
@@ -241,7 +254,7 @@ fn an_undo_can_be_undone() {
 fn a_file_the_user_changed_since_is_not_overwritten() {
     let bench = bench(&[("a.py", "one\n")]);
     let mut run = bench.begin();
-    run.replace(&path("a.py"), b"two\n").unwrap();
+    put(&mut run, "a.py", b"two\n").unwrap();
     run.finish(&done()).unwrap();
     std::fs::write(bench.folder.path().join("a.py"), "mine\n").unwrap();
     let error = bench.undo(None, Force::Never).unwrap_err();
@@ -264,21 +277,17 @@ fn protected_and_foreign_paths_are_refused() {
         ("myenv/x.py", ""),
     ]);
     let mut run = bench.begin();
-    for (name, rule) in [
+    for (name, broken) in [
         (".git/config", "path.protected"),
         ("myenv/x.py", "path.protected"),
         ("pyproject.toml", "path.protected"),
         ("con.py", "path.name"),
     ] {
-        let error = run.put(&path(name), b"x").unwrap_err();
-        assert_eq!(
-            error.trespass().map(|trespass| trespass.rule),
-            Some(rule),
-            "{name}"
-        );
+        let error = put(&mut run, name, b"x").unwrap_err();
+        assert_eq!(rule(&error), Some(broken), "{name}");
     }
     run.allow([path("pyproject.toml")]);
-    run.put(&path("pyproject.toml"), b"x").unwrap();
+    put(&mut run, "pyproject.toml", b"x").unwrap();
 }
 
 #[cfg(unix)]
@@ -303,12 +312,8 @@ fn links_are_refused_and_hard_links_keep_their_bytes() {
         "way/deep/secret",
         "way/deep/new.py",
     ] {
-        let error = run.put(&path(name), b"x").unwrap_err();
-        assert_eq!(
-            error.trespass().map(|trespass| trespass.rule),
-            Some("path.link"),
-            "{name}"
-        );
+        let error = put(&mut run, name, b"x").unwrap_err();
+        assert_eq!(rule(&error), Some("path.link"), "{name}");
         let error = bench.project.door().read(&path(name)).unwrap_err();
         assert_eq!(
             error.trespass().map(|trespass| trespass.rule),
@@ -316,7 +321,7 @@ fn links_are_refused_and_hard_links_keep_their_bytes() {
             "{name}"
         );
     }
-    run.replace(&path("a.py"), b"two").unwrap();
+    put(&mut run, "a.py", b"two").unwrap();
     assert_eq!(
         std::fs::read(outside.path().join("twin.py")).unwrap(),
         b"one"
@@ -332,11 +337,11 @@ fn links_are_refused_and_hard_links_keep_their_bytes() {
 
 /// One of everything a run can do. Stops at the first trouble, as a run does.
 fn busy_run(run: &mut Transaction) -> Result<(), WriteError> {
-    run.replace(&path("a.py"), b"two\n")?;
-    run.create(&path("new/b.py"), b"new\n")?;
+    put(run, "a.py", b"two\n")?;
+    put(run, "new/b.py", b"new\n")?;
     run.rename(&path("old.py"), &path("new/old.py"))?;
-    run.remove(&path("gone.py"))?;
-    run.replace(&path("a.py"), b"three\n")
+    run.settle(&path("gone.py"), Some(b"gone\n"), None)?;
+    put(run, "a.py", b"three\n")
 }
 
 const BUSY: &[(&str, &str)] = &[
@@ -486,8 +491,7 @@ fn a_hard_link_in_the_state_folder_keeps_its_other_name() {
         std::fs::hard_link(&other, state.join(name)).unwrap();
     }
     let mut run = bench.begin();
-    run.put(&RelPath::parse("a.py").unwrap(), b"a = 2\n")
-        .unwrap();
+    put(&mut run, "a.py", b"a = 2\n").unwrap();
     run.finish(&Ending::default()).unwrap();
     crate::trace::append_in_project(bench.project.door(), "{}").unwrap();
     for name in ["lock", "traces.jsonl"] {

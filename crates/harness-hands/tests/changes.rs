@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use harness_code::path::RelPath;
+use harness_hands::door::DoorError;
 use harness_hands::journal::{Ending, RunId};
 use harness_hands::lock::Waiting;
 use harness_hands::permit::{Access, Project};
@@ -47,6 +48,17 @@ fn begin(project: &Project, patience: Duration) -> Result<Transaction, WriteErro
 
 fn path(text: &str) -> RelPath {
     RelPath::parse(text).unwrap()
+}
+
+/// Makes a file hold these bytes or be gone, whatever it holds now.
+fn settle(
+    run: &mut Transaction,
+    folder: &Path,
+    name: &str,
+    wanted: Option<&[u8]>,
+) -> Result<(), WriteError> {
+    let was = std::fs::read(folder.join(name)).ok();
+    run.settle(&path(name), was.as_deref(), wanted)
 }
 
 fn done() -> Ending {
@@ -131,8 +143,8 @@ proptest! {
             for step in steps {
                 // Steps that cannot be made change nothing; the rest goes on.
                 let _ = match step {
-                    Step::Put(name, bytes) => run.put(&path(NAMES[name]), &bytes),
-                    Step::Remove(name) => run.remove(&path(NAMES[name])),
+                    Step::Put(name, bytes) => settle(&mut run, folder.path(), NAMES[name], Some(&bytes)),
+                    Step::Remove(name) => settle(&mut run, folder.path(), NAMES[name], None),
                     Step::Rename(from, to) => run.rename(&path(NAMES[from]), &path(NAMES[to])),
                     Step::TakeBack => run.take_back().map(drop),
                 };
@@ -174,7 +186,7 @@ fn twelve_runs_at_once_lose_nothing() {
                 let mut run = begin(&project, Duration::from_secs(60)).unwrap();
                 let mut text = project.door().read(&path("a.py")).unwrap();
                 text.extend(format!("{number}\n").bytes());
-                run.replace(&path("a.py"), &text).unwrap();
+                settle(&mut run, folder.path(), "a.py", Some(&text)).unwrap();
                 run.finish(&done()).unwrap();
             });
         }
@@ -223,9 +235,10 @@ fn a_folder_that_is_swapped_for_a_link_leads_nowhere() {
                     reads += 1;
                 }
                 let text = format!("{reads}");
-                let _ = run.put(&path(&format!("{way}/x.py")), text.as_bytes());
-                let _ = run.put(&path(&format!("{way}/new.py")), b"new");
-                let _ = run.remove(&path(&format!("{way}/new.py")));
+                let (old, new) = (format!("{way}/x.py"), format!("{way}/new.py"));
+                let _ = settle(&mut run, project.path(), &old, Some(text.as_bytes()));
+                let _ = settle(&mut run, project.path(), &new, Some(b"new"));
+                let _ = settle(&mut run, project.path(), &new, None);
             }
         }
         stop.store(true, Ordering::Relaxed);
@@ -264,7 +277,8 @@ fn odd_files_are_refused_without_harm() {
     let mut run = begin(&project, Duration::ZERO).unwrap();
     let said = |name: &str, run: &mut Transaction| {
         let read = project.door().read(&path(name)).unwrap_err().to_string();
-        assert_eq!(run.put(&path(name), b"x").unwrap_err().to_string(), read);
+        let change = run.settle(&path(name), Some(b""), Some(b"x"));
+        assert_eq!(change.unwrap_err().to_string(), read);
         read
     };
     assert!(status.unwrap().success());
@@ -290,7 +304,9 @@ fn odd_files_are_refused_without_harm() {
     );
     assert_eq!(said("folder", &mut run), "`folder` is a folder, not a file");
     if !rustix::process::geteuid().is_root() {
-        let error = run.put(&path("closed/a.py"), b"b").unwrap_err().to_string();
+        let error = settle(&mut run, root, "closed/a.py", Some(b"b"))
+            .unwrap_err()
+            .to_string();
         assert_eq!(error, "cannot write `closed/a.py`: permission denied");
     }
     assert_eq!(run.writes(), []);
@@ -371,30 +387,26 @@ fn a_scope_is_a_wall() {
         std::fs::write(folder.path().join(name), name).unwrap();
     }
     let project = Project::open(folder.path(), Some(&path("in")), Access::Writing).unwrap();
-    let rule = |error: Option<&harness_hands::door::Trespass>| error.map(|trespass| trespass.rule);
+    let rule = |error: &DoorError| error.trespass().map(|trespass| trespass.rule);
     assert!(project.door().read(&path("in/a.py")).is_ok());
-    assert_eq!(
-        rule(
-            project
-                .door()
-                .read(&path("out/b.py"))
-                .unwrap_err()
-                .trespass()
-        ),
-        Some("path.scope")
-    );
+    let read = project.door().read(&path("out/b.py"));
+    assert_eq!(rule(&read.unwrap_err()), Some("path.scope"));
     assert_eq!(
         project.door().request("in/../out/b.py").unwrap_err().rule,
         "path.scope"
     );
     let mut run = begin(&project, Duration::ZERO).unwrap();
-    run.put(&path("in/a.py"), b"new").unwrap();
+    settle(&mut run, folder.path(), "in/a.py", Some(b"new")).unwrap();
     for change in [
-        run.put(&path("out/b.py"), b"x"),
+        settle(&mut run, folder.path(), "out/b.py", Some(b"x")),
         run.rename(&path("in/a.py"), &path("out/c.py")),
-        run.remove(&path("out/b.py")),
+        settle(&mut run, folder.path(), "out/b.py", None),
     ] {
-        assert_eq!(rule(change.unwrap_err().trespass()), Some("path.scope"));
+        let error = change.unwrap_err();
+        assert!(
+            matches!(&error, WriteError::Door(error) if rule(error) == Some("path.scope")),
+            "{error}"
+        );
     }
     assert!(Project::open(folder.path(), Some(&path("gone")), Access::Writing).is_err());
 }

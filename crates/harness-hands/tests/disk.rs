@@ -80,6 +80,7 @@ fn on_a_small_disk() {
     let disk = Path::new(&disk);
     let (old, new) = ("old line\n".repeat(6_000), "a new line\n".repeat(6_000));
     let filler = disk.join("filler");
+    let app = RelPath::parse("app.py").unwrap();
     let (mut failed, mut worked) = (0, 0);
     // From no room at all to enough, in steps of a block.
     for blocks in 0..72 {
@@ -89,7 +90,7 @@ fn on_a_small_disk() {
         let project = Project::open(&root, None, Access::Writing).unwrap();
         fill(&filler, blocks * 4096);
         let told = begin(&project).and_then(|mut run| {
-            let put = run.put(&RelPath::parse("app.py").unwrap(), new.as_bytes());
+            let put = run.settle(&app, Some(old.as_bytes()), Some(new.as_bytes()));
             let writes = run.writes().len();
             assert_eq!(
                 put.is_ok(),
@@ -159,8 +160,9 @@ fn read_only(disk: &Path, old: &str) {
         .arg(disk)
         .status();
     assert!(status.unwrap().success());
+    let app = RelPath::parse("app.py").unwrap();
     let refused = begin(&project)
-        .and_then(|mut run| run.put(&RelPath::parse("app.py").unwrap(), b"new"))
+        .and_then(|mut run| run.settle(&app, Some(old.as_bytes()), Some(b"new")))
         .unwrap_err()
         .to_string();
     assert!(refused.contains("read-only"), "{refused}");

@@ -17,6 +17,7 @@ use harness_code::path::RelPath;
 use harness_hands::journal::{Ending, RunId};
 use harness_hands::lock::Waiting;
 use harness_hands::permit::{Access, Project};
+use harness_hands::transaction::Transaction;
 use harness_hands::undo::Force;
 
 #[path = "../../../tests/support/skip.rs"]
@@ -87,11 +88,14 @@ fn a_run_that_is_killed() {
     let writer = project.writer().unwrap();
     let begun = waiting(|waiting| writer.begin(&RunId::new(), "killed", waiting));
     let mut run = begun.unwrap();
-    run.replace(&path("a.py"), b"two\n").unwrap();
-    run.create(&path("new/b.py"), b"new\n").unwrap();
+    let settle = |run: &mut Transaction, name, was: Option<&[u8]>, wanted: Option<&[u8]>| {
+        run.settle(&path(name), was, wanted).unwrap();
+    };
+    settle(&mut run, "a.py", Some(b"one\n"), Some(b"two\n"));
+    settle(&mut run, "new/b.py", None, Some(b"new\n"));
     run.rename(&path("old.py"), &path("new/old.py")).unwrap();
-    run.remove(&path("gone.py")).unwrap();
-    run.replace(&path("a.py"), b"three\n").unwrap();
+    settle(&mut run, "gone.py", Some(b"gone\n"), None);
+    settle(&mut run, "a.py", Some(b"two\n"), Some(b"three\n"));
     let outcome = "done".into();
     run.finish(&Ending {
         outcome,
