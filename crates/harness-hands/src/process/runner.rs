@@ -1,11 +1,12 @@
 //! The permission to start programs for one project, and the walls they run behind.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::door::Door;
@@ -53,6 +54,8 @@ pub struct Runner {
     kept: Option<PathBuf>,
     /// Whether layers can be mounted over the project here; found out once by trying.
     mounts: OnceLock<bool>,
+    /// What programs said of themselves in this run, by their paths.
+    told: Arc<Mutex<BTreeMap<PathBuf, String>>>,
 }
 
 /// Which version of the project programs see.
@@ -127,6 +130,7 @@ impl Runner {
             version: Version::Own,
             kept: None,
             mounts: OnceLock::new(),
+            told: Arc::default(),
         }
     }
 
@@ -155,9 +159,9 @@ impl Runner {
         &self.origin
     }
 
-    /// Returns the names of the variables that programs inherit beside the usual ones.
-    pub(crate) fn variables(&self) -> &[String] {
-        &self.options.variables
+    /// Returns what programs said of themselves in this run, by their paths.
+    pub(crate) fn told(&self) -> MutexGuard<'_, BTreeMap<PathBuf, String>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Copies the project to a private place, to try things on.
@@ -207,6 +211,7 @@ impl Runner {
             version,
             kept: Some(scratch.kept()),
             mounts: OnceLock::new(),
+            told: Arc::clone(&self.told),
         }
     }
 

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
 
 use serde::Deserialize;
 
@@ -11,7 +10,6 @@ use crate::environment;
 use crate::process::Ended;
 use crate::process::private::Private;
 use crate::process::runner::{Job, QUESTION, Reach, Runner, RunnerError};
-use crate::suite::remembered::{Question, Remembered, is_shim};
 
 /// The variable that settles the order of sets in Python.
 const HASH_SEED: &str = "PYTHONHASHSEED";
@@ -45,7 +43,6 @@ for place in list(sys.path):
     roots += editable(place)
 print("\n" + json.dumps({
     "executable": sys.executable,
-    "version": list(sys.version_info[:3]),
     "roots": roots,
     "user_base": site.getuserbase() if site.ENABLE_USER_SITE else None,
     "pytest": importlib.util.find_spec("pytest") is not None,
@@ -53,11 +50,9 @@ print("\n" + json.dumps({
 "#;
 
 /// What an interpreter said of itself.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct Interpreter {
     pub(crate) executable: PathBuf,
-    #[expect(dead_code, reason = "a fact for the doctor")]
-    pub(crate) version: Vec<u32>,
     roots: Vec<PathBuf>,
     user_base: Option<PathBuf>,
     #[serde(rename = "pytest")]
@@ -76,42 +71,20 @@ pub(crate) enum Unusable {
 }
 
 impl Interpreter {
-    /// Returns what the interpreter says of itself, asking it unless it has said so already and nothing has changed.
+    /// Returns what the interpreter says of itself. It is asked once a run: asking starts it once more, which is half
+    /// of the cost of a small suite.
     pub(crate) fn of(
         runner: &Runner,
         program: &Path,
         private: &Private,
         cancel: &AtomicBool,
     ) -> Result<Interpreter, Unusable> {
-        static KNOWN: Remembered<Interpreter> = Remembered::new();
         let found = runner.find(program)?;
-        let question = Question {
-            // Only pyenv's stand-ins answer differently from folder to folder, so a copy of the project needs no answer
-            // of its own.
-            folder: match is_shim(&found) {
-                true => runner.project().to_path_buf(),
-                false => PathBuf::new(),
-            },
-            program: found,
-            variables: runner.variables().to_vec(),
-        };
-        if let Some(answer) = KNOWN.find(&question) {
-            return Ok(answer);
+        let told = runner.told().get(&found).cloned();
+        if let Some(known) = told.and_then(|text| Interpreter::read(&text)) {
+            return Ok(known);
         }
-        let asked = SystemTime::now();
-        let answer = Interpreter::ask(runner, program, private, cancel)?;
-        let made_from = (asked, answer.executable.as_path(), answer.roots.as_slice());
-        KNOWN.keep(question, made_from, answer.clone());
-        Ok(answer)
-    }
-
-    /// Asks the interpreter. Started behind walls that let it look and nothing else.
-    fn ask(
-        runner: &Runner,
-        program: &Path,
-        private: &Private,
-        cancel: &AtomicBool,
-    ) -> Result<Interpreter, Unusable> {
+        // Started behind walls that let it look and nothing else.
         let job = Job {
             program,
             arguments: vec!["-c".into(), QUESTION_TEXT.into()],
@@ -126,16 +99,20 @@ impl Interpreter {
             return Err(Unusable::Interrupted);
         }
         let text = finished.stdout.text();
-        let answer = text
-            .lines()
-            .rev()
-            .find_map(|line| serde_json::from_str::<Interpreter>(line).ok());
-        answer
+        let answer = Interpreter::read(&text).ok_or_else(|| Unusable::Broken {
+            program: program.display().to_string(),
+            words: finished.stderr.end(500).trim().to_string(),
+        })?;
+        runner.told().insert(found, text);
+        Ok(answer)
+    }
+
+    /// Reads what an interpreter printed when it was asked.
+    fn read(text: &str) -> Option<Interpreter> {
+        let mut lines = text.lines().rev();
+        lines
+            .find_map(|line| serde_json::from_str::<Interpreter>(line).ok())
             .filter(|found| found.executable.is_absolute())
-            .ok_or_else(|| Unusable::Broken {
-                program: program.display().to_string(),
-                words: finished.stderr.end(500).trim().to_string(),
-            })
     }
 
     /// Returns the places it must be able to read.
@@ -191,5 +168,34 @@ impl Interpreter {
             variables.push(("PYTHONUSERBASE", base.clone().into_os_string()));
         }
         variables
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::door::Door;
+    use crate::process::runner::RunnerOptions;
+
+    #[test]
+    fn a_run_asks_an_interpreter_once() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let python = root.join(".venv/bin/python");
+        std::fs::create_dir_all(python.parent().unwrap()).unwrap();
+        std::fs::write(root.join(".venv/pyvenv.cfg"), "").unwrap();
+        std::fs::write(&python, "#!/bin/sh\nexec python3 \"$@\"\n").unwrap();
+        std::fs::set_permissions(&python, PermissionsExt::from_mode(0o755)).unwrap();
+        let (private, cancel) = (Private::new().unwrap(), AtomicBool::new(false));
+        let ask = |runner: &Runner| Interpreter::of(runner, &python, &private, &cancel);
+        let runner = Runner::new(&root, RunnerOptions::default());
+        let said = ask(&runner).unwrap();
+        std::fs::write(&python, "#!/bin/sh\nexit 1\n").unwrap();
+        assert_eq!(ask(&runner).unwrap().executable, said.executable);
+        let scratch = runner.scratch(&Door::open(&root).unwrap()).unwrap();
+        assert!(ask(&runner.in_scratch(&scratch)).is_ok());
+        let another_run = Runner::new(&root, RunnerOptions::default());
+        assert!(matches!(ask(&another_run), Err(Unusable::Broken { .. })));
     }
 }

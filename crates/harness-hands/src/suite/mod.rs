@@ -12,7 +12,6 @@ pub mod quick;
 #[cfg(not(unix))]
 #[path = "quick_other.rs"]
 pub mod quick;
-mod remembered;
 #[cfg(unix)]
 mod reused;
 mod ruby;
