@@ -110,15 +110,6 @@ fn check(suite: &Suite, id: impl Fn(&str) -> String) {
         .unwrap();
     assert_eq!(traces.len(), 1);
     assert_eq!(traces[0].lines["app.py"], [4, 5, 15, 17, 18, 19]);
-    // The tests that touch a definition, by the lines it stands on.
-    let mut touching = |lines| {
-        quick
-            .touching(&path, &lines, Duration::from_secs(20), &cancel)
-            .unwrap()
-    };
-    assert_eq!(touching(4..=5), [id("test_high"), id("test_low")]);
-    assert_eq!(touching(12..=19), [id("test_box")]);
-    assert_eq!(touching(7..=8), Vec::<String>::new());
     let now = std::fs::read_to_string(folder.path().join("app.py")).unwrap();
     assert_eq!(now, MODULE);
 }

@@ -198,16 +198,14 @@ class Server:
     def trace(self, request, out):
         """Tells which lines each of the failing tests runs, then how many of the others run them.
 
-        Where a file is asked for, all tests are looked at, and only in that file. Where a change is, the failing ones
-        run with it, and no others.
+        Where a change is asked for, the failing ones run with it, and no others.
         """
         if request.get("path"):
             try:
                 self.exchange(request["path"])
             except (pieces.Stale, SyntaxError, ValueError, KeyError):
                 return
-        lines, places = {}, {}
-        files = set(request["files"]) if request.get("files") else None
+        lines, places, files = {}, {}, None
 
         def place(filename):
             if filename not in places:
@@ -270,7 +268,8 @@ class Server:
             say(kind="lines", test=name, failing=True, lines={path: sorted(found) for path, found in lines.items()})
         given_up.append("")
         signal.setitimer(signal.ITIMER_REAL, max(until - time.monotonic(), 0.01))
-        files = files or touched
+        # Of the others only what the failing ones run is told.
+        files = touched
         skip = set(request["red"]) | set(first)
         for name in self.names if not request.get("path") else ():
             if name in skip:

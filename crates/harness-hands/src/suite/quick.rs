@@ -2,7 +2,6 @@
 //! code of the changed function is exchanged. Its verdicts sort suspects; the suite has the last word.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -144,11 +143,6 @@ impl Quick {
         self.scratch
     }
 
-    /// Returns the scratch copy that changes are tried on.
-    pub fn scratch(&self) -> &Scratch {
-        &self.scratch
-    }
-
     /// Runs the tests on the code as it is.
     pub fn run(&mut self, wanted: &Wanted<'_>, cancel: &AtomicBool) -> Result<Tried, QuickError> {
         self.judge(None, wanted, cancel)
@@ -264,32 +258,6 @@ impl Quick {
         let traces = self.traces(&request, limit, cancel);
         self.scratch.put(path, &old)?;
         traces
-    }
-
-    /// Returns the tests that run any of these lines of a file, as far as time allows: those that touch a definition.
-    pub fn touching(
-        &mut self,
-        path: &RelPath,
-        lines: &RangeInclusive<u32>,
-        limit: Duration,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<String>, QuickError> {
-        let request = json!({
-            "kind": "trace",
-            "first": [],
-            "red": [],
-            "files": [path.as_str()],
-            "seconds": limit.as_secs_f64(),
-            "rest_seconds": 0.0,
-            "each": TRACED,
-            "each_again": TRACED_AGAIN,
-        });
-        let mut traces = self.traces(&request, limit, cancel)?;
-        traces.retain(|trace| {
-            let mut seen = trace.lines.values().flatten();
-            seen.any(|line| lines.contains(line))
-        });
-        Ok(traces.into_iter().map(|trace| trace.test).collect())
     }
 
     fn traces(

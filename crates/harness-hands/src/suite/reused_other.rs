@@ -1,6 +1,5 @@
 //! Where processes cannot fork there are no quick tries: a search does without.
 
-use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -44,11 +43,6 @@ impl Quick {
         self.scratch
     }
 
-    /// Returns the scratch copy that changes are tried on.
-    pub fn scratch(&self) -> &Scratch {
-        &self.scratch
-    }
-
     /// Says that there are no quick tries here.
     pub fn run(&mut self, _: &Wanted<'_>, _: &AtomicBool) -> Result<Tried, QuickError> {
         Err(QuickError::Unsupported("python"))
@@ -85,17 +79,6 @@ impl Quick {
         _limit: Duration,
         _cancel: &AtomicBool,
     ) -> Result<Vec<Trace>, QuickError> {
-        Err(QuickError::Unsupported("python"))
-    }
-
-    /// Says that there are no quick tries here.
-    pub fn touching(
-        &mut self,
-        _path: &RelPath,
-        _lines: &RangeInclusive<u32>,
-        _limit: Duration,
-        _cancel: &AtomicBool,
-    ) -> Result<Vec<String>, QuickError> {
         Err(QuickError::Unsupported("python"))
     }
 }
