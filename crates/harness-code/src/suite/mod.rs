@@ -53,6 +53,17 @@ impl Suite {
         reasons.dedup();
         reasons.join("; ")
     }
+
+    /// Returns the folder that the tests run in, of a project or a copy of it at `root`.
+    pub fn place(&self, root: &Path) -> PathBuf {
+        let folder = self.folder.as_ref();
+        folder.map_or_else(|| root.to_path_buf(), |folder| folder.under(root))
+    }
+
+    /// Returns the Python that runs the tests.
+    pub fn python(&self) -> &str {
+        self.interpreter.as_deref().unwrap_or("python3")
+    }
 }
 
 /// A tool that runs tests.

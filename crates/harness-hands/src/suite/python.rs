@@ -15,6 +15,7 @@ use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
 use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::running::{Follower, LOOK_AGAIN, Running};
+use crate::suite::select::WantedTests;
 use crate::suite::usual::{Seen, TestLimits, Usual};
 use crate::suite::{
     Failure, Lines, Outcome, Selection, SuiteReport, Verdict, Watch, select, shown_path,
@@ -101,20 +102,18 @@ pub(super) fn run(
     let private = match Private::new() {
         Ok(private) => private,
         Err(error) => {
-            return SuiteReport::not_started(&RunnerError::Private(error), runner.sandbox());
+            let error = RunnerError::Private(error);
+            return SuiteReport::could_not_start(error.to_string(), runner.sandbox());
         }
     };
-    let program = suite
-        .interpreter
-        .clone()
-        .unwrap_or_else(|| "python3".to_string());
-    let interpreter = match Interpreter::of(runner, Path::new(&program), &private, cancel) {
+    let program = Path::new(suite.python());
+    let interpreter = match Interpreter::of(runner, program, &private, cancel) {
         Ok(interpreter) => interpreter,
         Err(Unusable::Interrupted) => {
             return SuiteReport::empty(Outcome::Interrupted, String::new(), runner.sandbox());
         }
         Err(error) => {
-            return SuiteReport::empty(Outcome::CouldNotStart, error.to_string(), runner.sandbox());
+            return SuiteReport::could_not_start(error.to_string(), runner.sandbox());
         }
     };
     let python = Python {
@@ -198,13 +197,10 @@ impl Python<'_> {
         cancel: &AtomicBool,
         tell: &mut dyn FnMut(&Running),
     ) -> SuiteReport {
-        match self.try_run(mode, selection, cancel, tell) {
-            Ok(report) => report,
-            Err(Failed::Runner(error)) => SuiteReport::not_started(&error, self.runner.sandbox()),
-            Err(Failed::Selection(words)) => {
-                SuiteReport::empty(Outcome::NoTests, words, self.runner.sandbox())
-            }
-        }
+        let report = self.try_run(mode, selection, cancel, tell);
+        report.unwrap_or_else(|error| {
+            SuiteReport::could_not_start(error.to_string(), self.runner.sandbox())
+        })
     }
 
     /// Runs one process to its end and reads along meanwhile. Listeners are told in the thread that asked.
@@ -238,17 +234,24 @@ impl Python<'_> {
         selection: &Selection,
         cancel: &AtomicBool,
         tell: &mut dyn FnMut(&Running),
-    ) -> Result<SuiteReport, Failed> {
+    ) -> Result<SuiteReport, RunnerError> {
         let root = self.runner.project();
-        let folder = match &self.suite.folder {
-            Some(folder) => folder.under(root),
-            None => root.to_path_buf(),
+        let folder = self.suite.place(root);
+        let wanted = match select::read_all(selection, &folder) {
+            Ok(wanted) => wanted,
+            Err(trespass) => {
+                let sandbox = self.runner.sandbox();
+                return Ok(SuiteReport::empty(
+                    Outcome::NoTests,
+                    trespass.sentence,
+                    sandbox,
+                ));
+            }
         };
         let place = self.private.report();
         let report = place.join("report.jsonl");
         let (arguments, chosen) =
-            arguments(self.suite, mode, selection, &folder, &place.join("cache"))
-                .map_err(Failed::Selection)?;
+            arguments(self.suite, mode, &wanted, &folder, &place.join("cache"));
         let stack = place.join("stack.txt");
         let usual = Usual::of(self.runner.origin(), self.suite);
         let config = Config {
@@ -263,12 +266,11 @@ impl Python<'_> {
             limits: usual.limits(self.runner, &stack),
         };
         let settings = place.join("config.json");
-        let text =
-            serde_json::to_vec(&config).map_err(|error| RunnerError::Private(error.into()))?;
+        let text = serde_json::to_vec(&config).map_err(std::io::Error::from)?;
         for (name, script) in SCRIPTS {
-            std::fs::write(place.join(name), script).map_err(RunnerError::Private)?;
+            std::fs::write(place.join(name), script)?;
         }
-        std::fs::write(&settings, text).map_err(RunnerError::Private)?;
+        std::fs::write(&settings, text)?;
         // A second try must not read what the first wrote.
         for left in [&report, &stack] {
             let _ = std::fs::remove_file(left);
@@ -313,32 +315,24 @@ impl Python<'_> {
 pub(super) fn arguments(
     suite: &Suite,
     mode: Mode,
-    selection: &Selection,
+    wanted: &[WantedTests],
     folder: &Path,
     cache: &Path,
-) -> Result<(Vec<String>, Vec<String>), String> {
-    let wanted = match selection {
-        Selection::All => Vec::new(),
-        Selection::Some(tests) => tests
-            .iter()
-            .map(|test| select::read(test, folder))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|trespass| trespass.sentence)?,
-    };
+) -> (Vec<String>, Vec<String>) {
     let command = &suite.command;
     match mode {
         Mode::Pytest => {
             let mut arguments = after(command, "pytest");
             arguments.extend(PYTEST.split_ascii_whitespace().map(String::from));
             arguments.push(format!("cache_dir={}", cache.display()));
-            arguments.extend(select::for_pytest(&wanted, folder));
-            Ok((arguments, Vec::new()))
+            arguments.extend(select::for_pytest(wanted, folder));
+            (arguments, Vec::new())
         }
-        Mode::Unittest => Ok((after(command, "unittest"), select::for_unittest(&wanted))),
+        Mode::Unittest => (after(command, "unittest"), select::for_unittest(wanted)),
         Mode::Script => {
             let mut arguments: Vec<String> = command.iter().skip(1).cloned().collect();
-            arguments.extend(select::for_unittest(&wanted));
-            Ok((arguments, Vec::new()))
+            arguments.extend(select::for_unittest(wanted));
+            (arguments, Vec::new())
         }
     }
 }
@@ -346,17 +340,6 @@ pub(super) fn arguments(
 /// Everything runs, whatever the project's own settings cut short; the cache is not theirs.
 const PYTEST: &str = "\
     -q --color=no --tb=short --maxfail=0 --continue-on-collection-errors -p no:randomly -o";
-
-enum Failed {
-    Runner(RunnerError),
-    Selection(String),
-}
-
-impl From<RunnerError> for Failed {
-    fn from(error: RunnerError) -> Failed {
-        Failed::Runner(error)
-    }
-}
 
 /// Returns the arguments behind the name of the module that runs the tests.
 fn after(command: &[String], module: &str) -> Vec<String> {

@@ -14,7 +14,6 @@ use serde_json::json;
 use crate::process::private::Private;
 use crate::process::runner::Runner;
 use crate::scratch::Scratch;
-use crate::suite::Selection;
 use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::python::{self, Mode};
 use crate::suite::reused::{Process, Start};
@@ -94,11 +93,8 @@ impl Quick {
             .ok_or(unsupported)?;
         let runner = runner.in_scratch(&scratch);
         let private = Private::new()?;
-        let program = suite
-            .interpreter
-            .clone()
-            .unwrap_or_else(|| "python3".to_string());
-        let asked = Interpreter::of(&runner, Path::new(&program), &private, cancel);
+        let program = Path::new(suite.python());
+        let asked = Interpreter::of(&runner, program, &private, cancel);
         let interpreter = asked.map_err(|error| match error {
             Unusable::Interrupted => QuickError::Interrupted,
             Unusable::Runner(_) | Unusable::Broken { .. } => QuickError::Broken(error.to_string()),
@@ -108,13 +104,9 @@ impl Quick {
             Mode::Pytest | Mode::Unittest | Mode::Script => mode,
         };
         let root = runner.project();
-        let folder = match &suite.folder {
-            Some(folder) => folder.under(root),
-            None => root.to_path_buf(),
-        };
+        let folder = suite.place(root);
         let cache = private.report().join("cache");
-        let (arguments, _) = python::arguments(suite, mode, &Selection::All, &folder, &cache)
-            .map_err(QuickError::Selection)?;
+        let (arguments, _) = python::arguments(suite, mode, &[], &folder, &cache);
         let config = Config {
             mode,
             arguments,

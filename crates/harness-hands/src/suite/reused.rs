@@ -22,9 +22,6 @@ pub enum QuickError {
     /// Only Python suites have one.
     #[error("`{0}` has no reused test process")]
     Unsupported(&'static str),
-    /// The tests that were chosen cannot be read.
-    #[error("{0}")]
-    Selection(String),
     /// The process did not start or went away.
     #[error("the test process does not answer: {0}")]
     Broken(String),

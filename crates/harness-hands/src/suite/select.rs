@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::door::{Trespass, request};
+use crate::suite::Selection;
 
 /// A test as it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +15,16 @@ pub(crate) enum WantedTests {
     Dotted(Vec<String>),
 }
 
+/// Reads the tests that are wanted, none of them where all are.
+pub(crate) fn read_all(selection: &Selection, root: &Path) -> Result<Vec<WantedTests>, Trespass> {
+    match selection {
+        Selection::All => Ok(Vec::new()),
+        Selection::Some(tests) => tests.iter().map(|test| read(test, root)).collect(),
+    }
+}
+
 /// Reads one test as it was asked for.
-pub(crate) fn read(text: &str, root: &Path) -> Result<WantedTests, Trespass> {
+fn read(text: &str, root: &Path) -> Result<WantedTests, Trespass> {
     let text = text.trim();
     let (place, inner) = text
         .split_once("::")
@@ -70,36 +79,15 @@ pub(crate) fn for_pytest(wanted: &[WantedTests], root: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for one in wanted {
         match one {
-            WantedTests::Place { path, parts } => {
-                places.push(
-                    std::iter::once(path)
-                        .chain(parts)
-                        .cloned()
-                        .collect::<Vec<_>>()
-                        .join("::"),
-                );
-            }
+            WantedTests::Place { path, parts } => places.push(joined(path, parts, "::")),
             WantedTests::Dotted(parts) => match as_file(parts, root) {
-                Some((file, rest)) => {
-                    places.push(
-                        std::iter::once(&file)
-                            .chain(rest)
-                            .cloned()
-                            .collect::<Vec<_>>()
-                            .join("::"),
-                    );
-                }
-                None => names.push(parts.join(" and ")),
+                Some((file, rest)) => places.push(joined(&file, rest, "::")),
+                None => names.push(format!("({})", parts.join(" and "))),
             },
         }
     }
     if !names.is_empty() {
-        let any = names
-            .iter()
-            .map(|name| format!("({name})"))
-            .collect::<Vec<_>>()
-            .join(" or ");
-        places.extend(["-k".to_string(), any]);
+        places.extend(["-k".to_string(), names.join(" or ")]);
     }
     places
 }
@@ -109,15 +97,17 @@ pub(crate) fn for_unittest(wanted: &[WantedTests]) -> Vec<String> {
     let dotted = |one: &WantedTests| match one {
         WantedTests::Place { path, parts } => {
             let module = path.strip_suffix(".py").unwrap_or(path).replace('/', ".");
-            std::iter::once(&module)
-                .chain(parts)
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(".")
+            joined(&module, parts, ".")
         }
         WantedTests::Dotted(parts) => parts.join("."),
     };
     wanted.iter().map(dotted).collect()
+}
+
+fn joined(first: &str, rest: &[String], separator: &str) -> String {
+    let rest = rest.iter().map(String::as_str);
+    let names: Vec<&str> = std::iter::once(first).chain(rest).collect();
+    names.join(separator)
 }
 
 /// Finds the file that the first of the names stand for.
