@@ -7,12 +7,8 @@ mod jest;
 mod junit;
 mod libtest;
 mod python;
-#[cfg(unix)]
 pub mod quick;
-#[cfg(not(unix))]
-#[path = "quick_other.rs"]
-pub mod quick;
-#[cfg(unix)]
+#[cfg_attr(not(unix), path = "reused_other.rs")]
 mod reused;
 mod ruby;
 pub mod running;

@@ -12,18 +12,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::process::private::Private;
-use crate::process::runner::Runner;
+use crate::process::runner::{Job, Reach, Runner};
 use crate::scratch::Scratch;
 use crate::suite::interpreter::{Interpreter, Unusable};
 use crate::suite::python::{self, Mode};
-use crate::suite::reused::{Process, Start};
-
-pub use crate::suite::reused::QuickError;
-use crate::suite::tried::{Trace, Tried, Wanted};
+use crate::suite::reused::Process;
+use crate::suite::tried::{QuickError, Trace, Tried, Wanted};
 use crate::suite::usual::TestLimits;
 
-const SCRIPT: &str = include_str!("quick.py");
-const PIECES: &str = include_str!("pieces.py");
+/// The script that answers, and what it loads from its own folder beside the scripts of a suite.
+const SCRIPTS: [(&str, &str); 2] = [
+    ("quick.py", include_str!("quick.py")),
+    ("pieces.py", include_str!("pieces.py")),
+];
 
 /// Collecting the tests of a large project takes its time.
 const COLLECTING: Duration = Duration::from_secs(60);
@@ -80,7 +81,7 @@ enum Line {
 }
 
 impl Quick {
-    /// Collects every test of a scratch copy, which is taken over.
+    /// Collects every test of a scratch copy, which is taken over. Where processes cannot fork, a search does without.
     pub fn start(
         runner: &Runner,
         suite: &Suite,
@@ -89,7 +90,7 @@ impl Quick {
     ) -> Result<Quick, QuickError> {
         let unsupported = QuickError::Unsupported(suite.runner.name());
         let mode = python::mode(suite)
-            .filter(|mode| *mode != Mode::Script)
+            .filter(|mode| cfg!(unix) && *mode != Mode::Script)
             .ok_or(unsupported)?;
         let runner = runner.in_scratch(&scratch);
         let private = Private::new()?;
@@ -105,8 +106,8 @@ impl Quick {
         };
         let root = runner.project();
         let folder = suite.place(root);
-        let cache = private.report().join("cache");
-        let (arguments, _) = python::arguments(suite, mode, &[], &folder, &cache);
+        let place = private.report();
+        let (arguments, _) = python::arguments(suite, mode, &[], &folder, &place.join("cache"));
         let config = Config {
             mode,
             arguments,
@@ -114,14 +115,31 @@ impl Quick {
             root,
             limits: TestLimits::for_tries(IMPORT),
         };
-        let start = Start {
-            runner: &runner,
-            interpreter: &interpreter,
+        for (name, text) in SCRIPTS.iter().chain(&python::SCRIPTS) {
+            std::fs::write(place.join(name), text)?;
+        }
+        let settings = place.join("config.json");
+        let text = serde_json::to_vec(&config).map_err(std::io::Error::from)?;
+        std::fs::write(&settings, text)?;
+        let mut environment = interpreter.environment(&runner, &private);
+        // Threads do not survive a fork, and many tries run at once.
+        let single = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"];
+        environment.extend(single.map(|name| (name, "1".into())));
+        let job = Job {
+            program: &interpreter.executable,
+            arguments: vec![
+                place.join(SCRIPTS[0].0).into_os_string(),
+                settings.into_os_string(),
+            ],
             folder: &folder,
-            scripts: [("quick.py", SCRIPT), ("pieces.py", PIECES)],
-            patience: COLLECTING,
+            environment,
+            reach: Reach::Project {
+                readable: interpreter.reads(),
+                writable: Vec::new(),
+            },
+            limits: runner.limits(),
         };
-        let process = Process::start(&start, private, &config, cancel)?;
+        let process = Process::start(&runner, &job, private, COLLECTING, cancel)?;
         let known = Vec::new();
         Ok(Quick {
             scratch,
@@ -148,11 +166,23 @@ impl Quick {
         wanted: &Wanted<'_>,
         cancel: &AtomicBool,
     ) -> Result<Tried, QuickError> {
+        self.with_change(path, content, |quick, old| {
+            quick.judge(Some((path, old)), wanted, cancel)
+        })
+    }
+
+    /// Does something with a file as it would be, and puts back what it was.
+    fn with_change<T>(
+        &mut self,
+        path: &RelPath,
+        content: &[u8],
+        attempt: impl FnOnce(&mut Quick, &[u8]) -> Result<T, QuickError>,
+    ) -> Result<T, QuickError> {
         let old = std::fs::read(path.under(self.scratch.root()))?;
         self.scratch.put(path, content)?;
-        let tried = self.judge(Some((path, &old)), wanted, cancel);
+        let done = attempt(self, &old);
         self.scratch.put(path, &old)?;
-        tried
+        done
     }
 
     fn judge(
@@ -213,16 +243,7 @@ impl Quick {
         limit: Duration,
         cancel: &AtomicBool,
     ) -> Result<Vec<Trace>, QuickError> {
-        let request = json!({
-            "kind": "trace",
-            "first": first,
-            "red": red,
-            "seconds": limit.as_secs_f64(),
-            "rest_seconds": 0.0,
-            "each": TRACED,
-            "each_again": TRACED_AGAIN,
-        });
-        self.traces(&request, limit, cancel)
+        self.traces(&trace_request(first, red, limit), limit, cancel)
     }
 
     /// Tells which lines these tests run once a change is made: the file as it would be, put back afterwards. The change
@@ -235,21 +256,11 @@ impl Quick {
         limit: Duration,
         cancel: &AtomicBool,
     ) -> Result<Vec<Trace>, QuickError> {
-        let old = std::fs::read(path.under(self.scratch.root()))?;
-        self.scratch.put(path, content)?;
-        let request = json!({
-            "kind": "trace",
-            "path": path.under(self.scratch.root()),
-            "first": tests,
-            "red": [],
-            "seconds": limit.as_secs_f64(),
-            "rest_seconds": 0.0,
-            "each": TRACED,
-            "each_again": TRACED_AGAIN,
-        });
-        let traces = self.traces(&request, limit, cancel);
-        self.scratch.put(path, &old)?;
-        traces
+        let mut request = trace_request(tests, &[], limit);
+        request["path"] = json!(path.under(self.scratch.root()));
+        self.with_change(path, content, |quick, _| {
+            quick.traces(&request, limit, cancel)
+        })
     }
 
     fn traces(
@@ -283,4 +294,16 @@ impl Quick {
         let line = self.process.ask(request, patience, cancel)?;
         serde_json::from_str(&line).map_err(|error| QuickError::Broken(error.to_string()))
     }
+}
+
+fn trace_request(first: &[String], red: &[String], limit: Duration) -> serde_json::Value {
+    json!({
+        "kind": "trace",
+        "first": first,
+        "red": red,
+        "seconds": limit.as_secs_f64(),
+        "rest_seconds": 0.0,
+        "each": TRACED,
+        "each_again": TRACED_AGAIN,
+    })
 }

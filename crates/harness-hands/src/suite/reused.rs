@@ -1,49 +1,16 @@
 //! A process that answers one line for each line it is asked, behind the walls of a scratch copy.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::process::platform::Tree;
 use crate::process::private::Private;
-use crate::process::runner::{Job, Reach, Runner, RunnerError};
-use crate::scratch::ScratchError;
-use crate::suite::interpreter::Interpreter;
-use crate::suite::python;
-
-/// Why there are no quick tries; the suite can still be run the long way.
-#[derive(Debug, thiserror::Error)]
-pub enum QuickError {
-    /// Only Python suites have one.
-    #[error("`{0}` has no reused test process")]
-    Unsupported(&'static str),
-    /// The process did not start or went away.
-    #[error("the test process does not answer: {0}")]
-    Broken(String),
-    /// The scratch copy cannot be written.
-    #[error(transparent)]
-    Scratch(#[from] ScratchError),
-    /// The user stopped it.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-impl From<RunnerError> for QuickError {
-    fn from(error: RunnerError) -> QuickError {
-        QuickError::Broken(error.to_string())
-    }
-}
-
-impl From<std::io::Error> for QuickError {
-    fn from(error: std::io::Error) -> QuickError {
-        QuickError::Broken(error.to_string())
-    }
-}
+use crate::process::runner::{Job, Runner};
+use crate::suite::tried::QuickError;
 
 /// A running process; it ends with its owner.
 #[derive(Debug)]
@@ -54,54 +21,16 @@ pub(super) struct Process {
     _private: Private,
 }
 
-/// What is started, where, and how long its first line may take.
-pub(super) struct Start<'a> {
-    pub(super) runner: &'a Runner,
-    pub(super) interpreter: &'a Interpreter,
-    pub(super) folder: &'a Path,
-    /// File names and texts: the script, and what it loads from its own folder.
-    pub(super) scripts: [(&'a str, &'a str); 2],
-    pub(super) patience: Duration,
-}
-
 impl Process {
-    /// Starts a script with its settings and waits for its first line.
+    /// Starts a program and waits for its first line.
     pub(super) fn start(
-        start: &Start<'_>,
+        runner: &Runner,
+        job: &Job<'_>,
         private: Private,
-        config: &impl Serialize,
+        patience: Duration,
         cancel: &AtomicBool,
     ) -> Result<Process, QuickError> {
-        let Start {
-            runner,
-            interpreter,
-            folder,
-            scripts,
-            patience,
-        } = *start;
-        let place = private.report();
-        let (program, settings) = (place.join(scripts[0].0), place.join("config.json"));
-        for (name, text) in scripts.iter().chain(&python::SCRIPTS) {
-            std::fs::write(place.join(name), text)?;
-        }
-        let text = serde_json::to_vec(config).map_err(std::io::Error::from)?;
-        std::fs::write(&settings, text)?;
-        let mut environment = interpreter.environment(runner, &private);
-        // Threads do not survive a fork, and many tries run at once.
-        let single = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"];
-        environment.extend(single.map(|name| (name, "1".into())));
-        let job = Job {
-            program: &interpreter.executable,
-            arguments: vec![program.into_os_string(), settings.into_os_string()],
-            folder,
-            environment,
-            reach: Reach::Project {
-                readable: interpreter.reads(),
-                writable: Vec::new(),
-            },
-            limits: runner.limits(),
-        };
-        let mut tree = runner.start(&job, &private)?;
+        let mut tree = runner.start(job, &private)?;
         let gone = || QuickError::Broken("it has no streams".to_string());
         let requests = tree.keeper().stdin.take().ok_or_else(gone)?;
         let answers = BufReader::new(tree.keeper().stdout.take().ok_or_else(gone)?);

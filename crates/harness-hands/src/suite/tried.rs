@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::process::runner::RunnerError;
+use crate::scratch::ScratchError;
+
 /// Which tests a try runs, and for how long.
 #[derive(Debug, Clone)]
 pub struct Wanted<'a> {
@@ -56,4 +59,33 @@ pub struct Trace {
     pub failing: bool,
     /// The lines by file, relative to the project.
     pub lines: BTreeMap<String, Vec<u32>>,
+}
+
+/// Why there are no quick tries; the suite can still be run the long way.
+#[derive(Debug, thiserror::Error)]
+pub enum QuickError {
+    /// Only Python suites have one, and only where processes can fork.
+    #[error("`{0}` has no reused test process")]
+    Unsupported(&'static str),
+    /// The process did not start or went away.
+    #[error("the test process does not answer: {0}")]
+    Broken(String),
+    /// The scratch copy cannot be written.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+    /// The user stopped it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl From<RunnerError> for QuickError {
+    fn from(error: RunnerError) -> QuickError {
+        QuickError::Broken(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for QuickError {
+    fn from(error: std::io::Error) -> QuickError {
+        QuickError::Broken(error.to_string())
+    }
 }

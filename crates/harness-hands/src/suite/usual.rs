@@ -80,7 +80,6 @@ pub(super) struct TestLimits {
 
 impl TestLimits {
     /// Returns limits for tries: most take moments, and one that hangs is tried no longer than needed.
-    #[cfg(unix)]
     pub(super) fn for_tries(each: Duration) -> TestLimits {
         TestLimits {
             each: each.as_secs_f64(),

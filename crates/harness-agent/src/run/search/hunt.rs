@@ -11,8 +11,8 @@ use harness_code::suite::Suite;
 use harness_code::text::Text;
 use harness_hands::process::runner::Runner;
 use harness_hands::scratch::Scratch;
-use harness_hands::suite::quick::{Quick, QuickError};
-use harness_hands::suite::tried::{Trace, Tried, Wanted};
+use harness_hands::suite::quick::Quick;
+use harness_hands::suite::tried::{QuickError, Trace, Tried, Wanted};
 use harness_hands::suite::{self, Failure, Outcome, Selection, Watch};
 
 use crate::guard;
