@@ -280,10 +280,6 @@ impl Runner {
     }
 
     /// Starts a program that is talked to through its standard streams.
-    #[cfg_attr(
-        not(unix),
-        expect(dead_code, reason = "only the reused test process is talked to")
-    )]
     pub(crate) fn start(&self, job: &Job<'_>, private: &Private) -> Result<Tree, RunnerError> {
         let program = self.program(job, private)?;
         Ok(process::start(&program, self.sandbox, Stdio::piped())?)

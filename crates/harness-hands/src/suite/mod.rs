@@ -8,7 +8,6 @@ mod junit;
 mod libtest;
 mod python;
 pub mod quick;
-#[cfg_attr(not(unix), path = "reused_other.rs")]
 mod reused;
 mod ruby;
 pub mod running;

@@ -240,12 +240,8 @@ impl Python<'_> {
         let wanted = match select::read_all(selection, &folder) {
             Ok(wanted) => wanted,
             Err(trespass) => {
-                let sandbox = self.runner.sandbox();
-                return Ok(SuiteReport::empty(
-                    Outcome::NoTests,
-                    trespass.sentence,
-                    sandbox,
-                ));
+                let (words, sandbox) = (trespass.sentence, self.runner.sandbox());
+                return Ok(SuiteReport::empty(Outcome::NoTests, words, sandbox));
             }
         };
         let place = self.private.report();

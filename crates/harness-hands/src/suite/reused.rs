@@ -58,25 +58,18 @@ impl Process {
 
     /// Reads one line, giving up after `patience` or when somebody wants it stopped.
     fn line(&mut self, patience: Duration, cancel: &AtomicBool) -> Result<String, QuickError> {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        // How often somebody who wants it stopped is heard.
-        const LOOK_AGAIN: Timespec = Timespec {
-            tv_sec: 0,
-            tv_nsec: 50_000_000,
-        };
         let start = Instant::now();
         let mut line = Vec::new();
         loop {
             if self.answers.buffer().is_empty() {
-                let mut watched = [PollFd::new(self.answers.get_ref(), PollFlags::IN)];
-                let ready = poll(&mut watched, Some(&LOOK_AGAIN)).unwrap_or(0);
+                let is_ready = has_answer(self.answers.get_ref());
                 if cancel.load(Ordering::Relaxed) {
                     return Err(QuickError::Interrupted);
                 }
                 if start.elapsed() > patience {
                     return Err(QuickError::Broken("it takes too long".to_string()));
                 }
-                if ready == 0 {
+                if !is_ready {
                     continue;
                 }
             }
@@ -95,6 +88,24 @@ impl Process {
             }
         }
     }
+}
+
+/// Waits a moment for an answer, no longer than somebody who wants it stopped should wait to be heard.
+#[cfg(unix)]
+fn has_answer(answers: &ChildStdout) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    const LOOK_AGAIN: Timespec = Timespec {
+        tv_sec: 0,
+        tv_nsec: 50_000_000,
+    };
+    let mut watched = [PollFd::new(answers, PollFlags::IN)];
+    poll(&mut watched, Some(&LOOK_AGAIN)).is_ok_and(|ready| ready > 0)
+}
+
+/// Where processes cannot fork, nobody starts one.
+#[cfg(not(unix))]
+fn has_answer(_answers: &ChildStdout) -> bool {
+    true
 }
 
 impl Drop for Process {
