@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::suite::{Failure, SuiteReport, UNBUILT, Verdict};
+use crate::suite::{Failure, LONGEST_TRACEBACK, SuiteReport, UNBUILT, Verdict};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -38,7 +38,7 @@ pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
         packages.entry(event.package.clone()).or_insert(false);
         if let Some(output) = &event.output {
             let kept = words.entry(key.clone()).or_default();
-            if kept.len() < 8000 {
+            if kept.len() < LONGEST_TRACEBACK {
                 kept.push_str(output);
             }
         }
@@ -122,7 +122,7 @@ fn panic(id: &str, package: &str, traceback: &str) -> Option<Failure> {
         traceback: traceback.to_owned(),
         file,
         line,
-        hung: None,
+        ..Failure::default()
     })
 }
 
@@ -144,7 +144,7 @@ fn failure(id: String, traceback: &str) -> Failure {
         traceback: traceback.to_string(),
         file,
         line,
-        hung: None,
+        ..Failure::default()
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
 {"Action":"fail","Package":"m/a","Test":"TestBad","Elapsed":0}
 {"Action":"fail","Package":"m/a","Elapsed":0.1}
 "#;
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(read(text, &mut answer));
         assert_eq!((answer.passed, answer.failed, answer.errors), (1, 1, 0));
         assert_eq!(
@@ -194,7 +194,7 @@ mod tests {
             "m/a.TestBad (a_test.go:9): got 1, want 2"
         );
         let cut = text.lines().take(4).collect::<Vec<_>>().join("\n");
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(!read(&cut, &mut answer));
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::suite::{Failure, SuiteReport, Verdict, shown_path};
+use crate::suite::{Failure, SuiteReport, Verdict, clipped, first_line, line_in, shown_path};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -82,10 +82,13 @@ pub(super) fn read(text: &str, root: &Path, answer: &mut SuiteReport) -> bool {
             let failure = Failure {
                 id: test.full_title,
                 message: first_line(&test.err.message),
-                line: line_in(&test.err.stack, test.file.as_deref()),
+                line: test
+                    .file
+                    .as_ref()
+                    .and_then(|file| line_in(&test.err.stack, file)),
                 file: test.file.map(|file| shown_path(&file, root)),
-                traceback: test.err.stack.chars().take(8000).collect(),
-                hung: None,
+                traceback: clipped(&test.err.stack),
+                ..Failure::default()
             };
             answer.count(verdict, failure);
         }
@@ -99,57 +102,31 @@ fn read_file(file: JestFile, root: &Path, answer: &mut SuiteReport) {
         let failure = Failure {
             id: shown.clone(),
             message: first_line(&file.message),
-            traceback: file.message.chars().take(8000).collect(),
+            traceback: clipped(&file.message),
             file: Some(shown),
-            line: None,
-            hung: None,
+            ..Failure::default()
         };
         answer.count(Verdict::Error, failure);
         return;
     }
     for test in file.assertion_results {
-        let verdict = match test.status.as_str() {
-            "passed" => Verdict::Passed,
-            "failed" => Verdict::Failed,
-            _ => Verdict::Skipped,
-        };
         let told = test.failure_messages.unwrap_or_default().join("\n");
         let failure = Failure {
             // The same sentence may stand in two files.
             id: format!("{shown} > {}", test.full_name.trim()),
             message: first_line(&told),
-            line: line_in(&told, Some(&file.name)),
-            traceback: told.chars().take(8000).collect(),
+            line: line_in(&told, &file.name),
+            traceback: clipped(&told),
             file: Some(shown.clone()),
-            hung: None,
+            ..Failure::default()
         };
-        answer.count(verdict, failure);
+        answer.count(Verdict::of_status(&test.status), failure);
     }
-}
-
-fn first_line(text: &str) -> String {
-    text.lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or_default()
-        .to_string()
-}
-
-/// Finds the line of the test file in a stack: `at x (/project/a.test.js:7:5)`.
-fn line_in(stack: &str, file: Option<&str>) -> Option<u32> {
-    let file = file?;
-    let (_, rest) = stack.split_once(&format!("{file}:"))?;
-    rest.split(|c: char| !c.is_ascii_digit())
-        .next()?
-        .parse()
-        .ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::sandbox::Sandbox;
-    use crate::suite::Outcome;
 
     #[test]
     fn both_forms_are_read() {
@@ -158,7 +135,7 @@ mod tests {
             {"fullName":"a good","status":"passed","failureMessages":[]},
             {"fullName":"a bad","status":"failed","failureMessages":["Error: 1\n at x (/p/a.test.js:7:5)"]}]},
             {"name":"/p/b.test.js","status":"failed","message":"cannot find module","assertionResults":[]}]}"#;
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(read(jest, root, &mut answer));
         assert_eq!((answer.passed, answer.failed, answer.errors), (1, 1, 1));
         assert_eq!(
@@ -167,7 +144,7 @@ mod tests {
         );
         let mocha = r#"{"stats":{},"passes":[{"fullTitle":"a good","err":{}}],"pending":[],
             "failures":[{"fullTitle":"a bad","file":"/p/t.js","err":{"message":"no","stack":"Error: no\n at /p/t.js:3:1"}}]}"#;
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(read(mocha, root, &mut answer));
         assert_eq!(answer.failures[0].shown(), "a bad (t.js:3): no");
         assert!(!read("{}", root, &mut answer) && !read("12 passing", root, &mut answer));

@@ -4,10 +4,7 @@ use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::suite::{Failure, SuiteReport, Verdict};
-
-/// How much of a problem's text is kept.
-const LONGEST_TRACEBACK: usize = 8000;
+use crate::suite::{Failure, LONGEST_TRACEBACK, SuiteReport, Verdict, line_in};
 
 /// Reads one report. Returns whether it is whole.
 pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
@@ -96,20 +93,13 @@ fn finish(test: &mut Option<(Failure, Verdict)>, answer: &mut SuiteReport) {
         }
         match place_in(&failure.traceback).filter(|_| failure.file.is_none()) {
             Some((file, line)) => (failure.file, failure.line) = (Some(file), Some(line)),
-            None => failure.line = line_in(&failure),
+            None => {
+                let file = failure.file.as_ref();
+                failure.line = file.and_then(|file| line_in(&failure.traceback, file));
+            }
         }
         answer.count(verdict, failure);
     }
-}
-
-/// Returns the first line of the test's own file that its way to the failure names.
-fn line_in(failure: &Failure) -> Option<u32> {
-    let named = format!("{}:", failure.file.as_ref()?);
-    let (_, rest) = failure.traceback.split_once(&named)?;
-    rest.split(|c: char| !c.is_ascii_digit())
-        .next()?
-        .parse()
-        .ok()
 }
 
 /// Returns the place in a traceback of .NET: `at A.B() in /p/A.cs:line 3`.
@@ -151,11 +141,8 @@ fn begun(tag: &BytesStart<'_>) -> Failure {
 fn named(id: String, file: Option<String>) -> Failure {
     Failure {
         id,
-        message: String::new(),
-        traceback: String::new(),
         file,
-        line: None,
-        hung: None,
+        ..Failure::default()
     }
 }
 
@@ -168,8 +155,6 @@ fn value(tag: &BytesStart<'_>, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::sandbox::Sandbox;
-    use crate::suite::Outcome;
     use proptest::prelude::*;
 
     const TEXT: &str = r#"<?xml version="1.0"?>
@@ -184,7 +169,7 @@ more &#60; &amp;</error><system-out>x</system-out></testcase>
 
     #[test]
     fn every_test_case_is_counted() {
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(read(TEXT, &mut answer));
         assert_eq!(
             (answer.passed, answer.failed, answer.errors, answer.skipped),
@@ -207,7 +192,7 @@ more &#60; &amp;</error><system-out>x</system-out></testcase>
     </testcase>
   </testsuite>
 </testsuite></testsuites>"#;
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(read(text, &mut answer));
         assert_eq!((answer.passed, answer.failed), (1, 1));
         assert_eq!(
@@ -241,7 +226,7 @@ Actual:   9</Message>
   </Results>
   <ResultSummary outcome="Failed"><Counters total="3" executed="2" passed="1" failed="1" /></ResultSummary>
 </TestRun>"#;
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(read(text, &mut answer));
         assert_eq!((answer.passed, answer.failed, answer.skipped), (1, 1, 1));
         let shown = answer.failures[0].shown().replace('\r', "");
@@ -257,7 +242,7 @@ Actual:   9</Message>
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
         fn no_text_makes_it_panic(text in "(<testcase|name=|[<>/\"'&;=! a-]|<!\\[CDATA\\[|]]>|\u{e9}){0,40}") {
-            let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+            let mut answer = SuiteReport::default();
             read(&text, &mut answer);
         }
     }

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::suite::{Failure, SuiteReport, Verdict};
+use crate::suite::{Failure, SuiteReport, Verdict, clipped};
 
 /// Reads the output of `cargo test`. Returns whether every test program came to its end.
 pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
@@ -76,10 +76,10 @@ fn failure(id: String, words: &str) -> Failure {
     Failure {
         id,
         message: message(words).unwrap_or_default(),
-        traceback: words.trim().chars().take(8000).collect(),
+        traceback: clipped(words.trim()),
         file,
         line,
-        hung: None,
+        ..Failure::default()
     }
 }
 
@@ -130,8 +130,6 @@ fn place(words: &str) -> Option<(String, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::sandbox::Sandbox;
-    use crate::suite::Outcome;
 
     const TEXT: &str = "
 running 3 tests
@@ -158,14 +156,14 @@ test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; 
 
     #[test]
     fn every_test_is_counted_and_failures_have_their_place() {
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(read(TEXT, &mut answer));
         assert_eq!((answer.passed, answer.failed, answer.skipped), (1, 1, 1));
         let shown = "a::bad (src/lib.rs:7): assertion `left == right` failed\n  left: 1\n right: 2";
         assert_eq!(answer.failures[0].shown(), shown);
         // Where the calls are printed too, they belong to the traceback alone.
         let calls = TEXT.replace("note: run", "stack backtrace:\n   0: std::panic\nnote: run");
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(read(&calls, &mut answer));
         assert_eq!(answer.failures[0].shown(), shown);
     }
@@ -182,7 +180,7 @@ test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; 
 {"type":"test","event":"failed","name":"tiny::tiny$a::bad","exec_time":0.3,"stdout":"\nthread 'a::bad' (2) panicked at src/lib.rs:9:9:\nassertion `left == right` failed\n  left: 1\n right: 2\nstack backtrace:\n   0: x\n"}
 {"type":"suite","event":"failed","passed":0,"failed":1,"ignored":1}
 "#;
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(read_events(text, &mut answer));
         assert_eq!((answer.passed, answer.failed, answer.skipped), (1, 1, 1));
         assert_eq!(
@@ -190,13 +188,13 @@ test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; 
             "a::bad (src/lib.rs:9): assertion `left == right` failed\n  left: 1\n right: 2"
         );
         let cut = text.lines().take(8).collect::<Vec<_>>().join("\n");
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(!read_events(&cut, &mut answer));
     }
 
     #[test]
     fn a_program_that_never_ended_proves_nothing() {
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(!read("running 2 tests\ntest a ... ok\n", &mut answer));
         assert!(!read("all is well\n", &mut answer));
     }

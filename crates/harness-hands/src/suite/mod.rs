@@ -25,7 +25,7 @@ use std::time::Duration;
 use harness_code::suite::Suite;
 
 use crate::process::output::Output;
-use crate::process::runner::{Runner, RunnerError};
+use crate::process::runner::Runner;
 use crate::process::sandbox::Sandbox;
 use crate::process::{Ended, Finished};
 use crate::suite::running::Running;
@@ -68,7 +68,7 @@ pub const COMMAND: &str = "the test command";
 pub const UNBUILT: &str = " [build failed]";
 
 /// Whether the tests said anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// They ran to the end and reported.
     Ran,
@@ -79,13 +79,14 @@ pub enum Outcome {
     /// They ran, and there were none.
     NoTests,
     /// They ended without a report: a crash, an early exit, a runner that gives none.
+    #[default]
     NoReport,
     /// Somebody stopped them.
     Interrupted,
 }
 
 /// A test that did not pass.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
     /// The runner's own name of the test.
     pub id: String,
@@ -114,7 +115,7 @@ impl Failure {
 }
 
 /// What the tests said.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SuiteReport {
     /// Whether they said anything.
     pub outcome: Outcome,
@@ -154,6 +155,9 @@ pub struct SuiteReport {
     pub lines: BTreeMap<String, Lines>,
 }
 
+/// How much of what is told of one failure is kept.
+const LONGEST_TRACEBACK: usize = 8000;
+
 /// How much of the output is kept for people.
 const TAIL: usize = 16 * 1024;
 
@@ -162,33 +166,15 @@ impl SuiteReport {
     fn empty(outcome: Outcome, words: String, sandbox: Sandbox) -> SuiteReport {
         SuiteReport {
             outcome,
-            passed: 0,
-            failed: 0,
-            errors: 0,
-            skipped: 0,
-            collected: 0,
-            failures: Vec::new(),
-            refused: Vec::new(),
-            passed_ids: Vec::new(),
-            seconds: 0.0,
-            slowest: Vec::new(),
-            sandbox,
             output_tail: words,
-            missing_dependency: None,
-            lacking: BTreeMap::new(),
-            restored: Vec::new(),
-            imported_elsewhere: BTreeMap::new(),
-            lines: BTreeMap::new(),
+            sandbox,
+            ..SuiteReport::default()
         }
     }
 
     /// Returns the report of tests that could not be started, with the reason.
     pub fn could_not_start(words: String, sandbox: Sandbox) -> SuiteReport {
         SuiteReport::empty(Outcome::CouldNotStart, words, sandbox)
-    }
-
-    fn not_started(error: &RunnerError, sandbox: Sandbox) -> SuiteReport {
-        SuiteReport::empty(Outcome::CouldNotStart, error.to_string(), sandbox)
     }
 
     /// What is known before the report is read: how the process ended and what it printed.
@@ -267,6 +253,17 @@ enum Verdict {
     Skipped,
 }
 
+impl Verdict {
+    /// Reads the word of a report in which all but two words mean that a test did not run.
+    fn of_status(status: &str) -> Verdict {
+        match status {
+            "passed" => Verdict::Passed,
+            "failed" => Verdict::Failed,
+            _ => Verdict::Skipped,
+        }
+    }
+}
+
 fn tail(stdout: &Output, stderr: &Output) -> String {
     let (out, err) = (stdout.end(TAIL), stderr.end_with_errors(TAIL));
     match (out.trim().is_empty(), err.trim().is_empty()) {
@@ -284,6 +281,27 @@ fn shown_path(path: &str, root: &Path) -> String {
     relative
         .unwrap_or_else(|_| path.to_string())
         .replace('\\', "/")
+}
+
+/// Returns as much of what is told of a failure as is kept.
+fn clipped(text: &str) -> String {
+    text.chars().take(LONGEST_TRACEBACK).collect()
+}
+
+/// Returns the first line of a text that says something.
+fn first_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim);
+    let told = lines.find(|line| !line.is_empty());
+    told.unwrap_or_default().to_owned()
+}
+
+/// Returns the first line of a file that a text names: `at x (/project/a.test.js:7:5)`.
+fn line_in(text: &str, file: &str) -> Option<u32> {
+    let (_, rest) = text.split_once(&format!("{file}:"))?;
+    rest.split(|c: char| !c.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// Returns how long all tests of a project took when they ran last, where that is known.

@@ -4,10 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::suite::{Failure, SuiteReport, Verdict, shown_path};
-
-/// How much of a problem's text is kept.
-const LONGEST_TRACEBACK: usize = 8000;
+use crate::suite::{Failure, SuiteReport, Verdict, clipped, first_line, shown_path};
 
 #[derive(Deserialize)]
 struct Rspec {
@@ -50,11 +47,6 @@ pub(super) fn read_rspec(text: &str, root: &Path, answer: &mut SuiteReport) -> b
         return false;
     };
     for example in report.examples {
-        let verdict = match example.status.as_str() {
-            "passed" => Verdict::Passed,
-            "failed" => Verdict::Failed,
-            _ => Verdict::Skipped,
-        };
         let file = shown_path(example.file_path.trim_start_matches("./"), root);
         let (message, backtrace) = match &example.exception {
             Some(exception) => (told(exception), exception.backtrace.clone()),
@@ -72,12 +64,12 @@ pub(super) fn read_rspec(text: &str, root: &Path, answer: &mut SuiteReport) -> b
         let failure = Failure {
             id: format!("{file} > {}", example.full_description),
             message,
-            traceback: own.join("\n").chars().take(LONGEST_TRACEBACK).collect(),
+            traceback: clipped(&own.join("\n")),
             file: Some(file),
             line: line.or(Some(example.line_number)),
-            hung: None,
+            ..Failure::default()
         };
-        answer.count(verdict, failure);
+        answer.count(Verdict::of_status(&example.status), failure);
     }
     for _ in 0..report.summary.errors_outside_of_examples_count {
         let words = report.messages.join("\n");
@@ -99,16 +91,9 @@ fn told(exception: &Exception) -> String {
 fn of_nothing(id: &str, words: &str) -> Failure {
     Failure {
         id: id.to_owned(),
-        message: words
-            .lines()
-            .map(str::trim)
-            .find(|line| !line.is_empty())
-            .unwrap_or_default()
-            .to_owned(),
-        traceback: words.chars().take(LONGEST_TRACEBACK).collect(),
-        file: None,
-        line: None,
-        hung: None,
+        message: first_line(words),
+        traceback: clipped(words),
+        ..Failure::default()
     }
 }
 
@@ -174,7 +159,7 @@ pub(super) fn read_minitest(text: &str, root: &Path, answer: &mut SuiteReport) -
             .map(|line| line.trim())
             .collect::<Vec<_>>()
             .join(" ");
-        failure.traceback = words.join("\n").chars().take(LONGEST_TRACEBACK).collect();
+        failure.traceback = clipped(&words.join("\n"));
     }
     rest.iter()
         .any(|line| line.contains(" runs, ") && line.contains(" assertions, "))
@@ -183,11 +168,9 @@ pub(super) fn read_minitest(text: &str, root: &Path, answer: &mut SuiteReport) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::sandbox::Sandbox;
-    use crate::suite::Outcome;
 
     fn empty() -> SuiteReport {
-        SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None)
+        SuiteReport::default()
     }
 
     fn shown(answer: &SuiteReport) -> Vec<String> {

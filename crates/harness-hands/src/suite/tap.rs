@@ -1,6 +1,6 @@
 //! The Test Anything Protocol, as ava, tape and others print it.
 
-use crate::suite::{Failure, SuiteReport, Verdict};
+use crate::suite::{Failure, SuiteReport, Verdict, clipped};
 
 /// Reads what was printed. Returns whether every test of the plan was told of.
 pub(super) fn read(text: &str, answer: &mut SuiteReport) -> bool {
@@ -77,22 +77,18 @@ fn failure(id: String, details: &[&str]) -> Failure {
         message: message
             .or(first.map(ToString::to_string))
             .unwrap_or_default(),
-        traceback: details.join("\n").chars().take(8000).collect(),
-        file: None,
-        line: None,
-        hung: None,
+        traceback: clipped(&details.join("\n")),
+        ..Failure::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::sandbox::Sandbox;
-    use crate::suite::Outcome;
 
     #[track_caller]
     fn check(text: &str, whole: bool, counts: (u32, u32, u32), shown: &[&str]) {
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert_eq!(read(text, &mut answer), whole);
         assert_eq!((answer.passed, answer.failed, answer.skipped), counts);
         let seen: Vec<String> = answer.failures.iter().map(Failure::shown).collect();
@@ -112,7 +108,7 @@ mod tests {
     #[test]
     fn a_name_that_two_tests_share_passes_when_both_do() {
         let text = "# add\nok 1 should be equal\nnot ok 2 should be equal\nok 3 zero\n1..3\n";
-        let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+        let mut answer = SuiteReport::default();
         assert!(read(text, &mut answer));
         answer.complete();
         assert_eq!(answer.passed_ids, ["add > zero"]);

@@ -68,10 +68,8 @@ pub(super) fn run(
     selection: &Selection,
     cancel: &AtomicBool,
 ) -> SuiteReport {
-    match try_run(runner, suite, selection, cancel) {
-        Ok(report) => report,
-        Err(error) => SuiteReport::not_started(&error, runner.sandbox()),
-    }
+    let report = try_run(runner, suite, selection, cancel);
+    report.unwrap_or_else(|error| SuiteReport::could_not_start(error.to_string(), runner.sandbox()))
 }
 
 fn try_run(
@@ -179,10 +177,9 @@ fn refused(output: &str, root: &Path, folder: Option<&RelPath>) -> Vec<Failure> 
         (is_ours && is_error).then(|| Failure {
             id: format!("{path}{UNBUILT}"),
             message: told.message,
-            traceback: String::new(),
             file: Some(path.to_string()),
             line: Some(told.line),
-            hung: None,
+            ..Failure::default()
         })
     };
     let complaints = compiler::complaints(output).into_iter();
@@ -203,9 +200,7 @@ fn tell_other_end(ended: &Ended, answer: &mut SuiteReport) {
             id: COMMAND.to_owned(),
             message: told,
             traceback: answer.output_tail.clone(),
-            file: None,
-            line: None,
-            hung: None,
+            ..Failure::default()
         };
         answer.count(Verdict::Error, failure);
     }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use crate::scratch::Overlay;
 
 /// The walls around a program that was started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sandbox {
     /// Linux: files by Landlock, system calls by seccomp, and namespaces of its own for processes,
     /// mounts and the network, in which only loopback exists.
@@ -34,6 +34,7 @@ pub enum Sandbox {
     /// Windows where the token cannot be cut down: the job alone.
     Job,
     /// No walls but the time limit and the end of the process tree.
+    #[default]
     None,
 }
 
