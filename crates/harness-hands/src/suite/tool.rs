@@ -11,7 +11,6 @@ use harness_code::path::RelPath;
 use harness_code::suite::{Runner as Framework, Suite, compiler};
 
 use crate::process::Ended;
-use crate::process::output::Output;
 use crate::process::private::Private;
 use crate::process::runner::{Job, Reach, Runner, RunnerError};
 use crate::suite::usual::Usual;
@@ -38,28 +37,24 @@ struct Plan {
     report: Report,
 }
 
+/// Reads what a tool tells of the tests of a project. Returns whether it is whole.
+type Read = fn(&str, &Path, &mut SuiteReport) -> bool;
+
 /// Where a tool tells what happened.
 enum Report {
-    Libtest,
-    /// Events of nextest.
-    LibtestEvents,
-    GoEvents,
-    /// A JSON file of a JavaScript runner.
-    Json(PathBuf),
-    /// One JUnit file.
-    Junit(PathBuf),
-    /// RSpec's JSON file.
-    Rspec(PathBuf),
-    /// What minitest prints.
-    Minitest,
-    /// The Test Anything Protocol, printed.
-    Tap,
+    /// On its standard output.
+    Printed(Read),
+    /// In one file.
+    File(PathBuf, Read),
     /// Files of .NET's results in a folder.
     TrxFolder(PathBuf),
     /// JUnit files in folders of this name, written by this run.
     JunitFolders(&'static str),
     None,
 }
+
+const TAP: Read = |text, _, answer| tap::read(text, answer);
+const JUNIT: Read = |text, _, answer| junit::read(text, answer);
 
 /// Runs a suite with the tool that its language has.
 pub(super) fn run(
@@ -80,8 +75,7 @@ fn try_run(
 ) -> Result<SuiteReport, RunnerError> {
     let private = Private::new()?;
     let root = runner.project();
-    let within = suite.folder.as_ref();
-    let folder = within.map_or(root.to_path_buf(), |folder| folder.under(root));
+    let folder = suite.place(root);
     let names = match selection {
         Selection::All => Vec::new(),
         Selection::Some(tests) => named(tests),
@@ -94,17 +88,7 @@ fn try_run(
             runner.sandbox(),
         ));
     }
-    let mut plan = plan(suite, &names, &folder, &private);
-    if let (Framework::Cargo, Some(build)) = (suite.runner, runner.build_folder()) {
-        plan.environment
-            .push(("CARGO_TARGET_DIR", build.as_os_str().to_owned()));
-    }
-    if matches!(suite.runner, Framework::Npm) {
-        plan.readable.extend(lend_packages(runner, suite, &folder));
-    }
-    let home = environment::home();
-    plan.readable
-        .extend(places_of(&plan.program, home.as_deref()));
+    let plan = plan(runner, suite, &names, &folder, &private);
     let mut limits = runner.limits();
     limits.output = limits.output.max(OUTPUT);
     let usual = Usual::of(runner.origin(), suite);
@@ -124,11 +108,22 @@ fn try_run(
     let finished = runner.run(&job, &private, cancel)?;
     let mut answer = SuiteReport::of_process(&finished);
     let is_whole = match plan.report {
-        Report::JunitFolders(name) => {
-            read_folders(&runner.written(&folder), name, begun, &mut answer)
+        Report::Printed(read) => {
+            let printed = &finished.stdout;
+            printed.skipped == 0 && read(&printed.text(), root, &mut answer)
         }
-        Report::TrxFolder(folder) => read_trx(&folder, &mut answer),
-        report => read_report(&report, &finished.stdout, root, &mut answer),
+        Report::File(path, read) => {
+            read_file(&path).is_some_and(|text| read(&text, root, &mut answer))
+        }
+        Report::TrxFolder(folder) => {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            read_all(entries.map(|entry| entry.path()), &mut answer)
+        }
+        Report::JunitFolders(name) => {
+            let reports = reports_below(&runner.written(&folder), name, begun);
+            read_all(reports.into_iter(), &mut answer)
+        }
+        Report::None => false,
     };
     shorten_paths(&mut answer, root);
     if matches!(
@@ -144,7 +139,7 @@ fn try_run(
     }
     let is_unsaid = |failure: &Failure| failure.id == COMMAND;
     if answer.outcome == Outcome::NoReport || answer.failures.iter().any(is_unsaid) {
-        answer.refused = refused(&answer.output_tail, root, within);
+        answer.refused = refused(&answer.output_tail, root, suite.folder.as_ref());
     }
     if *selection == Selection::All {
         usual.keep_suite(&answer);
@@ -206,33 +201,6 @@ fn tell_other_end(ended: &Ended, answer: &mut SuiteReport) {
     }
 }
 
-/// Reads what a tool printed or wrote to one file. Returns whether it is whole.
-fn read_report(report: &Report, printed: &Output, root: &Path, answer: &mut SuiteReport) -> bool {
-    let text = match report {
-        Report::Libtest
-        | Report::LibtestEvents
-        | Report::GoEvents
-        | Report::Minitest
-        | Report::Tap => Some(printed.text()).filter(|_| printed.skipped == 0),
-        Report::Json(path) | Report::Junit(path) | Report::Rspec(path) => read_file(path),
-        Report::JunitFolders(_) | Report::TrxFolder(_) | Report::None => None,
-    };
-    let Some(text) = text else {
-        return false;
-    };
-    match report {
-        Report::Libtest => libtest::read(&text, answer),
-        Report::LibtestEvents => libtest::read_events(&text, answer),
-        Report::GoEvents => gotest::read(&text, answer),
-        Report::Minitest => ruby::read_minitest(&text, root, answer),
-        Report::Tap => tap::read(&text, answer),
-        Report::Json(_) => jest::read(&text, root, answer),
-        Report::Junit(_) => junit::read(&text, answer),
-        Report::Rspec(_) => ruby::read_rspec(&text, root, answer),
-        Report::JunitFolders(_) | Report::TrxFolder(_) | Report::None => false,
-    }
-}
-
 /// Names files as the project does. Node names a test by its whole path where the file cannot be loaded.
 fn shorten_paths(answer: &mut SuiteReport, root: &Path) {
     let whole = format!("test.{}/", root.display());
@@ -282,10 +250,7 @@ fn tell_missing_package(manifest: &str, answer: &mut SuiteReport) {
 /// are.
 fn lend_packages(runner: &Runner, suite: &Suite, folder: &Path) -> Option<PathBuf> {
     let packages = prepared::node_modules(runner.origin(), suite.folder.as_ref())?;
-    let own = match &suite.folder {
-        Some(folder) => folder.under(runner.origin()),
-        None => runner.origin().to_path_buf(),
-    };
+    let own = suite.place(runner.origin());
     let place = runner.written(folder);
     // Never into the project itself.
     if own.join("node_modules").exists() || place.starts_with(runner.origin()) {
@@ -340,7 +305,13 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(plain)
 }
 
-fn plan(suite: &Suite, names: &[String], folder: &Path, private: &Private) -> Plan {
+fn plan(
+    runner: &Runner,
+    suite: &Suite,
+    names: &[String],
+    folder: &Path,
+    private: &Private,
+) -> Plan {
     let mut command = suite.command.iter().cloned();
     let program = command.next().unwrap_or_default();
     let arguments: Vec<String> = command.collect();
@@ -352,7 +323,7 @@ fn plan(suite: &Suite, names: &[String], folder: &Path, private: &Private) -> Pl
         writable: Vec::new(),
         report: Report::None,
     };
-    match suite.runner {
+    let mut plan = match suite.runner {
         Framework::Cargo => cargo(plain, names),
         Framework::Go => go(plain, names),
         Framework::Npm | Framework::Pnpm | Framework::Yarn | Framework::Bun => {
@@ -366,7 +337,18 @@ fn plan(suite: &Suite, names: &[String], folder: &Path, private: &Private) -> Pl
         Framework::Ctest => ctest(plain, names, private),
         Framework::Dotnet => dotnet(plain, names, private),
         Framework::Pytest | Framework::Unittest | Framework::Make | Framework::Other => plain,
+    };
+    if let (Framework::Cargo, Some(build)) = (suite.runner, runner.build_folder()) {
+        plan.environment
+            .push(("CARGO_TARGET_DIR", build.as_os_str().to_owned()));
     }
+    if matches!(suite.runner, Framework::Npm) {
+        plan.readable.extend(lend_packages(runner, suite, folder));
+    }
+    let home = environment::home();
+    plan.readable
+        .extend(places_of(&plan.program, home.as_deref()));
+    plan
 }
 
 fn cargo(mut plan: Plan, names: &[String]) -> Plan {
@@ -403,8 +385,8 @@ fn cargo(mut plan: Plan, names: &[String]) -> Plan {
     plan.environment
         .extend(rustup.map(|home| ("RUSTUP_HOME", home.into_os_string())));
     plan.report = match is_nextest {
-        true => Report::LibtestEvents,
-        false => Report::Libtest,
+        true => Report::Printed(|text, _, answer| libtest::read_events(text, answer)),
+        false => Report::Printed(|text, _, answer| libtest::read(text, answer)),
     };
     plan
 }
@@ -438,7 +420,7 @@ fn go(mut plan: Plan, names: &[String]) -> Plan {
         plan.writable.push(cache.clone());
         plan.environment.push(("GOCACHE", cache.into_os_string()));
     }
-    plan.report = Report::GoEvents;
+    plan.report = Report::Printed(|text, _, answer| gotest::read(text, answer));
     plan
 }
 
@@ -491,7 +473,7 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
         .map(|option| option.replace("FILE", &shown.to_string()))
         .collect();
     if with_json.is_some() {
-        plan.report = Report::Json(json);
+        plan.report = Report::File(json, jest::read);
     } else if has("node") && script.contains("--test") {
         // The runner takes these from its environment too; behind the script they would be files.
         let xml = private.report().join("report.xml");
@@ -501,17 +483,17 @@ fn node(mut plan: Plan, names: &[String], folder: &Path, private: &Private) -> P
             xml.display()
         );
         plan.environment.push(("NODE_OPTIONS", options.into()));
-        plan.report = Report::Junit(xml);
+        plan.report = Report::File(xml, JUNIT);
     } else if is_bun {
         let xml = private.report().join("report.xml");
         let file = format!("--reporter-outfile={}", xml.display());
         more.extend(["--reporter=junit".to_string(), file]);
-        plan.report = Report::Junit(xml);
+        plan.report = Report::File(xml, JUNIT);
     } else if has("ava") {
         more.push("--tap".to_string());
-        plan.report = Report::Tap;
+        plan.report = Report::Printed(TAP);
     } else if has("tape") {
-        plan.report = Report::Tap;
+        plan.report = Report::Printed(TAP);
     }
     // A test whose name says no file cannot be picked: then all run.
     let files = names.iter().filter(|name| folder.join(name).is_file());
@@ -612,7 +594,7 @@ fn phpunit(mut plan: Plan, names: &[String], private: &Private) -> Plan {
         plan.arguments
             .extend(["--filter".to_string(), tests.join("|")]);
     }
-    plan.report = Report::Junit(xml);
+    plan.report = Report::File(xml, JUNIT);
     plan
 }
 
@@ -629,7 +611,7 @@ fn rspec(mut plan: Plan, names: &[String], private: &Private) -> Plan {
     plan.arguments.extend(words.map(String::from));
     plan.arguments.push(json.display().to_string());
     plan.arguments.extend(names.iter().cloned());
-    plan.report = Report::Rspec(json);
+    plan.report = Report::File(json, ruby::read_rspec);
     plan
 }
 
@@ -640,7 +622,7 @@ fn rake(mut plan: Plan, names: &[String]) -> Plan {
         options.push_str(&format!(" --name='/^({})$/'", names.join("|")));
     }
     plan.environment = vec![("TESTOPTS", options.into())];
-    plan.report = Report::Minitest;
+    plan.report = Report::Printed(ruby::read_minitest);
     plan
 }
 
@@ -671,7 +653,7 @@ fn ctest(mut plan: Plan, names: &[String], private: &Private) -> Plan {
         plan.arguments
             .extend(["-R".to_string(), format!("^({tests})$")]);
     }
-    plan.report = Report::Junit(PathBuf::from(xml));
+    plan.report = Report::File(PathBuf::from(xml), JUNIT);
     plan
 }
 
@@ -704,14 +686,12 @@ fn dotnet(mut plan: Plan, names: &[String], private: &Private) -> Plan {
     plan
 }
 
-/// Reads the results of each project of tests. All of them must be whole.
-fn read_trx(folder: &Path, answer: &mut SuiteReport) -> bool {
+/// Reads reports of parts of a project. All of them must be whole.
+fn read_all(paths: impl Iterator<Item = PathBuf>, answer: &mut SuiteReport) -> bool {
     let (mut found, mut whole) = (0, true);
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if let Some(text) = read_file(&entry.path()) {
-            found += 1;
-            whole &= junit::read(&text, answer);
-        }
+    for text in paths.filter_map(|path| read_file(&path)) {
+        found += 1;
+        whole &= junit::read(&text, answer);
     }
     found > 0 && whole
 }
@@ -724,10 +704,10 @@ fn read_file(path: &Path) -> Option<String> {
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads every report below a folder of this name that this run wrote. All of them must be whole.
-fn read_folders(root: &Path, name: &str, begun: SystemTime, answer: &mut SuiteReport) -> bool {
+/// Returns every report below a folder of this name that this run wrote.
+fn reports_below(root: &Path, name: &str, begun: SystemTime) -> Vec<PathBuf> {
     let mut folders = vec![(root.to_path_buf(), false, 0)];
-    let (mut found, mut whole) = (0, true);
+    let mut reports = Vec::new();
     while let Some((folder, is_report, depth)) = folders.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let (path, file_name) = (
@@ -746,14 +726,11 @@ fn read_folders(root: &Path, name: &str, begun: SystemTime, answer: &mut SuiteRe
                     .metadata()
                     .and_then(|seen| seen.modified())
                     .is_ok_and(|time| time >= begun);
-                if let Some(text) = read_file(&path).filter(|_| is_new) {
-                    found += 1;
-                    whole &= junit::read(&text, answer);
-                }
+                reports.extend(is_new.then_some(path));
             }
         }
     }
-    found > 0 && whole
+    reports
 }
 
 #[cfg(test)]
@@ -811,7 +788,7 @@ mod tests {
     #[test]
     fn a_bad_end_without_a_failed_test_is_no_green_suite() {
         let errors = |ended: Ended, verdict: Verdict| {
-            let mut answer = SuiteReport::empty(Outcome::NoReport, String::new(), Sandbox::None);
+            let mut answer = SuiteReport::default();
             let failure = |id: &str| Failure {
                 id: id.to_owned(),
                 message: String::new(),
