@@ -191,6 +191,7 @@ impl RunResult {
 
 /// What a run came to.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[schemars(rename = "Result")]
 pub struct RunResult {
     /// Whether the task is finished.
     pub ok: bool,

@@ -1,7 +1,6 @@
 //! The OpenAPI 3.1 document, made from the table of routes and from the types of what is taken and sent.
 
 use schemars::generate::SchemaSettings;
-use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
@@ -38,18 +37,10 @@ const STATUSES: &[(u16, &str)] = &[
 const EVERYWHERE: &[u16] = &[401, 403, 408, 431];
 const WITH_BODY: &[u16] = &[400, 413];
 
-/// Types, and the names that clients know them by.
-const NAMES: &[(&str, &str)] = &[("RunResult", "Result")];
-/// Where schemas stand that are referred to.
-const SCHEMAS: &str = "/components/schemas/";
-
 /// Returns the document.
 pub(super) fn document(routes: &[Route]) -> Value {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.definitions_path = SCHEMAS.into();
-    settings
-        .transforms
-        .push(Box::new(RecursiveTransform(rename)));
+    settings.definitions_path = "/components/schemas/".into();
     let mut generator = settings.into_generator();
     let mut paths = Map::new();
     for route in routes {
@@ -57,12 +48,7 @@ pub(super) fn document(routes: &[Route]) -> Value {
         let operation = operation(route, &mut generator);
         paths.insert(route.path.to_owned(), json!({method: operation}));
     }
-    let mut schemas = generator.take_definitions(true);
-    for (from, to) in NAMES {
-        if let Some(schema) = schemas.remove(*from) {
-            schemas.insert((*to).to_owned(), schema);
-        }
-    }
+    let schemas = generator.take_definitions(true);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -79,19 +65,6 @@ pub(super) fn document(routes: &[Route]) -> Value {
             "schemas": schemas,
         },
     })
-}
-
-/// Gives a reference the name that clients know.
-fn rename(schema: &mut Schema) {
-    let Some(Value::String(reference)) = schema.get_mut("$ref") else {
-        return;
-    };
-    for (from, to) in NAMES {
-        if let Some(before) = reference.strip_suffix(&format!("{SCHEMAS}{from}")) {
-            *reference = format!("{before}{SCHEMAS}{to}");
-            return;
-        }
-    }
 }
 
 fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
@@ -117,11 +90,8 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
 }
 
 fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
-    let mut of = |schema: fn(&mut SchemaGenerator) -> Schema| {
-        let mut schema = schema(generator);
-        RecursiveTransform(rename).transform(&mut schema);
-        json!({ "schema": schema })
-    };
+    let mut of =
+        |schema: fn(&mut SchemaGenerator) -> Schema| json!({ "schema": schema(generator) });
     let error = of(SchemaGenerator::subschema_for::<ErrorReply<'_>>);
     let text = json!({"schema": {"type": "string"}});
     let content = match &route.answer {
