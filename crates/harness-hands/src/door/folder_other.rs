@@ -2,13 +2,13 @@
 //! is looked at, redirections are refused, and what was opened is looked at again.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use harness_code::path::RelPath;
 
-use crate::door::{DoorError, FILE_LIMIT, Kind, Metadata, Trespass, plain_file};
+use crate::door::{DoorError, Kind, Metadata, Trespass, plain_file};
 use crate::fault;
 
 /// A folder, known by its path.
@@ -79,33 +79,6 @@ impl Folder {
         let opened = metadata_of(&file.metadata().map_err(broken)?);
         plain_file(&opened, path)?;
         Ok((file, opened))
-    }
-
-    pub(crate) fn read(&self, name: &str, path: &RelPath) -> Result<Vec<u8>, DoorError> {
-        self.read_with(name, path).map(|(bytes, _)| bytes)
-    }
-
-    pub(crate) fn read_with(
-        &self,
-        name: &str,
-        path: &RelPath,
-    ) -> Result<(Vec<u8>, Metadata), DoorError> {
-        let (file, found) = self.open_file(name, path)?;
-        let too_large = |bytes: u64| DoorError::TooLarge {
-            path: path.to_string(),
-            bytes,
-        };
-        if found.bytes > FILE_LIMIT {
-            return Err(too_large(found.bytes));
-        }
-        let mut bytes = Vec::new();
-        file.take(FILE_LIMIT + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| DoorError::from_io(path, error))?;
-        if bytes.len() as u64 > FILE_LIMIT {
-            return Err(too_large(bytes.len() as u64));
-        }
-        Ok((bytes, found))
     }
 
     pub(crate) fn create_new(&self, name: &str, _mode: u32) -> io::Result<File> {

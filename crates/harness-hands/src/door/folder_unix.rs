@@ -1,7 +1,7 @@
 //! A folder held open on Unix: names are looked up beneath it, links are never followed.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 use harness_code::path::RelPath;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
-use crate::door::{DoorError, FILE_LIMIT, Kind, Metadata, Trespass, plain_file};
+use crate::door::{DoorError, Kind, Metadata, Trespass, plain_file};
 use crate::fault;
 
 /// A folder held open, so that nobody can swap it while it is used.
@@ -145,36 +145,6 @@ impl Folder {
         let opened = metadata_of(&rustix::fs::fstat(&fd).map_err(|error| broken(error.into()))?);
         plain_file(&opened, path)?;
         Ok((File::from(fd), opened))
-    }
-
-    /// Reads a whole plain file.
-    pub(crate) fn read(&self, name: &str, path: &RelPath) -> Result<Vec<u8>, DoorError> {
-        self.read_with(name, path).map(|(bytes, _)| bytes)
-    }
-
-    /// Reads a whole plain file and what was known of it when it was opened.
-    pub(crate) fn read_with(
-        &self,
-        name: &str,
-        path: &RelPath,
-    ) -> Result<(Vec<u8>, Metadata), DoorError> {
-        let (file, found) = self.open_file(name, path)?;
-        let too_large = |bytes: u64| DoorError::TooLarge {
-            path: path.to_string(),
-            bytes,
-        };
-        if found.bytes > FILE_LIMIT {
-            return Err(too_large(found.bytes));
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(found.bytes).unwrap_or(0) + 1);
-        // The file may grow while it is read.
-        file.take(FILE_LIMIT + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| DoorError::from_io(path, error))?;
-        if bytes.len() as u64 > FILE_LIMIT {
-            return Err(too_large(bytes.len() as u64));
-        }
-        Ok((bytes, found))
     }
 
     /// Makes a new file that nobody else has; the user's mask takes its part of `mode`.

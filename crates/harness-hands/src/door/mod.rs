@@ -14,7 +14,7 @@ pub(crate) mod folder;
 pub(crate) mod folder;
 
 use std::fmt;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use harness_code::path::RelPath;
@@ -275,7 +275,7 @@ impl Door {
     /// Reads a whole plain file.
     pub fn read(&self, path: &RelPath) -> Result<Vec<u8>, DoorError> {
         self.within_scope(path)?;
-        self.read_anywhere(path)
+        self.folder_of(path)?.read(path.file_name(), path)
     }
 
     /// Reads a whole plain file, or gives nothing where nothing is there. What is there and cannot be read is an error.
@@ -312,12 +312,6 @@ impl Door {
         }
     }
 
-    /// Reads a plain file of the project whether or not it lies in the scope: the harness's own
-    /// records need it.
-    pub(crate) fn read_anywhere(&self, path: &RelPath) -> Result<Vec<u8>, DoorError> {
-        self.folder_of(path)?.read(path.file_name(), path)
-    }
-
     /// Opens the folder that holds `path`.
     pub(crate) fn folder_of(&self, path: &RelPath) -> Result<Folder, DoorError> {
         match path.parent() {
@@ -345,6 +339,38 @@ impl Door {
             folder,
             scope: None,
         })
+    }
+}
+
+impl Folder {
+    /// Reads a whole plain file.
+    pub(crate) fn read(&self, name: &str, path: &RelPath) -> Result<Vec<u8>, DoorError> {
+        self.read_with(name, path).map(|(bytes, _)| bytes)
+    }
+
+    /// Reads a whole plain file and what was known of it when it was opened.
+    pub(crate) fn read_with(
+        &self,
+        name: &str,
+        path: &RelPath,
+    ) -> Result<(Vec<u8>, Metadata), DoorError> {
+        let (file, found) = self.open_file(name, path)?;
+        let too_large = |bytes: u64| DoorError::TooLarge {
+            path: path.to_string(),
+            bytes,
+        };
+        if found.bytes > FILE_LIMIT {
+            return Err(too_large(found.bytes));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(found.bytes).unwrap_or(0) + 1);
+        // The file may grow while it is read.
+        file.take(FILE_LIMIT + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| DoorError::from_io(path, error))?;
+        if bytes.len() as u64 > FILE_LIMIT {
+            return Err(too_large(bytes.len() as u64));
+        }
+        Ok((bytes, found))
     }
 }
 
