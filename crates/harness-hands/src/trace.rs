@@ -52,7 +52,11 @@ pub fn place_in_project(door: &Door) -> PathBuf {
 
 /// Appends a line to a file that the user named.
 pub fn append(path: &Path, line: &str) -> io::Result<()> {
-    append_to(open(path)?, line)
+    let mut options = OpenOptions::new();
+    append_to(
+        open(path, options.read(true).append(true).create(true))?,
+        line,
+    )
 }
 
 fn append_to(mut file: File, line: &str) -> io::Result<()> {
@@ -73,20 +77,7 @@ const LARGEST: u64 = 1 << 30;
 
 /// Returns the lines of a trace; one that is no text is left out.
 pub fn lines(path: &Path) -> io::Result<Vec<String>> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    }
-    let file = options.open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "not a plain file",
-        ));
-    }
+    let file = open(path, OpenOptions::new().read(true))?;
     let mut bytes = Vec::new();
     file.take(LARGEST).read_to_end(&mut bytes)?;
     let line = |line: &[u8]| String::from_utf8(line.to_vec()).ok();
@@ -96,9 +87,8 @@ pub fn lines(path: &Path) -> io::Result<Vec<String>> {
         .collect())
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true);
+/// Opens a plain file, and nothing else that has this name.
+fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
