@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use harness_hands::environment;
+
 /// The environment as it was when the program looked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
@@ -101,20 +103,8 @@ impl Environment {
 
     /// Returns all programs of a name, in the order of `PATH`.
     pub fn find_programs(&self, name: &str) -> Vec<PathBuf> {
-        let Some(path) = &self.path else {
-            return Vec::new();
-        };
-        let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-        let endings: &[&str] = if cfg!(windows) {
-            &[".exe", ".cmd"]
-        } else {
-            &[""]
-        };
-        let files = folders.flat_map(|folder| {
-            let file = |ending: &&str| folder.join(format!("{name}{ending}"));
-            endings.iter().map(file).collect::<Vec<_>>()
-        });
-        files.filter(|file| is_program(file)).collect()
+        let path = self.path.as_deref().unwrap_or_default();
+        environment::programs_in(path, name.as_ref()).collect()
     }
 
     /// Returns the virtualenv that this program, or the Python that called it, is installed in.
@@ -124,16 +114,4 @@ impl Environment {
         let found = folders.find(|folder| folder.join("pyvenv.cfg").is_file())?;
         Some(found.to_path_buf())
     }
-}
-
-#[cfg(unix)]
-fn is_program(file: &std::path::Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file)
-        .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(file: &std::path::Path) -> bool {
-    file.is_file()
 }

@@ -2,7 +2,7 @@
 //! The one file of this crate that reads it; what a run is told to do never comes from here.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Returns the value of a variable, unless it is absent or empty.
 pub(crate) fn value(name: &str) -> Option<OsString> {
@@ -43,12 +43,44 @@ pub(crate) fn tool_place(variable: &str, usual: &str) -> Option<PathBuf> {
     named.or_else(|| home().map(|home| home.join(usual)))
 }
 
-/// Returns the folders in which programs are looked up.
-pub(crate) fn program_folders() -> Vec<PathBuf> {
-    let path = value("PATH").unwrap_or_else(|| OsStr::new(DEFAULT_PATH).to_os_string());
-    std::env::split_paths(&path)
-        .filter(|folder| folder.is_absolute())
-        .collect()
+/// Returns the list of the folders in which programs are looked up.
+pub(crate) fn path() -> OsString {
+    value("PATH").unwrap_or_else(|| OsStr::new(DEFAULT_PATH).to_os_string())
+}
+
+/// Returns the programs of a name in the absolute folders of such a list, in their order.
+pub fn programs_in(path: &OsStr, name: &OsStr) -> impl Iterator<Item = PathBuf> {
+    let endings: &[&str] = match cfg!(windows) {
+        true => &[".exe", ".cmd", ".bat"],
+        false => &[""],
+    };
+    let names = endings.iter().map(|ending| {
+        let mut name = name.to_os_string();
+        name.push(ending);
+        name
+    });
+    let names: Vec<OsString> = names.collect();
+    let folders: Vec<PathBuf> = std::env::split_paths(path).collect();
+    let absolute = folders.into_iter().filter(|folder| folder.is_absolute());
+    let files = absolute.flat_map(move |folder| {
+        let files = names.iter().map(|name| folder.join(name));
+        files.collect::<Vec<_>>()
+    });
+    files.filter(|file| is_program(file))
+}
+
+/// Says whether a file is there that can be started.
+#[cfg(unix)]
+pub fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// Says whether a file is there that can be started.
+#[cfg(not(unix))]
+pub fn is_program(path: &Path) -> bool {
+    path.is_file()
 }
 
 /// Where programs are when nobody said: what `execvp` falls back to.

@@ -19,7 +19,7 @@ mod backup;
 pub mod cache;
 pub mod companion;
 pub mod door;
-mod environment;
+pub mod environment;
 mod fault;
 pub mod git;
 pub mod interactive;

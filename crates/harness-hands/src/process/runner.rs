@@ -370,7 +370,7 @@ impl Runner {
         let found = if program.components().count() > 1 {
             Some(self.project.join(program)).filter(|path| path.exists())
         } else {
-            look_up(program)
+            user_environment::programs_in(&user_environment::path(), program.as_os_str()).next()
         };
         let found = found.ok_or_else(|| RunnerError::UnknownProgram(shown.clone()))?;
         // By its name, not by what it points to: an interpreter in a virtual environment is a link
@@ -387,37 +387,6 @@ impl Runner {
         }
         Ok(found)
     }
-}
-
-fn look_up(name: &Path) -> Option<PathBuf> {
-    let endings: &[&str] = if cfg!(windows) {
-        &[".exe", ".cmd", ".bat"]
-    } else {
-        &[""]
-    };
-    for folder in user_environment::program_folders() {
-        for ending in endings {
-            let mut file = name.as_os_str().to_os_string();
-            file.push(ending);
-            let path = folder.join(file);
-            if is_program(&path) {
-                return Some(path);
-            }
-        }
-    }
-    None
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
 }
 
 /// The longest that a question to a program of the user's may take.

@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use harness_code::suite::packages_of;
 use harness_hands::companion::CompanionOrder;
+use harness_hands::environment::is_program;
 use serde_json::json;
 
 use crate::env::Environment;
@@ -176,23 +178,14 @@ fn mlx(environment: &Environment) -> Option<Runtime> {
         .map(Runtime::Mlx)
 }
 
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path)
-        .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
-}
-
 /// Returns a Python that has a package, without starting any.
 fn python_with(package: &str, environment: &Environment) -> Option<PathBuf> {
-    pythons(environment)
-        .into_iter()
-        .find(|python| has_package(python, package, environment.home.as_deref()))
+    let file = Path::new(package).join("__init__.py");
+    let has_it = |python: &PathBuf| {
+        let folders = packages_of(python, environment.home.as_deref());
+        folders.iter().any(|folder| folder.join(&file).is_file())
+    };
+    pythons(environment).into_iter().find(has_it)
 }
 
 /// Returns the Pythons that may have our extra: the one that called us, the one beside our program, the active
@@ -226,35 +219,6 @@ fn pythons(environment: &Environment) -> Vec<PathBuf> {
         found.extend(environment.find_program(name));
     }
     found
-}
-
-fn has_package(python: &Path, package: &str, home: Option<&Path>) -> bool {
-    let Some(prefix) = python.parent().and_then(Path::parent) else {
-        return false;
-    };
-    let mut libraries = vec![
-        prefix.join("lib"),
-        prefix.join("local/lib"),
-        prefix.join("Lib/site-packages"),
-    ];
-    // Packages of a user belong to the system's own Python, not to a virtualenv.
-    if !prefix.join("pyvenv.cfg").is_file() {
-        libraries.extend(home.map(|home| home.join(".local/lib")));
-    }
-    libraries.iter().any(|library| {
-        let versions = std::fs::read_dir(library).into_iter().flatten().flatten();
-        let versioned = versions
-            .filter(|entry| entry.file_name().to_string_lossy().starts_with("python3"))
-            .flat_map(|entry| {
-                [
-                    entry.path().join("site-packages"),
-                    entry.path().join("dist-packages"),
-                ]
-            });
-        versioned
-            .chain([library.clone()])
-            .any(|folder| folder.join(package).join("__init__.py").is_file())
-    })
 }
 
 #[cfg(all(test, unix))]
