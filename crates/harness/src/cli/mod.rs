@@ -24,7 +24,7 @@ mod settings;
 mod usage;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
@@ -48,7 +48,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
         .take_while(|word| *word != "--")
         .any(|word| word == "--json");
     let exit = match read(&words, &program) {
-        Ok(Some(arguments)) => perform(arguments, &program),
+        Ok(Some((arguments, output))) => perform(arguments, output, &program),
         Ok(None) => Ok(Exit::Done),
         Err(complaint) => Err(complaint),
     };
@@ -71,8 +71,12 @@ fn program_name(first: Option<&OsString>) -> String {
     }
 }
 
-/// Reads the words; `None` means that they asked for text that has been printed.
-fn read(words: &[OsString], program: &str) -> Result<Option<Arguments>, Complaint> {
+/// Reads the words, and the file for the result that is among them; `None` means that they asked for text that has been
+/// printed.
+fn read(
+    words: &[OsString],
+    program: &str,
+) -> Result<Option<(Arguments, Option<PathBuf>)>, Complaint> {
     let mut command = Arguments::command().bin_name(program);
     let matches = match command.try_get_matches_from_mut(words) {
         Ok(matches) => matches,
@@ -93,7 +97,10 @@ fn read(words: &[OsString], program: &str) -> Result<Option<Arguments>, Complain
     };
     let arguments = Arguments::from_arg_matches(&matches)
         .map_err(|error| usage::complaint(&error, program, named_command(&command, words)))?;
-    Ok(Some(arguments))
+    let output = matches
+        .subcommand()
+        .and_then(|(_, words)| words.try_get_one::<PathBuf>("output").ok().flatten());
+    Ok(Some((arguments, output.cloned())))
 }
 
 /// Returns the command that the words name, where they name one.
@@ -108,16 +115,23 @@ fn named_command<'c>(command: &'c clap::Command, words: &[OsString]) -> Option<&
     found.map(clap::Command::get_name)
 }
 
-fn perform(arguments: Arguments, program: &str) -> Result<Exit, Complaint> {
+fn perform(
+    arguments: Arguments,
+    output: Option<PathBuf>,
+    program: &str,
+) -> Result<Exit, Complaint> {
     let Some(command) = arguments.command else {
         text::result(&list::commands(program));
         return Ok(Exit::Done);
     };
-    let wanted = output::check(&command)?;
+    if let Some(path) = &output {
+        output::check(&command, path)?;
+    }
     carry_out(command, program).inspect_err(|complaint| {
         // What went wrong with the file itself is told on stderr.
-        if let Some(common) = wanted.filter(|_| complaint.param.as_deref() != Some("output")) {
-            drop(output::write(&common, &json::bad_input(complaint)));
+        if let Some(path) = output.filter(|_| complaint.param.as_deref() != Some("output")) {
+            let told = json::document(&json::bad_input(complaint));
+            drop(output::write_to(&path, &told));
         }
     })
 }

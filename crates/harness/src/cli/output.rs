@@ -5,45 +5,17 @@ use std::path::Path;
 use harness_hands::output::OutputFile;
 use serde::Serialize;
 
-use crate::cli::args::{
-    AcpArguments, ApplyArguments, AskArguments, ChatArguments, CleanArguments, Command,
-    CommonArguments, ConfigArguments, DoctorArguments, EditorsArguments, LastArguments,
-    LayoutArguments, McpArguments, ModelsArguments, PrepareArguments, ReplayArguments,
-    ReportArguments, RouteArguments, RunArguments, ServeArguments, TestArguments, UndoArguments,
-};
+use crate::cli::args::{Command, CommonArguments};
 use crate::exit::Exit;
 use crate::show::json;
 use crate::show::text::Complaint;
 
-/// Finds out whether the result of a command can be written where the user wants it. Returns the options that say
-/// where, when they do.
-pub(super) fn check(command: &Command) -> Result<Option<CommonArguments>, Complaint> {
-    let (common, is_lasting) = match command {
-        Command::Brief(ReportArguments { common, .. })
-        | Command::Layout(LayoutArguments { common, .. })
-        | Command::Route(RouteArguments { common, .. })
-        | Command::Ask(AskArguments { common, .. })
-        | Command::Run(RunArguments { common, .. })
-        | Command::Test(TestArguments { common, .. })
-        | Command::Editors(EditorsArguments { common, .. })
-        | Command::Undo(UndoArguments { common, .. })
-        | Command::Last(LastArguments { common, .. })
-        | Command::Apply(ApplyArguments { common, .. })
-        | Command::Prepare(PrepareArguments { common, .. })
-        | Command::Clean(CleanArguments { common, .. })
-        | Command::Replay(ReplayArguments { common, .. })
-        | Command::Models(ModelsArguments { common, .. })
-        | Command::Doctor(DoctorArguments { common, .. })
-        | Command::Config(ConfigArguments { common, .. }) => (common, false),
-        Command::Chat(ChatArguments { common, .. })
-        | Command::Serve(ServeArguments { common, .. })
-        | Command::Mcp(McpArguments { common, .. })
-        | Command::Acp(AcpArguments { common, .. }) => (common, true),
-        Command::Help(_) | Command::Completions(_) | Command::Man(_) => return Ok(None),
-    };
-    let Some(path) = &common.output else {
-        return Ok(None);
-    };
+/// Finds out whether the result of a command can be written where the user wants it.
+pub(super) fn check(command: &Command, path: &Path) -> Result<(), Complaint> {
+    let is_lasting = matches!(
+        command,
+        Command::Chat(_) | Command::Serve(_) | Command::Mcp(_) | Command::Acp(_)
+    );
     if is_lasting {
         let hint = "`run`, `ask` and the commands that print a result have it";
         let message = "`--output` is for commands that end with a result";
@@ -54,8 +26,8 @@ pub(super) fn check(command: &Command) -> Result<Option<CommonArguments>, Compla
         let message = "`--output` takes a file, and `-` is none";
         return Err(Complaint::usage(message, hint).about("output"));
     }
-    OutputFile::open(path).map_err(|error| unwritable(path, &error))?;
-    Ok(Some(common.clone()))
+    let opened = OutputFile::open(path).map_err(|error| unwritable(path, &error));
+    opened.map(drop)
 }
 
 /// Writes a value where the user wants it, as JSON.
@@ -68,10 +40,15 @@ pub(super) fn write_text(
     common: &CommonArguments,
     document: impl FnOnce() -> String,
 ) -> Result<(), Complaint> {
-    let Some(path) = &common.output else {
-        return Ok(());
-    };
-    let written = OutputFile::open(path).and_then(|file| file.write(document().as_bytes()));
+    match &common.output {
+        Some(path) => write_to(path, &document()),
+        None => Ok(()),
+    }
+}
+
+/// Writes a text to a file.
+pub(super) fn write_to(path: &Path, document: &str) -> Result<(), Complaint> {
+    let written = OutputFile::open(path).and_then(|file| file.write(document.as_bytes()));
     written.map_err(|error| Complaint {
         exit: Exit::Failed,
         ..unwritable(path, &error)
