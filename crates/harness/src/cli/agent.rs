@@ -1,11 +1,12 @@
 //! `ask`, `run`, `replay`, `serve`: the commands that do a run.
 
 use harness_agent::env::Environment;
-use harness_agent::{Agent, AgentOptions, Cancel, Stopped};
+use harness_agent::{Agent, AgentOptions, Cancel, OptionsError, RunResult, Stopped};
 use harness_hands::terminal::TerminalSettings;
 
 use crate::cli::args::{
-    ApplyArguments, AskArguments, ReplayArguments, RunArguments, ServeArguments, TestArguments,
+    ApplyArguments, AskArguments, CommonArguments, ReplayArguments, RunArguments, ServeArguments,
+    TestArguments,
 };
 use crate::cli::pager::Paging;
 use crate::cli::progress::Progress;
@@ -21,11 +22,26 @@ pub(super) fn ask(arguments: &AskArguments, program: &str) -> Result<Exit, Compl
     let (folder, question) = settings::folder_and_task(&arguments.words, "question")?;
     let options = settings::options(folder.as_deref(), &arguments.common, Some(&arguments.model))?;
     settings::warn_of_width(&options.project, &arguments.common, false);
+    shown(
+        options,
+        &arguments.common,
+        program,
+        |agent, progress, cancel| agent.ask(Some(&question), progress, cancel),
+    )
+}
+
+/// Shows what a call of the agent comes to, and meanwhile how it goes.
+fn shown(
+    options: AgentOptions,
+    common: &CommonArguments,
+    program: &str,
+    call: impl FnOnce(&Agent, &mut Progress, &Cancel) -> Result<RunResult, OptionsError>,
+) -> Result<Exit, Complaint> {
     let cancel = cancel_on_signal();
-    let mut progress = Progress::new(&arguments.common, &cancel);
-    let result = Agent::new(options).ask(Some(&question), &mut progress, &cancel)?;
+    let mut progress = Progress::new(common, &cancel);
+    let result = call(&Agent::new(options), &mut progress, &cancel)?;
     let shown = progress.end();
-    outcome::show(&result, &arguments.common, program, &shown)
+    outcome::show(&result, common, program, &shown)
 }
 
 /// Does a task.
@@ -82,11 +98,12 @@ pub(super) fn replay(arguments: &ReplayArguments, program: &str) -> Result<Exit,
         allow_writes: true,
         ..settings::options(None, &arguments.common, None)?
     };
-    let cancel = cancel_on_signal();
-    let mut progress = Progress::new(&arguments.common, &cancel);
-    let result = Agent::new(options).replay(&arguments.run, &mut progress, &cancel)?;
-    let shown = progress.end();
-    outcome::show(&result, &arguments.common, program, &shown)
+    shown(
+        options,
+        &arguments.common,
+        program,
+        |agent, progress, cancel| agent.replay(&arguments.run, progress, cancel),
+    )
 }
 
 /// Writes what a run proposed and did not keep.
@@ -96,11 +113,12 @@ pub(super) fn apply(arguments: &ApplyArguments, program: &str) -> Result<Exit, C
         keep: arguments.keep,
         ..settings::options(None, &arguments.common, None)?
     };
-    let cancel = cancel_on_signal();
-    let mut progress = Progress::new(&arguments.common, &cancel);
-    let result = Agent::new(options).apply(&arguments.run, &mut progress, &cancel)?;
-    let shown = progress.end();
-    outcome::show(&result, &arguments.common, program, &shown)
+    shown(
+        options,
+        &arguments.common,
+        program,
+        |agent, progress, cancel| agent.apply(&arguments.run, progress, cancel),
+    )
 }
 
 /// Runs the project's tests.

@@ -67,7 +67,7 @@ pub enum Command {
     /// Check this machine: engine, sandbox, folders
     Doctor(DoctorArguments),
     /// Show every setting in force and where it came from
-    Config(ConfigArguments),
+    Config(ReportArguments),
     /// Show how a command is used
     Help(HelpArguments),
     /// Print completions for a shell
@@ -125,7 +125,7 @@ pub struct ModelArguments {
     pub record: Option<PathBuf>,
 }
 
-/// `brief`.
+/// `brief` and `config`.
 #[derive(Args, Debug)]
 pub struct ReportArguments {
     /// The project folder [default: this folder]
@@ -464,17 +464,6 @@ pub struct DoctorArguments {
     /// Run the project's tests too, as a run would
     #[arg(long)]
     pub tests: bool,
-    /// Options of every project command.
-    #[command(flatten)]
-    pub common: CommonArguments,
-}
-
-/// `config`.
-#[derive(Args, Debug)]
-pub struct ConfigArguments {
-    /// The project folder [default: this folder]
-    #[arg(value_name = "DIR")]
-    pub folder: Option<PathBuf>,
     /// Options of every project command.
     #[command(flatten)]
     pub common: CommonArguments,

@@ -8,7 +8,7 @@ use harness_agent::env::Environment;
 use harness_hands::user;
 use serde::Serialize;
 
-use crate::cli::args::{Arguments, ConfigArguments, HelpArguments};
+use crate::cli::args::{Arguments, HelpArguments, ReportArguments};
 use crate::cli::{settings, show};
 use crate::exit::Exit;
 use crate::show::text::{self, Complaint};
@@ -27,7 +27,7 @@ const FILE: &str = "the config file";
 const DEFAULT: &str = "the default";
 
 /// Shows every setting in force and where it came from.
-pub(super) fn config(arguments: &ConfigArguments) -> Result<Exit, Complaint> {
+pub(super) fn config(arguments: &ReportArguments) -> Result<Exit, Complaint> {
     let common = &arguments.common;
     let options = settings::options(arguments.folder.as_deref(), common, None)?;
     options.check()?;

@@ -194,13 +194,7 @@ fn steps(project: &Project, run: &str) -> Vec<Value> {
 
 fn step_line(step: &Value) -> String {
     let word = |name: &str| step[name].as_str().unwrap_or_default();
-    let result: String = word("result")
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .take(100)
-        .collect();
+    let result = text::first_line(word("result"), 100);
     let refused = match word("refused") {
         "" => String::new(),
         rule => format!(" [{rule}]"),

@@ -27,7 +27,7 @@ use crate::mcp::wire::{Gone, Runs};
 use crate::mcp::{prompts, resources};
 use crate::request::{ReportInput, RouteInput, RunInput, UndoInput, in_scope};
 use crate::runtime::locked;
-use crate::show::text;
+use crate::show::text::{self, Complaint};
 
 /// What a client's model is told of this server.
 const INSTRUCTIONS: &str = "A coding agent for one project folder on this machine. `brief`, `layout` and `route` look and need no model; `ask` answers questions about the code; `run` changes code and keeps a change only when the project's tests prove it; `undo` takes a run back. Name files and functions in tasks.";
@@ -43,24 +43,14 @@ pub(super) struct Handler {
     dialogue: Arc<Mutex<Dialogue>>,
 }
 
-/// Why a call has no result of its own: what is wrong, what to do.
-struct Problem {
-    message: String,
-    hint: String,
-}
-
-impl From<OptionsError> for Problem {
-    fn from(error: OptionsError) -> Problem {
-        Problem {
-            message: error.to_string(),
-            hint: error.hint,
-        }
-    }
-}
-
-impl From<Problem> for CallToolResult {
-    fn from(problem: Problem) -> CallToolResult {
-        let Problem { message, hint } = problem;
+impl From<Complaint> for CallToolResult {
+    /// Tells why a call has no result of its own: what is wrong, what to do.
+    fn from(complaint: Complaint) -> CallToolResult {
+        let Complaint { message, hint, .. } = complaint;
+        let message = match complaint.param {
+            Some(field) => format!("{field}: {message}"),
+            None => message,
+        };
         let words = told(&message, &hint);
         CallToolResult::error(vec![ContentBlock::text(text::clean(&words))])
     }
@@ -76,11 +66,11 @@ struct Call {
 }
 
 impl Call {
-    fn arguments<T: DeserializeOwned>(&mut self) -> Result<T, Problem> {
+    fn arguments<T: DeserializeOwned>(&mut self) -> Result<T, Complaint> {
         let arguments = self.parameters.arguments.take().unwrap_or_default();
-        serde_json::from_value(arguments.into()).map_err(|error| Problem {
-            message: format!("the arguments cannot be used: {error}"),
-            hint: "the tool's input schema says what it takes".to_owned(),
+        serde_json::from_value(arguments.into()).map_err(|error| {
+            let message = format!("the arguments cannot be used: {error}");
+            Complaint::usage(message, "the tool's input schema says what it takes")
         })
     }
 }
@@ -122,7 +112,7 @@ impl Handler {
         self.agent.options()
     }
 
-    async fn call(&self, tool: ToolName, mut call: Call) -> Result<CallToolResult, Problem> {
+    async fn call(&self, tool: ToolName, mut call: Call) -> Result<CallToolResult, Complaint> {
         let call = &mut call;
         match tool {
             ToolName::Brief => {
@@ -186,12 +176,12 @@ impl Handler {
         call: &Call,
         agent: Agent,
         report: impl FnOnce(&Agent) -> Result<T, OptionsError> + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T, Complaint> {
         let work = move |_: &mut dyn Listener, cancel: &Cancel| report(&agent.stopped_by(cancel));
         self.work(call, Lane::Looking, work).await
     }
 
-    async fn run(&self, call: &mut Call) -> Result<CallToolResult, Problem> {
+    async fn run(&self, call: &mut Call) -> Result<CallToolResult, Complaint> {
         let input: RunInput = call.arguments()?;
         let mut options = input.settings.settle(self.options());
         let is_dry = input.dry_run.unwrap_or_default();
@@ -213,7 +203,7 @@ impl Handler {
         turn: impl FnOnce(&mut Dialogue, &mut dyn Listener, &Cancel) -> Result<RunResult, OptionsError>
         + Send
         + 'static,
-    ) -> Result<CallToolResult, Problem> {
+    ) -> Result<CallToolResult, Complaint> {
         let shared = Arc::clone(&self.dialogue);
         let work = move |listener: &mut dyn Listener, cancel: &Cancel| {
             let mut dialogue = locked(&shared).clone();
@@ -251,7 +241,7 @@ impl Handler {
         call: &Call,
         lane: Lane,
         work: impl FnOnce(&mut dyn Listener, &Cancel) -> Result<T, OptionsError> + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T, Complaint> {
         let waits_for_client = !matches!(lane, Lane::Looking);
         let lane = match lane {
             Lane::Looking | Lane::Reading => &self.runs.readers,
@@ -286,19 +276,16 @@ impl Handler {
             }
         };
         teller.end().await;
-        let ended = ended.map_err(|_| Problem {
-            message: "the call ended without a result".to_owned(),
-            hint: "this is a defect of harness: please report it".to_owned(),
+        let ended = ended.map_err(|_| {
+            let hint = "this is a defect of harness: please report it";
+            Complaint::usage("the call ended without a result", hint)
         })?;
         Ok(ended?)
     }
 }
 
-fn interrupted() -> Problem {
-    Problem {
-        message: "interrupted".to_owned(),
-        hint: String::new(),
-    }
+fn interrupted() -> Complaint {
+    Complaint::usage("interrupted", "")
 }
 
 fn told(words: &str, hint: &str) -> String {
@@ -379,8 +366,8 @@ impl ServerHandler for Handler {
         }
         let (project, writes) = (&self.options().project, tool.needs_writes());
         if let Some(message) = self.roots.refusal(project, writes, &context).await {
-            let hint = "open that folder, or start the server for the one that is open".to_owned();
-            return Ok(CallToolResult::from(Problem { message, hint }).into());
+            let hint = "open that folder, or start the server for the one that is open";
+            return Ok(CallToolResult::from(Complaint::usage(message, hint)).into());
         }
         let questions = Questions::of(&parameters, &context, &self.gone);
         let questions = Arc::new(Mutex::new(questions));

@@ -8,6 +8,7 @@ use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, Res
 use serde_json::json;
 
 use crate::show::json::{self as shapes, PastRun};
+use crate::show::text;
 
 const BRIEF: &str = "harness://brief";
 const RUNS: &str = "harness://runs";
@@ -27,19 +28,11 @@ pub(super) fn list(options: &AgentOptions) -> Vec<Resource> {
         .into_iter()
         .filter(|run| !run.files.is_empty());
     let diffs = diffs.map(|run| {
-        let task: String = run
-            .task
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(80)
-            .collect();
         Resource::new(
             format!("{RUNS}/{}/diff", run.id),
             format!("diff of {}", run.id),
         )
-        .with_description(task)
+        .with_description(text::first_line(&run.task, 80))
         .with_mime_type("text/x-diff")
     });
     [brief, runs].into_iter().chain(diffs).collect()

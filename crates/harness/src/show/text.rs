@@ -66,6 +66,12 @@ impl From<harness_agent::OptionsError> for Complaint {
     }
 }
 
+/// Returns the first line of a text, no longer than so many characters.
+pub(crate) fn first_line(text: &str, most: usize) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.chars().take(most).collect()
+}
+
 /// Returns text without anything that a terminal would obey: control characters and direction overrides become `�`.
 pub fn clean(text: &str) -> String {
     text.chars()
