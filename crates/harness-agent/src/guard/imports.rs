@@ -6,7 +6,7 @@ use harness_code::edit::FileChange;
 use harness_code::imports::Resolver;
 use harness_code::language::Language;
 use harness_code::path::RelPath;
-use harness_code::scope::{Depth, Import, Source};
+use harness_code::scope::{Depth, ImportBinding, Source};
 use harness_code::stdlib;
 use harness_code::tree::SourceTree;
 
@@ -44,7 +44,7 @@ pub(super) fn check(input: &GuardInput<'_, '_>) -> Option<Refusal> {
     Some(Refusal::new("draft.missing_import", reason, path.as_str()))
 }
 
-fn key<'a>(import: &Import<'a>) -> (u32, &'a str, Option<&'a str>) {
+fn key<'a>(import: &ImportBinding<'a>) -> (u32, &'a str, Option<&'a str>) {
     (import.level, import.module, import.member)
 }
 
@@ -53,7 +53,7 @@ fn missing(
     change: &FileChange,
     facts: &GuardContext<'_>,
     resolver: &Resolver<'_>,
-    import: &Import<'_>,
+    import: &ImportBinding<'_>,
 ) -> Option<String> {
     let level = u8::try_from(import.level).unwrap_or(u8::MAX);
     let shown = format!("{}{}", ".".repeat(usize::from(level)), import.module);
@@ -108,7 +108,7 @@ fn may_exist(
     change: &FileChange,
     facts: &GuardContext<'_>,
     resolver: &Resolver<'_>,
-    import: &Import<'_>,
+    import: &ImportBinding<'_>,
 ) -> bool {
     let first = import.module.split('.').next().unwrap_or_default();
     let parts: Vec<&str> = import

@@ -7,7 +7,7 @@ use ruff_text_size::TextRange;
 use super::finding::{Search, UnresolvedName, Verdict, is_special};
 use super::program::File;
 use super::resolved::ResolvedModule;
-use crate::scope::{BindingKind, Import, Role};
+use crate::scope::{BindingKind, ImportBinding, Role};
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
 
@@ -110,7 +110,7 @@ pub(crate) fn names_of(
 
 fn verdict(
     file: &File<'_>,
-    import: &Import<'_>,
+    import: &ImportBinding<'_>,
     member: &str,
     known: &[String],
 ) -> Option<Verdict> {
@@ -128,7 +128,7 @@ fn verdict(
 /// `None` when the right name means something else in the file already.
 fn uses_of(
     file: &File<'_>,
-    import: &Import<'_>,
+    import: &ImportBinding<'_>,
     wrong: &str,
     right: &str,
 ) -> Option<Vec<(Range<usize>, String)>> {
@@ -157,7 +157,7 @@ fn uses_of(
 fn unknown_module(
     search: &Search<'_, '_>,
     file: &File<'_>,
-    import: &Import<'_>,
+    import: &ImportBinding<'_>,
     guarded: bool,
 ) -> Option<UnresolvedName> {
     let program = search.program;
@@ -206,7 +206,7 @@ fn is_wanted(file: &File<'_>, right: &str) -> bool {
 fn siblings(
     search: &Search<'_, '_>,
     file: &File<'_>,
-    import: &Import<'_>,
+    import: &ImportBinding<'_>,
     known_part: &str,
 ) -> Vec<String> {
     let program = search.program;

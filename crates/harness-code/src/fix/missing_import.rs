@@ -11,7 +11,7 @@ use super::import_name::names_of;
 use super::program::File;
 use super::resolved::{FileId, ResolvedModule};
 use crate::path::RelPath;
-use crate::scope::{Guard, Import, Suspect, known};
+use crate::scope::{Guard, ImportBinding, Suspect, known};
 use crate::spelling::{Closest, closest_name};
 use crate::stdlib;
 use crate::text::{is_among, line_ending, line_start};
@@ -220,7 +220,7 @@ const LONG_IN_TYPING: &str = "overload Literal TypedDict Protocol Final final ru
 /// `typing_extensions` has too comes from it where the file knows no other, else from `typing` where that is certain.
 fn settled(file: &File<'_>, statements: &[(String, String)]) -> Option<(String, String)> {
     let takes_from = |module: &str| {
-        let from = |import: &Import<'_>| {
+        let from = |import: &ImportBinding<'_>| {
             import.member.is_some() && import.level == 0 && import.module == module
         };
         file.scopes.imports.iter().any(from)

@@ -17,7 +17,7 @@ use super::{Place, place};
 use crate::language::Language;
 use crate::parallel::side_by_side;
 use crate::path::{RelPath, folder_of, within};
-use crate::scope::{Depth, Import, Scopes, Source, SymbolId};
+use crate::scope::{Depth, ImportBinding, Scopes, Source, SymbolId};
 use crate::stdlib;
 use crate::text::Text;
 use crate::tree::{LARGEST_SOURCE, SourceTree};
@@ -338,7 +338,11 @@ impl<'s> Program<'s> {
     }
 
     /// What the module part of an import stands for.
-    pub(crate) fn imported_module(&self, file: &File<'_>, import: &Import<'_>) -> ResolvedModule {
+    pub(crate) fn imported_module(
+        &self,
+        file: &File<'_>,
+        import: &ImportBinding<'_>,
+    ) -> ResolvedModule {
         let Some(name) = self.absolute(file, import.level, import.module) else {
             return ResolvedModule::Unknown;
         };

@@ -9,7 +9,7 @@ use super::members::{
 };
 use super::program::{File, Program};
 use super::resolved::{ClassRef, FileId, ResolvedModule, Value};
-use crate::scope::{BindingKind, Import, ScopeId, ScopeKind, SymbolId, known};
+use crate::scope::{BindingKind, ImportBinding, ScopeId, ScopeKind, SymbolId, known};
 use crate::stdlib;
 
 /// How many steps from one expression to the next are followed.
@@ -190,7 +190,12 @@ impl<'s> Program<'s> {
     }
 
     /// What an import binds its name to.
-    fn value_of_import(&self, file: &File<'s>, import: &Import<'s>, steps: u32) -> Option<Value> {
+    fn value_of_import(
+        &self,
+        file: &File<'s>,
+        import: &ImportBinding<'s>,
+        steps: u32,
+    ) -> Option<Value> {
         let module = self.imported_module(file, import);
         match import.member {
             Some(member) => self.member_at(file.id, &module, member, steps + 1),

@@ -117,7 +117,7 @@ fn is_module(file: &SourceFile) -> bool {
 
 /// Where a module name leads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Module {
+pub(super) enum ModuleTarget {
     /// A file of the project.
     File(u32),
     /// A folder without `__init__.py`.
@@ -130,11 +130,14 @@ pub(super) enum Module {
     Missing,
 }
 
-impl Module {
+impl ModuleTarget {
     pub(super) fn file(self) -> Option<u32> {
         match self {
-            Module::File(at) => Some(at),
-            Module::Namespace | Module::Compiled | Module::Outside | Module::Missing => None,
+            ModuleTarget::File(at) => Some(at),
+            ModuleTarget::Namespace
+            | ModuleTarget::Compiled
+            | ModuleTarget::Outside
+            | ModuleTarget::Missing => None,
         }
     }
 }
@@ -158,38 +161,43 @@ pub(super) fn targets(
     let mut package_is_used = import.names.is_empty();
     for name in &import.names {
         let submodule = if &*name.name == "*" {
-            Module::Missing
+            ModuleTarget::Missing
         } else {
             at(resolver, &format!("{base}/{}", name.name))
         };
         match submodule {
-            Module::File(module) => {
+            ModuleTarget::File(module) => {
                 inside = true;
                 found(module);
             }
             // Nothing of the package itself is taken.
-            Module::Namespace | Module::Compiled => {}
-            Module::Outside | Module::Missing => package_is_used = true,
+            ModuleTarget::Namespace | ModuleTarget::Compiled => {}
+            ModuleTarget::Outside | ModuleTarget::Missing => package_is_used = true,
         }
     }
-    if let (true, Module::File(module)) = (package_is_used, whole) {
+    if let (true, ModuleTarget::File(module)) = (package_is_used, whole) {
         inside = true;
         found(module);
     }
     match whole {
-        Module::Missing => Outcome::Missing,
-        Module::Outside | Module::Compiled => Outcome::Outside,
-        Module::File(_) | Module::Namespace if inside => Outcome::Inside,
-        Module::File(_) | Module::Namespace => Outcome::Outside,
+        ModuleTarget::Missing => Outcome::Missing,
+        ModuleTarget::Outside | ModuleTarget::Compiled => Outcome::Outside,
+        ModuleTarget::File(_) | ModuleTarget::Namespace if inside => Outcome::Inside,
+        ModuleTarget::File(_) | ModuleTarget::Namespace => Outcome::Outside,
     }
 }
 
 /// Returns where a module name leads from the file `from`.
-pub(super) fn module(resolver: &Resolver<'_>, from: &RelPath, module: &str, level: u8) -> Module {
+pub(super) fn module(
+    resolver: &Resolver<'_>,
+    from: &RelPath,
+    module: &str,
+    level: u8,
+) -> ModuleTarget {
     match base_path(resolver, from, module, level) {
         Some(base) => at(resolver, &base),
-        None if level > 0 => Module::Missing,
-        None => Module::Outside,
+        None if level > 0 => ModuleTarget::Missing,
+        None => ModuleTarget::Outside,
     }
 }
 
@@ -221,7 +229,7 @@ fn base_path(resolver: &Resolver<'_>, from: &RelPath, module: &str, level: u8) -
     for (order, root) in roots.enumerate() {
         let exists = !matches!(
             at(resolver, &format!("{root}{rest}")),
-            Module::Missing | Module::Outside
+            ModuleTarget::Missing | ModuleTarget::Outside
         );
         let rank = (
             exists,
@@ -248,27 +256,27 @@ pub(crate) fn relative(from: &RelPath, module: &str, dots: u8) -> Option<String>
     Some(within(folder, &module.replace('.', "/")))
 }
 
-fn at(resolver: &Resolver<'_>, base: &str) -> Module {
+fn at(resolver: &Resolver<'_>, base: &str) -> ModuleTarget {
     for ending in ["/__init__.py", ".py", ".pyi", "/__init__.pyi"] {
         let path = format!("{base}{ending}");
         if let Some(number) = resolver.number(path.trim_start_matches('/')) {
-            return Module::File(number);
+            return ModuleTarget::File(number);
         }
     }
     if base.is_empty() || resolver.python.python_folders.contains(base) {
-        return Module::Namespace;
+        return ModuleTarget::Namespace;
     }
     if is_compiled(resolver, base) {
-        return Module::Compiled;
+        return ModuleTarget::Compiled;
     }
     // A part of a real package that is not there is missing; anything else may be installed beside it.
     let package = folder_of(base);
     let in_package =
         !package.is_empty() && resolver.number(&format!("{package}/__init__.py")).is_some();
     if in_package {
-        Module::Missing
+        ModuleTarget::Missing
     } else {
-        Module::Outside
+        ModuleTarget::Outside
     }
 }
 

@@ -5,7 +5,7 @@ use ruff_python_ast::{Expr, ModModule};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 
 /// A parsed module that is safe to walk on this thread, as long as it is walked inside [`with_module`].
-pub(crate) type Module = Parsed<ModModule>;
+pub(crate) type ParsedModule = Parsed<ModModule>;
 
 /// Deeper nesting than this is not Python: CPython's own parser gives up at 6000 levels.
 const DEEPEST: usize = 6_000;
@@ -24,7 +24,7 @@ const LARGEST: usize = u32::MAX as usize;
 ///
 /// Broken code gives the tree of what could be read; `module.errors()` says what was wrong.
 /// `look` is given `None` for text that no Python accepts because it is nested too deeply.
-pub(crate) fn with_parsed<T>(content: &str, look: impl FnOnce(Option<&Module>) -> T) -> T {
+pub(crate) fn with_parsed<T>(content: &str, look: impl FnOnce(Option<&ParsedModule>) -> T) -> T {
     let parsed = (content.len() < LARGEST)
         .then(|| parse_unchecked(content, ParseOptions::from(Mode::Module)))
         .and_then(|parsed| parsed.try_into_module());
@@ -44,7 +44,7 @@ pub(crate) fn with_parsed<T>(content: &str, look: impl FnOnce(Option<&Module>) -
 }
 
 /// Parses `content` and hands the module to `look`; `None` for text that no Python accepts.
-pub(crate) fn with_module<T>(content: &str, look: impl FnOnce(&Module) -> T) -> Option<T> {
+pub(crate) fn with_module<T>(content: &str, look: impl FnOnce(&ParsedModule) -> T) -> Option<T> {
     with_parsed(content, |module| module.map(look))
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn is_type_checking(test: &Expr) -> bool {
 }
 
 /// Returns an upper bound of the depth of the tree, read from the flat list of tokens.
-fn nesting(parsed: &Module) -> usize {
+fn nesting(parsed: &ParsedModule) -> usize {
     // One entry a bracket: the depth at its start, and what commas inside it do not take back.
     let mut levels: Vec<(usize, usize)> = Vec::new();
     let (mut base, mut depth, mut indents, mut deepest) = (0usize, 0usize, 0usize, 0usize);

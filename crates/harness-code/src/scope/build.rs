@@ -6,8 +6,8 @@ use ruff_python_ast as ast;
 use ruff_text_size::TextRange;
 
 use super::{
-    Binding, BindingKind, Depth, Export, Guard, Import, Missing, NameId, Occurrence, Role, Scope,
-    ScopeId, ScopeKind, Scopes, Suspect, Symbol, SymbolId, key, known,
+    Binding, BindingKind, Depth, Export, Guard, ImportBinding, LocalNameId, Missing, Occurrence,
+    Role, Scope, ScopeId, ScopeKind, Scopes, Suspect, Symbol, SymbolId, key, known,
 };
 
 /// How deep expressions and blocks may nest; Python's own limit for blocks is 100, for expressions a few hundred.
@@ -139,7 +139,7 @@ impl<'a> Builder<'a> {
         self.out
     }
 
-    pub(super) fn intern(&mut self, name: &'a str) -> NameId {
+    pub(super) fn intern(&mut self, name: &'a str) -> LocalNameId {
         if let Some(&id) = self.out.interned.get(name) {
             return id;
         }
@@ -181,7 +181,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The symbol of `name` in exactly `scope`, made when it is not there.
-    pub(super) fn symbol(&mut self, scope: ScopeId, name: NameId) -> SymbolId {
+    pub(super) fn symbol(&mut self, scope: ScopeId, name: LocalNameId) -> SymbolId {
         if let Some(&symbol) = self.out.table.get(&key(scope, name)) {
             return symbol;
         }
@@ -256,7 +256,7 @@ impl<'a> Builder<'a> {
 
     pub(super) fn occurrence(
         &mut self,
-        name: NameId,
+        name: LocalNameId,
         span: TextRange,
         role: Role,
         symbol: Option<SymbolId>,
@@ -288,13 +288,13 @@ impl<'a> Builder<'a> {
     }
 
     /// Remembers the name when nothing binds it at this point.
-    pub(super) fn check(&mut self, id: NameId, name: &str, span: TextRange) {
+    pub(super) fn check(&mut self, id: LocalNameId, name: &str, span: TextRange) {
         if self.bound_symbol(id).is_none() && !known::is_builtin(name) && !self.class_magic(name) {
             self.suspect(id, span);
         }
     }
 
-    pub(super) fn suspect(&mut self, name: NameId, span: TextRange) {
+    pub(super) fn suspect(&mut self, name: LocalNameId, span: TextRange) {
         let (scope, guard, exact) = (self.scope, self.guard, self.exact);
         let missing = Missing::Everywhere;
         self.out.suspects.push(Suspect {
@@ -312,7 +312,7 @@ impl<'a> Builder<'a> {
     ///
     /// Comprehensions see the names of a class around them here: that is true for their first iterable, and a
     /// name that a reader of the class would call bound is not one to report.
-    pub(super) fn bound_symbol(&self, name: NameId) -> Option<SymbolId> {
+    pub(super) fn bound_symbol(&self, name: LocalNameId) -> Option<SymbolId> {
         let mut current = Some(self.scope);
         let mut class_visible = true;
         while let Some(id) = current {
@@ -357,7 +357,7 @@ impl<'a> Builder<'a> {
             .is_some_and(|symbol| symbol.bound)
     }
 
-    pub(super) fn add_import(&mut self, import: Import<'a>) -> u32 {
+    pub(super) fn add_import(&mut self, import: ImportBinding<'a>) -> u32 {
         let id = u32::try_from(self.out.imports.len()).unwrap_or(u32::MAX);
         self.out.imports.push(import);
         id

@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 pub use unresolved::{Unresolved, unresolved};
 
 /// The place of a name among the distinct names of one file.
-pub(crate) type NameId = u32;
+pub(crate) type LocalNameId = u32;
 /// The place of a scope among the scopes of one file; 0 is the module.
 pub(crate) type ScopeId = u32;
 /// The place of a symbol (one name in one scope) among the symbols of one file.
@@ -62,7 +62,7 @@ pub struct Scope<'a> {
 #[derive(Clone, Debug)]
 pub struct Symbol {
     /// Its name.
-    pub name: NameId,
+    pub name: LocalNameId,
     /// The scope it lives in.
     pub scope: ScopeId,
     /// Whether anything ever gives it a value (an annotation alone does not).
@@ -116,7 +116,7 @@ pub struct Binding<'a> {
 
 /// One imported module or name.
 #[derive(Clone, Copy, Debug)]
-pub struct Import<'a> {
+pub struct ImportBinding<'a> {
     /// Where it stands.
     pub scope: ScopeId,
     /// Leading dots.
@@ -137,7 +137,7 @@ pub struct Import<'a> {
     pub statement: TextRange,
 }
 
-impl<'a> Import<'a> {
+impl<'a> ImportBinding<'a> {
     /// Returns the parts of the module text, each with all that stands up to its end, and its bytes.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (&'a str, &'a str, Range<usize>)> {
         let (module, first) = (self.module, usize::from(self.module_span.start()));
@@ -206,7 +206,7 @@ pub enum Missing {
 #[derive(Clone, Copy, Debug)]
 pub struct Suspect {
     /// The name.
-    pub name: NameId,
+    pub name: LocalNameId,
     /// Its bytes.
     pub span: TextRange,
     /// Where it is looked up from.
@@ -234,7 +234,7 @@ pub enum Role {
 #[derive(Clone, Copy, Debug)]
 pub struct Occurrence {
     /// The name.
-    pub name: NameId,
+    pub name: LocalNameId,
     /// Its bytes.
     pub span: TextRange,
     /// Where it is looked up from.
@@ -336,7 +336,7 @@ pub struct Scopes<'a> {
     /// All bindings.
     pub bindings: Vec<Binding<'a>>,
     /// All imports in order.
-    pub imports: Vec<Import<'a>>,
+    pub imports: Vec<ImportBinding<'a>>,
     /// Uses that nothing binds where they stand.
     pub suspects: Vec<Suspect>,
     /// Every occurrence of a variable name ([`Depth::Full`] only).
@@ -358,7 +358,7 @@ pub struct Scopes<'a> {
     /// String annotations, left for [`Scopes::with_annotations`].
     pending: Vec<build::Pending<'a>>,
     table: FxHashMap<u64, SymbolId>,
-    interned: FxHashMap<&'a str, NameId>,
+    interned: FxHashMap<&'a str, LocalNameId>,
     /// The scopes of classes, functions and lambdas by their whole range ([`Depth::Full`] only).
     nodes: FxHashMap<TextRange, ScopeId>,
     /// Symbols that are the `typing` module (empty), or a member of it by this name.
@@ -437,17 +437,17 @@ impl<'a> Scopes<'a> {
     }
 
     /// The text of a name.
-    pub fn name(&self, name: NameId) -> &'a str {
+    pub fn name(&self, name: LocalNameId) -> &'a str {
         self.names.get(name as usize).copied().unwrap_or_default()
     }
 
     /// The id of a name, when the file has it.
-    pub(crate) fn name_id(&self, name: &str) -> Option<NameId> {
+    pub(crate) fn name_id(&self, name: &str) -> Option<LocalNameId> {
         self.interned.get(name).copied()
     }
 
     /// The symbol of `name` in exactly `scope`.
-    pub(crate) fn symbol_in(&self, scope: ScopeId, name: NameId) -> Option<SymbolId> {
+    pub(crate) fn symbol_in(&self, scope: ScopeId, name: LocalNameId) -> Option<SymbolId> {
         self.table.get(&key(scope, name)).copied()
     }
 
@@ -499,7 +499,7 @@ impl<'a> Scopes<'a> {
     }
 
     /// What `name` refers to when it is looked up from `scope`.
-    pub fn resolve(&self, scope: ScopeId, name: NameId) -> Option<SymbolId> {
+    pub fn resolve(&self, scope: ScopeId, name: LocalNameId) -> Option<SymbolId> {
         self.visible_from(scope)
             .find_map(|scope| self.symbol_in(scope, name))
     }
@@ -559,14 +559,14 @@ impl<'a> Scopes<'a> {
     }
 
     /// The star imports of the file.
-    pub fn stars(&self) -> impl Iterator<Item = &Import<'a>> {
+    pub fn stars(&self) -> impl Iterator<Item = &ImportBinding<'a>> {
         self.imports
             .iter()
             .filter(|import| import.member == Some("*"))
     }
 }
 
-fn key(scope: ScopeId, name: NameId) -> u64 {
+fn key(scope: ScopeId, name: LocalNameId) -> u64 {
     (u64::from(scope) << 32) | u64::from(name)
 }
 

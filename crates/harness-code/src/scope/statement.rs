@@ -7,7 +7,7 @@ use ruff_text_size::{Ranged, TextRange};
 use crate::language::python::is_type_checking;
 
 use super::build::{Builder, Deferred};
-use super::{BindingKind, Guard, Import, PatternUse, Role, ScopeKind, Store, SymbolId};
+use super::{BindingKind, Guard, ImportBinding, PatternUse, Role, ScopeKind, Store, SymbolId};
 
 impl<'a> Builder<'a> {
     pub(super) fn statements(&mut self, body: &'a [Stmt]) {
@@ -386,7 +386,7 @@ impl<'a> Builder<'a> {
     fn import(&mut self, node: &'a ast::StmtImport) {
         for alias in &node.names {
             let module: &'a str = alias.name.as_str();
-            let import = self.add_import(Import {
+            let import = self.add_import(ImportBinding {
                 scope: self.scope,
                 level: 0,
                 module,
@@ -427,7 +427,7 @@ impl<'a> Builder<'a> {
             if module == "__future__" && node.level == 0 {
                 self.postponed |= member == "annotations";
             }
-            let import = self.add_import(Import {
+            let import = self.add_import(ImportBinding {
                 scope: self.scope,
                 level: node.level,
                 module,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Depth, Import, Missing, Source};
+use super::{Depth, ImportBinding, Missing, Source};
 use crate::path::RelPath;
 
 /// A name that Python could not resolve.
@@ -29,7 +29,7 @@ pub fn unresolved(path: &RelPath, content: &str) -> Vec<Unresolved> {
     // A package has `__path__`, and the submodules that it imports from.
     let is_package = path.file_name() == "__init__.py";
     let is_of_package = |name: &str| {
-        let submodule = |import: &Import<'_>| {
+        let submodule = |import: &ImportBinding<'_>| {
             import.level == 1 && import.module.split('.').next() == Some(name)
         };
         is_package && (name == "__path__" || scopes.imports.iter().any(submodule))

@@ -261,7 +261,7 @@ pub struct Reading<'a> {
     /// What was found in it.
     pub facts: &'a Facts,
     /// Python's syntax tree and tokens; `None` for other languages.
-    pub module: Option<&'a language::python::Module>,
+    pub module: Option<&'a language::python::ParsedModule>,
 }
 
 /// Reads one file and lets `look` see it while its syntax tree exists.

@@ -7,14 +7,14 @@ use ruff_python_ast::{Decorator, Expr, ExprContext, Stmt, StmtClassDef, StmtFunc
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashSet;
 
-use crate::language::python::{Module, is_type_checking};
+use crate::language::python::{ParsedModule, is_type_checking};
 use crate::symbols::{
     Definition, DefinitionKind, Facts, Import, ImportTime, ImportedName, Lines, NameCollector,
     NameId, SIGNATURE_LENGTH, first_paragraph, one_line, sorted,
 };
 
 /// Reads the facts of a parsed module.
-pub(super) fn facts(content: &str, module: &Module) -> Facts {
+pub(super) fn facts(content: &str, module: &ParsedModule) -> Facts {
     let mut reader = Reader {
         content,
         lines: Lines::of(content),

@@ -53,7 +53,7 @@ struct Unreadable {
 }
 
 /// A transport that tells when its other end has gone.
-pub(super) struct Wire<T> {
+pub(super) struct WatchedTransport<T> {
     inner: T,
     gone: Gone,
     is_begun: bool,
@@ -67,7 +67,7 @@ pub(super) fn wire<R, W>(
     input: R,
     output: W,
     gone: Gone,
-) -> Wire<AsyncRwTransport<RoleServer, DuplexStream, W>>
+) -> WatchedTransport<AsyncRwTransport<RoleServer, DuplexStream, W>>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -75,7 +75,7 @@ where
     let (sender, unreadable) = mpsc::channel(MOST_WAITING);
     let (lines, passed_on) = tokio::io::duplex(PIPE);
     tokio::spawn(pass_on(input, lines, sender));
-    Wire {
+    WatchedTransport {
         inner: AsyncRwTransport::new_server(passed_on, output),
         gone,
         is_begun: false,
@@ -145,7 +145,7 @@ fn is_known(method: &str) -> bool {
     )
 }
 
-impl<T: Transport<RoleServer>> Wire<T> {
+impl<T: Transport<RoleServer>> WatchedTransport<T> {
     fn refuse(&mut self, request: Unreadable) {
         let answer = self.inner.send(TxJsonRpcMessage::<RoleServer>::error(
             request.error,
@@ -156,7 +156,7 @@ impl<T: Transport<RoleServer>> Wire<T> {
     }
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Wire<T> {
+impl<T: Transport<RoleServer>> Transport<RoleServer> for WatchedTransport<T> {
     type Error = T::Error;
 
     fn send(

@@ -151,15 +151,15 @@ impl Suspect {
 }
 
 /// Files by path, as they are in the copy.
-pub(in crate::run) type Files = BTreeMap<RelPath, Text>;
+pub(in crate::run) type FileTexts = BTreeMap<RelPath, Text>;
 
 /// Returns the definitions under suspicion, most suspect first, and the files they are in.
 pub(in crate::run) fn suspects(
     read: &dyn Fn(&RelPath) -> Option<Text>,
     traces: &[Trace],
     hints: &Hints<'_>,
-) -> (Vec<Suspect>, Files) {
-    let mut files = Files::new();
+) -> (Vec<Suspect>, FileTexts) {
+    let mut files = FileTexts::new();
     let mut found = Vec::new();
     let failing: Vec<&Trace> = traces.iter().filter(|trace| trace.failing).collect();
     let mut names: Vec<&String> = failing

@@ -7,7 +7,7 @@ use harness_code::tree;
 use harness_hands::suite::Failure;
 use harness_hands::suite::tried::Trace;
 
-use crate::run::search::blame::{Files, Suspect};
+use crate::run::search::blame::{FileTexts, Suspect};
 
 /// What the failing tests ran before anything was changed.
 #[derive(Clone, Copy)]
@@ -15,7 +15,7 @@ pub(super) struct Way<'a> {
     pub(super) traces: &'a [Trace],
     pub(super) failures: &'a [Failure],
     pub(super) suspects: &'a [Suspect],
-    pub(super) files: &'a Files,
+    pub(super) files: &'a FileTexts,
 }
 
 impl Way<'_> {

@@ -16,7 +16,7 @@ use harness_hands::suite::tried::{QuickError, Trace, Tried, Wanted};
 use harness_hands::suite::{self, Failure, Outcome, Selection, Watch};
 
 use crate::guard;
-use crate::run::search::blame::{self, Accused, Files, Suspect};
+use crate::run::search::blame::{self, Accused, FileTexts, Suspect};
 use crate::run::search::detour::Way;
 use crate::run::search::{Find, Shared};
 use harness_code::request::Request;
@@ -176,7 +176,7 @@ impl Hunt {
 /// Returns every change of every suspect, likeliest first; what is destructive comes last.
 fn candidates(
     suspects: &[Suspect],
-    files: &Files,
+    files: &FileTexts,
     accused: &Accused,
     failures: &[Failure],
 ) -> Vec<Candidate> {
@@ -395,7 +395,7 @@ fn stops(failure: &Failure) -> bool {
 
 fn prepared(
     suspect: &Suspect,
-    files: &Files,
+    files: &FileTexts,
     mutation: &Mutation,
 ) -> Option<(FileChange, Vec<u8>)> {
     let text: &Text = files.get(&suspect.path)?;

@@ -10,7 +10,7 @@ use super::super::members::{MemberKind, is_named, keyword_of};
 use super::super::program::File;
 use super::super::resolved::{ClassRef, FileId, ResolvedModule, Value};
 use super::{Renaming, Step, Stop};
-use crate::scope::{Binding, BindingKind, Import, ScopeId, ScopeKind, SymbolId};
+use crate::scope::{Binding, BindingKind, ImportBinding, ScopeId, ScopeKind, SymbolId};
 use crate::text::whole_words;
 
 /// What is renamed.
@@ -213,7 +213,7 @@ impl<'s> Renaming<'_, 's> {
     fn target_of_import(
         &self,
         file: &Rc<File<'s>>,
-        import: &Import<'s>,
+        import: &ImportBinding<'s>,
         wanted: &Range<usize>,
     ) -> Step<Target> {
         if let Some(alias) = import.alias
@@ -245,7 +245,7 @@ impl<'s> Renaming<'_, 's> {
     }
 
     /// Where an imported name is defined.
-    fn origin(&self, file: &Rc<File<'s>>, import: &Import<'s>) -> Step<Target> {
+    fn origin(&self, file: &Rc<File<'s>>, import: &ImportBinding<'s>) -> Step<Target> {
         let module = self.program.imported_module(file, import);
         let Some(member) = import.member else {
             let top = import.module.split('.').next().unwrap_or_default();
@@ -379,7 +379,7 @@ impl<'s> Renaming<'_, 's> {
     }
 }
 
-fn touches(import: &Import<'_>, wanted: &Range<usize>) -> bool {
+fn touches(import: &ImportBinding<'_>, wanted: &Range<usize>) -> bool {
     let inside = |span: TextRange| {
         span.start() <= u32_of(wanted.start).into() && u32_of(wanted.end) <= u32::from(span.end())
     };

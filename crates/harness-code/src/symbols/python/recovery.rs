@@ -5,14 +5,14 @@ use ruff_python_ast::visitor::Visitor;
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashSet;
 
-use crate::language::python::{Module, with_module};
+use crate::language::python::{ParsedModule, with_module};
 use crate::symbols::python::Reader;
 
 /// A file with more unclosed brackets than this is not worth more time.
 const TRIES: usize = 8;
 
 /// Reads what the first pass missed.
-pub(super) fn recover(content: &str, module: &Module, reader: &mut Reader<'_>) {
+pub(super) fn recover(content: &str, module: &ParsedModule, reader: &mut Reader<'_>) {
     let mut missed = swallowed(content, module, reader, 0);
     for _ in 0..TRIES {
         let Some(at) = missed else { return };
@@ -38,7 +38,7 @@ fn blank(byte: u8) -> char {
 }
 
 /// Returns the first definition at the margin, from this offset on, that is not among those read.
-fn swallowed(content: &str, module: &Module, reader: &Reader<'_>, from: u32) -> Option<u32> {
+fn swallowed(content: &str, module: &ParsedModule, reader: &Reader<'_>, from: u32) -> Option<u32> {
     let known: FxHashSet<u32> = reader.facts.definitions.iter().map(|d| d.header).collect();
     let strings: Vec<(u32, u32)> = module
         .tokens()

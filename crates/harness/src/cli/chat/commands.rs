@@ -15,18 +15,18 @@ use crate::show::json;
 use crate::show::text::{self, Complaint};
 
 /// A command: its name, what follows it, what it does.
-pub(super) struct Command {
+pub(super) struct SlashCommand {
     pub(super) name: &'static str,
     takes: &'static str,
     about: &'static str,
 }
 
-const fn command(name: &'static str, takes: &'static str, about: &'static str) -> Command {
-    Command { name, takes, about }
+const fn command(name: &'static str, takes: &'static str, about: &'static str) -> SlashCommand {
+    SlashCommand { name, takes, about }
 }
 
 /// Every command, in the order that `/help` shows them.
-pub(super) const COMMANDS: &[Command] = &[
+pub(super) const COMMANDS: &[SlashCommand] = &[
     command("undo", "", "take the last change back"),
     command("diff", "", "show the last change again"),
     command("tests", "[TEST]", "run the project's tests"),
@@ -147,7 +147,7 @@ fn print_line<T: Serialize>(value: &T) {
 }
 
 fn help() -> String {
-    let row = |command: &Command| {
+    let row = |command: &SlashCommand| {
         let words = format!("/{} {}", command.name, command.takes);
         format!("{words:<14} {}\n", command.about)
     };
