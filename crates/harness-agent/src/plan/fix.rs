@@ -76,13 +76,17 @@ pub(super) fn find(
         .then(|| SourceTree::read(tree.root(), None).ok())
         .flatten();
     let whole = read.as_ref().unwrap_or(tree);
+    let surroundings = |scope| Surroundings {
+        scope,
+        installed: installed(whole, environment),
+    };
     let answer = match task.kind() {
         Kind::Fix => {
             // What was noted is known of the part that was read.
             let occurrences = Some(occurrences).filter(|_| !limited);
-            misspelled(task, whole, occurrences, mentions, environment, scope)
+            misspelled(task, whole, occurrences, mentions, surroundings(scope))
         }
-        Kind::Rename => renamed(task, whole, environment, scope),
+        Kind::Rename => renamed(task, whole, &surroundings(scope)),
         Kind::Change => removed(task, whole, mentions, scope),
         Kind::Question | Kind::Add | Kind::Tests => Answer::Nothing,
     };
@@ -129,8 +133,7 @@ fn misspelled(
     tree: &SourceTree,
     occurrences: Option<&TaskOccurrences>,
     mentions: &Mentions,
-    environment: &Environment,
-    scope: Option<RelPath>,
+    surroundings: Surroundings,
 ) -> Answer {
     let words = task.text().to_lowercase();
     let says_so = UNRESOLVED.iter().any(|word| words.contains(word));
@@ -167,8 +170,8 @@ fn misspelled(
             .iter()
             .map(|frame| (frame.path.clone(), frame.line))
             .collect(),
-        scope,
-        installed: installed(tree, environment),
+        scope: surroundings.scope,
+        installed: surroundings.installed,
     };
     let answer = fix::misspelled(tree, &request);
     let spoken_of = match &answer {
@@ -185,16 +188,9 @@ fn misspelled(
 }
 
 /// The renames that the task asks for by name.
-fn renamed(
-    task: &Request,
-    tree: &SourceTree,
-    environment: &Environment,
-    scope: Option<RelPath>,
-) -> Answer {
+fn renamed(task: &Request, tree: &SourceTree, surroundings: &Surroundings) -> Answer {
     let renames = task.renames();
-    let installed = installed(tree, environment);
-    let surroundings = Surroundings { scope, installed };
-    match (fix::rename_all(tree, renames, &surroundings), renames) {
+    match (fix::rename_all(tree, renames, surroundings), renames) {
         (Answer::Certain(_), [readings]) if is_about_another(task, tree, readings) => {
             Answer::Nothing
         }
