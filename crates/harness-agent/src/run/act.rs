@@ -387,3 +387,162 @@ fn seen(context: &Context<'_>, staged: &Staged, action: &Action) -> Result<Strin
         | Action::Done { .. } => Err(read_only_refusal(action)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::run::event::EventKind;
+    use crate::run::scripted_tests::{
+        Came, MENDED, PRICING, RIGHT, Stage, TEST_PRICING, WRONG, diff, shown,
+    };
+    use crate::run::strategy::Outcome;
+
+    const READ: &str = "Action: read\nPath: test_pricing.py\n";
+    const DONE: &str = "Action: done\nSummary: percents are percents now\n";
+
+    /// Plays replies to a fix whose place is one file.
+    fn came(replies: &[&str]) -> Came<Outcome> {
+        let stage = Stage::new(&[PRICING, TEST_PRICING], "fix the percents in pricing.py");
+        played(stage, replies)
+    }
+
+    fn played(stage: Stage, replies: &[&str]) -> Came<Outcome> {
+        stage
+            .replies(replies.iter().copied())
+            .play(|scene| scene.pursue())
+    }
+
+    #[test]
+    fn what_a_look_brings_is_told_to_the_model_and_to_the_user() {
+        let came = came(&[READ, RIGHT]);
+        assert!(came.asked()[1].contains("self.assertEqual(discount(200, 10), 180)"));
+        assert_eq!(
+            came.told(EventKind::Action)[0],
+            "step 1: read test_pricing.py"
+        );
+        assert_eq!(came.staged, MENDED);
+    }
+
+    #[test]
+    fn a_look_beyond_the_project_is_refused() {
+        let came = came(&["Action: read\nPath: ../secrets.txt\n", RIGHT]);
+        assert_eq!(came.rules(), ["path.outside"]);
+        assert_eq!(came.staged, MENDED);
+    }
+
+    #[test]
+    fn the_tests_run_where_the_model_asks_for_them() {
+        let came = came(&["Action: run\n", RIGHT]);
+        expect![[r#"
+            0 passed, 1 failed
+            test_pricing.T.test_discount (test_pricing.py:8): AssertionError: 190 != 180"#]]
+        .assert_eq(came.asked()[1]);
+    }
+
+    #[test]
+    fn a_tool_that_there_is_not_and_half_a_call_are_told() {
+        let came = came(&["Action: fly\nPath: pricing.py\n", "Action: read\n", RIGHT]);
+        expect![[r#"
+            Refused: there is no action `fly`: use read, search, map, patch, edit, run, ask or done
+            --
+            Refused: the path is empty; name a file of the project"#]]
+        .assert_eq(&came.asked()[1..].join("\n--\n"));
+        assert_eq!(came.rules(), ["reply.unknown_tool", "path.name"]);
+        assert_eq!(came.staged, MENDED);
+    }
+
+    #[test]
+    fn the_same_look_twice_is_refused_until_something_changes() {
+        let came = came(&[READ, READ, RIGHT]);
+        assert_eq!(came.rules(), ["repeat.same_action"]);
+        assert_eq!(came.staged, MENDED);
+    }
+
+    #[test]
+    fn a_draft_that_is_not_it_is_taken_back_before_the_next_one() {
+        let came = came(&[WRONG, RIGHT]);
+        assert!(
+            came.asked()[1].contains("210 != 180"),
+            "{}",
+            came.asked()[1]
+        );
+        assert_eq!(came.staged, MENDED);
+    }
+
+    #[test]
+    fn done_counts_only_with_tests_that_say_so() {
+        let came = came(&[DONE, RIGHT]);
+        assert_eq!(came.rules(), ["finish.nothing_changed"]);
+        assert_eq!(came.staged, MENDED);
+    }
+
+    #[test]
+    fn a_draft_that_breaks_a_test_is_dropped() {
+        let half = "def half(total):\n    return total / 2\n";
+        let pricing = format!("{}\n\n{half}", PRICING.1);
+        let tests = TEST_PRICING
+            .1
+            .replace("import discount", "import discount, half");
+        let tests =
+            format!("{tests}\n    def test_half(self):\n        self.assertEqual(half(10), 5)\n");
+        let files = [
+            ("pricing.py", pricing.as_str()),
+            ("test_pricing.py", &tests),
+        ];
+        let stage = Stage::new(&files, "fix discount in pricing.py");
+        let breaks = "```python\ndef half(total):\n    return total\n```";
+        let came = played(stage, &[breaks, RIGHT]);
+        let tests = came.told(EventKind::Tests);
+        assert!(
+            tests[3].contains("after the change: 0 passed, 2 failed"),
+            "{tests:?}"
+        );
+        assert_eq!(came.told(EventKind::Undone), ["dropped the change"]);
+        let after = pricing.replace("total - percent", "total - total * percent / 100");
+        assert_eq!(came.staged, diff("pricing.py", &pricing, &after));
+    }
+
+    #[test]
+    fn a_run_that_may_not_write_refuses_what_writes_and_shows_it() {
+        let stage = Stage::pricing().read_only();
+        let came = played(stage, &[RIGHT]);
+        assert_eq!(came.rules()[0], "write.read_only");
+        expect!["ended, done: this is what would change; the run is read-only"]
+            .assert_eq(&shown(&came.value));
+        assert_eq!(came.ended().proposed.patch, MENDED);
+    }
+
+    #[test]
+    fn a_run_that_may_not_write_ends_with_what_the_model_says() {
+        let stage = Stage::pricing().read_only();
+        let came = played(stage, &["I would divide the percents by a hundred."]);
+        expect!["ended, done: I would divide the percents by a hundred."]
+            .assert_eq(&shown(&came.value));
+        assert_eq!(came.staged, "");
+    }
+
+    #[test]
+    fn a_question_without_an_answer_ends_the_run_as_one() {
+        let asks = "Action: ask\nQuestion: round it up?\n";
+        let came = came(&[asks, RIGHT]);
+        expect!["ended, question: round it up?"].assert_eq(&shown(&came.value));
+        assert_eq!(came.staged, "");
+    }
+
+    #[test]
+    fn without_tests_that_can_run_nothing_is_proven() {
+        let tests = format!("import nowhere_to_be_found\n{}", TEST_PRICING.1);
+        let broken = ("test_pricing.py", tests.as_str());
+        let stage = Stage::new(&[PRICING, broken], "fix discount in pricing.py");
+        let came = played(stage, &[RIGHT]);
+        expect!["ended, stuck: unverified: the tests need `nowhere_to_be_found`, which is not installed; `harness prepare` installs what the tests need"].assert_eq(&shown(&came.value));
+    }
+
+    #[test]
+    fn whoever_stops_a_run_while_a_draft_is_judged_hears_no_more_of_it() {
+        let stage = Stage::pricing().stopped_at(EventKind::Reply);
+        let came = played(stage, &[RIGHT]);
+        expect!["ended, interrupted: interrupted"].assert_eq(&shown(&came.value));
+    }
+}

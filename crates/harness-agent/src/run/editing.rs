@@ -249,3 +249,153 @@ impl ReplyHandler for Editing<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::run::event::EventKind;
+    use crate::run::scripted_tests::{Came, Stage, diff, shown};
+    use crate::run::strategy::Outcome;
+
+    const SHOP: (&str, &str) = (
+        "shop.py",
+        "def price(net):\n    return net\n\n\ndef label(net):\n    return str(net)\n",
+    );
+    const TEST_SHOP: (&str, &str) = (
+        "test_shop.py",
+        "import unittest\n\nimport shop\n\n\nclass T(unittest.TestCase):\n    def test_label(self):\n        self.assertEqual(shop.label(2), '2')\n",
+    );
+    const TASK: &str = "prices in shop.py should be rounded to whole numbers everywhere";
+    const LIST: &str = "shop.py: price: round it\nshop.py: label: show it rounded";
+    const PRICE: &str = "```python\ndef price(net):\n    return round(net)\n```";
+    const LABEL: &str = "```python\ndef label(net):\n    return str(round(net))\n```";
+
+    fn came(replies: &[&str]) -> Came<Outcome> {
+        Stage::new(&[SHOP, TEST_SHOP], TASK)
+            .replies(replies.iter().copied())
+            .play(|scene| scene.pursue())
+    }
+
+    fn both() -> String {
+        let after = SHOP.1.replace("return net", "return round(net)");
+        diff(
+            SHOP.0,
+            SHOP.1,
+            &after.replace("str(net)", "str(round(net))"),
+        )
+    }
+
+    #[test]
+    fn a_list_that_names_what_is_not_there_is_asked_for_again_once() {
+        let wrong = "shop.py: prise: round it\nshop.py: label: show it rounded";
+        let came = came(&[wrong, LIST, PRICE, LABEL, "nothing"]);
+        expect![[r#"
+            There is no `prise` in shop.py; it has price, label.
+            List every place again, one a line, as `path: name: what changes there`, with `new` before the name of what is not there yet."#]].assert_eq(came.asked()[1]);
+        assert_eq!(came.staged, both());
+    }
+
+    #[test]
+    fn what_can_be_found_of_a_list_is_written_where_it_stays_wrong() {
+        let wrong = "shop.py: prise: round it\nshop.py: label: show it rounded";
+        let came = came(&[wrong, wrong, LABEL, "nothing"]);
+        expect![[r#"
+            ended, done: changed `label` in shop.py: 1 test passes; it did not fail before
+            --- a/shop.py
+            +++ b/shop.py
+            @@ -3,4 +3,4 @@
+ 
+ 
+             def label(net):
+            -    return str(net)
+            +    return str(round(net))
+        "#]]
+        .assert_eq(&format!("{}\n{}", shown(&came.value), came.staged));
+    }
+
+    #[test]
+    fn code_in_place_of_a_list_is_taken_as_it_comes() {
+        let whole = "```python\ndef price(net):\n    return round(net)\n\n\ndef label(net):\n    return str(round(net))\n```";
+        let came = came(&[whole, "nothing"]);
+        assert_eq!(came.staged, both());
+    }
+
+    #[test]
+    fn a_model_that_sees_something_left_writes_that_too() {
+        let came = came(&[
+            "shop.py: price: round it",
+            PRICE,
+            "shop.py: label: show it rounded",
+            LABEL,
+            "nothing",
+        ]);
+        assert!(came.asked()[2].contains("What of the task is not done yet?"));
+        expect!["ended, done: changed `price`, `label` in shop.py: 1 test passes; it did not fail before"].assert_eq(&shown(&came.value));
+        assert_eq!(came.staged, both());
+    }
+
+    #[test]
+    fn what_is_left_and_makes_it_worse_is_dropped_and_the_rest_kept() {
+        let worse = "```python\ndef label(net):\n    return net\n```";
+        let came = came(&[
+            "shop.py: price: round it",
+            PRICE,
+            "shop.py: label: leave it a number",
+            worse,
+        ]);
+        expect![[r#"
+            ended, done: changed `price` in shop.py: 1 test passes; it did not fail before
+            --- a/shop.py
+            +++ b/shop.py
+            @@ -1,5 +1,5 @@
+             def price(net):
+            -    return net
+            +    return round(net)
+ 
+ 
+             def label(net):
+        "#]]
+        .assert_eq(&format!("{}\n{}", shown(&came.value), came.staged));
+    }
+
+    #[test]
+    fn a_place_that_makes_it_worse_is_repaired_with_the_failure() {
+        let worse = "```python\ndef label(net):\n    return round(net)\n```";
+        let came = came(&[LIST, PRICE, worse, LABEL, "nothing"]);
+        expect![[r#"
+            Written, and now tests fail that passed before: test_shop.T.test_label passed before and fails now
+            test_shop.T.test_label (test_shop.py:8): AssertionError: 2 != '2'
+
+            shop.py, line 5:
+            ```python
+            def label(net):
+                return round(net)
+            ```
+
+            Write the whole new code of `label` in one fenced block and nothing else."#]].assert_eq(came.asked()[3]);
+        assert_eq!(came.staged, both());
+    }
+
+    #[test]
+    fn an_engine_that_goes_away_leaves_what_was_proven() {
+        let stage = Stage::new(&[SHOP, TEST_SHOP], TASK)
+            .replies(["shop.py: price: round it", PRICE])
+            .without_engine_after(2);
+        let came = stage.play(|scene| scene.pursue());
+        expect!["ended, done: changed `price` in shop.py: 1 test passes; it did not fail before"]
+            .assert_eq(&shown(&came.value));
+        assert!(came.staged.contains("return round(net)"));
+        assert_eq!(came.told(EventKind::Undone).len(), 0);
+    }
+
+    #[test]
+    fn steps_that_end_before_the_list_does_leave_it_undone() {
+        let list = format!("shop.py: new total: add them up\n{LIST}");
+        let total = "```python\ndef total(nets):\n    return round(sum(nets))\n```";
+        let stage = Stage::new(&[SHOP, TEST_SHOP], TASK).steps(4);
+        let stage = stage.replies([&list, total, PRICE, "Well."]);
+        let came = stage.play(|scene| scene.pursue());
+        expect!["ended, steps: not finished within 4 steps"].assert_eq(&shown(&came.value));
+    }
+}

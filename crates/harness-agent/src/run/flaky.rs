@@ -87,3 +87,72 @@ pub(super) fn unsteady(tests: &[String], first: &SuiteReport, again: &SuiteRepor
         .cloned()
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use harness_code::path::RelPath;
+    use harness_hands::suite::Failure;
+
+    use super::*;
+
+    fn report(passed: &[&str], failed: &[&str]) -> SuiteReport {
+        let failure = |id: &&str| Failure {
+            id: (*id).to_owned(),
+            ..Failure::default()
+        };
+        SuiteReport {
+            passed_ids: passed.iter().map(|id| (*id).to_owned()).collect(),
+            failures: failed.iter().map(failure).collect(),
+            ..SuiteReport::default()
+        }
+    }
+
+    fn change(path: &str, before: &str, after: &str) -> FileChange {
+        FileChange {
+            path: RelPath::parse(path).unwrap(),
+            before: Some(before.to_owned()),
+            after: Some(after.to_owned()),
+        }
+    }
+
+    #[test]
+    fn verdicts_that_turned_in_either_way_are_looked_at_again() {
+        let before = report(&["a", "steady"], &["b", "red"]);
+        let after = report(&["b", "steady", "new"], &["a", "red"]);
+        assert_eq!(changed(&before, &after), ["b", "a"]);
+    }
+
+    #[test]
+    fn a_test_that_did_not_run_again_has_not_turned() {
+        let before = report(&["left_out"], &[]);
+        assert_eq!(changed(&before, &report(&[], &[])), [""; 0]);
+        let tests = ["left_out".to_owned()];
+        assert_eq!(unsteady(&tests, &before, &report(&[], &[])), [""; 0]);
+    }
+
+    #[test]
+    fn a_test_that_says_something_else_again_is_unsteady_whatever_it_said_first() {
+        let tests = ["up", "down", "steady"].map(str::to_owned);
+        let first = report(&["down", "steady"], &["up"]);
+        let again = report(&["up", "steady"], &["down"]);
+        assert_eq!(unsteady(&tests, &first, &again), ["up", "down"]);
+    }
+
+    #[test]
+    fn passed_and_failed_tests_are_judged() {
+        assert_eq!(judged(&report(&["a"], &["b"])), ["a", "b"]);
+    }
+
+    #[test]
+    fn only_a_change_that_brings_chance_in_acts_by_chance() {
+        let draws = "def pick(xs):\n    return random.choice(xs)\n";
+        let plain = "def pick(xs):\n    return xs[0]\n";
+        assert!(may_act_by_chance(&change("pick.py", plain, draws)));
+        assert!(!may_act_by_chance(&change("pick.py", draws, plain)));
+        let moved = format!("\n{draws}");
+        assert!(!may_act_by_chance(&change("pick.py", draws, &moved)));
+        let named = plain.replace("pick", "pick_timely");
+        assert!(!may_act_by_chance(&change("pick.py", plain, &named)));
+        assert!(!may_act_by_chance(&change("notes.md", plain, draws)));
+    }
+}

@@ -155,3 +155,131 @@ pub(super) fn framework(context: &Context<'_>) -> String {
         Some(_) => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::model::{Abilities, Host};
+    use crate::run::scripted_tests::{PRICING, Stage, TEST_PRICING};
+
+    const TASK: &str = "prices in pricing.py should be rounded to whole numbers everywhere";
+    const ADD: &str = "add a function tax(total) to pricing.py";
+
+    fn card(abilities: Abilities) -> Card {
+        Card {
+            model: "scripted".to_owned(),
+            host: Host {
+                name: "scripted".to_owned(),
+                this_machine: true,
+            },
+            window: 8192,
+            abilities,
+        }
+    }
+
+    fn with_tools() -> Card {
+        card(Abilities {
+            tools: true,
+            ..Abilities::default()
+        })
+    }
+
+    /// Returns the form of a plan in a few words.
+    fn shown(stage: &Stage, card: &Card) -> String {
+        let came = stage.play(|scene| {
+            let plan = fitting(scene.context, scene.plan, card);
+            let shape = shape(scene.context, &plan, card);
+            format!("{}, {shape:?}", plan.rung.name())
+        });
+        came.value
+    }
+
+    #[test]
+    fn a_definition_that_fits_a_reply_is_asked_for_whole() {
+        expect!["rewrite, Words"].assert_eq(&shown(&Stage::pricing(), &with_tools()));
+    }
+
+    #[test]
+    fn a_definition_that_does_not_is_worked_on_turn_by_turn() {
+        let long = format!("{}{}", PRICING.1, "    total = total + 1\n".repeat(400));
+        let stage = Stage::new(&[("pricing.py", &long)], "fix discount in pricing.py");
+        let plain = card(Abilities::default());
+        expect!["loop, Words"].assert_eq(&shown(&stage, &plain));
+        expect!["loop, Calls"].assert_eq(&shown(&stage, &with_tools()));
+    }
+
+    #[test]
+    fn the_form_that_the_user_wants_comes_before_all() {
+        let mut stage = Stage::pricing();
+        let mut as_wanted = |form| {
+            stage.config.form = Some(form);
+            shown(&stage, &with_tools())
+        };
+        let shown = [Form::Fenced, Form::Actions, Form::Json].map(&mut as_wanted);
+        expect!["rewrite, Words; loop, Words; loop, Object"].assert_eq(&shown.join("; "));
+    }
+
+    #[test]
+    fn places_are_asked_for_where_a_list_can_be_gone_through() {
+        let lists = |stage: &Stage, card: &Card| {
+            let came = stage.play(|scene| lists_places(scene.context, scene.plan, card));
+            came.value
+        };
+        let plain = card(Abilities::default());
+        let tiny = card(Abilities {
+            tiny: true,
+            ..Abilities::default()
+        });
+        let stage = || Stage::new(&[PRICING, TEST_PRICING], TASK);
+        assert!(lists(&stage(), &plain));
+        assert!(!lists(&stage(), &tiny));
+        assert!(!lists(&stage().read_only(), &plain));
+        assert!(!lists(&stage().steps(places::LEAST_STEPS - 1), &plain));
+        assert!(!lists(&Stage::pricing(), &plain));
+    }
+
+    #[test]
+    fn nothing_is_waited_for_behind_the_code_that_was_asked_for() {
+        let waits_for = |task: &str| {
+            let stage = Stage::new(&[PRICING, TEST_PRICING], task);
+            let came = stage.play(|scene| stop_after_block(scene.context, scene.plan));
+            came.value
+        };
+        let code = waits_for("fix discount in pricing.py");
+        assert_eq!(code.as_deref(), Some(PRICING.1.trim_end()));
+        assert_eq!(waits_for(ADD).as_deref(), Some(""));
+        assert_eq!(waits_for("what does discount do?"), None);
+    }
+
+    #[test]
+    fn the_first_file_of_house_rules_counts() {
+        let rules = |files: &[(&str, &str)]| {
+            let came = Stage::new(files, ADD).play(|scene| house_rules(scene.context.tree()));
+            came.value
+        };
+        let (agents, claude) = (("AGENTS.md", "Use tabs."), ("CLAUDE.md", "Use spaces."));
+        assert_eq!(rules(&[PRICING, claude, agents]), "Use tabs.");
+        assert_eq!(rules(&[PRICING, claude]), "Use spaces.");
+        assert_eq!(rules(&[PRICING]), "");
+    }
+
+    #[test]
+    fn the_model_is_told_what_the_tests_are_written_with() {
+        let told = |files: &[(&str, &str)]| {
+            let came = Stage::new(files, ADD).play(|scene| framework(scene.context));
+            came.value
+        };
+        let plain = ("test_pricing.py", "def test_discount():\n    assert True\n");
+        let cargo = ("Cargo.toml", "[package]\nname = \"shop\"\n");
+        let lib = (
+            "src/lib.rs",
+            "#[cfg(test)]\nmod tests {\n    #[test]\n    fn works() {}\n}\n",
+        );
+        assert_eq!(told(&[PRICING, TEST_PRICING]), "unittest");
+        assert_eq!(told(&[PRICING, plain]), "pytest");
+        assert_eq!(told(&[cargo, lib]), "");
+        assert_eq!(told(&[PRICING]), "unittest");
+    }
+}

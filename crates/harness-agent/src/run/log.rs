@@ -296,3 +296,137 @@ fn described(spot: &Spot) -> String {
 pub(super) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::run::scripted_tests::{Came, PRICING, Scene, Stage, TEST_PRICING};
+
+    fn began(task: &str) -> Came<()> {
+        let stage = Stage::new(&[PRICING, TEST_PRICING], task);
+        stage.play(|scene| scene.log.tell_start(scene.context, scene.plan))
+    }
+
+    fn step(result: &str) -> Step {
+        Step {
+            number: 1,
+            action: "read".to_owned(),
+            path: PRICING.0.to_owned(),
+            result: result.to_owned(),
+            refused: String::new(),
+            seconds: 0.0,
+            tokens: 0,
+        }
+    }
+
+    #[test]
+    fn a_run_begins_with_what_it_read_and_where_it_looks() {
+        let came = began("fix discount in pricing.py");
+        assert_eq!(
+            came.told(EventKind::Started),
+            ["read 2 files; this is a fix task"]
+        );
+        assert_eq!(
+            came.told(EventKind::Located),
+            ["looking at discount (pricing.py:1)"]
+        );
+    }
+
+    #[test]
+    fn every_kind_of_task_is_told_in_its_words() {
+        let told = |task: &str| began(task).told(EventKind::Started)[0].to_owned();
+        let tasks = [
+            "what does discount do?",
+            "add a function tax to pricing.py",
+            "write tests for discount in pricing.py",
+            "rename discount to rebate",
+        ];
+        expect![[r#"
+            read 2 files; this is a question
+            read 2 files; this is an add task
+            read 2 files; this is a task about tests
+            read 2 files; this is a rename task"#]]
+        .assert_eq(&tasks.map(told).join("\n"));
+    }
+
+    #[test]
+    fn who_gives_a_task_that_no_model_is_shown_whole_hears_it() {
+        let task = format!("fix discount in pricing.py. {}", "Tea. ".repeat(2_000));
+        let came = began(&task);
+        expect!["the task has 10028 characters: a model is shown 6000 of them, its beginning and its end"].assert_eq(came.told(EventKind::Started)[1]);
+    }
+
+    #[test]
+    fn questions_are_answered_by_number_or_not_at_all() {
+        let question = Question::new("which one?", ["old".to_owned(), "new".to_owned()]);
+        let answered = |words: &[&str]| {
+            let stage = Stage::pricing().answers(words.iter().copied());
+            let came = stage.play(|scene| scene.log.ask(&question));
+            assert_eq!(came.told(EventKind::Question), ["which one?"]);
+            came.value
+        };
+        assert_eq!(answered(&["2"]).as_deref(), Some("new"));
+        assert_eq!(answered(&[" "]), None);
+        assert_eq!(answered(&[]), None);
+    }
+
+    #[test]
+    fn a_refusal_is_told_in_a_line_and_kept_whole() {
+        let reason = "the path leads outside\nname a file of the project";
+        let refusal = Refusal::new("path.outside", reason, "../secrets");
+        let came = Stage::pricing().play(|scene| scene.log.refuse(&refusal));
+        assert_eq!(
+            came.told(EventKind::Refused),
+            ["refused: the path leads outside"]
+        );
+        assert_eq!(came.refusals[0].reason, reason);
+    }
+
+    #[test]
+    fn a_prompt_that_was_not_sent_is_a_refusal_too() {
+        let error = ModelError::NotSent {
+            rule: "send.secret",
+            message: "the prompt holds a key".to_owned(),
+            hint: "take it out".to_owned(),
+        };
+        let came = Stage::pricing().play(|scene| scene.log.engine_failed(&error));
+        assert_eq!(came.value.stopped, Stopped::Refused);
+        assert_eq!(came.rules(), ["send.secret"]);
+    }
+
+    #[test]
+    fn a_step_keeps_no_secret_and_no_more_than_its_share() {
+        let key = ["AKIA", "IOSFODNN7EXAMPLQ"].concat();
+        let long = format!("aws = {key}\n{}", "x".repeat(LONGEST_RESULT));
+        let came = Stage::pricing().play(|scene| scene.log.push(step(&long)));
+        let result = &came.steps[0].result;
+        assert!(!result.contains(&key), "{result}");
+        assert!(result.starts_with("aws = [redacted:"), "{result}");
+        assert!(result.chars().count() <= LONGEST_RESULT + 40);
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_written_is_told_once_and_stops_nothing() {
+        let mut stage = Stage::pricing();
+        stage.options.keep_no_record = false;
+        stage.options.record = Some(stage.options.project.clone());
+        let came = stage.play(|scene: &mut Scene<'_, '_>| {
+            scene.log.push(step("first"));
+            scene.log.push(step("second"));
+        });
+        let told = came.told(EventKind::Refused);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].starts_with("no trace is kept: "), "{told:?}");
+        assert_eq!(came.steps.len(), 2);
+    }
+
+    #[test]
+    fn how_long_the_tests_took_is_told_where_it_is_worth_a_word() {
+        let told = |last: Option<u64>| tests_begin("the tests", last.map(Duration::from_millis)).0;
+        assert_eq!(told(None), "running the tests");
+        assert_eq!(told(Some(300)), "running the tests");
+        assert_eq!(told(Some(12_400)), "running the tests (12 s last time)");
+    }
+}

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
-use harness_code::edit::unified_diff;
+use harness_code::edit::{FileChange, unified_diff};
 use harness_code::locate::TaskOccurrences;
 use harness_code::path::RelPath;
 use harness_code::request;
@@ -28,10 +28,10 @@ use crate::question::Question;
 use crate::record::{Past, Record};
 use crate::run::context::{Context, LookedUp};
 use crate::run::ending::Ended;
-use crate::run::event::{Event, EventKind, Listener};
+use crate::run::event::{Decision, Event, EventKind, Listener, Proposal};
 use crate::run::log::Log;
 use crate::run::resources::Resources;
-use crate::run::strategy::{Outcome, Strategy};
+use crate::run::strategy::{Outcome, Strategy, pursue};
 
 #[path = "../../../../tests/support/scripted.rs"]
 mod scripted;
@@ -80,6 +80,8 @@ pub(super) struct Stage {
     pub(super) past: Option<Past>,
     /// The user stops the run when an event of this kind is told.
     pub(super) stops_at: Option<EventKind>,
+    /// What the user decides of each change that is shown.
+    pub(super) decisions: Vec<Decision>,
 }
 
 impl Stage {
@@ -103,6 +105,7 @@ impl Stage {
             answers: Vec::new(),
             past: None,
             stops_at: None,
+            decisions: Vec::new(),
             _folder: folder,
         };
         files
@@ -213,6 +216,7 @@ impl Stage {
             told: Vec::new(),
             answers: self.answers.iter().cloned().collect(),
             stops_at: self.stops_at.map(|kind| (kind, self.cancel.clone())),
+            decisions: self.decisions.iter().cloned().collect(),
         };
         let requests: Arc<Mutex<Vec<Request>>> = Arc::default();
         let model = Watched {
@@ -268,6 +272,22 @@ impl Stage {
     pub(super) fn on_disk(&self, name: &str) -> String {
         std::fs::read_to_string(self.options.project.join(name)).unwrap()
     }
+
+    /// Writes a file of the project that need not be text.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tests lay projects out in a temporary folder"
+    )]
+    pub(super) fn write_bytes(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.options.project.join(name), bytes).unwrap();
+    }
+
+    /// Asks for a word on each change, and decides like this.
+    pub(super) fn deciding(mut self, decisions: impl IntoIterator<Item = Decision>) -> Stage {
+        self.options.confirm = true;
+        self.decisions = decisions.into_iter().collect();
+        self
+    }
 }
 
 /// Returns an environment in which Python and nothing else is found.
@@ -290,6 +310,12 @@ pub(super) struct Scene<'s, 'a> {
 impl Scene<'_, '_> {
     pub(super) fn attempt(&mut self, strategy: &dyn Strategy) -> Outcome {
         strategy.attempt(self.context, self.log, self.plan, self.resources)
+    }
+
+    /// Goes through all strategies, as a run does.
+    pub(super) fn pursue(&mut self) -> Outcome {
+        let plan = self.plan.clone();
+        Outcome::Ended(pursue(self.context, self.log, plan, self.resources).1)
     }
 }
 
@@ -412,6 +438,15 @@ pub(super) fn path(text: &str) -> RelPath {
     RelPath::parse(text).unwrap()
 }
 
+/// Returns a file as it is and as it would be.
+pub(super) fn change(name: &str, before: Option<&str>, after: Option<&str>) -> FileChange {
+    FileChange {
+        path: path(name),
+        before: before.map(str::to_owned),
+        after: after.map(str::to_owned),
+    }
+}
+
 /// Plays a script, keeps what it was asked, and fails where the script says so.
 struct Watched {
     script: Scripted,
@@ -461,6 +496,7 @@ struct User {
     told: Vec<(EventKind, String)>,
     answers: VecDeque<String>,
     stops_at: Option<(EventKind, Cancel)>,
+    decisions: VecDeque<Decision>,
 }
 
 impl Listener for User {
@@ -475,5 +511,9 @@ impl Listener for User {
 
     fn question(&mut self, _question: &Question) -> Option<String> {
         self.answers.pop_front()
+    }
+
+    fn decide(&mut self, _proposal: &Proposal<'_>) -> Option<Decision> {
+        self.decisions.pop_front()
     }
 }

@@ -68,3 +68,67 @@ impl TimeLimit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ends a run of this kind whose limit is over.
+    fn ended_late(ending: Ending) -> Ending {
+        let cancel = Cancel::default();
+        let limit = TimeLimit::start(Some(0), &cancel);
+        while !cancel.stopped() {
+            std::thread::yield_now();
+        }
+        limit.settle(ending)
+    }
+
+    #[test]
+    fn a_run_that_the_clock_stopped_says_so() {
+        let ending = ended_late(Ending::new(Stopped::Interrupted, "interrupted"));
+        assert_eq!(ending.stopped, Stopped::Steps);
+        assert_eq!(ending.summary, "the limit of 0 seconds is over");
+        assert_eq!(
+            ending.hint,
+            "give it longer with --seconds, or ask for less at once"
+        );
+    }
+
+    #[test]
+    fn where_the_attempt_lies_is_told_beside_the_limit() {
+        let stopped = Ending::new(Stopped::Interrupted, "interrupted");
+        let ending = ended_late(stopped.with_hint("`harness apply 1` writes it"));
+        assert!(
+            ending.hint.ends_with("; `harness apply 1` writes it"),
+            "{}",
+            ending.hint
+        );
+    }
+
+    #[test]
+    fn what_was_proven_in_the_last_moment_counts() {
+        let ending = ended_late(Ending::new(Stopped::Done, "changed `f` in a.py"));
+        assert_eq!(ending.stopped, Stopped::Done);
+        assert_eq!(ending.summary, "changed `f` in a.py");
+    }
+
+    #[test]
+    fn a_run_that_the_user_stopped_does_not_blame_the_clock() {
+        for seconds in [None, Some(3600)] {
+            let cancel = Cancel::default();
+            let limit = TimeLimit::start(seconds, &cancel);
+            cancel.stop();
+            let ending = limit.settle(Ending::new(Stopped::Interrupted, "interrupted"));
+            assert_eq!(ending.stopped, Stopped::Interrupted);
+            assert_eq!(ending.summary, "interrupted");
+        }
+    }
+
+    #[test]
+    fn a_run_that_ends_in_time_is_not_stopped_later() {
+        let cancel = Cancel::default();
+        let limit = TimeLimit::start(Some(3600), &cancel);
+        limit.settle(Ending::new(Stopped::Done, "done"));
+        assert!(!cancel.stopped());
+    }
+}
