@@ -239,3 +239,99 @@ fn described(change: &FileChange) -> String {
     }
     format!("{} in {}", names.join(", "), change.path)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::run::scripted_tests::{Scene, Stage, path};
+
+    const FILES: [(&str, &str); 2] = [("a.py", "x = 1\n"), ("b.py", "y = 1\n")];
+
+    /// Does something with a project of two files and what is staged of it.
+    fn with<T>(act: impl FnOnce(&Stage, &mut Scene<'_, '_>, &mut Staged) -> T) -> T {
+        let stage = Stage::new(&FILES, "tidy up");
+        let came = stage.play(|scene| act(&stage, scene, &mut Staged::default()));
+        came.value
+    }
+
+    fn set(scene: &Scene<'_, '_>, staged: &mut Staged, name: &str, after: Option<&str>) {
+        let after = after.map(|text| text.as_bytes().to_vec());
+        let door = scene.context.project.door();
+        staged.set(door, &path(name), after).unwrap();
+    }
+
+    fn rename(scene: &Scene<'_, '_>, staged: &mut Staged, from: &str, to: &str) {
+        let door = scene.context.project.door();
+        staged.rename(door, &path(from), &path(to)).unwrap();
+    }
+
+    /// Writes what is staged, and returns what differs from before, or why it does not.
+    fn written(scene: &mut Scene<'_, '_>, staged: &Staged) -> Result<String, String> {
+        let (run, flag) = (scene.context.run, scene.context.cancel.flag());
+        let writer = scene.context.project.writer().unwrap();
+        let begun = scene.log.of_waiting(Duration::ZERO, &flag, |waiting| {
+            writer.begin(run, "tidy up", waiting)
+        });
+        let mut transaction = begun.unwrap();
+        let written = staged.write(&mut transaction, scene.context.project.door());
+        written.map_err(|error| error.to_string())?;
+        let paths = transaction.writes();
+        let paths: Vec<&str> = paths.iter().map(RelPath::as_str).collect();
+        Ok(paths.join(" "))
+    }
+
+    #[test]
+    fn a_file_that_gets_its_old_bytes_again_is_not_changed() {
+        with(|_, scene, staged| {
+            for (name, old) in [("a.py", Some("x = 1\n")), ("new.py", None)] {
+                set(scene, staged, name, Some("x = 2\n"));
+                set(scene, staged, name, Some("x = 3\n"));
+                assert_eq!(staged.paths().collect::<Vec<_>>(), [&path(name)]);
+                set(scene, staged, name, old);
+                assert_eq!((staged.paths().count(), staged.diff().as_str()), (0, ""));
+            }
+        });
+    }
+
+    #[test]
+    fn what_somebody_saved_meanwhile_is_not_written_over() {
+        for after in [Some("x = 2\n"), None] {
+            with(|stage, scene, staged| {
+                set(scene, staged, "a.py", after);
+                stage.write("a.py", "x = 5\n");
+                let error = "`a.py` was changed by someone else at this moment; read it again";
+                assert_eq!(written(scene, staged), Err(error.to_owned()));
+                assert_eq!(stage.on_disk("a.py"), "x = 5\n");
+            });
+        }
+    }
+
+    #[test]
+    fn a_file_with_another_path_has_what_was_changed_in_it() {
+        with(|stage, scene, staged| {
+            set(scene, staged, "a.py", Some("x = 2\n"));
+            rename(scene, staged, "a.py", "far/c.py");
+            set(scene, staged, "b.py", Some("y = 2\n"));
+            let paths = written(scene, staged);
+            assert_eq!(paths.as_deref(), Ok("a.py b.py far/c.py"));
+            assert_eq!(stage.on_disk("far/c.py"), "x = 2\n");
+            assert_eq!(stage.on_disk("a.py.bak"), "x = 1\n");
+            assert!(!stage.options.project.join("a.py").exists());
+            assert_eq!(stage.on_disk("b.py"), "y = 2\n");
+        });
+    }
+
+    #[test]
+    fn a_file_that_somebody_saved_meanwhile_does_not_move() {
+        with(|stage, scene, staged| {
+            rename(scene, staged, "a.py", "c.py");
+            stage.write("a.py", "x = 5\n");
+            let error = "`a.py` was changed by someone else at this moment; read it again";
+            assert_eq!(written(scene, staged), Err(error.to_owned()));
+            assert_eq!(stage.on_disk("a.py"), "x = 5\n");
+            assert!(!stage.options.project.join("c.py").exists());
+        });
+    }
+}

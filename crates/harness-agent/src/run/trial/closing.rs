@@ -409,3 +409,213 @@ fn oddity(path: &RelPath, before: &Metadata, after: &Metadata) -> Option<String>
     }
     is_read_only.then(|| format!("`{path}` was read-only, and still is"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::time::Duration;
+
+    use expect_test::expect;
+
+    use super::*;
+    use crate::run::scripted_tests::{Came, MENDED, PRICING, Scene, Stage, TEST_PRICING, change};
+
+    const SHOP: (&str, &str) = ("shop.py", "def price(net):\n    return net\n");
+
+    fn mended() -> String {
+        with_sum("total - total * percent / 100")
+    }
+
+    fn with_sum(sum: &str) -> String {
+        PRICING.1.replace("total - percent", sum)
+    }
+
+    fn pricing(after: &str) -> FileChange {
+        change(PRICING.0, Some(PRICING.1), Some(after))
+    }
+
+    fn open(scene: &mut Scene<'_, '_>) -> Trial {
+        let opened = Trial::open(scene.context, scene.log, scene.plan);
+        opened.unwrap_or_else(|ended| panic!("{ended:?}"))
+    }
+
+    fn apply(scene: &mut Scene<'_, '_>, trial: &mut Trial, files: &[FileChange]) {
+        let draft = ChangeSet::from(files.to_vec());
+        let applied = trial.apply(scene.context, scene.log, scene.plan, &draft);
+        applied.unwrap_or_else(|refusal| panic!("{refusal:?}"));
+    }
+
+    fn keep(scene: &mut Scene<'_, '_>, trial: Trial) -> Ending {
+        trial.keep(
+            scene.context,
+            scene.log,
+            scene.plan,
+            "it is right".to_owned(),
+        )
+    }
+
+    fn take_back(scene: &mut Scene<'_, '_>, trial: Trial, stopped: Stopped) -> Ending {
+        let how = (stopped, "not proven".to_owned());
+        trial.take_back(scene.context, scene.log, scene.plan, how)
+    }
+
+    /// Returns an ending as a person reads it, without the name of the run.
+    fn said(scene: &Scene<'_, '_>, ending: &Ending) -> String {
+        let text = format!(
+            "{}: {}\n{}",
+            ending.stopped.name(),
+            ending.summary,
+            ending.hint
+        );
+        let text = text.replace(scene.context.run.as_str(), "RUN");
+        text.trim_end().to_owned()
+    }
+
+    /// Returns the patch that lies where the hint says.
+    fn patch(scene: &Scene<'_, '_>) -> Option<String> {
+        let place = attempt_place(scene.context);
+        std::fs::read_to_string(scene.context.project.door().root().join(place)).ok()
+    }
+
+    fn is_there(stage: &Stage, name: &str) -> bool {
+        stage.options.project.join(name).exists()
+    }
+
+    #[test]
+    fn where_one_file_was_saved_at_the_last_moment_none_is_changed() {
+        let stage = Stage::new(&[PRICING, SHOP], "fix discount in pricing.py");
+        let came = stage.play(|scene| {
+            let rounded = SHOP.1.replace("net\n", "round(net)\n");
+            let shop = change(SHOP.0, Some(SHOP.1), Some(&rounded));
+            let mut trial = open(scene);
+            apply(scene, &mut trial, &[pricing(&mended()), shop]);
+            let diff = trial.staged().diff();
+            stage.write("shop.py", "VAT = 19\n");
+            let ending = keep(scene, trial);
+            assert_eq!(patch(scene), Some(diff));
+            assert_eq!((ending.diff.as_str(), ending.writes.len()), ("", 0));
+            said(scene, &ending)
+        });
+        expect![[r#"
+            stuck: `shop.py` was changed by someone else at this moment; read it again; nothing was written
+            the change is kept in .harness/runs/RUN/attempt.patch"#]].assert_eq(&came.value);
+        assert_eq!(stage.on_disk("pricing.py"), PRICING.1);
+        assert_eq!(stage.on_disk("shop.py"), "VAT = 19\n");
+        assert!(!is_there(&stage, "pricing.py.bak"));
+        assert_eq!(came.told(EventKind::Wrote), [""; 0]);
+    }
+
+    /// Saves a file a moment after everything else, however coarse the times of files are.
+    fn save_later(stage: &Stage, name: &str, text: &str) {
+        stage.write(name, text);
+        let place = stage.options.project.join(name);
+        let file = File::options().append(true).open(place).unwrap();
+        let later = SystemTime::now() + Duration::from_secs(2);
+        file.set_modified(later).unwrap();
+    }
+
+    /// Ends a run whose tests are saved by somebody while the change waits to be written.
+    fn saved_meanwhile(tests: &str) -> (Stage, String) {
+        let stage = Stage::pricing();
+        let came = stage.play(|scene| {
+            let mut trial = open(scene);
+            apply(scene, &mut trial, &[pricing(&mended())]);
+            save_later(&stage, TEST_PRICING.0, tests);
+            let ending = keep(scene, trial);
+            let is_kept = ending.stopped == Stopped::Done;
+            assert_eq!(patch(scene).as_deref(), (!is_kept).then_some(MENDED));
+            said(scene, &ending)
+        });
+        assert_eq!(stage.on_disk(TEST_PRICING.0), tests);
+        (stage, came.value)
+    }
+
+    #[test]
+    fn what_passes_the_tests_that_were_saved_meanwhile_is_written() {
+        let (stage, said) = saved_meanwhile(TEST_PRICING.1);
+        expect!["done: it is right; files were saved meanwhile, and now: 1 test passes; it did not fail before"].assert_eq(&said);
+        assert_eq!(stage.on_disk("pricing.py"), mended());
+        assert_eq!(stage.on_disk("pricing.py.bak"), PRICING.1);
+    }
+
+    #[test]
+    fn what_fails_the_tests_that_were_saved_meanwhile_is_not_written() {
+        let stricter = TEST_PRICING.1.replace("(200, 10), 180", "(200, 10), 170");
+        let (stage, said) = saved_meanwhile(&stricter);
+        expect![[r#"
+            stuck: files were saved meanwhile, and now: no test passes yet
+            test_pricing.T.test_discount (test_pricing.py:8): AssertionError: 180.0 != 170
+            the attempt is kept in .harness/runs/RUN/attempt.patch"#]]
+        .assert_eq(&said);
+        assert_eq!(stage.on_disk("pricing.py"), PRICING.1);
+        assert!(!is_there(&stage, "pricing.py.bak"));
+    }
+
+    /// Ends a run of a project without tests that was asked to keep what breaks nothing.
+    fn unproven(is_asked: bool, stopped: Stopped) -> (Stage, String) {
+        let mut stage = Stage::new(&[PRICING], "fix discount in pricing.py");
+        stage.options.keep = is_asked;
+        let came = stage.play(|scene| {
+            let mut trial = open(scene);
+            apply(scene, &mut trial, &[pricing(&with_sum("total + percent"))]);
+            trial.judge(scene.context, scene.log, scene.plan);
+            let ending = take_back(scene, trial, stopped);
+            said(scene, &ending)
+        });
+        (stage, came.value)
+    }
+
+    #[test]
+    fn an_unproven_change_stays_only_where_it_is_asked_for() {
+        let (stage, said) = unproven(true, Stopped::Stuck);
+        assert_eq!(said, "stuck: not proven; the change was kept, unproven");
+        assert_eq!(stage.on_disk("pricing.py"), with_sum("total + percent"));
+        for (is_asked, stopped) in [(false, Stopped::Stuck), (true, Stopped::Interrupted)] {
+            let (stage, said) = unproven(is_asked, stopped);
+            let name = stopped.name();
+            let expected = format!(
+                "{name}: not proven\nthe attempt is kept in .harness/runs/RUN/attempt.patch"
+            );
+            assert_eq!(said, expected);
+            assert_eq!(stage.on_disk("pricing.py"), PRICING.1);
+        }
+    }
+
+    /// Ends a run of these files, where the user decides like this.
+    fn decided(files: &[(&str, &str)], decisions: &[Decision]) -> (Stage, Came<String>) {
+        let stage = Stage::new(files, "fix discount in pricing.py");
+        let stage = stage.deciding(decisions.iter().cloned());
+        let came = stage.play(|scene| {
+            let mut trial = open(scene);
+            apply(scene, &mut trial, &[pricing(&mended())]);
+            let ending = keep(scene, trial);
+            let is_kept = ending.stopped == Stopped::Done;
+            assert_eq!(patch(scene).is_none(), is_kept);
+            assert!(!ending.diff.is_empty());
+            said(scene, &ending)
+        });
+        (stage, came)
+    }
+
+    fn edit(after: &str) -> Decision {
+        Decision::Edit(vec![pricing(after)])
+    }
+
+    #[test]
+    fn what_the_user_makes_of_a_change_is_not_kept_where_it_is_wrong() {
+        let decisions = [
+            edit(&with_sum("percent")),
+            edit(&mended()),
+            edit("def discount(:\n"),
+            Decision::Keep,
+        ];
+        let (stage, came) = decided(&[PRICING, TEST_PRICING], &decisions);
+        assert_eq!(came.value, "done: it is right");
+        expect![[r#"
+            the edited text cannot be kept: no test passes yet
+            test_pricing.T.test_discount (test_pricing.py:8): AssertionError: 10 != 180
+            the edited text cannot be kept: it is the same
+            the edited text cannot be kept: `pricing.py` would not parse any more: write the whole definition again, complete and correctly indented"#]].assert_eq(&came.told(EventKind::Refused).join("\n"));
+        assert_eq!(stage.on_disk("pricing.py"), mended());
+    }
+}

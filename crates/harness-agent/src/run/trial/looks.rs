@@ -318,3 +318,126 @@ impl Trial {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use harness_code::edit::FileChange;
+
+    use super::*;
+    use crate::run::evidence::Verdict;
+    use crate::run::scripted_tests::{PRICING, Stage, TEST_PRICING, change};
+
+    const TASK: &str = "fix discount in pricing.py";
+
+    fn mended() -> String {
+        let percents = "total - total * percent / 100";
+        PRICING.1.replace("total - percent", percents)
+    }
+
+    /// Returns the mended code with a line more in the function.
+    fn with_line(line: &str) -> FileChange {
+        let after = mended().replace("percent):\n", &format!("percent):\n    {line}\n"));
+        let after = format!("import os\n\n\n{after}");
+        change(PRICING.0, Some(PRICING.1), Some(&after))
+    }
+
+    /// Stages changes of a project without guards and judges them.
+    fn verdict(stage: &Stage, files: &[FileChange]) -> String {
+        let came = stage.play(|scene| {
+            let (context, plan) = (scene.context, scene.plan);
+            let opened = Trial::open(context, scene.log, plan);
+            let mut trial = opened.unwrap_or_else(|ended| panic!("{ended:?}"));
+            trial.baseline(context, scene.log);
+            for file in files {
+                let after = file.after.clone().map(String::into_bytes);
+                let set = trial.staged.set(context.project.door(), &file.path, after);
+                set.unwrap();
+            }
+            match trial.judge(context, scene.log, plan) {
+                Verdict::Proven(words) => format!("proven: {words}"),
+                Verdict::Unfinished { rule, reason } => format!("{rule}: {reason}"),
+                other => panic!("{other:?}"),
+            }
+        });
+        came.value
+    }
+
+    /// Returns the project whose discount is wrong, with more files.
+    fn pricing(more: &[(&str, &str)]) -> Stage {
+        Stage::new(&[&[PRICING, TEST_PRICING], more].concat(), TASK)
+    }
+
+    #[test]
+    fn a_file_that_is_emptied_when_the_change_runs_is_as_good_as_gone() {
+        let stage = pricing(&[("kept.txt", "1\n")]);
+        let came = verdict(&stage, &[with_line("open('kept.txt', 'w').close()")]);
+        expect!["finish.rewrites: running the change rewrites or removes `kept.txt`: change the code instead"].assert_eq(&came);
+    }
+
+    #[test]
+    fn what_running_the_project_does_to_files_anyway_is_not_held_against_a_change() {
+        let line = "    open('kept.py', 'a').write('# more\\n')\n    return";
+        let code = PRICING.1.replace("    return", line);
+        let stage = Stage::new(
+            &[("pricing.py", &code), TEST_PRICING, ("kept.py", "x = 1\n")],
+            TASK,
+        );
+        let after = code.replace("total - percent", "total - total * percent / 100");
+        let came = verdict(&stage, &[change("pricing.py", Some(&code), Some(&after))]);
+        expect!["proven: 1 test passes; test_pricing.T.test_discount failed before"]
+            .assert_eq(&came);
+    }
+
+    #[test]
+    fn tests_that_pass_by_being_changed_prove_nothing() {
+        let test = TEST_PRICING.1.replace("180", "190");
+        let other = PRICING.1.replace("return total", "return  total");
+        let changes = [
+            change(PRICING.0, Some(PRICING.1), Some(&other)),
+            change(TEST_PRICING.0, Some(TEST_PRICING.1), Some(&test)),
+        ];
+        expect![[r#"
+            finish.hangs_on_new_tests: the tests pass only beside what this run adds to them: change the code, not what surrounds it
+            the test still fails: try another change
+            test_pricing.T.test_discount (test_pricing.py:8): AssertionError: 190 != 180"#]].assert_eq(&verdict(&pricing(&[]), &changes));
+    }
+
+    #[test]
+    fn new_tests_must_notice_when_the_code_returns_nothing() {
+        let code = format!("{}\n\ndef half(total):\n    return total / 2\n", mended());
+        let files = [("pricing.py", &*code), TEST_PRICING];
+        let stage = Stage::new(&files, "add tests for half in pricing.py");
+        let test = |check: &str| {
+            let text = TEST_PRICING.1.replace("discount", "half");
+            let text = text.replace("self.assertEqual(half(200, 10), 180)", check);
+            verdict(&stage, &[change("test_half.py", None, Some(&text))])
+        };
+        expect!["finish.no_new_test: the new tests pass even when `half` returns nothing: check what it returns"].assert_eq(&test("half(10)"));
+        expect!["proven: 2 tests pass"].assert_eq(&test("self.assertEqual(half(10), 5)"));
+    }
+
+    #[test]
+    fn a_test_that_no_longer_reaches_what_the_task_names_is_not_mended() {
+        let cart =
+            "from pricing import discount\n\n\ndef due(total):\n    return discount(total, 10)\n";
+        let test = "import unittest\n\nfrom cart import due\n\n\nclass T(unittest.TestCase):\n    def test_due(self):\n        self.assertEqual(due(200), 180)\n";
+        let files = [PRICING, ("cart.py", cart), ("test_cart.py", test)];
+        let stage = Stage::new(&files, TASK);
+        let around = cart.replace("discount(total, 10)", "total - total / 10");
+        let touched = PRICING.1.replace("total - percent", "total - percent - 0");
+        let changes = [
+            change("cart.py", Some(cart), Some(&around)),
+            change(PRICING.0, Some(PRICING.1), Some(&touched)),
+        ];
+        expect!["finish.unreached: test_cart.T.test_due passes, but no longer runs what the task names: change that, not what leads to it"].assert_eq(&verdict(&stage, &changes));
+    }
+
+    #[test]
+    fn a_test_that_was_unsteady_before_is_not_held_against_a_change() {
+        let odd = "import os\nimport unittest\n\n\nclass T(unittest.TestCase):\n    def test_odd(self):\n        n = len(open('n.txt').read()) if os.path.exists('n.txt') else 0\n        open('n.txt', 'a').write('.')\n        self.assertEqual(n % 2, len(open('pricing.py').read()) > 70)\n";
+        let stage = pricing(&[("test_odd.py", odd)]);
+        let mended = change(PRICING.0, Some(PRICING.1), Some(&mended()));
+        expect!["proven: 1 test passes; test_pricing.T.test_discount failed before; 1 failed before and still does (test_odd.T.test_odd)"].assert_eq(&verdict(&stage, &[mended]));
+    }
+}

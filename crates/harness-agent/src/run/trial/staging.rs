@@ -365,3 +365,125 @@ fn new_definitions(change: &FileChange) -> Vec<DroppedDefinition> {
     };
     new.into_iter().filter_map(dropped).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::run::scripted_tests::{PRICING, Scene, Stage, change, path};
+
+    fn apply(scene: &mut Scene<'_, '_>, trial: &mut Trial, files: &[FileChange]) -> Option<String> {
+        let draft = ChangeSet::from(files.to_vec());
+        let applied = trial.apply(scene.context, scene.log, scene.plan, &draft);
+        applied.err().map(|refusal| said(&refusal))
+    }
+
+    fn said(refusal: &Refusal) -> String {
+        format!("{}: {}", refusal.rule, refusal.reason)
+    }
+
+    /// Does something with the project whose discount is wrong once a run has taken it.
+    fn with(act: impl FnOnce(&Stage, &mut Scene<'_, '_>, &mut Trial)) {
+        let stage = Stage::new(&[PRICING], "fix discount in pricing.py");
+        stage.play(|scene| {
+            let opened = Trial::open(scene.context, scene.log, scene.plan);
+            let mut trial = opened.unwrap_or_else(|ended| panic!("{ended:?}"));
+            act(&stage, scene, &mut trial);
+        });
+    }
+
+    fn mended() -> String {
+        let percents = "total - total * percent / 100";
+        PRICING.1.replace("total - percent", percents)
+    }
+
+    fn pricing(after: &str) -> FileChange {
+        change(PRICING.0, Some(PRICING.1), Some(after))
+    }
+
+    #[test]
+    fn a_line_that_somebody_saved_meanwhile_is_not_dropped() {
+        with(|stage, scene, trial| {
+            stage.write("pricing.py", &format!("RATE = 19\n{}", PRICING.1));
+            let refused = apply(scene, trial, &[pricing(&mended())]);
+            expect!["write.changed_meanwhile: `pricing.py` was saved by someone else meanwhile, and `RATE = 19` would be lost: read it again"].assert_eq(&refused.unwrap());
+            assert_eq!(trial.staged.diff(), "");
+            let both = format!("RATE = 19\n{}", mended());
+            assert_eq!(apply(scene, trial, &[pricing(&both)]), None);
+            assert_eq!(
+                trial.content(scene.context, &path("pricing.py")),
+                Some(both)
+            );
+        });
+    }
+
+    #[test]
+    fn what_is_certain_is_made_only_from_the_very_same_file() {
+        for now in [format!("{}\n\nRATE = 19\n", PRICING.1), mended()] {
+            with(|stage, scene, trial| {
+                stage.write("pricing.py", &now);
+                let set = ChangeSet::from(vec![pricing(&format!("{}RATE = 19\n", mended()))]);
+                let applied = trial.apply_certain(scene.context, scene.plan, &set);
+                expect!["write.changed_meanwhile: `pricing.py` was changed while this run waited: run it again"].assert_eq(&said(&applied.unwrap_err()));
+                assert_eq!(trial.staged.diff(), "");
+            });
+        }
+    }
+
+    #[test]
+    fn a_file_keeps_the_encoding_that_it_has() {
+        let text = "# caf\u{e9}\r\nx = 1\r\ny = 1";
+        let latin1 = |value: u8| [b"# caf\xe9\r\nx = ", &[value][..], b"\r\ny = 1"].concat();
+        let marked = |value: u8| {
+            [
+                b"\xef\xbb\xbf# caf\xc3\xa9\r\nx = ",
+                &[value][..],
+                b"\r\ny = 1",
+            ]
+            .concat()
+        };
+        for (before, after) in [(latin1(b'1'), latin1(b'2')), (marked(b'1'), marked(b'2'))] {
+            with(|stage, scene, trial| {
+                stage.write_bytes("conf.py", &before);
+                let draft = change("conf.py", Some(text), Some(&text.replace("x = 1", "x = 2")));
+                assert_eq!(apply(scene, trial, &[draft]), None);
+                let door = scene.context.project.door();
+                let staged = trial.staged.read(door, &path("conf.py")).unwrap();
+                assert_eq!(staged, Some(after));
+            });
+        }
+    }
+
+    #[test]
+    fn a_character_that_the_file_cannot_hold_is_refused_and_the_other_files_with_it() {
+        with(|stage, scene, trial| {
+            stage.write_bytes("conf.py", b"# caf\xe9\nx = 1\n");
+            let before = "# caf\u{e9}\nx = 1\n";
+            let draft = change(
+                "conf.py",
+                Some(before),
+                Some("# caf\u{e9}\nx = '\u{20ac}'\n"),
+            );
+            let refused = apply(scene, trial, &[pricing(&mended()), draft]);
+            expect!["draft.encoding: `conf.py` cannot hold `€` in Latin-1: use plain characters"]
+                .assert_eq(&refused.unwrap());
+            assert_eq!(trial.staged.diff(), "");
+        });
+    }
+
+    #[test]
+    fn a_file_does_not_move_over_another_one() {
+        with(|stage, scene, trial| {
+            stage.write("shop.py", "x = 1\n");
+            let set = ChangeSet {
+                files: vec![pricing(&mended())],
+                moves: vec![(path("pricing.py"), path("shop.py"))],
+            };
+            let applied = trial.apply_certain(scene.context, scene.plan, &set);
+            expect!["fix.refused: `shop.py` exists already"]
+                .assert_eq(&said(&applied.unwrap_err()));
+            assert_eq!(trial.staged.diff(), "");
+        });
+    }
+}
