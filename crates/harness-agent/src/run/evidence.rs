@@ -803,12 +803,17 @@ impl Evidence<'_> {
 
     /// Returns the new tests that pass, and the functions that they are for with what they return.
     pub(super) fn new_tests(&self) -> Option<(Vec<String>, Vec<Target>)> {
-        let (before, after) = (self.before?, self.after?);
+        let after = self.after?;
         let asked = self.asked();
         if self.task.kind() != Kind::Tests || asked.changed_tests() {
             return None;
         }
-        let is_new = |id: &&String| !before.passed_ids.contains(id) && !failing(before, id);
+        // A project without tests has no report from before.
+        let is_new = |id: &&String| {
+            let is_known =
+                |before: &SuiteReport| before.passed_ids.contains(id) || failing(before, id);
+            !self.before.is_some_and(is_known)
+        };
         let new: Vec<String> = after.passed_ids.iter().filter(is_new).cloned().collect();
         let (targets, _) = asked.named_before_and_after();
         (!new.is_empty() && !targets.is_empty()).then_some((new, targets))

@@ -418,6 +418,18 @@ mod tests {
     }
 
     #[test]
+    fn the_first_tests_of_a_project_must_notice_too() {
+        let stage = Stage::new(&[PRICING], "add tests for discount in pricing.py");
+        let test = |code: &str| verdict(&stage, &[change(TEST_PRICING.0, None, Some(code))]);
+        let blind = TEST_PRICING.1.replace(
+            "self.assertEqual(discount(200, 10), 180)",
+            "discount(200, 10)",
+        );
+        expect!["finish.no_new_test: the new tests pass even when `discount` returns nothing: check what it returns"].assert_eq(&test(&blind));
+        expect!["proven: 1 test passes"].assert_eq(&test(&TEST_PRICING.1.replace("180", "190")));
+    }
+
+    #[test]
     fn a_test_that_no_longer_reaches_what_the_task_names_is_not_mended() {
         let cart =
             "from pricing import discount\n\n\ndef due(total):\n    return discount(total, 10)\n";
