@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use harness_code::path::RelPath;
@@ -644,9 +644,8 @@ fn copy_link(_from: &Path, _to: &Path) {}
 
 /// Returns a folder for a new scratch.
 fn new_folder() -> io::Result<OwnFolder> {
-    for place in temporary_places() {
-        sweep(&place);
-    }
+    static SWEPT: Once = Once::new();
+    SWEPT.call_once(|| temporary_places().iter().for_each(|place| sweep(place)));
     OwnFolder::new(PREFIX)
 }
 
@@ -662,9 +661,11 @@ fn sweep(place: &Path) {
         let is_ours = rest.is_some_and(|rest| {
             rest.len() == 6 && rest.chars().all(|sign| sign.is_ascii_alphanumeric())
         });
-        let age = entry.metadata().and_then(|found| found.modified()).ok();
-        let age = age.and_then(|then| SystemTime::now().duration_since(then).ok());
-        if is_ours && age.is_some_and(|age| age > FORGOTTEN) {
+        let age = || {
+            let then = entry.metadata().and_then(|found| found.modified()).ok()?;
+            SystemTime::now().duration_since(then).ok()
+        };
+        if is_ours && age().is_some_and(|age| age > FORGOTTEN) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

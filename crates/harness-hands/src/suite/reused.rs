@@ -51,7 +51,8 @@ impl Process {
         patience: Duration,
         cancel: &AtomicBool,
     ) -> Result<String, QuickError> {
-        writeln!(self.requests, "{request}")?;
+        // In one piece: written bit by bit, a request costs a call of the system for each word.
+        self.requests.write_all(format!("{request}\n").as_bytes())?;
         self.requests.flush()?;
         self.line(patience, cancel)
     }
